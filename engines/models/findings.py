@@ -1,0 +1,114 @@
+"""Findings (seed 002, 3.2) and what later runs observed about them."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from engines.models.runs import TaskRun
+from projects.access import RecordQuerySet
+from projects.fields import EncryptedTextField
+from projects.models import Project
+
+
+class FindingQuerySet(RecordQuerySet["PendingAction"]):
+    """Findings are seen by those who see their subject."""
+
+    owner_path = "task_run__triggered_by"
+
+
+class PendingAction(models.Model):
+    """A finding that waits for a person.
+
+    `open_key` is the hash of (project, skill, node, rule key, record, event, instrument, instance) while the
+    finding is open and NULL when it is closed: a plain UNIQUE then keeps one open finding per place
+    (decisions.md, "findings doubled").
+    """
+
+    class Kind(models.TextChoices):
+        VIOLATION = "violation", _("Violation")
+        WARNING = "warning", _("Warning")
+        REVIEW_REQUIRED = "review_required", _("Review required")
+
+    class Severity(models.TextChoices):
+        ERROR = "error", _("Error")
+        WARNING = "warning", _("Warning")
+        INFO = "info", _("Info")
+
+    class State(models.TextChoices):
+        OPEN = "open", _("Open")
+        DATA_CHANGED = "data_changed", _("Resolved by data change, to be confirmed")
+        CLOSED = "closed", _("Closed")
+
+    COLOURS = {State.OPEN: "danger", State.DATA_CHANGED: "warning", State.CLOSED: "success"}
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="findings", verbose_name=_("project")
+    )
+    task_run = models.ForeignKey(
+        TaskRun, models.CASCADE, related_name="findings", verbose_name=_("run")
+    )
+    record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
+    action_type = models.CharField(_("kind"), max_length=32, choices=Kind.choices)
+    field = models.CharField(_("field"), max_length=100, null=True, blank=True)
+    message = models.TextField(_("message"))
+    severity = models.CharField(_("severity"), max_length=16, choices=Severity.choices)
+    resolved_by = models.CharField(_("resolved by"), max_length=150, null=True, blank=True)
+    resolved_at = models.DateTimeField(_("resolved"), null=True, blank=True)
+    resolution = models.TextField(_("resolution"), null=True, blank=True)
+    created_at = models.DateTimeField(_("found"), auto_now_add=True)
+
+    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
+    open_key = models.CharField(max_length=64, null=True, unique=True)
+    skill_type = models.CharField(_("skill"), max_length=100)
+    skill_version = models.PositiveIntegerField(_("skill version"), default=1)
+    node = models.CharField(_("node"), max_length=100)
+    rule_key = models.CharField(_("rule"), max_length=100)
+    event = models.CharField(_("event"), max_length=100, blank=True)
+    instrument = models.CharField(_("form"), max_length=100, blank=True)
+    instance = models.CharField(_("instance"), max_length=16, blank=True)
+    outcome = models.CharField(_("outcome"), max_length=16, blank=True)
+    reason = models.CharField(_("reason"), max_length=32, blank=True)
+    value = EncryptedTextField(_("value"), blank=True)
+    detail = EncryptedTextField(_("detail"), blank=True)
+
+    objects = FindingQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_pending_actions"
+        ordering = ["-created_at"]
+        verbose_name = _("finding")
+        verbose_name_plural = _("findings")
+        indexes = [
+            models.Index(fields=["project", "action_type"], name="iit_finding_kind"),
+            models.Index(fields=["record_id"], name="iit_finding_record"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.record_id or ''} {self.message}".strip()
+
+
+class FindingEvent(models.Model):
+    """What happened to a finding: observed again, resolved by data change, closed, reopened."""
+
+    finding = models.ForeignKey(PendingAction, models.CASCADE, related_name="events")
+    task_run = models.ForeignKey(TaskRun, models.SET_NULL, null=True, related_name="+")
+    what = models.CharField(_("what"), max_length=32)
+    by = models.CharField(_("by"), max_length=150)
+    note = models.TextField(_("note"), blank=True)
+    at = models.DateTimeField(_("time"), auto_now_add=True)
+
+    class Meta:
+        db_table = "iit_finding_events"
+        ordering = ["at", "pk"]
+        verbose_name = _("finding event")
+        verbose_name_plural = _("finding events")
+        constraints = [
+            models.UniqueConstraint("finding", "task_run", "what", name="iit_observed_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.by}"

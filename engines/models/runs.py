@@ -1,0 +1,180 @@
+"""Runs of the SOP state machine (seed 002, 3.1; design.md 4)."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import RecordQuerySet, ScopedQuerySet
+from projects.fields import EncryptedTextField
+from projects.models import Project
+from skills.models import Skill
+
+
+class TaskRun(models.Model):
+    """One run of a skill.
+
+    A run never changes under its feet: it keeps the config and the data it started with. It is claimed by a
+    conditional UPDATE (`lease_until`, fencing number `fence`); RUNNING without a lease waits for a worker.
+    `seq` is the number of the next journal row; every write of a slow node checks `fence` and `seq`.
+    """
+
+    class Status(models.TextChoices):
+        RUNNING = "RUNNING", _("Running")
+        SUSPENDED = "SUSPENDED", _("Waiting for review")
+        COMPLETED = "COMPLETED", _("Completed")
+        FAILED = "FAILED", _("Failed")
+        CANCELLED = "CANCELLED", _("Cancelled")
+
+    COLOURS = {
+        Status.RUNNING: "info",
+        Status.SUSPENDED: "warning",
+        Status.COMPLETED: "success",
+        Status.FAILED: "danger",
+        Status.CANCELLED: "",
+    }
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="runs", verbose_name=_("project")
+    )
+    skill = models.ForeignKey(Skill, models.PROTECT, related_name="runs", verbose_name=_("skill"))
+    record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
+    triggered_by = models.CharField(_("ordered by"), max_length=150)
+    status = models.CharField(
+        _("status"), max_length=16, choices=Status.choices, default=Status.RUNNING
+    )
+    current_node = models.CharField(_("node"), max_length=100, null=True, blank=True)
+    trace = models.JSONField(_("trace"), null=True, blank=True)
+    resume_callback = models.CharField(_("after approval"), max_length=100, null=True, blank=True)
+    reject_callback = models.CharField(_("after rejection"), max_length=100, null=True, blank=True)
+    suspended_at = models.DateTimeField(_("suspended"), null=True, blank=True)
+    resumed_at = models.DateTimeField(_("resumed"), null=True, blank=True)
+    completed_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    skill_version = models.PositiveIntegerField(_("skill version"))
+    config = models.JSONField(_("configuration"))
+    data = EncryptedTextField(_("data snapshot"), blank=True)
+    read_at = models.DateTimeField(_("data read"), null=True, blank=True)
+    is_complete = models.BooleanField(_("data complete"), default=False)
+    final_state = models.CharField(_("final state"), max_length=100, blank=True)
+    message = models.TextField(_("message"), blank=True)
+    sub_status = models.CharField(_("waits for"), max_length=32, blank=True)
+    cause = models.CharField(_("cause"), max_length=200, null=True, blank=True)
+    seq = models.PositiveIntegerField(default=0)
+    fence = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    available_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+
+    objects = RecordQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_task_run"
+        ordering = ["-created_at"]
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
+        indexes = [
+            models.Index(fields=["project", "status"], name="iit_run_status"),
+            models.Index(fields=["record_id"], name="iit_run_record"),
+            models.Index(
+                fields=["lease_until"],
+                name="iit_run_due",
+                condition=models.Q(status="RUNNING"),
+            ),
+        ]
+        constraints = [
+            # An event skill runs once per (skill, record, change): decisions.md, "triggers".
+            models.UniqueConstraint("skill", "cause", name="iit_run_cause_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.skill.skill_type} {self.record_id or ''}".strip()
+
+
+class SopStep(models.Model):
+    """The journal: one row per node visit; side effects hang on its number (design.md 3)."""
+
+    task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="steps")
+    seq = models.PositiveIntegerField(_("number"))
+    node = models.CharField(_("node"), max_length=100)
+    kind = models.CharField(_("kind"), max_length=32)
+    outcome = models.CharField(_("outcome"), max_length=32)
+    result = models.JSONField(_("result"), null=True)
+    fence = models.PositiveIntegerField(_("fencing number"))
+    started_at = models.DateTimeField(_("started"))
+    ended_at = models.DateTimeField(_("ended"))
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_sop_steps"
+        ordering = ["task_run", "seq"]
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
+        constraints = [models.UniqueConstraint("task_run", "seq", name="iit_step_once")]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.node}"
+
+
+class ReviewQuerySet(RecordQuerySet["Review"]):
+    """Reviews are seen by those who see their subject."""
+
+    owner_path = "task_run__triggered_by"
+
+
+class Review(models.Model):
+    """A question to a person while a run is suspended.
+
+    Its number is what people type ("同意 42") and what cards carry (`review_42@1`); `version` grows when the
+    question is asked anew on changed values. `seen` is the hash of what was shown (design.md 9.9).
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("Open")
+        APPROVED = "approved", _("Approved")
+        REJECTED = "rejected", _("Rejected")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
+
+    COLOURS = {
+        Status.OPEN: "warning",
+        Status.APPROVED: "success",
+        Status.REJECTED: "danger",
+        Status.WITHDRAWN: "",
+    }
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="reviews")
+    task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="reviews")
+    record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
+    node = models.CharField(_("node"), max_length=100)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    question = models.TextField(_("question"))
+    reviewers = models.JSONField(_("reviewers' roles"), default=list)
+    values = EncryptedTextField(_("values shown"), default="{}")
+    seen = models.CharField(_("hash of what was shown"), max_length=64)
+    status = models.CharField(
+        _("status"), max_length=16, choices=Status.choices, default=Status.OPEN
+    )
+    decided_by = models.CharField(_("decided by"), max_length=150, blank=True)
+    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    reason = models.TextField(_("reason"), blank=True)
+    remind_at = models.DateTimeField(null=True, blank=True)
+    escalated_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("asked"), auto_now_add=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_reviews"
+        ordering = ["-created_at"]
+        verbose_name = _("review")
+        verbose_name_plural = _("reviews")
+        indexes = [models.Index(fields=["project", "status"], name="iit_review_status")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} {self.record_id or ''}".strip()

@@ -1,0 +1,14 @@
+"""The Celery app; the broker only wakes, the database is the truth (design.md 4)."""
+
+import os
+
+from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
+# kombu refuses a dotted class in the broker URL: it must be registered by name.
+TRANSPORT_ALIASES["djangodb"] = "projects.broker:Transport"
+
+app = Celery("iit_manager")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

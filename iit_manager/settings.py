@@ -1,0 +1,236 @@
+"""Settings, all from the environment (contracts.md, "Settings from the environment")."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import django_stubs_ext
+from csp.constants import NONE, SELF, UNSAFE_EVAL
+from django.utils.translation import gettext_lazy as _
+
+from iit_manager.env import database, envbool, envint, envlist, envstr, load_dotenv
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(envstr("VAR_DIR") or BASE_DIR / "var")
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+load_dotenv(BASE_DIR / ".env")
+
+VERSION = "0.1.0"
+DEBUG = envbool("DEBUG")
+SECRET_KEY = envstr("SECRET_KEY")
+FIELD_ENCRYPTION_KEYS = envlist("FIELD_ENCRYPTION_KEYS")
+ALLOWED_HOSTS = envlist("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
+PORT = envint("PORT", 8000)
+SIM_PORT = envint("SIM_PORT", 9000)
+PUBLIC_URL = envstr("PUBLIC_URL", f"http://127.0.0.1:{PORT}" if DEBUG else "").rstrip("/")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+DEMO_TODAY = envstr("DEMO_TODAY")
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_celery_beat",
+    "markdownx",
+    "axes",
+    "csp",
+    "projects",
+    "skills",
+    "memory",
+    "engines",
+    "wechat",
+    "demo",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "iit_manager.urls"
+WSGI_APPLICATION = "iit_manager.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": database(envstr("DATABASE_URL"), VAR_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+EMBEDDED = not envstr("DATABASE_URL") or not envstr("REDIS_URL")
+
+REDIS_URL = envstr("REDIS_URL")
+CACHES = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {
+            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "LOCATION": "iit_cache",
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
+    )
+}
+
+CELERY_BROKER_URL = REDIS_URL or "djangodb://"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.2, "visibility_timeout": 360}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SOFT_TIME_LIMIT = 300
+CELERY_TASK_TIME_LIMIT = 330
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+CELERY_TIMEZONE = "Asia/Shanghai"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = 0.25
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_VERBOSE = False
+
+LANGUAGE_CODE = "zh-hans"
+LANGUAGES = [("zh-hans", _("Simplified Chinese")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "Asia/Shanghai"
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if not DEBUG else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+# Unfold's Alpine.js evaluates expressions (reference/django_style.md 2, problem 5).
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, UNSAFE_EVAL],
+        "style-src": [SELF, "'unsafe-inline'"],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "projects.problems.exception_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "IIT Manager",
+    "VERSION": VERSION,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
+
+# Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
+_SIM = f"http://127.0.0.1:{SIM_PORT}"
+WECOM_CORP_ID = envstr("WECOM_CORP_ID", "ww00000000000000de" if DEBUG else "")
+WECOM_AGENT_ID = envint("WECOM_AGENT_ID", 1000002 if DEBUG else 0)
+WECOM_SECRET = envstr("WECOM_SECRET", "demo-secret-of-the-stand-in" if DEBUG else "")
+WECOM_TOKEN = envstr("WECOM_TOKEN", "demoToken" if DEBUG else "")
+WECOM_AES_KEY = envstr(
+    "WECOM_AES_KEY", "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc" if DEBUG else ""
+)
+WECOM_TOKEN_OLD = envstr("WECOM_TOKEN_OLD")
+WECOM_AES_KEY_OLD = envstr("WECOM_AES_KEY_OLD")
+WECOM_API_BASE = envstr(
+    "WECOM_API_BASE", f"{_SIM}/wecom/cgi-bin" if DEBUG else "https://qyapi.weixin.qq.com/cgi-bin"
+).rstrip("/")
+WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN")
+WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY")
+
+LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
+LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip("/")
+LLM_API_KEY = envstr("LLM_API_KEY", "demo-key" if DEBUG else "")
+LLM_MODEL = envstr("LLM_MODEL")
+LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": envstr("LOG_LEVEL", "INFO")},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+        "django.security.DisallowedHost": {"level": "ERROR"},
+    },
+}

@@ -1,0 +1,6 @@
+"""URL map of the monolith."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [path("admin/", admin.site.urls)]

@@ -1,0 +1,73 @@
+"""The flow log (seed 002, 3.3): raw conversation that the LLM never reads."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import RecordQuerySet
+from projects.models import Project
+
+
+class ConversationQuerySet(RecordQuerySet["ConversationHistory"]):
+    """A conversation without a subject belongs to the one who held it."""
+
+    owner_path = "user_id"
+
+
+class ConversationHistory(models.Model):
+    """One message of a conversation.
+
+    `intent` is the first intent; `entities` = {intents, record_ids, visits, fields} (design.md 3).
+    Only `memory.flow_log` reads this table; on PostgreSQL it is partitioned by month and nothing points at it.
+    """
+
+    class Role(models.TextChoices):
+        USER = "user", _("User")
+        ASSISTANT = "assistant", _("Assistant")
+
+    class Feedback(models.TextChoices):
+        UP = "thumbs_up", _("Helpful")
+        DOWN = "thumbs_down", _("Not helpful")
+
+    class Reason(models.TextChoices):
+        TOO_LONG = "too_long", _("Too long")
+        INACCURATE = "inaccurate", _("Inaccurate")
+        UNCLEAR = "unclear", _("Unclear")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
+    user_id = models.CharField(_("user"), max_length=150)
+    record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    content = models.TextField(_("content"))
+    intent = models.CharField(_("intent"), max_length=32, null=True, blank=True)
+    entities = models.JSONField(_("entities"), null=True, blank=True)
+    feedback = models.CharField(
+        _("feedback"), max_length=16, null=True, blank=True, choices=Feedback.choices
+    )
+    feedback_reason = models.CharField(
+        _("feedback reason"), max_length=16, null=True, blank=True, choices=Reason.choices
+    )
+    created_at = models.DateTimeField(_("time"), default=now)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_conversation_history"
+        ordering = ["-created_at"]
+        verbose_name = _("conversation message")
+        verbose_name_plural = _("conversations")
+        indexes = [
+            models.Index(fields=["project", "user_id"], name="iit_conv_user"),
+            models.Index(fields=["project", "record_id"], name="iit_conv_record"),
+            models.Index(fields=["created_at"], name="iit_conv_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.created_at:%Y-%m-%d %H:%M}"

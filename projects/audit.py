@@ -1,0 +1,188 @@
+"""Writing and checking the audit trail (design.md 9.9; decisions.md, "audit")."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import models
+from django.db.models import F
+from django.utils.timezone import now
+
+from projects.db import current
+from projects.models.audit import AuditEntry, AuditHead
+from projects.models.project import Member, Project
+
+HOUSE = "house"
+_actions: dict[str, str] = {}
+
+
+class UnknownAction(ValueError):
+    """An action that no app registered: a typo would be an entry that nobody finds."""
+
+
+def register(**actions: str) -> None:
+    """Name actions: `register(**{"review.approve": "Review approved"})`; labels are gettext ids."""
+    _actions.update(actions)
+
+
+def actions() -> dict[str, str]:
+    """All registered actions with their labels."""
+    return dict(_actions)
+
+
+def actor_name(actor: object) -> str:
+    """How a person or a job is named in the trail."""
+    if isinstance(actor, Member):
+        return actor.identity
+    if isinstance(actor, str):
+        return actor
+    get_username = getattr(actor, "get_username", None)
+    return get_username() or "anonymous" if get_username else str(actor)
+
+
+def record(
+    action: str,
+    *,
+    actor: object,
+    project: Project | None = None,
+    subject: models.Model | None = None,
+    record_id: str = "",
+    old: Any = None,
+    new: Any = None,
+    reason: str = "",
+) -> None:
+    """Buffer an entry for the end of the running transaction.
+
+    `subject` is the object spoken of; `old` and `new` are JSON values without identifiers.
+    Raises UnknownAction, projects.db.OutsideTransaction.
+    """
+    if action not in _actions:
+        raise UnknownAction(action)
+    current().entries.append(
+        AuditEntry(
+            chain=str(project.pk) if project else HOUSE,
+            project=project,
+            at=now().astimezone(UTC),
+            actor=actor_name(actor)[:150],
+            action=action,
+            object_type=subject._meta.model_name or "" if subject else "",
+            object_id=str(subject.pk) if subject else "",
+            label=str(subject)[:200] if subject else "",
+            record_id=record_id,
+            old=_plain(old),
+            new=_plain(new),
+            reason=reason,
+        )
+    )
+
+
+def _plain(value: Any) -> Any:
+    return None if value is None else json.loads(json.dumps(value, default=str))
+
+
+def digest(entry: AuditEntry) -> str:
+    """The hash that covers an entry and the one before it."""
+    content = {
+        "chain": entry.chain,
+        "number": entry.number,
+        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
+        "actor": entry.actor,
+        "action": entry.action,
+        "object": [entry.object_type, entry.object_id, entry.label, entry.record_id],
+        "old": entry.old,
+        "new": entry.new,
+        "reason": entry.reason,
+        "previous": entry.previous,
+    }
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def flush(entries: Sequence[AuditEntry]) -> None:
+    """Write buffered entries as the transaction's last statements, chains in sorted order."""
+    chains: dict[str, list[AuditEntry]] = defaultdict(list)
+    for entry in entries:
+        chains[entry.chain].append(entry)
+    for chain in sorted(chains):
+        _append(chain, chains[chain])
+
+
+def _append(chain: str, entries: list[AuditEntry]) -> None:
+    # The UPDATE locks the head until commit: the next writer of this chain waits here.
+    claimed = AuditHead.objects.filter(pk=chain).update(length=F("length") + len(entries))
+    if not claimed:
+        AuditHead.objects.bulk_create([AuditHead(chain=chain)], ignore_conflicts=True)
+        AuditHead.objects.filter(pk=chain).update(length=F("length") + len(entries))
+    length = AuditHead.objects.values_list("length", flat=True).get(pk=chain)
+    number = length - len(entries)
+    previous = _hash_at(chain, number)
+    for entry in entries:
+        number += 1
+        entry.number, entry.previous = number, previous
+        entry.hash = previous = digest(entry)
+    AuditEntry.objects.bulk_create(entries)
+
+
+def _hash_at(chain: str, number: int) -> str:
+    found = AuditEntry.objects.filter(chain=chain, number=number).values_list("hash", flat=True)
+    return found.first() or ""
+
+
+@dataclass(frozen=True)
+class Break:
+    """A place where a chain does not hold."""
+
+    chain: str
+    number: int
+    what: str
+
+
+def verify(since: datetime | None = None) -> Iterator[Break]:
+    """Walk every chain and yield what was changed, removed or inserted."""
+    for head in AuditHead.objects.order_by("chain"):
+        yield from _verify_chain(head, since)
+
+
+def _verify_chain(head: AuditHead, since: datetime | None) -> Iterator[Break]:
+    rows = AuditEntry.objects.filter(chain=head.chain).order_by("number")
+    if since:
+        rows = rows.filter(at__gte=since)
+    number, previous = None, None
+    for entry in rows.iterator(chunk_size=2000):
+        if number is None:
+            number, previous = entry.number, entry.previous
+            if not since and number != 1:
+                yield Break(head.chain, 1, "missing")
+        elif entry.number != number:
+            yield Break(head.chain, number, "missing")
+        if entry.previous != previous or entry.hash != digest(entry):
+            yield Break(head.chain, entry.number, "changed")
+        number, previous = entry.number + 1, entry.hash
+    if (number or 1) - 1 != head.length and not since:
+        yield Break(head.chain, number or 1, "missing")
+
+
+def register_house_actions() -> None:
+    """Actions of this app."""
+    register(
+        **{
+            "project.create": "Project created",
+            "project.change": "Project changed",
+            "member.add": "Member added",
+            "member.change": "Member changed",
+            "member.refused": "Unknown or left member refused",
+            "login": "Logged in",
+            "login.failed": "Log-in failed",
+            "record.read": "Subject data read",
+            "roster.sync": "Subjects read from REDCap",
+            "dictionary.read": "Data dictionary read",
+            "document.import": "Protocol document imported",
+            "plan.change": "Visit plan changed",
+        }
+    )

@@ -1,0 +1,64 @@
+"""System checks: production refuses to start with demo or missing secrets (contracts.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+
+from projects import crypto
+
+REQUIRED = (
+    "SECRET_KEY",
+    "ALLOWED_HOSTS",
+    "PUBLIC_URL",
+    "WECOM_CORP_ID",
+    "WECOM_AGENT_ID",
+    "WECOM_SECRET",
+    "WECOM_TOKEN",
+    "WECOM_AES_KEY",
+    "LLM_BASE_URL",
+    "LLM_API_KEY",
+)
+HINT = "Set it in the environment or in .env; .env.example explains each value."
+
+
+@register()
+def encryption_keys(**_: Any) -> list[CheckMessage]:
+    """Encrypted columns need keys in every mode."""
+    try:
+        crypto.keys()
+    except ImproperlyConfigured as error:
+        return [Error(str(error), hint="make install writes them into .env", id="iit.E001")]
+    return []
+
+
+@register()
+def production_values(**_: Any) -> list[CheckMessage]:
+    """Without DEBUG nothing has a default that could pass for a secret."""
+    if settings.DEBUG:
+        return []
+    found: list[CheckMessage] = [
+        Error(f"{name} is not set", hint=HINT, id="iit.E002")
+        for name in REQUIRED
+        if not getattr(settings, name)
+    ]
+    if settings.SECRET_KEY and len(settings.SECRET_KEY) < 32:
+        found.append(Error("SECRET_KEY is too short", hint=HINT, id="iit.E003"))
+    return found
+
+
+@register()
+def embedded_mode(**_: Any) -> list[CheckMessage]:
+    """The embedded mode is for one host (design.md 3)."""
+    if settings.EMBEDDED and not settings.DEBUG:
+        return [
+            Warning(
+                "Embedded mode: one host, at most three writing processes.",
+                hint="Set DATABASE_URL and REDIS_URL for a hospital with many users.",
+                id="iit.W001",
+            )
+        ]
+    return []

@@ -1,0 +1,32 @@
+"""The outward clients of a study, from what the console stores for it."""
+
+from django.conf import settings
+
+from integrations.dify import DifyClient
+from integrations.redcap import ExportShape, RedcapClient, limiter_for
+from integrations.redcap.limiter import RATE
+from projects.models import Project
+
+
+class NotConfiguredError(Exception):
+    """The study has no address or no key for this outside system."""
+
+    def __init__(self, code: str, system: str) -> None:
+        super().__init__(f"{system} is not set up for study {code}")
+        self.system = system
+
+
+def redcap_client(project: Project, shape: ExportShape | None = None) -> RedcapClient:
+    """The study's REDCap. Raises NotConfiguredError."""
+    if not project.redcap_url or not project.redcap_token:
+        raise NotConfiguredError(project.code, "REDCap")
+    rate = getattr(settings, "REDCAP_REQUESTS_PER_SECOND", RATE)
+    limiter = limiter_for(project.redcap_url, rate)
+    return RedcapClient(project.redcap_url, project.redcap_token, limiter=limiter, shape=shape)
+
+
+def dify_client(project: Project) -> DifyClient:
+    """The study's knowledge base. Raises NotConfiguredError."""
+    if not (project.dify_url and project.dify_key and project.dify_dataset_id):
+        raise NotConfiguredError(project.code, "Dify")
+    return DifyClient(project.dify_url, project.dify_key, project.dify_dataset_id)

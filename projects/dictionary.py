@@ -1,0 +1,91 @@
+"""Keeps the last data dictionary read from REDCap, so that an outage leaves labels known."""
+
+import hashlib
+import json
+import logging
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.core.cache import cache
+from django.utils import timezone
+
+from integrations.redcap import RedcapError
+from projects.client import redcap_client
+from projects.db import atomic
+from projects.metadata import StudyMetadata
+from projects.models import Dictionary, Project
+
+__all__ = ["StudyMetadata", "ensure_fresh", "load", "refresh"]
+
+logger = logging.getLogger(__name__)
+
+PAUSE_S = 60
+"""After one try to read the dictionary again, others leave REDCap alone for this long."""
+
+
+def load(project: Project) -> StudyMetadata:
+    """The stored dictionary, whatever its age; read from REDCap only when there is none yet.
+
+    Raises RedcapError or NotConfiguredError in that case only.
+    """
+    stored = _stored(project)
+    return _parsed(project.pk, stored.digest) if stored else refresh(project)
+
+
+def refresh(project: Project) -> StudyMetadata:
+    """Read the dictionary from REDCap and keep it. Raises RedcapError, NotConfiguredError."""
+    content = _read(project)
+    digest = _digest(content)
+    with atomic():
+        Dictionary.objects.update_or_create(
+            project=project,
+            defaults={"content": content, "digest": digest, "read_at": timezone.now()},
+        )
+    return StudyMetadata(**content)
+
+
+def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
+    """Not older than `max_age_s` where REDCap answers, else the stored one.
+
+    Raises RedcapError or NotConfiguredError only where nothing is stored.
+    """
+    stored = _stored(project)
+    if stored is None:
+        return refresh(project)
+    age = (timezone.now() - stored.read_at).total_seconds() if stored.read_at else max_age_s + 1
+    if age > max_age_s and cache.add(f"dictionary-refresh:{project.pk}", 1, PAUSE_S):
+        try:
+            return refresh(project)
+        except RedcapError as error:
+            logger.warning("The dictionary of %s stays as it was: %s", project.code, error)
+    return load(project)
+
+
+def _stored(project: Project) -> Dictionary | None:
+    rows = Dictionary.objects.filter(project=project).exclude(digest="").defer("content")
+    return rows.first()
+
+
+@lru_cache(maxsize=64)
+def _parsed(project_id: UUID, digest: str) -> StudyMetadata:
+    """Parsed once per process and content; the digest in the key makes a change visible."""
+    return StudyMetadata(**Dictionary.objects.get(project_id=project_id).content)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(project: Project) -> dict[str, Any]:
+    client = redcap_client(project)
+    return {
+        "project": client.project(),
+        "metadata": client.metadata(),
+        "events": client.events(),
+        "mapping": client.form_event_mapping(),
+        "repeating": client.repeating(),
+        "export_field_names": client.export_field_names(),
+        "instruments": client.instruments(),
+    }

@@ -1,0 +1,18 @@
+"""Markdown to safe HTML: raw HTML is off, what is left passes an explicit list (agents_memory.md 6)."""
+
+from __future__ import annotations
+
+import markdown
+import nh3
+
+TAGS = set(
+    "p br hr h1 h2 h3 h4 h5 h6 strong em code pre blockquote ul ol li a table thead tbody tr th td".split()
+)
+
+
+def render(text: str) -> str:
+    """HTML of `text` without images, scripts or foreign schemes."""
+    html = markdown.markdown(text, extensions=["tables", "sane_lists", "nl2br"])
+    return nh3.clean(
+        html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"}
+    )

@@ -1,0 +1,24 @@
+"""Tables of the study: who takes part, where the data are, what was planned, what was done."""
+
+from projects.models.audit import AuditEntry, AuditHead
+from projects.models.operations import BrokerMessage, CronFiring, Heartbeat
+from projects.models.project import Member, Project, Role
+from projects.models.protocol import ProtocolChunk, ProtocolDocument
+from projects.models.study import Dictionary, Subject, SyncState, VisitPlanEntry
+
+__all__ = [
+    "AuditEntry",
+    "AuditHead",
+    "BrokerMessage",
+    "CronFiring",
+    "Dictionary",
+    "Heartbeat",
+    "Member",
+    "Project",
+    "ProtocolChunk",
+    "ProtocolDocument",
+    "Role",
+    "Subject",
+    "SyncState",
+    "VisitPlanEntry",
+]

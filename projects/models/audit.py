@@ -1,0 +1,67 @@
+"""The audit trail: append-only and hash-chained (design.md 3 and 9.9)."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import ScopedQuerySet
+from projects.models.project import Project
+
+
+class AuditHead(models.Model):
+    """The end of one chain: its length. Claimed first, so that entries get their numbers in order."""
+
+    chain = models.CharField(max_length=64, primary_key=True)
+    length = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        db_table = "iit_audit_heads"
+
+    def __str__(self) -> str:
+        return self.chain
+
+
+class AuditEntry(models.Model):
+    """Who did what, to what, old and new, why, when (UTC).
+
+    `chain` is the project's id or `house`; `hash` covers the entry and `previous`, so a changed, removed
+    or inserted row is found by `manage.py audit verify`. Triggers refuse UPDATE and DELETE.
+    The project has no database constraint: an entry outlives what it speaks of.
+    """
+
+    chain = models.CharField(_("chain"), max_length=64)
+    number = models.PositiveBigIntegerField(_("number"))
+    project = models.ForeignKey(
+        Project,
+        models.DO_NOTHING,
+        null=True,
+        db_constraint=False,
+        related_name="+",
+        verbose_name=_("project"),
+    )
+    at = models.DateTimeField(_("time"))
+    actor = models.CharField(_("who"), max_length=150)
+    action = models.CharField(_("what"), max_length=64)
+    object_type = models.CharField(_("kind"), max_length=64, blank=True)
+    object_id = models.CharField(_("object"), max_length=64, blank=True)
+    label = models.CharField(_("label"), max_length=200, blank=True)
+    record_id = models.CharField(_("subject"), max_length=100, blank=True)
+    old = models.JSONField(_("old"), null=True)
+    new = models.JSONField(_("new"), null=True)
+    reason = models.TextField(_("why"), blank=True)
+    previous = models.CharField(_("previous hash"), max_length=64, blank=True)
+    hash = models.CharField(_("hash"), max_length=64)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_audit_log"
+        ordering = ["-at", "-number"]
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit trail")
+        constraints = [models.UniqueConstraint("chain", "number", name="iit_audit_number")]
+        indexes = [models.Index(fields=["project", "at"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.label}".strip()

@@ -1,0 +1,173 @@
+"""The study and the people who take part in it."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import MemberQuerySet, ProjectQuerySet
+from projects.fields import EncryptedTextField
+from projects.validators import validate_pattern, validate_timezone
+
+
+def new_det_secret() -> str:
+    """An unguessable path segment: the Data Entry Trigger has no signature (redcap_dify.md 1.10)."""
+    return secrets.token_urlsafe(24)
+
+
+class Project(models.Model):
+    """One study: its identity, its outside systems and its rules of conduct (design.md 3)."""
+
+    class Status(models.TextChoices):
+        PLANNING = "planning", _("Planning")
+        ACTIVE = "active", _("Active")
+        PAUSED = "paused", _("Recruitment paused")
+        CLOSED = "closed", _("Closed")
+
+    class AnchorDay(models.IntegerChoices):
+        DAY_ZERO = 0, _("The anchor day is Day 0")
+        DAY_ONE = 1, _("The anchor day is Day 1")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    code = models.CharField(_("code"), max_length=64, unique=True)
+    name = models.CharField(_("name"), max_length=200)
+    status = models.CharField(
+        _("status"), max_length=16, choices=Status.choices, default=Status.ACTIVE
+    )
+    start_date = models.DateField(_("start date"))
+    target_enrolment = models.PositiveIntegerField(_("target enrolment"), default=0)
+    timezone = models.CharField(
+        _("time zone"), max_length=64, default="Asia/Shanghai", validators=[validate_timezone]
+    )
+    record_id_pattern = models.CharField(
+        _("record id pattern"),
+        max_length=200,
+        blank=True,
+        validators=[validate_pattern],
+        help_text=_("Regular expression of this study's subject ids; blank: the usual forms."),
+    )
+    registration_no = models.CharField(_("registration number"), max_length=64, blank=True)
+    pi_name = models.CharField(_("principal investigator"), max_length=64, blank=True)
+    synopsis = models.TextField(_("synopsis"), blank=True)
+
+    redcap_url = models.URLField(_("REDCap API address"), blank=True)
+    redcap_token = EncryptedTextField(_("REDCap API token"), blank=True)
+    redcap_det_secret = models.CharField(
+        _("data entry trigger secret"), max_length=64, default=new_det_secret, unique=True
+    )
+    enrolment_field = models.CharField(
+        _("enrolment date field"),
+        max_length=100,
+        default="enroll_date",
+        help_text=_("A subject counts as enrolled when this field holds a date."),
+    )
+    withdraw_field = models.CharField(_("withdrawal date field"), max_length=100, blank=True)
+    anchor_is_day = models.SmallIntegerField(
+        _("visit day convention"), choices=AnchorDay.choices, default=AnchorDay.DAY_ONE
+    )
+
+    dify_url = models.URLField(_("Dify address"), blank=True)
+    dify_key = EncryptedTextField(_("Dify key"), blank=True)
+    dify_dataset_id = models.CharField(_("Dify dataset id"), max_length=64, blank=True)
+    synonyms = models.JSONField(
+        _("synonyms for protocol search"), default=dict, blank=True, help_text=_("{term: [terms]}")
+    )
+
+    llm_preset = models.CharField(_("LLM preset"), max_length=32, blank=True)
+    llm_base_url = models.URLField(_("LLM address"), blank=True)
+    llm_api_key = EncryptedTextField(_("LLM key"), blank=True)
+    llm_model = models.CharField(_("LLM model"), max_length=100, blank=True)
+    llm_small_model = models.CharField(_("small LLM model"), max_length=100, blank=True)
+    llm_daily_token_cap = models.PositiveIntegerField(_("LLM tokens per day"), default=2_000_000)
+
+    four_eyes = models.BooleanField(_("four eyes"), default=False)
+    requires_signature = models.BooleanField(_("decisions need an e-signature"), default=False)
+    feedback_cards = models.BooleanField(_("feedback cards under answers"), default=False)
+    soft_confidence = models.FloatField(
+        _("least confidence of a soft verdict"), default=0.7, validators=[MinValueValidator(0.0)]
+    )
+    flow_log_days = models.PositiveIntegerField(_("days the flow log is kept"), default=30)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_projects"
+        ordering = ["code"]
+        verbose_name = _("project")
+        verbose_name_plural = _("projects")
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.name}"
+
+
+class Role(models.TextChoices):
+    """What a member may do (design.md 1)."""
+
+    PI = "PI", _("Principal investigator")
+    CRC = "CRC", _("Clinical research coordinator")
+    ADMIN = "ADMIN", _("Study administrator")
+    AUDITOR = "AUDITOR", _("Auditor")
+
+
+class Member(models.Model):
+    """A person in a study: WeCom user, console user, role, site (design.md 3).
+
+    `wecom_userid` is kept in lower case: WeCom compares userids without case (wecom.md 3.2).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="members", verbose_name=_("project")
+    )
+    wecom_userid = models.CharField(_("WeCom userid"), max_length=64, db_index=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("console user"),
+    )
+    display_name = models.CharField(_("name"), max_length=64, blank=True)
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    site = models.CharField(
+        _("site"), max_length=100, blank=True, help_text=_("REDCap data access group; blank: all.")
+    )
+    language = models.CharField(_("language"), max_length=10, default="zh-hans")
+    plain_text = models.BooleanField(
+        _("plain text only"), default=False, help_text=_("For readers on the WeChat plug-in.")
+    )
+    is_active = models.BooleanField(_("active"), default=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = MemberQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_project_members"
+        ordering = ["project", "wecom_userid"]
+        verbose_name = _("member")
+        verbose_name_plural = _("members")
+        constraints = [
+            models.UniqueConstraint("project", "wecom_userid", name="iit_member_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.display_name or self.wecom_userid} ({self.get_role_display()})"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Fold the userid's case before it is stored."""
+        self.wecom_userid = self.wecom_userid.lower()
+        super().save(*args, **kwargs)
+
+    @property
+    def identity(self) -> str:
+        """What user_id, triggered_by, resolved_by … hold (decisions.md, "identities")."""
+        return self.wecom_userid or (self.user.get_username() if self.user else "")

@@ -1,0 +1,126 @@
+"""Skills (SOP flow graphs), field mappings and form templates (seed 002, sections 2 and 6)."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import ScopedQuerySet
+from projects.models import Project
+
+
+class Skill(models.Model):
+    """A workflow of a study, e.g. `qc_process`, `qc_process:ae`, `visit_reminder`.
+
+    `config` is the SOP graph; `version` counts its saved states, each kept in `SkillVersion`. A run keeps
+    the version it started with.
+    """
+
+    class Trigger(models.TextChoices):
+        WEBHOOK = "webhook", _("On request")
+        CRON = "cron", _("On a schedule")
+        EVENT = "event", _("On an event")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="skills", verbose_name=_("project")
+    )
+    skill_type = models.CharField(_("skill type"), max_length=100)
+    name = models.CharField(_("name"), max_length=200)
+    config = models.JSONField(_("configuration"))
+    is_active = models.BooleanField(_("active"), default=True)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    trigger_type = models.CharField(
+        _("trigger"), max_length=16, choices=Trigger.choices, default=Trigger.WEBHOOK
+    )
+    cron_schedule = models.CharField(
+        _("schedule"),
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text=_("Five fields, e.g. 0 9 * * *, in the project's time zone."),
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_skills"
+        ordering = ["project", "skill_type"]
+        verbose_name = _("skill")
+        verbose_name_plural = _("skills")
+        constraints = [models.UniqueConstraint("project", "skill_type", name="iit_skill_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.skill_type})"
+
+
+class SkillVersion(models.Model):
+    """What a skill said at a version, and who wrote it: an inspector asks which rules ran."""
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField(_("version"))
+    config = models.JSONField(_("configuration"))
+    author = models.CharField(_("author"), max_length=150)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        db_table = "iit_skill_versions"
+        ordering = ["skill", "-version"]
+        verbose_name = _("skill version")
+        verbose_name_plural = _("skill versions")
+        constraints = [models.UniqueConstraint("skill", "version", name="iit_skill_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.skill.skill_type} v{self.version}"
+
+
+class FieldMapping(models.Model):
+    """A name that people or the LLM use, and the REDCap field it means (seed 002, 2.2)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="field_mappings", verbose_name=_("project")
+    )
+    alias_name = models.CharField(_("alias"), max_length=100)
+    actual_name = models.CharField(_("REDCap field"), max_length=100)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_field_mapping"
+        ordering = ["project", "alias_name"]
+        verbose_name = _("field mapping")
+        verbose_name_plural = _("field mappings")
+        constraints = [models.UniqueConstraint("project", "alias_name", name="iit_alias_once")]
+
+    def __str__(self) -> str:
+        return f"{self.alias_name} → {self.actual_name}"
+
+
+class FormTemplate(models.Model):
+    """The structure of a form, for later reading of scanned pages (seed 002, 6.1)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="form_templates", verbose_name=_("project")
+    )
+    form_name = models.CharField(_("form"), max_length=100)
+    field_schema = models.JSONField(_("field structure"))
+    keywords = models.JSONField(_("keywords"), default=list, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_form_templates"
+        ordering = ["project", "form_name"]
+        verbose_name = _("form template")
+        verbose_name_plural = _("form templates")
+
+    def __str__(self) -> str:
+        return self.form_name
