@@ -115,6 +115,14 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
+CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},
+    "sweep messages": {"task": "wechat.tasks.sweep", "schedule": 30.0},
+    "sweep runs": {"task": "engines.tasks.sweep_runs", "schedule": 30.0},
+    "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
+    "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
+    "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 600.0},
+}
 
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

@@ -1,6 +1,28 @@
-"""URL map of the monolith."""
+"""URL map of the monolith (contracts.md, HTTP)."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+from django.views.generic import RedirectView
+from django.views.i18n import set_language
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from wechat.views import simulator
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from engines.views import data_entry_trigger
+from iit_manager import health
+from iit_manager.api import urlpatterns as api
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", admin.site.urls),
+    path("i18n/setlang/", set_language, name="set_language"),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
+    path("wechat/", include("wechat.urls")),
+    path("redcap/det/<str:secret>/", data_entry_trigger),
+    path("simulator/", simulator),
+    path("simulator/<path:path>", simulator),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/v1/", include(api)),
+]

@@ -1,5 +1,6 @@
 """One connection pool a process, shared by the outward clients."""
 
+import atexit
 import os
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -10,11 +11,13 @@ import httpx
 @cache
 def _pool(pid: int) -> httpx.Client:
     # An explicit transport keeps HTTP_PROXY out: study data go to the configured host alone.
-    return httpx.Client(
+    client = httpx.Client(
         transport=httpx.HTTPTransport(verify=True),
         follow_redirects=False,
         cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
     )
+    atexit.register(client.close)
+    return client
 
 
 def http() -> httpx.Client:

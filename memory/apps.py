@@ -5,3 +5,14 @@ from django.utils.translation import gettext_lazy as _
 class MemoryConfig(AppConfig):
     name = "memory"
     verbose_name = _("Memory")
+
+    def ready(self) -> None:
+        from projects import audit
+
+        audit.register(
+            **{
+                "memory.save": "Hot memory changed",
+                "memory.propose": "Memory proposed in chat",
+                "report.save": "Weekly report saved",
+            }
+        )

@@ -28,6 +28,18 @@ def memberships(user: User) -> models.QuerySet[Member]:
     return members.filter(user_id=user.pk, is_active=True).select_related("project")
 
 
+def member_in(user: User, project_id: object) -> Member | None:
+    """The membership of a console user in a project."""
+    return memberships(user).filter(project_id=project_id).first()
+
+
+def has_role(user: User, project_id: object, *roles: str) -> bool:
+    """Whether a console user holds one of `roles` in a project; a superuser holds all."""
+    if getattr(user, "is_superuser", False) and user.is_active:
+        return True
+    return memberships(user).filter(project_id=project_id, role__in=roles).exists()
+
+
 class ScopedQuerySet(models.QuerySet[M]):
     """Rows of one project each; subclasses narrow them to the member's site."""
 
@@ -82,6 +94,17 @@ class RecordQuerySet(ScopedQuerySet[M]):
         )
         general = Q(record_id__isnull=True) | Q(record_id="")
         return own & (Exists(of_site) | (general & Q(**{self.owner_path: member.identity})))
+
+
+class OwnQuerySet(ScopedQuerySet[M]):
+    """Rows that belong to one person (`user_id`); administrators and auditors of the house see all."""
+
+    def scope(self, member: Member) -> Q:
+        """The member's own rows, or every row of the project for those who supervise all sites."""
+        project = super().scope(member)
+        if member.role in {"ADMIN", "AUDITOR"} and not member.site:
+            return project
+        return project & Q(user_id=member.identity)
 
 
 class ProjectQuerySet(models.QuerySet[Any]):

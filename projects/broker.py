@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from queue import Empty
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.db import DatabaseError, InterfaceError, connection
 from django.utils.timezone import now
 from kombu.transport import virtual
 
@@ -34,7 +34,9 @@ class Channel(virtual.Channel):
         return timedelta(seconds=options.get("visibility_timeout", LEASE_S))
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
-        BrokerMessage.objects.create(queue=queue, body=json.dumps(message), visible_at=now())
+        BrokerMessage.objects.create(
+            queue=queue, body=json.dumps(message), visible_at=_visible_at(message)
+        )
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         due = BrokerMessage.objects.filter(queue=queue, visible_at__lte=now())
@@ -72,6 +74,13 @@ class Channel(virtual.Channel):
         super().basic_reject(delivery_tag, requeue)
 
 
+def _visible_at(message: dict[str, Any]) -> datetime:
+    """Now, or the time of a message that must wait: the table keeps it, not a worker's memory."""
+    eta = message.get("headers", {}).get("eta")
+    at = now()
+    return max(at, datetime.fromisoformat(eta)) if eta else at
+
+
 class Transport(virtual.Transport):
     """Registered as `djangodb` in iit_manager.celery."""
 
@@ -90,5 +99,6 @@ class Transport(virtual.Transport):
 
     def establish_connection(self) -> Any:
         """Start on a usable database connection, also after the database was away."""
-        close_old_connections()
+        if connection.errors_occurred and not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
         return super().establish_connection()

@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from integrations.redcap import RedcapError
+from projects import audit
 from projects.client import redcap_client
 from projects.db import atomic
 from projects.metadata import StudyMetadata
@@ -38,10 +39,9 @@ def refresh(project: Project) -> StudyMetadata:
     content = _read(project)
     digest = _digest(content)
     with atomic():
-        Dictionary.objects.update_or_create(
-            project=project,
-            defaults={"content": content, "digest": digest, "read_at": timezone.now()},
-        )
+        known = Dictionary.objects.filter(project=project, digest=digest)
+        if not known.update(read_at=timezone.now()):
+            _store(project, content, digest)
     return StudyMetadata(**content)
 
 
@@ -60,6 +60,21 @@ def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
         except RedcapError as error:
             logger.warning("The dictionary of %s stays as it was: %s", project.code, error)
     return load(project)
+
+
+def _store(project: Project, content: dict[str, Any], digest: str) -> None:
+    before = Dictionary.objects.filter(project=project).values_list("digest", flat=True).first()
+    Dictionary.objects.update_or_create(
+        project=project,
+        defaults={"content": content, "digest": digest, "read_at": timezone.now()},
+    )
+    audit.record(
+        "dictionary.read",
+        actor="system",
+        project=project,
+        old=before and {"digest": before},
+        new={"digest": digest, "fields": len(content["metadata"])},
+    )
 
 
 def _stored(project: Project) -> Dictionary | None:

@@ -65,3 +65,10 @@ def _code(error: exceptions.APIException) -> str:
 
 def _detail(error: exceptions.APIException) -> str:
     return str(error.detail) if isinstance(error.detail, str) else str(error.default_detail)
+
+
+class Unavailable(exceptions.APIException):
+    """503: an outside system did not answer."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "unavailable"

@@ -1,6 +1,6 @@
 """The plan of visits as pydantic models (contracts.md, `visit_window`: plan FILE)."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
@@ -44,7 +44,7 @@ class VisitPlanSpec(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     timezone: str = "Asia/Shanghai"
-    anchor_is_day: Annotated[Literal[0, 1], BeforeValidator(_an_integer)] = 1
+    anchor_is_day: Annotated[int, BeforeValidator(_an_integer), Field(ge=0, le=1)] = 1
     withdraw_field: str | None = None
     visits: list[VisitSpec]
 
@@ -53,7 +53,7 @@ class VisitPlanSpec(BaseModel):
     def _known_zone(cls, name: str) -> str:
         try:
             ZoneInfo(name)
-        except (OSError, ValueError) as error:
+        except (KeyError, OSError, ValueError) as error:
             raise ValueError(f"no such time zone: {name}") from error
         return name
 

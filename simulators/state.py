@@ -86,11 +86,14 @@ class State:
             self._advance += seconds
 
     def today(self) -> date:
-        """The day `{{T}}` stands for: configured, else DEMO_TODAY, else the date in Shanghai."""
-        if self._today is not None:
-            return self._today
-        configured = os.environ.get("DEMO_TODAY")
-        return date.fromisoformat(configured) if configured else self.local_now().date()
+        """The day `{{T}}` stands for: configured, else DEMO_TODAY, else the date in Shanghai.
+
+        Kept from the first call on, because the loaded dates do not move at midnight either.
+        """
+        if self._today is None:
+            configured = os.environ.get("DEMO_TODAY")
+            self._today = date.fromisoformat(configured) if configured else self.local_now().date()
+        return self._today
 
     def set_today(self, today: date) -> None:
         """Fix the day of the study; listeners hear of it only when it changes."""

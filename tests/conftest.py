@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
+from pytest_django import Settings
+
+from tests.support.stand_ins import StandIns
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One Redis database per process: two would take each other's messages."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if not (django_settings.REDIS_URL and worker):
+        return
+    from iit_manager.celery import app
+
+    number = 10 + int(worker.removeprefix("gw") or 0)
+    url = f"{django_settings.REDIS_URL.rpartition('/')[0]}/{number}"
+    os.environ["REDIS_URL"] = url
+    django_settings.REDIS_URL = django_settings.CELERY_BROKER_URL = url
+    django_settings.CACHES["default"]["LOCATION"] = url
+    app.conf.broker_url = url
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Only loopback: a test that leaves the machine is a test that sends data out."""
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: Any) -> None:
+        inet = self.family in {socket.AF_INET, socket.AF_INET6}
+        if inet and address[0] not in LOOPBACK:
+            raise OSError(f"tests do not leave this machine: {address}")
+        real(self, address)
+
+    socket.socket.connect = connect  # type: ignore[method-assign,assignment]
+    yield
+    socket.socket.connect = real  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def _test_settings(settings: Settings, tmp_path: Path) -> None:
+    """Cheap passwords, a `var/` of its own."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.VAR_DIR = tmp_path / "var"
+    settings.VAR_DIR.mkdir()
+    settings.AXES_ENABLED = False
 
 
 @pytest.fixture(autouse=True)
 def _audit_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let transactional tests empty the audit table: its triggers refuse DELETE (projects.audit_guard)."""
-    transactional = (
-        "transactional_db" in request.fixturenames or "live_server" in request.fixturenames
-    )
+    transactional = {"transactional_db", "live_server"} & set(request.fixturenames)
     marker = request.node.get_closest_marker("django_db")
-    transactional |= bool(marker and marker.kwargs.get("transaction"))
-    if not transactional:
+    if not (transactional or (marker and marker.kwargs.get("transaction"))):
         yield
         return
     from projects import audit_guard
@@ -26,16 +72,48 @@ def _audit_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     blocker: Any = request.getfixturevalue("django_db_blocker")
     with blocker.unblock():
         audit_guard.remove(connection)
+    request.getfixturevalue("transactional_db")
     yield
     with blocker.unblock():
         audit_guard.install(connection)
 
 
 @pytest.fixture(autouse=True)
-def _empty_cache(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No test sees another one's session memory."""
-    yield
-    if {"db", "transactional_db"} & set(request.fixturenames):
-        from django.core.cache import cache
+def _clean_slate(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test sees another one's session memory or queued messages."""
+    if not {"db", "transactional_db"} & set(request.fixturenames):
+        yield
+        return
+    request.getfixturevalue("db")
+    from django.core.cache import cache
 
-        cache.clear()
+    from tests.support.tasks import purge
+
+    cache.clear()
+    purge()
+    yield
+
+
+@pytest.fixture(scope="session")
+def _stand_ins() -> Iterator[StandIns]:
+    servers = StandIns()
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture
+def stand_ins(_stand_ins: StandIns, settings: Settings) -> StandIns:
+    """REDCap, Dify, LLM and WeCom over real HTTP; the settings point at them."""
+    _stand_ins.reset()
+    settings.SIM_PORT = _stand_ins.port
+    settings.WECOM_API_BASE = f"{_stand_ins.url}/wecom/cgi-bin"
+    settings.LLM_BASE_URL = f"{_stand_ins.url}/llm/v1"
+    return _stand_ins
+
+
+@pytest.fixture
+def study(db: None, stand_ins: StandIns) -> Any:
+    """The demo study with zhangyi (PI), wanghushi (CRC site_a), crc_b (CRC site_b), admin."""
+    from tests.support.study import seed_study
+
+    return seed_study(stand_ins)

@@ -5,3 +5,18 @@ from django.utils.translation import gettext_lazy as _
 class WechatConfig(AppConfig):
     name = "wechat"
     verbose_name = _("WeCom")
+
+    def ready(self) -> None:
+        from projects import audit
+        from wechat import cards, checks, feedback_cards, receivers, review_cards  # noqa: F401
+
+        audit.register(
+            **{
+                "wechat.refused": "Unknown WeCom user refused",
+                "wechat.decision_refused": "Decision through WeCom refused",
+                "wechat.click_ignored": "Click on an unknown card ignored",
+                "wechat.resent": "Message sent again",
+            }
+        )
+        cards.register(review_cards.KIND, review_cards.clicked)
+        cards.register(feedback_cards.KIND, feedback_cards.clicked)

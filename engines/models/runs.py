@@ -7,7 +7,7 @@ import uuid
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import RecordQuerySet, ScopedQuerySet
+from projects.access import RecordQuerySet
 from projects.fields import EncryptedTextField
 from projects.models import Project
 from skills.models import Skill
@@ -108,8 +108,6 @@ class SopStep(models.Model):
     fence = models.PositiveIntegerField(_("fencing number"))
     started_at = models.DateTimeField(_("started"))
     ended_at = models.DateTimeField(_("ended"))
-
-    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_sop_steps"

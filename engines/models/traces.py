@@ -7,7 +7,7 @@ import uuid
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
+from projects.access import OwnQuerySet
 from projects.models import Project
 
 
@@ -32,7 +32,7 @@ class AgentTrace(models.Model):
     left_out = models.JSONField(_("left out of the prompt"), default=list, blank=True)
     replaced = models.JSONField(_("replaced by the privacy gate"), default=list, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = OwnQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_agent_trace"

@@ -45,6 +45,7 @@ class RedcapClient:
             raise ValueError("a REDCap URL starts with http(s):// and ends in /api/")
         self._transport = Transport(url, token, limiter or limiter_for(url), sleep)
         self._shape = shape
+        self._settings: JsonRow | None = None
 
     def __repr__(self) -> str:
         return f"RedcapClient({self._transport.url!r})"
@@ -54,6 +55,7 @@ class RedcapClient:
         body = self._transport.ask_json("project")
         if not isinstance(body, dict) or any(str(body.get(f)) not in "01" for f in _PROJECT_FLAGS):
             raise RedcapProtocolError(200, "expected one object with its flags", "project")
+        self._settings = body
         return body
 
     def metadata(self) -> list[JsonRow]:
@@ -65,15 +67,15 @@ class RedcapClient:
 
     def events(self) -> list[JsonRow]:
         """Events of a longitudinal project; [] for a classic one, which has none (1.4)."""
-        return self._list("event") if self._is_longitudinal() else []
+        return self._list("event") if self._flag("is_longitudinal") else []
 
     def arms(self) -> list[JsonRow]:
         """Arms of a longitudinal project; [] for a classic one."""
-        return self._list("arm") if self._is_longitudinal() else []
+        return self._list("arm") if self._flag("is_longitudinal") else []
 
     def form_event_mapping(self) -> list[JsonRow]:
         """Which form is filled at which event; [] for a classic project."""
-        return self._list("formEventMapping") if self._is_longitudinal() else []
+        return self._list("formEventMapping") if self._flag("is_longitudinal") else []
 
     def instruments(self) -> list[JsonRow]:
         """Forms: instrument_name, instrument_label."""
@@ -81,8 +83,8 @@ class RedcapClient:
 
     def repeating(self) -> list[JsonRow]:
         """Repeating forms and events; [] where the project has none (REDCap answers 400)."""
-        flag = str(self.project()["has_repeating_instruments_or_events"])
-        return self._list("repeatingFormsEvents") if flag == "1" else []
+        repeats = self._flag("has_repeating_instruments_or_events")
+        return self._list("repeatingFormsEvents") if repeats else []
 
     def export_field_names(self) -> list[JsonRow]:
         """Export columns of every field, checkbox choices included (1.6)."""
@@ -113,8 +115,8 @@ class RedcapClient:
     ) -> list[JsonRow]:
         """Log rows, newest first. `begin`, `end`: wall-clock times of REDCap's server (1.5)."""
         given = {
-            "beginTime": begin and begin.strftime("%Y-%m-%d %H:%M"),
-            "endTime": end and end.strftime("%Y-%m-%d %H:%M"),
+            "beginTime": f"{begin:%Y-%m-%d %H:%M}" if begin else None,
+            "endTime": f"{end:%Y-%m-%d %H:%M}" if end else None,
             "record": record,
             "user": user,
             "logtype": logtype,
@@ -128,7 +130,7 @@ class RedcapClient:
             self._shape = ExportShape(
                 metadata=self.metadata(),
                 export_field_names=self.export_field_names(),
-                longitudinal=str(self.project()["is_longitudinal"]) == "1",
+                longitudinal=self._flag("is_longitudinal"),
             )
         return self._shape
 
@@ -153,7 +155,7 @@ class RedcapClient:
         if filter_logic:
             params["filterLogic"] = filter_logic
         if date_range_begin is not None:
-            params["dateRangeBegin"] = date_range_begin.strftime("%Y-%m-%d %H:%M:%S")
+            params["dateRangeBegin"] = f"{date_range_begin:%Y-%m-%d %H:%M:%S}"
         rows: list[Row] = []
         for batch in self._batches(record_ids, params, narrow=fields is not None and not forms):
             rows += self._batch(batch, params)
@@ -187,8 +189,9 @@ class RedcapClient:
     def _list(self, content: str) -> list[JsonRow]:
         return as_rows(self._transport.ask_json(content), content)
 
-    def _is_longitudinal(self) -> bool:
-        return str(self.project()["is_longitudinal"]) == "1"
+    def _flag(self, name: str) -> bool:
+        """A setting that holds for the life of this client; an outage raises, it is no "no"."""
+        return str((self._settings or self.project())[name]) == "1"
 
 
 def _named(

@@ -19,7 +19,7 @@ class RedcapPermissionError(RedcapError):
     """403: wrong token, no API right, or a malformed request (1.8). Never retried."""
 
 
-class RedcapUnavailable(RedcapError):  # noqa: N818 a state of the outside, named so everywhere
+class RedcapUnavailable(RedcapError):
     """No usable answer after every try: network, time-out, 408, 500, 502, 503 or 504."""
 
 

@@ -65,7 +65,7 @@ class Transport:
     def ask_json(self, content: str, params: Params | None = None) -> Any:
         """The decoded JSON body; an `{"error": …}` of any status and everything else raises."""
         response = self._answer(content, params or {})
-        body = _decode(response)
+        body = self._decode(response)
         self._refuse_error(response.status_code, content, body)
         if body is _NOT_JSON:
             raise RedcapProtocolError(response.status_code, "the answer is not JSON", content)
@@ -74,7 +74,7 @@ class Transport:
     def ask_text(self, content: str) -> str:
         """The body of the few contents that answer with plain text (version)."""
         response = self._answer(content, {})
-        self._refuse_error(response.status_code, content, _decode(response))
+        self._refuse_error(response.status_code, content, self._decode(response))
         return response.text
 
     def _answer(self, content: str, params: Params) -> httpx.Response:
@@ -91,7 +91,7 @@ class Transport:
         if isinstance(failure, str):
             raise RedcapUnavailable(0, failure, content)
         raise RedcapUnavailable(
-            failure.status_code, self._clean(_error_text(_decode(failure))), content
+            failure.status_code, _error_text(self._decode(failure)), content
         )
 
     def _send(self, form: dict[str, str]) -> httpx.Response | str:
@@ -123,7 +123,7 @@ class Transport:
         return form
 
     def _refuse_error(self, status: int, content: str, body: object) -> None:
-        text = self._clean(_error_text(body))
+        text = _error_text(body)
         if status == 403:
             raise RedcapPermissionError(status, text, content)
         if text or (isinstance(body, dict) and "error" in body):
@@ -131,19 +131,18 @@ class Transport:
         if status != 200:
             raise RedcapProtocolError(status, "", content)
 
-    def _clean(self, text: str) -> str:
-        return text.replace(self._token, "***") if self._token else text
+    def _decode(self, response: httpx.Response) -> Any:
+        """The JSON value of a body, or _NOT_JSON (HTML, cut, empty, wrong charset)."""
+        try:
+            text = response.content.decode("utf-8-sig")
+            if self._token:
+                text = text.replace(self._token, "***")
+            return json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return _NOT_JSON
 
 
 _NOT_JSON = object()
-
-
-def _decode(response: httpx.Response) -> Any:
-    """The JSON value of a body, or _NOT_JSON (HTML, cut, empty, wrong charset)."""
-    try:
-        return json.loads(response.content.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return _NOT_JSON
 
 
 def _refuse_constant(name: str) -> None:

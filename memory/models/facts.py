@@ -7,7 +7,7 @@ import uuid
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
+from projects.access import OwnQuerySet
 from projects.fields import EncryptedTextField
 from projects.models import Project
 
@@ -42,7 +42,7 @@ class UserMemory(models.Model):
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = OwnQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_user_memory"

@@ -8,14 +8,8 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import RecordQuerySet
+from projects.access import OwnQuerySet
 from projects.models import Project
-
-
-class ConversationQuerySet(RecordQuerySet["ConversationHistory"]):
-    """A conversation without a subject belongs to the one who held it."""
-
-    owner_path = "user_id"
 
 
 class ConversationHistory(models.Model):
@@ -56,7 +50,7 @@ class ConversationHistory(models.Model):
     )
     created_at = models.DateTimeField(_("time"), default=now)
 
-    objects = ConversationQuerySet.as_manager()
+    objects = OwnQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_conversation_history"

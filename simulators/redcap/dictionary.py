@@ -9,7 +9,7 @@ from functools import cached_property
 from simulators.study import Study
 
 STATUS_CHOICES = (("0", "Incomplete"), ("1", "Unverified"), ("2", "Complete"))
-FIXED_CHOICES = {
+FIXED_CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "yesno": (("1", "Yes"), ("0", "No")),
     "truefalse": (("1", "True"), ("0", "False")),
 }

@@ -69,7 +69,7 @@ def _wanted(entry: Entry, params: Params) -> bool:
 
 
 def _group_name(group_id: str, dictionary: Dictionary) -> str:
-    ids = {number: name for name, number in dictionary.dag_ids.items()}
+    ids: dict[str, str] = {number: name for name, number in dictionary.dag_ids.items()}
     return ids.get(group_id, group_id)
 
 

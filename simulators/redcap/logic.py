@@ -6,6 +6,9 @@ finds blanks, as REDCap users are warned), and arithmetic with a blank is blank.
 
 from __future__ import annotations
 
+import math
+import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +21,8 @@ from simulators.redcap.store import Record, RowKey
 Scalar = str | float | bool
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "M": 30.44 * 86400, "y": 365.2425 * 86400}
 
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,2})?", re.ASCII)
+
 
 @dataclass(frozen=True)
 class Filter:
@@ -28,14 +33,21 @@ class Filter:
     now: datetime
 
     def matches(self, record: Record, key: RowKey) -> bool:
-        """Whether the logic is true for this row of the record."""
-        return _truth(_Row(self, record, key).value(self.tree))
+        """Whether the logic is true for this row. Raises ApiError 400 when nested too deep."""
+        try:
+            return _truth(_Row(self, record, key).value(self.tree))
+        except RecursionError:
+            raise syntax_error() from None
 
 
 def compile_filter(text: str, dictionary: Dictionary, now: datetime) -> Filter:
     """Raises ApiError 400 for wrong syntax or unknown fields and events."""
-    tree = parse(text)
-    for ref in _references(tree):
+    try:
+        tree = parse(text)
+        references = _references(tree)
+    except RecursionError:
+        raise syntax_error() from None
+    for ref in references:
         if ref.name not in dictionary.by_name and ref.name not in dictionary.by_column:
             raise invalid_values("filterLogic", [ref.name])
         if ref.event and ref.event not in dictionary.events:
@@ -119,10 +131,7 @@ def _truth(value: Scalar) -> bool:
 def _number(value: Scalar) -> float | None:
     if isinstance(value, bool | float):
         return float(value)
-    try:
-        return float(value) if "_" not in value else None
-    except ValueError:
-        return None
+    return float(value) if _NUMBER.fullmatch(value) else None
 
 
 def _compare(kind: str, left: Scalar, right: Scalar) -> bool:
@@ -149,25 +158,38 @@ def _order(left: Scalar, right: Scalar) -> int:
 
 def _arithmetic(kind: str, left: Scalar, right: Scalar) -> Scalar:
     a, b = _number(left), _number(right)
-    if a is None or b is None or (kind == "/" and b == 0):
+    if a is None or b is None:
         return ""
-    if kind in "+-":
-        return a + b if kind == "+" else a - b
-    if kind == "^":
-        return float(a**b)
-    return a * b if kind == "*" else a / b
+    try:
+        result = _CALCULATE[kind](a, b)
+    except (ZeroDivisionError, OverflowError):
+        return ""
+    if result.imag or not math.isfinite(result.real):
+        return ""
+    return float(result.real)
+
+
+_CALCULATE: dict[str, Callable[[float, float], complex]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+}
 
 
 def _numeric_call(name: str, values: list[Scalar]) -> Scalar:
-    numbers = [number for number in map(_number, values) if number is not None]
+    numbers = [_number(value) for value in values]
     if name == "sum":
-        return sum(numbers) if numbers else ""
-    if not numbers:
+        present = [number for number in numbers if number is not None]
+        return sum(present) if present else ""
+    if numbers[0] is None:
         return ""
     if name == "abs":
         return abs(numbers[0])
-    digits = int(numbers[1]) if len(numbers) > 1 else 0
-    return float(round(numbers[0], digits))
+    digits = numbers[1] if len(numbers) > 1 else 0
+    places = max(-300, min(300, int(digits or 0)))
+    return float(round(numbers[0], places))
 
 
 def _datediff(values: list[Scalar], now: datetime) -> Scalar:

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 )
 FUNCTIONS = ("datediff", "if", "round", "sum", "abs", "contains", "isblankormissingcode")
 _LEVELS = (("or",), ("and",), ("=", "<>", "!=", "<", ">", "<=", ">="), ("+", "-"), ("*", "/"))
+_COMPARISON = 2
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class _Parser:
     def binary(self, level: int) -> Node:
         if level == len(_LEVELS):
             return self._power()
+        if level == _COMPARISON and self._accept(("not",)):
+            return Node("not", parts=(self.binary(level),))
         left = self.binary(level + 1)
         while operator := self._accept(_LEVELS[level]):
             left = Node(operator, parts=(left, self.binary(level + 1)))
@@ -98,8 +101,6 @@ class _Parser:
         return left
 
     def _unary(self) -> Node:
-        if self._accept(("not", "!")):
-            return Node("not", parts=(self._unary(),))
         if self._accept(("-",)):
             return Node("minus", parts=(self._unary(),))
         return self._primary()

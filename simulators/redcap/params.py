@@ -40,9 +40,9 @@ class Params:
         values += [part.strip() for part in whole.split(",")]
         return [value for value in values if value]
 
-    def is_comma_string(self, name: str) -> bool:
-        """Whether the list came as one string."""
-        return bool(self.get(name))
+    def widens_bad_forms(self) -> bool:
+        """REDCap 9.5: an unknown form inside a comma string made it export all forms."""
+        return self._comma_strings == "lenient" and bool(self.get("forms"))
 
     @property
     def format(self) -> str:

@@ -11,8 +11,9 @@ from simulators.redcap.store import Record
 
 EXPORT_LEVELS = {"none": 0, "full": 1, "deidentified": 2, "identifiers_removed": 3}
 _FLAGS = (
-    "design user_rights data_access_groups reports stats_and_charts calendar logging record_create"
-).split()
+    *("design", "user_rights", "data_access_groups", "reports", "stats_and_charts"),
+    *("calendar", "logging", "record_create"),
+)
 
 
 @dataclass(frozen=True)

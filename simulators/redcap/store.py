@@ -57,7 +57,10 @@ class Store:
 
     def ordered(self) -> list[Record]:
         """The records in REDCap's order."""
-        return [self.records[key] for key in sorted(self.records, key=natural_key)]
+        return [
+            self.records[key]
+            for key in sorted(self.records, key=lambda name: (natural_key(name), name))
+        ]
 
     def ordered_rows(self, record: Record) -> list[tuple[RowKey, Values]]:
         """Rows by event, base row first, then forms and instances."""

@@ -82,9 +82,7 @@ class Config:
 
     corp_id: str = field(default_factory=lambda: _env("WECOM_CORP_ID", "ww00000000000000de"))
     agent_id: int = field(default_factory=lambda: int(_env("WECOM_AGENT_ID", "1000002")))
-    secret: str = field(
-        default_factory=lambda: _env("WECOM_SECRET", "demo-secret-of-the-stand-in")
-    )
+    secret: str = field(default_factory=lambda: _env("WECOM_SECRET", "demo-secret-of-the-stand-in"))
     token: str = field(default_factory=lambda: _env("WECOM_TOKEN", "demoToken"))
     aes_key: str = field(
         default_factory=lambda: _env("WECOM_AES_KEY", "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc")

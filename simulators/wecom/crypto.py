@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import secrets
+from typing import Any
 
 from Crypto.Cipher import AES
 
@@ -42,7 +43,7 @@ class Crypt:
             raise ValueError("EncodingAESKey must be 43 characters that decode to 32 bytes")
         self._receive_id = receive_id.encode()
 
-    def _cipher(self) -> AES.CbcMode:
+    def _cipher(self) -> Any:
         return AES.new(self._key, AES.MODE_CBC, self._key[:16])
 
     def encrypt(self, message: str, prefix: bytes | None = None) -> str:

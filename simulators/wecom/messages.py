@@ -133,9 +133,7 @@ class Messages:
             for userid in named:
                 if copy := sent.copies.get(userid.lower()):
                     self._store.replace(copy, card=card, button=button)
-                    self._store.log(
-                        self._spelling(userid), "update_template_card", copy.card, None
-                    )
+                    self._store.log(self._spelling(userid), "update_template_card", copy.card, None)
         missing = [userid for userid in named if userid.lower() not in sent.copies]
         answer: JsonObject = {"errcode": 0, "errmsg": "ok"}
         return {**answer, "invaliduser": missing} if missing else answer

@@ -102,15 +102,22 @@ class Store:
         with self.changed:
             return [dict(row) for row in self._chats[userid.lower()] if row["seq"] > after]
 
+    def latest(self) -> dict[str, int]:
+        """The newest number of the app's messages to each member who has a chat."""
+        with self.changed:
+            return {
+                userid: max((row["id"] for row in rows if row["side"] == "bot"), default=0)
+                for userid, rows in self._chats.items()
+                if rows
+            }
+
     def wait(self, userid: str, after: int, seconds: float) -> list[dict[str, Any]]:
         """`chat`, waiting up to `seconds` for the first entry."""
         with self.changed:
             epoch = self.epoch
             self.changed.wait_for(
                 lambda: (
-                    self.chat(userid, after)
-                    or epoch != self.epoch
-                    or self._state.stopping.is_set()
+                    self.chat(userid, after) or epoch != self.epoch or self._state.stopping.is_set()
                 ),
                 timeout=seconds,
             )

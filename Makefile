@@ -1,0 +1,61 @@
+# `make` lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HASHES ?= --require-hashes
+
+.PHONY: help install run test lint fmt types lock messages train-intents bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+install: $(VENV)/.run .env ## virtual environment, pinned packages, .env
+
+$(VENV)/.run: requirements.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check $(HASHES) -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
+	$(BIN)/pip install --quiet --disable-pip-version-check $(HASHES) -r requirements-dev.txt
+	@touch $@
+
+.env: | $(VENV)/.run
+	$(BIN)/python -m iit_manager.dotenv
+
+run: install ## the whole house with the demo study and the stand-ins
+	@exec $(BIN)/python -m demo.supervisor
+
+test: install $(VENV)/.dev ## the whole suite; on DATABASE_URL / REDIS_URL where they are set
+	@$(BIN)/python -m tests.run $(ARGS)
+
+lint: install $(VENV)/.dev ## ruff, mypy, import-linter, system checks, migrations, catalogs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python manage.py check
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+fmt: $(VENV)/.dev ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## pin requirements.in and requirements-dev.in with hashes (needs uv)
+	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements.in -o requirements.txt
+	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements-dev.in -o requirements-dev.txt
+
+messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
+	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
+	$(BIN)/python manage.py compilemessages -l zh_Hans
+
+train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training
+	$(BIN)/python -m engines.intents.train
+
+bench: install $(VENV)/.dev ## measure; BENCH=name picks one
+	@$(BIN)/python -m bench $(BENCH)
+
+clean: ## forget the demo: database, logins, logs
+	rm -rf var

@@ -1,0 +1,58 @@
+"""The processes of `make run` and how each is started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name, a command and what the environment says beside our own."""
+
+    name: str
+    command: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+
+
+def specs() -> list[Spec]:
+    """Stand-ins, web, worker, beat."""
+    python = sys.executable
+    celery = [python, "-m", "celery", "-A", "iit_manager"]
+    common = {"PORT": str(settings.PORT), "SIM_PORT": str(settings.SIM_PORT)} | wecom()
+    return [
+        Spec("simulators", [python, "-m", "simulators", "--port", str(settings.SIM_PORT)], common),
+        Spec(
+            "web",
+            [
+                *[python, "-m", "gunicorn", "iit_manager.wsgi"],
+                *["--worker-class", "gthread", "--workers", "1", "--threads", "12"],
+                *["--bind", f"127.0.0.1:{settings.PORT}", "--timeout", "60"],
+                *["--graceful-timeout", "5", "--log-level", "warning"],
+            ],
+            common,
+        ),
+        Spec(
+            "worker",
+            [
+                *[*celery, "worker", "--pool", "threads", "--concurrency", "4"],
+                *["--without-gossip", "--without-mingle", "--loglevel", "warning"],
+            ],
+            common,
+        ),
+        Spec(
+            "beat",
+            [*celery, "beat", "--pidfile", "", "--loglevel", "warning"],
+            common,
+        ),
+    ]
+
+
+def wecom() -> dict[str, str]:
+    """The WeCom values the stand-in must share with us; they may come from defaults or `.env`."""
+    names = ("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY")
+    values = {f"WECOM_{name}": str(getattr(settings, f"WECOM_{name}")) for name in names}
+    return {name: value for name, value in values.items() if value and name not in os.environ}

@@ -1,0 +1,89 @@
+"""What the supervisor does to the house: prepare, seed, say hello."""
+
+from __future__ import annotations
+
+import os
+import socket
+from io import StringIO
+
+import httpx
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+from django.utils.translation import gettext as _
+
+from demo import runfile, stand_ins
+
+
+def busy_ports() -> str:
+    """A line naming a port that something else uses; blank when all are free."""
+    for name, port in (("PORT", settings.PORT), ("SIM_PORT", settings.SIM_PORT)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                return _("Port %(port)s is in use; choose another with %(name)s=…") % {
+                    "port": port,
+                    "name": name,
+                }
+    return ""
+
+
+def prepare() -> None:
+    """Bring the database to the current state."""
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("createcachetable", verbosity=0)
+    connections.close_all()
+
+
+def seed() -> None:
+    """Seed the study, or tell restarted stand-ins about it again."""
+    call_command("demo", verbosity=0, stdout=StringIO())
+    connections.close_all()
+
+
+def stand_ins_answer() -> bool:
+    """Whether the stand-ins are up."""
+    return httpx.get(f"{stand_ins.base_url()}/_control/health", timeout=2).status_code == 200
+
+
+def web_answers() -> bool:
+    """Whether the console is up."""
+    return httpx.get(f"http://127.0.0.1:{settings.PORT}/healthz", timeout=5).status_code == 200
+
+
+def note(pids: dict[str, int]) -> bool:
+    """Keep the pids in `var/run.json`; True when they changed."""
+    content = runfile.load()
+    pids = pids | {"supervisor": os.getpid()}
+    if content.get("pids") == pids:
+        return False
+    content["pids"] = pids
+    runfile.save(content)
+    return True
+
+
+def welcome() -> str:
+    """Addresses and logins for the person at the terminal."""
+    base = f"http://127.0.0.1:{settings.PORT}"
+    lines = [
+        "",
+        "IIT Manager",
+        f"  {_('Console')}:      {base}/admin/",
+        f"  {_('Phone page')}:   {base}/simulator/",
+        f"  API:          {base}/api/v1/schema/",
+        f"  {_('Mode')}:         {mode()}",
+        "",
+    ]
+    for user, login in runfile.load()["logins"].items():
+        lines.append(f"  {user:<10} {login['password']}")
+    lines += ["", f"  {_('Ctrl-C ends everything.')}", ""]
+    return "\n".join(lines)
+
+
+def mode() -> str:
+    """Which database and broker run, and what that is good for."""
+    if settings.EMBEDDED:
+        return _("embedded: one host, a handful of users, at most three writing processes")
+    return _("PostgreSQL and Redis")

@@ -1,0 +1,138 @@
+"""Seeds the demo study LUNG-IIT; what is there already is kept (contracts.md, `make run`)."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from rest_framework.authtoken.models import Token
+
+from demo import files, reports
+from demo.stand_ins import DATASET_ID, base_url
+from memory.models import ProjectMemory, ProjectMemoryVersion, WeeklyReport
+from projects import audit, protocol
+from projects.db import atomic
+from projects.models import Member, Project, VisitPlanEntry
+from skills.models import FieldMapping, Skill
+from skills.services import save_skill
+
+CODE = "LUNG-IIT"
+ACTOR = "demo"
+
+
+def existing() -> Project | None:
+    """The demo study, if it was seeded before."""
+    return Project.objects.filter(code=CODE).first()
+
+
+def day(run: dict[str, Any]) -> date:
+    """The day the study is laid around: of the first seeding, DEMO_TODAY, else today (contracts.md)."""
+    if known := run.get("demo_today") or settings.DEMO_TODAY:
+        return date.fromisoformat(known)
+    project = existing()
+    zone = ZoneInfo("Asia/Shanghai")
+    moment = project.created_at if project else datetime.now(zone)
+    return moment.astimezone(zone).date()
+
+
+def seed(run: dict[str, Any], today: date) -> Project:
+    """Create what is missing and point the study at the stand-ins."""
+    with atomic():
+        project = existing() or _project(today)
+        connect(project, run)
+        _members(project, run, today)
+        if not project.skills.exists():
+            _content(project, today)
+    return project
+
+
+def connect(project: Project, run: dict[str, Any]) -> None:
+    """Addresses and tokens of the stand-ins; their port may differ from the last run's."""
+    project.redcap_url = f"{base_url()}/redcap/api/"
+    project.redcap_token = run["redcap_tokens"]["full"]
+    project.dify_url = f"{base_url()}/dify/v1"
+    project.dify_key = run["dify_key"]
+    project.dify_dataset_id = DATASET_ID
+    project.save()
+
+
+def _project(today: date) -> Project:
+    fields: dict[str, Any] = files.load("project.json", today)
+    known = {field.name for field in Project._meta.get_fields()}
+    project = Project(**{key: value for key, value in fields.items() if key in known})
+    project.full_clean()
+    project.save(force_insert=True)
+    audit.record("project.create", actor=ACTOR, project=project, subject=project)
+    return project
+
+
+def _members(project: Project, run: dict[str, Any], today: date) -> None:
+    for entry in files.load("members.json", today):
+        userid = entry["wecom_userid"]
+        login = run["logins"][userid]
+        user, new = User.objects.get_or_create(
+            username=userid, defaults={"is_staff": True, "is_superuser": userid == "admin"}
+        )
+        if new or not user.check_password(login["password"]):
+            user.set_password(login["password"])
+            user.save()
+        Token.objects.filter(user=user).exclude(key=login["token"]).delete()
+        Token.objects.get_or_create(user=user, key=login["token"])
+        Member.objects.get_or_create(
+            project=project,
+            wecom_userid=userid,
+            defaults={
+                "user": user,
+                "role": entry["role"],
+                "site": entry.get("site") or "",
+                "display_name": entry.get("display_name", ""),
+            },
+        )
+
+
+def _content(project: Project, today: date) -> None:
+    for row in files.load("field_mappings.json", today):
+        FieldMapping.objects.get_or_create(
+            project=project,
+            alias_name=row["alias_name"],
+            defaults={"actual_name": row["actual_name"]},
+        )
+    for position, row in enumerate(files.load("visit_plan.json", today)):
+        VisitPlanEntry.objects.create(project=project, position=position, **row)
+    for row in files.load("skills.json", today):
+        save_skill(skill=Skill(project=project, **row), actor=ACTOR)
+    memory = ProjectMemory.objects.create(
+        project=project, content=files.text("hot_memory.md", today), last_updated_by="admin"
+    )
+    ProjectMemoryVersion.objects.create(
+        memory=memory, version=1, content=memory.content, author=ACTOR
+    )
+    _reports(project, today)
+    for path in sorted((files.STUDY / "documents").glob("*.md")):
+        name = path.read_text("utf-8").lstrip("# ").splitlines()[0].strip() or path.stem
+        protocol.import_document(project, name, files.text(f"documents/{path.name}", today))
+
+
+def _reports(project: Project, today: date) -> None:
+    weeks = files.load("weekly_reports.json", today)
+    enrolled = reports.enrolment_dates(today)
+    first = datetime.combine(project.start_date, datetime.min.time(), ZoneInfo(project.timezone))
+    for week in range(1, reports.weeks_before(project.start_date, today) + 1):
+        start = first + timedelta(days=7 * (week - 1))
+        text, metrics = reports.compose(
+            week, start.date(), weeks.get(str(week), {}), enrolled, project.target_enrolment
+        )
+        WeeklyReport.objects.get_or_create(
+            project=project,
+            week_number=week,
+            defaults={
+                "week_start": start,
+                "week_end": start + timedelta(days=7) - timedelta(microseconds=1),
+                "summary": text,
+                "metrics": metrics,
+                "created_by": "system_scheduler",
+            },
+        )

@@ -1,0 +1,264 @@
+"""Runs with their reviews, findings and traces in the API (contracts.md, HTTP)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engines import sop
+from engines.models import AgentTrace, PendingAction, TaskRun
+from engines.review_view import review_view
+from engines.sop import findings
+from engines.starting import RecordNotFound, start_for
+from integrations.redcap import RedcapError
+from projects.access import has_role
+from projects.api import ReadViewSet, find_project
+from projects.db import atomic
+from projects.problems import Conflict, Unavailable
+from skills.models import Skill
+
+DECIDERS = ("PI", "CRC", "ADMIN")
+
+
+class TaskRunSerializer(serializers.ModelSerializer):
+    """A run; `review` while it waits for a person."""
+
+    project = serializers.CharField(source="project.code", read_only=True)
+    skill_type = serializers.CharField(source="skill.skill_type", read_only=True)
+    review = serializers.SerializerMethodField()
+
+    class Meta:
+        model = TaskRun
+        fields = (
+            "id",
+            "project",
+            "skill",
+            "skill_type",
+            "skill_version",
+            "record_id",
+            "triggered_by",
+            "status",
+            "current_node",
+            "final_state",
+            "message",
+            "trace",
+            "review",
+            "suspended_at",
+            "resumed_at",
+            "completed_at",
+            "created_at",
+            "updated_at",
+        )
+
+    def get_review(self, run: TaskRun) -> dict[str, Any] | None:
+        """What the reviewer has to see, while the run is suspended."""
+        if run.status != TaskRun.Status.SUSPENDED:
+            return None
+        review = sop.open_review(run)
+        return review_view(review) if review else None
+
+
+class StartSerializer(serializers.Serializer):
+    """An order: which workflow on which subject."""
+
+    project = serializers.CharField()
+    skill_type = serializers.CharField(default="qc_process")
+    record_id = serializers.CharField(max_length=100)
+
+
+class DecisionSerializer(serializers.Serializer):
+    """A decision: the hash of what was shown, and why."""
+
+    reason = serializers.CharField(allow_blank=True, default="", max_length=2000)
+    seen = serializers.CharField()
+
+
+class ReasonSerializer(serializers.Serializer):
+    """Why."""
+
+    reason = serializers.CharField(allow_blank=True, default="", max_length=2000)
+
+
+class TaskRunViewSet(ReadViewSet):
+    """Runs: start, approve, reject, cancel."""
+
+    model = TaskRun
+    queryset = TaskRun.objects.none()
+    serializer_class = TaskRunSerializer
+    filterset_fields = ("project__code", "status", "record_id", "skill__skill_type")
+
+    @action(detail=False, methods=["post"], serializer_class=StartSerializer)
+    def start(self, request: Request) -> Response:
+        """Start a workflow on a subject."""
+        order = StartSerializer(data=request.data)
+        order.is_valid(raise_exception=True)
+        project = find_project(request, order.validated_data["project"])
+        if not has_role(request.user, project.pk, *DECIDERS):
+            raise PermissionDenied(_("Your role does not allow this."))
+        kind = order.validated_data["skill_type"]
+        skill = Skill.objects.filter(project=project, skill_type=kind, is_active=True).first()
+        if skill is None:
+            raise serializers.ValidationError({"skill_type": [_("There is no such workflow.")]})
+        try:
+            run = start_for(request.user, project, skill, order.validated_data["record_id"])
+        except RecordNotFound as error:
+            raise Http404 from error
+        except RedcapError as error:
+            raise Unavailable(_("REDCap could not be read.")) from error
+        return Response({"id": str(run.pk), "status": run.status}, status=201)
+
+    @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
+    def approve(self, request: Request, pk: str) -> Response:
+        """Approve what was shown."""
+        return self._decide(request, "approve")
+
+    @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
+    def reject(self, request: Request, pk: str) -> Response:
+        """Reject what was shown, with a reason."""
+        return self._decide(request, "reject")
+
+    @action(detail=True, methods=["post"], serializer_class=ReasonSerializer)
+    def cancel(self, request: Request, pk: str) -> Response:
+        """End a run that is not wanted any more."""
+        run = self.get_object()
+        if not has_role(request.user, run.project_id, *DECIDERS):
+            raise PermissionDenied(_("Your role does not allow this."))
+        said = ReasonSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            run = sop.cancel(run=run, actor=request.user, **said.validated_data)
+        except sop.NotSuspended as error:
+            raise Conflict(str(error), error.code) from error
+        return Response(TaskRunSerializer(run).data)
+
+    def _decide(self, request: Request, decision: sop.Decision) -> Response:
+        run: TaskRun = self.get_object()
+        said = DecisionSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        review = sop.open_review(run) or run.reviews.order_by("-pk").first()
+        if review is None:
+            raise Conflict(sop.WRONG_STATE, sop.NotSuspended.code, review=None)
+        try:
+            run = sop.decide(
+                review_id=review.pk, actor=request.user, decision=decision, **said.validated_data
+            )
+        except sop.NotAllowed as error:
+            raise PermissionDenied(str(error)) from error
+        except sop.ReasonRequired as error:
+            raise serializers.ValidationError({"reason": [str(error)]}) from error
+        except (sop.NotSuspended, sop.ValuesChanged) as error:
+            shown = review_view(error.review) if error.review else None
+            raise Conflict(str(error), error.code, review=shown) from error
+        return Response(TaskRunSerializer(run).data)
+
+
+class PendingActionSerializer(serializers.ModelSerializer):
+    """A finding."""
+
+    project = serializers.CharField(source="project.code", read_only=True)
+
+    class Meta:
+        model = PendingAction
+        fields = (
+            "id",
+            "project",
+            "task_run",
+            "record_id",
+            "action_type",
+            "field",
+            "message",
+            "severity",
+            "state",
+            "skill_type",
+            "skill_version",
+            "node",
+            "rule_key",
+            "event",
+            "instrument",
+            "instance",
+            "outcome",
+            "reason",
+            "value",
+            "resolved_by",
+            "resolved_at",
+            "resolution",
+            "created_at",
+        )
+
+
+class ResolutionSerializer(serializers.Serializer):
+    """What was done about a finding."""
+
+    resolution = serializers.CharField(max_length=2000)
+
+
+class PendingActionViewSet(ReadViewSet):
+    """Findings: list and resolve."""
+
+    model = PendingAction
+    queryset = PendingAction.objects.none()
+    serializer_class = PendingActionSerializer
+    filterset_fields = (
+        "project__code",
+        "action_type",
+        "record_id",
+        "severity",
+        "state",
+        "task_run",
+        "rule_key",
+    )
+
+    @action(detail=True, methods=["post"], serializer_class=ResolutionSerializer)
+    def resolve(self, request: Request, pk: str) -> Response:
+        """Close a finding with what was done about it."""
+        finding: PendingAction = self.get_object()
+        if not has_role(request.user, finding.project_id, *DECIDERS):
+            raise PermissionDenied(_("Your role does not allow this."))
+        said = ResolutionSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        with atomic():
+            done = findings.close(finding, actor=request.user, **said.validated_data)
+        if not done:
+            raise Conflict(_("The finding is closed already."), "not_open")
+        finding.refresh_from_db()
+        return Response(PendingActionSerializer(finding).data)
+
+
+class AgentTraceSerializer(serializers.ModelSerializer):
+    """How an answer came about."""
+
+    project = serializers.CharField(source="project.code", read_only=True)
+
+    class Meta:
+        model = AgentTrace
+        fields = (
+            "id",
+            "project",
+            "user_id",
+            "query",
+            "intent_type",
+            "trace",
+            "token_usage",
+            "duration",
+            "success",
+            "prompt_version",
+            "model",
+            "left_out",
+            "created_at",
+        )
+
+
+class AgentTraceViewSet(ReadViewSet):
+    """Traces, for debugging."""
+
+    model = AgentTrace
+    queryset = AgentTrace.objects.none()
+    serializer_class = AgentTraceSerializer
+    filterset_fields = ("project__code", "user_id", "intent_type", "success")

@@ -1,0 +1,140 @@
+"""Numbers, dates, ids and names in a text, with where they stand."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from integrations.privacy import PLACEHOLDER
+
+_DATES = (
+    re.compile(r"(?<!\d)(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})\s*[日号]?(?!\d)"),
+    re.compile(r"(?<!\d)(\d{4})\s*(?:年\s*|[-/])(\d{1,2})(?!\d)\s*月?"),
+    re.compile(r"(?<![\d-])()(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]?(?!\d)"),
+    re.compile(r"(?<!\d)()(\d{1,2})\s*月(?:份)?(?!\d)"),
+)
+_SHAPED_ID = re.compile(
+    r"(?<![A-Za-z0-9])[A-Za-z]{1,4}-?\d{3,6}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Za-z]{1,4}-\d{1,3}-\d{1,6}"
+)
+_BARE_ID = re.compile(
+    r"(?:受试者|患者|病人|编号|记录|ID)\s*[::#]?\s*(\d{1,6})(?![\d.%])(?!\s*(?:例|位|名|人|个|%|岁|年|月|天|次))|(?<![\d.])(\d{1,6})\s*号(?!\d)"
+)
+_LINE_ID = re.compile(r"^\s*(\d{1,6})(?=\s+[^\d\s.,%])")
+_NAMED = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])\s?(\d{1,3})(?![\d.])")
+_NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?")
+_HAN_NUMBER = re.compile(
+    r"([二两三四五六七八九十百]{1,4})\s*(?=例|位|名|人|天|周|次|分|岁|个(?:受试者|患者|病人|月)|%)"
+)
+_UNITS = re.compile(r"[×x*]\s?10\^?\d+(?:/L)?|(?<=m)[23](?!\d)|(?<=/m)\^?2", re.IGNORECASE)
+_NUMBERING = re.compile(
+    r"(?m)^\s*(?:\d{1,2}[.、)]\s*(?!\d)|[((]\d{1,2}[))])|\[(?:任务|文档)\s?\d+\]"
+)
+_DIGITS = {"二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+
+
+@dataclass(frozen=True)
+class Token:
+    """A value in a text: a Decimal, a date (year, month, day; 0 = not said), an id or a name (V2)."""
+
+    kind: str
+    value: object
+    text: str
+    start: int
+
+
+def plain(text: str) -> str:
+    """Folded text without placeholders, list numbering and powers of units."""
+    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", text))
+    return _UNITS.sub(" ", _NUMBERING.sub(" ", PLACEHOLDER.sub(" ", folded)))
+
+
+def tokens(text: str, known_ids: Collection[str] = ()) -> list[Token]:
+    """All values of a plain text in order; each character belongs to one."""
+    taken = [False] * len(text)
+    found: list[Token] = []
+    for token in _candidates(text, known_ids):
+        end = token.start + len(token.text)
+        if not any(taken[token.start : end]):
+            taken[token.start : end] = [True] * (end - token.start)
+            found.append(token)
+    return sorted(found, key=lambda token: token.start)
+
+
+def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:
+    for regex in _DATES:
+        for hit in regex.finditer(text):
+            parts = [int(part) if part else 0 for part in hit.groups()]
+            yield Token("date", tuple([*parts, 0, 0][:3]), hit[0], hit.start())
+    for hit in _SHAPED_ID.finditer(text):
+        yield Token("id", hit[0].upper(), hit[0], hit.start())
+    for hit in _BARE_ID.finditer(text):
+        group = 1 if hit[1] else 2
+        yield Token("id", hit[group], hit[group], hit.start(group))
+    for hit in _LINE_ID.finditer(text):
+        if hit[1] in known_ids:
+            yield Token("id", hit[1], hit[1], hit.start(1))
+    for hit in _NAMED.finditer(text):
+        yield Token("name", (hit[1] + hit[2]).upper(), hit[0], hit.start())
+    for hit in _NUMBER.finditer(text):
+        yield Token("number", Decimal(hit[0]), hit[0], hit.start())
+    for hit in _HAN_NUMBER.finditer(text):
+        number = han_number(hit[1])
+        if number is not None:
+            yield Token("number", Decimal(number), hit[1], hit.start())
+
+
+def han_number(text: str) -> int | None:
+    """二十三 → 23; None for what is no plain number."""
+    if text == "十":
+        return 10
+    found = re.fullmatch(r"(?:([二两三四五六七八九])?(十))?([二两三四五六七八九])?", text)
+    if not found or not any(found.groups()):
+        return None
+    tens = _DIGITS.get(found[1] or "", 1) * 10 if found[2] else 0
+    return tens + _DIGITS.get(found[3] or "", 0)
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values a source holds."""
+
+    numbers: frozenset[Decimal]
+    dates: frozenset[tuple[int, int, int]]
+    ids: frozenset[str]
+    names: frozenset[str]
+
+    def holds(self, token: Token) -> bool:
+        """Whether the source says this value; a date may be said less exactly than in the source."""
+        if token.kind == "number":
+            return token.value in self.numbers
+        if token.kind == "date":
+            return any(_fits(token.value, date) for date in self.dates)
+        return token.value in (self.ids if token.kind == "id" else self.names)
+
+
+def _fits(said: object, source: tuple[int, int, int]) -> bool:
+    return all(not a or a == b for a, b in zip(said, source, strict=True))  # type: ignore[call-overload]
+
+
+def values(text: str, known_ids: Collection[str] = ()) -> Values:
+    """What a source text holds, read generously: parts of dates and names count as numbers too."""
+    folded = plain(text)
+    found = tokens(folded, known_ids)
+    numbers = {Decimal(hit) for hit in re.findall(r"\d+(?:\.\d+)?", folded)}
+    numbers |= {token.value for token in found if isinstance(token.value, Decimal)}
+    return Values(
+        numbers=frozenset(numbers),
+        dates=frozenset(t.value for t in found if t.kind == "date"),  # type: ignore[misc]
+        ids=frozenset(str(t.value) for t in found if t.kind == "id"),
+        names=frozenset(str(t.value) for t in found if t.kind == "name"),
+    )
+
+
+def bigrams(text: str) -> set[str]:
+    """Pairs of Chinese characters and Latin words: what a text speaks of."""
+    han = re.findall(r"[\u4e00-\u9fff]+", text)
+    pairs = {run[i : i + 2] for run in han for i in range(len(run) - 1)}
+    return pairs | {word.casefold() for word in re.findall(r"[A-Za-z]{2,}", text)}

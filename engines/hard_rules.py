@@ -1,0 +1,141 @@
+"""Hard rules: deterministic checks of clinical data, no LLM (seed 001 section 2).
+
+Standard JSON Logic lets a missing age pass `age <= 75`; here every value is typed by the data
+dictionary and a rule that can't be decided is UNKNOWN, never a pass (decisions.md, Engines).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from engines.rules.compiler import Problem
+from engines.rules.context import StudyContext
+from engines.rules.errors import RuleError
+from engines.rules.ruleset import (
+    Outcome,
+    RuleResult,
+    RuleSet,
+    compile_rule_set,
+    rule_key,
+    rule_list,
+    validate_rules,
+)
+
+__all__ = [
+    "HardRuleEngine",
+    "Outcome",
+    "Problem",
+    "RuleError",
+    "RuleResult",
+    "RuleSet",
+    "StudyContext",
+    "compile_rule_set",
+    "record_rows",
+    "resolve_today",
+    "rule_key",
+    "rule_list",
+    "validate_rules",
+]
+
+_CLEAN = {Outcome.PASS, Outcome.NOT_APPLICABLE}
+
+
+def record_rows(
+    data: Mapping[str, Any], context: StudyContext
+) -> tuple[str | None, list[Mapping[str, Any]]]:
+    """Record id and rows of a flat REDCap row or of {"record_id", "rows": [...]}.
+
+    RuleError when `rows` is not a list of objects.
+    """
+    rows = data.get("rows")
+    if not isinstance(rows, list):
+        record_id = data.get(context.record_id_field, data.get("record_id"))
+        return _id(record_id), [data]
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise RuleError("rows must be a list of objects")
+    first = rows[0].get(context.record_id_field) if rows else None
+    return _id(data.get("record_id", first)), rows
+
+
+def _id(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def resolve_today(text: str | None, context: StudyContext) -> date:
+    """The day `text` names in the project's time zone; None is now.
+
+    `text` is a date, or an ISO datetime (with an offset; without one it is local already).
+    RuleError for anything else. E28: 2024-03-01T17:30Z is 2024-03-02 in Asia/Shanghai.
+    """
+    if text is None:
+        return datetime.now(context.timezone).date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise RuleError(f"not a date or ISO datetime: {text}") from None
+    return (moment.astimezone(context.timezone) if moment.tzinfo else moment).date()
+
+
+class HardRuleEngine:
+    """Runs rules on one record; the seed's interface over the clinical rule sets."""
+
+    def __init__(self, project: Mapping[str, Any] | None = None) -> None:
+        self._project = project
+
+    def run(
+        self,
+        rules: Sequence[Mapping[str, Any]],
+        data: Mapping[str, Any],
+        dictionary: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        today: date | None = None,
+    ) -> list[RuleResult]:
+        """Every FAIL, UNKNOWN and ERROR; an empty list means that all rules passed.
+
+        `data` is a flat row or {"record_id", "rows": [...]}, `dictionary` REDCap's metadata.
+        A rule that would be refused on saving gives an ERROR and does not stop the others.
+        """
+        context = StudyContext.build(dictionary, self._project)
+        record_id, rows = record_rows(data, context)
+        day = today or resolve_today(None, context)
+        results: list[RuleResult] = []
+        for rule in rules:
+            try:
+                rule_set = compile_rule_set([rule], context)
+            except RuleError as error:
+                results.append(_refused(rule, str(error)))
+            else:
+                results += rule_set.evaluate(record_id, rows, day)
+        return [result for result in results if result.outcome not in _CLEAN]
+
+    def is_all_passed(
+        self,
+        rules: Sequence[Mapping[str, Any]],
+        data: Mapping[str, Any],
+        dictionary: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        today: date | None = None,
+    ) -> bool:
+        """Whether `run` finds nothing."""
+        return not self.run(rules, data, dictionary, today=today)
+
+
+def _refused(rule: Any, message: str) -> RuleResult:
+    known = rule if isinstance(rule, Mapping) else {}
+    return RuleResult(
+        rule=str(known.get("id") or ""),
+        field=str(known.get("field") or ""),
+        event=None,
+        instrument=None,
+        instance=None,
+        outcome=Outcome.ERROR,
+        value=None,
+        message=message,
+        severity="error",
+    )

@@ -1,0 +1,44 @@
+"""Character 1-3-grams of a marked text: what the classifier sees of a message or a part."""
+
+import re
+
+from engines.intents import marks, records
+from engines.intents.marks import Span
+from engines.intents.normal import normalise
+
+_LEAD = re.compile(
+    r"^(?:[\s,。;:、!~.]|然后|接着|顺便|顺带|顺手|另外|此外|还有|再者|并且|同时|以及|完了|对了|而且|最后|并(?!发)"
+    r"|(?:and|then|also|btw|plus)\b|\(?\d\)|\d[.、](?!\d)|[①②③④]|第[一二三]步|[一二三]是)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(r"[\s,。;:、!~.]+$")
+_SPACE = re.compile(r"(?<![a-z0-9]) | (?![a-z0-9])")
+_QC = re.compile(r"(?<![a-z])qc(?![a-z])")
+
+
+def mark(text: str, record_id_pattern: str | None = None) -> tuple[str, list[Span], list[Span]]:
+    """Return normalised `text` with all marks (same length), its subjects and its visits."""
+    subjects = records.record_spans(text, record_id_pattern)
+    marked = marks.cover(text, subjects, marks.RECORD)
+    found = marks.visits(marked)
+    marked = marks.cover(marked, found, marks.VISIT)
+    marked = marks.cover(marked, marks.dates(marked), marks.DATE)
+    return marks.numbers(marks.people(marked)), subjects, found
+
+
+def strip(marked: str) -> str:
+    """Return the stretch of a marked text that is classified: no connective, no padding."""
+    text = marked.replace(marks.PAD, "").lower()
+    text = _TAIL.sub("", _LEAD.sub("", text))
+    return _QC.sub("质控", _SPACE.sub("", text))
+
+
+def ngrams(stripped: str) -> set[str]:
+    """Return the character 1-3-grams, with ^ and $ at the edges."""
+    text = f"^{stripped}$"
+    return {text[i : i + n] for n in (1, 2, 3) for i in range(len(text) - n + 1)}
+
+
+def from_raw(text: str) -> set[str]:
+    """Return the features of a raw text, as used in training."""
+    return ngrams(strip(mark(normalise(text))[0]))

@@ -1,0 +1,79 @@
+"""One spelling for what people type: half-width, known typos, spoken subject numbers."""
+
+import re
+import unicodedata
+
+MAX_CHARACTERS = 12_000
+
+_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_DASHES = re.compile(r"[\u2010-\u2015\u2212\uff0d]")
+_SPACES = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n[\s]*")
+
+# Homophones that input methods and dictation produce for the words of this trade.
+TYPOS = {
+    "质孔": "质控", "质空": "质控", "治控": "质控", "志控": "质控", "制控": "质控", "指控": "质控",
+    "周抱": "周报", "周暴": "周报", "周爆": "周报", "周保": "周报", "月抱": "月报", "月爆": "月报",
+    "月暴": "月报", "月保": "月报", "随仿": "随访", "随房": "随访", "随防": "随访", "访示": "访视",
+    "防视": "访视", "访是": "访视", "仿视": "访视", "受式者": "受试者", "受试着": "受试者",
+    "受视者": "受试者", "入祖": "入组", "入族": "入组", "如组": "入组", "出祖": "出组",
+    "晒败": "筛败", "筛白": "筛败", "脱洛": "脱落", "托落": "脱落", "方按": "方案", "方暗": "方案",
+    "知青同意": "知情同意", "知情同一": "知情同意", "录如": "录入", "录人": "录入", "路入": "录入",
+    "不良时间": "不良事件", "不良事见": "不良事件", "排出标准": "排除标准", "入选标淮": "入选标准",
+    "基现": "基线", "趋式": "趋势", "记注": "记住", "记往": "记住", "合并用要": "合并用药",
+}  # fmt: skip
+_TYPO = re.compile("|".join(sorted(TYPOS, key=len, reverse=True)))
+
+_DIGIT = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {"〇": "0", "幺": "1", "洞": "0"}
+_N = "零〇一二三四五六七八九幺洞"
+_PERSON = "受试者|患者|病人"
+_LETTER_P = re.compile(rf"[皮批屁](?=[零〇洞][{_N}])")
+_LETTERED = re.compile(
+    rf"(?<![A-Za-z0-9])([A-Za-z]{{1,6}})((?:\s?(?:杠|横杠|-)?\s?[{_N}]){{2,14}})(?![{_N}十百])"
+)
+_LEADING_ZERO = re.compile(rf"(?<![{_N}十百千万点第])([零〇洞][{_N}]{{2,5}})(?![{_N}十百千万])")
+_NUMBER = rf"[{_N}十百]{{1,5}}"
+_BEFORE_PERSON = re.compile(rf"({_NUMBER})(?=号(?:的)?(?:那个|这个|那位|这位)?(?:{_PERSON}))")
+_AFTER_PERSON = re.compile(
+    rf"((?:{_PERSON})(?:ID|id|编号)?\s?)"
+    rf"({_NUMBER}(?=号)|[{_N}十百]{{2,5}}(?![个例位名岁天周月年次共直起般])|[二三四五六七八九](?=的|$))"
+)
+
+
+def normalise(text: str) -> str:
+    """Return `text` in one spelling; applying it twice changes nothing more."""
+    text = _INVISIBLE.sub("", text[:MAX_CHARACTERS])
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARACTERS]
+    text = _DASHES.sub("-", text)
+    text = _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
+    return _spoken_ids(_TYPO.sub(lambda m: TYPOS[m.group()], text))
+
+
+def _spoken_ids(text: str) -> str:
+    text = _LETTER_P.sub("P", text)
+    text = _LETTERED.sub(lambda m: m.group(1) + _spell(m.group(2)), text)
+    text = _LEADING_ZERO.sub(lambda m: _digits(m.group(1)), text)
+    text = _BEFORE_PERSON.sub(lambda m: chinese_number(m.group(1)), text)
+    return _AFTER_PERSON.sub(lambda m: m.group(1) + chinese_number(m.group(2)), text)
+
+
+def _spell(spoken: str) -> str:
+    return "".join("-" if c in "杠-" else _DIGIT.get(c, "") for c in spoken.replace("横杠", "-"))
+
+
+def _digits(spoken: str) -> str:
+    return "".join(_DIGIT[c] for c in spoken)
+
+
+def chinese_number(spoken: str) -> str:
+    """Return the decimal digits of a numeral below 1000: 十二 -> 12, 零一八 -> 018."""
+    if not set(spoken) & set("十百"):
+        return _digits(spoken)
+    total, digit = 0, 0
+    for c in spoken:
+        if c in "十百":
+            total += (digit or 1) * (10 if c == "十" else 100)
+            digit = 0
+        else:
+            digit = int(_DIGIT[c])
+    return str(total + digit)

@@ -1,0 +1,168 @@
+"""Subjects named in a message (intents_labels.md rule 10)."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from engines.intents import marks
+from engines.intents.marks import Span
+
+_MAX_ID = 20
+_UNIT = (
+    r"个|例|位|名|人|岁|天|周|月|年|次|条|份|%|℃|mg|kg|g\b|ml|mmol|umol|u/l|cm|mm|分|级|期|组|度|点|小时|粒|片|盒|支|针"
+    r"|家|项|多|几|余|来个|以上|以下|左右|公斤|斤|毫|米|号楼|号床|床|楼|倍|元|块|万|页|臂|/|\.\d|-[A-Za-z]"
+)
+_NO_UNIT = rf"(?!\d|[A-Za-z]|-\d|\s?(?:{_UNIT}))"
+_NO_SITE = r"(?!\s?(?:号)?\s?(?:分?中心|医院|site|center|centre))"
+_DIGITS = r"\d{1,6}(?:-\d{1,6}){0,3}"
+
+# Prefixes whose number is a measurement, a gene, a drug, a scale or a register, not a subject.
+_NOT_SUBJECTS = frozenset(
+    "CA CD HER PD PDL PDL IL NCT CHICTR ICD COVID ECOG ALT AST WBC RBC HGB HB PLT ANC BP HR BMI CR SCR"
+    " K NA CRP GFR EGFR INR PT APTT CK LDH UA TC TG TP ALB TBIL DBIL GLU QT QTC SF EQ PHQ GAD HAMD HAMA"
+    " MMSE MOCA NYHA LVEF CTCAE RECIST GCP KI FU TS T M N G Q H HBA CYP BRCA KRAS AE SAE CRF ICF VAS NRS"
+    " SPO DAS ACR PSA AFP CEA TSH FT BUN V W D C PM CT MRI PET PS SD DSMB WEEK DAY VISIT GRADE PHASE EDC"
+    " QLQ FACT PCR RNA DNA HBV HCV HIV HPV VERSION VER TOP ISO SOP WIN OFFICE EXCEL SITE CENTER".split()
+)
+_LETTERED = re.compile(
+    r"(?<![A-Za-z0-9.])(?<![A-Za-z0-9][-_])([A-Za-z]{1,6})(\s?-\s?|\s)?(\d{1,6}(?:\s?-\s?\d{1,6}){0,3})"
+    rf"{_NO_UNIT}{_NO_SITE}"
+)
+_SPELT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])((?: \d){3,4})(?!\s?\d)")
+_REGISTER = re.compile(
+    r"(?:注册号?|登记号|批件号?|方案号|方案编号|项目编号|课题编号|合同号?|伦理号|文件号|单号|药物编号|药号|批号|随机号"
+    r"|版本号?|电话|手机号?|备案号|中心(?:编号|号|代码)?|site|center)\s?(?:是|为|填上?|改成|写)?\s?[::#]?\s?$",
+    re.IGNORECASE,
+)
+_PREFIXED = re.compile(
+    r"(?:(?<![A-Za-z])ID|编号|受试者|患者|病人|病例|筛选号|入组号|病历号|(?:subject|subj|patient|record|pt)\b)"
+    r"(?:的)?\s?(?:ID|编号|号码|号)?\s?(?:[::#=是为]|no\.?)?\s?"
+    rf"({_DIGITS})(?!个|例)号?{_NO_UNIT}",
+    re.IGNORECASE,
+)
+_BEFORE_PERSON = re.compile(
+    rf"(?<![\dA-Za-z.\-/第])({_DIGITS})(\s?号)?\s?(?:的)?(?:那个|这个|那位|这位|那名|那)?(?:女|男|老)?"
+    r"(?:患者|病人|受试者|病例|老太太|老大爷|大爷|大妈|阿姨)"
+)
+_FACT = (
+    r"S?AE|ECOG|不良事件|不良反应|血常规|血压|血糖|血|肝功|肾功|肌酐|化验|心电|体重|身高|体温|基本|质控|状态|基线|合并"
+    r"|病史|年龄|性别|资料|信息|数据|情况|检查|用药|生化|尿|ICF签"
+)
+_BARE_FACT = re.compile(
+    rf"(?<![\dA-Za-z.\-/第月年日周])(\d{{1,4}})号(?:的)?(?:最近|上次|现在|目前)?的?(?:{_FACT}"
+    r"|下次|(?:入组|随机|签\S{0,4}?|出组|脱落|筛败)了?(?:没|吗|么))",
+    re.IGNORECASE,
+)
+_BARE_OBJECT = re.compile(
+    r"(?:给|把|对|查一?下|看一?下|查查|看看|核下|核一下)\s?(\d{1,4})号"
+    r"(?!之?前|以前|之?后|以后|那天|当天|到|至|上午|下午|晚|早|左右|开始|要|的?访视|的?随访|的?会|来|有|能|可以"
+    r"|中心|楼|方案|床|机|管|入组|是|谁|几|哪|筛)"
+)
+_ZEROS = re.compile(
+    rf"(?<![\dA-Za-z.\-/:第#])(0\d{{2,5}}|0\d-\d{{3,4}})(?:\s?号)?(?![\d.:年日]){_NO_UNIT}{_NO_SITE}"
+)
+_NEXT = re.compile(
+    r"\s?号?\s?(?:、|,|和|跟|与|及|以及|还有|到|至|~|/|&|and)\s?(?:受试者|患者|病人)?\s?(\d{1,6})(?!\d)号?"
+    rf"{_NO_UNIT}{_NO_SITE}"
+)
+_PREVIOUS = re.compile(r"(?<![\dA-Za-z.\-/第月])(\d{1,4})\s?号?\s?(?:、|,|和|跟|与|及|还有)\s?$")
+_TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+){0,4}(?![A-Za-z0-9])")
+_SPACED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{1,6} ?(?:- ?)?\d{1,6}(?:(?: ?- ?| )\d{1,6}){0,3}(?![A-Za-z0-9])")
+
+
+def record_spans(text: str, pattern: str | None = None) -> list[Span]:
+    """Return the subjects in normalised `text`, in order; `pattern` replaces the default shapes."""
+    own = _compile(pattern)
+    hidden = _hide(text)
+    if own is None:
+        spans = _default_lettered(hidden)
+        accept: Callable[[str], bool] = _any_number
+    else:
+        accept = lambda value: bool(value) and own.fullmatch(value) is not None  # noqa: E731
+        spans = _own_tokens(hidden, accept)
+    spans = _add(spans, _bare(marks.cover(hidden, spans, marks.RECORD), accept))
+    return _lists(hidden, spans, accept)
+
+
+def _any_number(value: str) -> bool:
+    return True
+
+
+@lru_cache(maxsize=64)
+def _compile(pattern: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(pattern, re.IGNORECASE) if pattern else None
+    except (re.error, OverflowError, RecursionError):
+        return None
+
+
+def _hide(text: str) -> str:
+    for spans in (marks.visits(text), marks.dates(text), marks.values(text)):
+        text = marks.cover(text, spans, marks.PAD)
+    return text
+
+
+def _default_lettered(text: str) -> list[Span]:
+    found = [_lettered(m) for m in _LETTERED.finditer(text) if not _REGISTER.search(text, max(0, m.start() - 16), m.start())]
+    spelt = [Span(m.start(), m.end(), _id(m.group())) for m in _SPELT.finditer(text)]
+    return _add([span for span in found if span], spelt)
+
+
+def _lettered(match: re.Match[str]) -> Span | None:
+    prefix, gap, digits = match.group(1).upper(), match.group(2) or "", match.group(3)
+    if prefix in _NOT_SUBJECTS:
+        return None
+    count = sum(c.isdigit() for c in digits)
+    enough = count >= 3 or (prefix in {"P", "S"} and count == 2) or (prefix == "P" and not gap)
+    loose = gap == " " and len(prefix) > 1 and not digits.startswith("0")
+    return Span(match.start(), match.end(), _id(match.group())) if enough and not loose else None
+
+
+def _own_tokens(text: str, accept: Callable[[str], bool]) -> list[Span]:
+    spans: list[Span] = []
+    for finder in (_SPACED, _TOKEN):
+        found = [s for s in marks.find(finder, text) if any(c.isdigit() for c in s.value)]
+        named = [Span(s.start, s.end, _id(s.value)) for s in found if not s.value.isdigit()]
+        spans = _add(spans, [s for s in named if len(s.value) <= _MAX_ID and accept(s.value)])
+    return spans
+
+
+def _bare(text: str, accept: Callable[[str], bool]) -> list[Span]:
+    found: list[Span] = []
+    for pattern in (_PREFIXED, _BEFORE_PERSON, _BARE_FACT, _BARE_OBJECT, _ZEROS):
+        for m in pattern.finditer(text):
+            weak = pattern is _BEFORE_PERSON and not m.group(2) and len(m.group(1)) < 3
+            register = pattern is _ZEROS and _REGISTER.search(text, max(0, m.start() - 16), m.start())
+            if not weak and not register and accept(m.group(1)):
+                found = _add(found, [Span(m.start(1), m.end(1), m.group(1))])
+    return found
+
+
+def _lists(text: str, spans: list[Span], accept: Callable[[str], bool]) -> list[Span]:
+    """Add the further numbers of a list: P001和002, 3、5、7号患者."""
+    queue = list(spans)
+    while queue:
+        span = queue.pop()
+        for match in (_NEXT.match(text, span.end), _PREVIOUS.search(text, max(0, span.start - 12), span.start)):
+            if match and _alike(span.value, match.group(1)) and accept(match.group(1)):
+                new = Span(match.start(1), match.end(1), match.group(1))
+                if len(grown := _add(spans, [new])) > len(spans):
+                    spans = grown
+                    queue.append(new)
+    return spans
+
+
+def _alike(known: str, number: str) -> bool:
+    tail = re.split(r"[^0-9]", known)[-1]
+    if known.isdigit() and len(known) < 3:
+        return len(number) < 3
+    return len(tail) == len(number) and len(number) >= 2
+
+
+def _id(raw: str) -> str:
+    return re.sub(r"\s", "", raw).upper()
+
+
+def _add(spans: list[Span], more: list[Span]) -> list[Span]:
+    free = [m for m in more if all(m.end <= s.start or m.start >= s.end for s in spans)]
+    return sorted([*spans, *free]) if free else spans

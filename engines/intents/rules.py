@@ -1,0 +1,95 @@
+"""The labelling rules that say something explicitly, as patterns on one part of a message.
+
+Source: intents_labels.md; the numbers are the rules there. A part is the marked text without
+padding, lower case: `§` a subject, `¶` a visit, `¤` a patient's name, `※` staff, `†` a date.
+"""
+
+import re
+
+from engines.intents.marks import NAME, RECORD
+from engines.intents.types import Intent
+
+_NEGATED = re.compile(
+    r"^(?:那|这次|今天|现在|先|暂时|其实|就|哦|嗯|好的|§|¤|的|都|周报|月报|质控|,|\s)*"
+    r"(?:不用|不必|不需要|无需|无须|别|(?<!要)不要|甭|先不|暂不|没必要|不想|不是要|不是让你|不急着?)"
+    r"(?!忘|漏|谢|客气|紧|错|超过|了$|再(?:记|发)|管我|啰|绕|老|废话|那么|这么|说这|急|人|院|的科|的医)"
+    r"|^.{0,12}(?:先不|不用|不必|先别|暂不|别)(?:再)?(?:管|查|看|跑|录|做|写|出|弄|动|质控|登记)(?:它|他|了)*$"
+    r"|^(?:§|¤).{0,3}不(?:查|看|跑|录|做)了?$|^(?:别的|其他的?|其余)(?:都)?(?:不用|不要|不看)"
+    r"|^(?:先)?不(?:跑|做|出|录|查|看)(?:质控|周报|月报|报告|§)"
+)
+_LASTING = re.compile(r"以后|今后|往后|下次|每次|从现在|从今|记住|记得|默认|忘记")
+_ABOUT_ASSISTANT = re.compile(
+    r"你.{0,3}(?:是谁|是什么|是哪|是不是|是机器|是ai|是真|是人|能|会|可以|叫|懂|支持|有啥|有什么|有哪些|擅长|都有)"
+    r"|怎么(?:用|使|问|跟你)|功能|使用|操作手册|机器人|真人|称呼你|what can|who are|how do i|are you a"
+)
+_TOLD = re.compile(r"^(?:请|麻烦|帮我)?(?:以后|今后|往后|从现在起|从今天起|下次)(?!.{0,6}(?:随访|访视|来|复查|给药|什么时候|几号|是哪天))")
+_KEEP = re.compile(r"^(?:请|你|帮我|麻烦)?(?:记住|记牢|提醒我|别忘|忘掉)")
+_WRITE = re.compile(
+    r"(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)(?!.{0,6}(?:吗|没有|几|多少|是什么|定义|什么时候|时限))"
+    r"|记进去|录进去|写进系统|录入系统|填进系统|登记一下|补录"
+)
+_REPORT = r"(?:周报|月报|季报|年报|简报|报告)"
+_PAST = r"(?:上上?个?[周月]|上次|上一[份期次]|上礼拜|上个?星期|上季度|去年|之前|以前|往期|历次|前几周|第#周|†)"
+_MISSED = re.compile(rf"{_PAST}.{{0,6}}{_REPORT}?.{{0,4}}(?:漏|忘|没出|没发|没写|没做|补)|补.{{0,6}}{_PAST}.{{0,3}}{_REPORT}|{_REPORT}.{{0,4}}补")
+_OLD_REPORT = re.compile(
+    rf"{_PAST}.{{0,6}}{_REPORT}.{{0,4}}(?:里|中|说|写了|写的|讲|内容|提到|怎么|结论|给我看|看看|看下|找出|再发)"
+    rf"|(?:翻|找|看).{{0,4}}{_PAST}.{{0,5}}{_REPORT}"
+)
+_PAST_QC = re.compile(
+    r"(?:上次|上回|上一次|最近一次|之前|以前).{0,6}质控.{0,8}(?:什么时候|啥时候|哪天|几号|几点|结果|发现|时间|什么|啥)"
+    r"|质控.{0,4}(?:历史|记录)|(?:什么时候|啥时候|哪天|几号).{0,6}质控(?:过|的)"
+)
+_WINDOW = re.compile(
+    r"超窗|时间窗|窗口|窗期|访视窗|逾期|(?:下次|下回|下一次)(?:来|访视|随访|复查|什么时候|啥时候|几号|哪天|是)"
+    r"|(?:¶|访视|随访|复查|复诊).{0,6}(?:哪天|几号|什么时候|啥时候|何时|日期|最晚|最早|到期|前后)"
+)
+_NOT_WINDOW = re.compile(r"登记|偏离|记|录|原因|为什么|为啥|比例|趋势|多了|越来越|改成|改到|质控|写|(?:哪天|什么时候).{0,4}质控|上次会|怎么定|取消")
+_PERSON = re.compile(r"那[个位].{0,14}(?:病人|患者|受试者|老太太|老头|大爷|阿姨|小伙|姑娘|女的|男的)|谁|哪[个位几些一].{0,8}(?:病人|患者|受试者)?")
+
+
+def negated(part: str) -> bool:
+    """Tell whether a part says what must not be done (rule 2)."""
+    return bool(_NEGATED.search(part)) and not _LASTING.search(part)
+
+
+def asks_about_assistant(part: str) -> bool:
+    """Tell whether small talk asks something itself (rule 1)."""
+    return bool(_ABOUT_ASSISTANT.search(part))
+
+
+def decide(part: str, label: str) -> str:
+    """Return the intent of a part: what the rules say explicitly, else the classifier's `label`."""
+    return _memory_or_entry(part) or _past_or_new(part) or _visit(part, label) or _person(part, label)
+
+
+def _memory_or_entry(part: str) -> str | None:
+    """Rule 8."""
+    if _KEEP.search(part) or _TOLD.search(part):
+        return Intent.REMEMBER
+    return Intent.DATA_ENTRY if _WRITE.search(part) and not _LASTING.search(part) else None
+
+
+def _past_or_new(part: str) -> str | None:
+    """Rule 6."""
+    if _MISSED.search(part):
+        return Intent.GENERATE_REPORT
+    return Intent.QUERY_HISTORY if _OLD_REPORT.search(part) or _PAST_QC.search(part) else None
+
+
+def _visit(part: str, label: str) -> str | None:
+    """Rule 5."""
+    clear = _WINDOW.search(part) and not _NOT_WINDOW.search(part)
+    return Intent.VISIT_WINDOW if clear and label not in _OWN_WINDOW else None
+
+
+_OWN_WINDOW = {Intent.REMEMBER, Intent.ANALYZE_TREND, Intent.FEEDBACK, Intent.QUERY_HISTORY}
+
+
+def _person(part: str, label: str) -> str:
+    """Rule 7."""
+    named = RECORD in part or NAME in part
+    if label == Intent.QA_QUERY and named:
+        return Intent.QUERY_RECORD
+    if label == Intent.QUERY_RECORD and not named and _PERSON.search(part):
+        return Intent.QA_QUERY
+    return label

@@ -1,0 +1,46 @@
+"""Join fragments into the tasks of a message: the cheapest labelled segmentation."""
+
+import math
+from typing import NamedTuple
+
+from engines.intents import features
+from engines.intents.model import Model
+from engines.intents.split import COMMA, HARD, LINK, SPACE, Fragment
+
+MAX_SPAN = 4
+# Cost of starting a new task at a boundary, and of reading on across it.
+CUT = {HARD: 0.1, LINK: 0.15, COMMA: 0.2, SPACE: 0.3}
+JOIN = {HARD: 1.8, LINK: 1.5, COMMA: 1.2, SPACE: 0.5}
+
+
+class Segment(NamedTuple):
+    """A stretch of the marked text with its class and probability."""
+
+    start: int
+    end: int
+    boundary: str
+    label: str
+    confidence: float
+
+
+def segments(marked: str, pieces: list[Fragment], model: Model) -> list[Segment]:
+    """Return the segmentation with the lowest cost (-log probability, cuts and joins)."""
+    best: list[tuple[float, list[Segment]]] = [(0.0, [])]
+    for end in range(1, len(pieces) + 1):
+        options = []
+        for start in range(max(0, end - MAX_SPAN), end):
+            segment = _classify(marked, pieces[start:end], model)
+            cost, before = best[start]
+            cost += -math.log(max(segment.confidence, 1e-9))
+            cost += CUT[segment.boundary] if start else 0.0
+            cost += sum(JOIN[piece.boundary] for piece in pieces[start + 1 : end])
+            options.append((cost, [*before, segment]))
+        best.append(min(options, key=lambda option: option[0]))
+    return best[-1][1]
+
+
+def _classify(marked: str, pieces: list[Fragment], model: Model) -> Segment:
+    start, end = pieces[0].start, pieces[-1].end
+    scores = model.probabilities(features.strip(marked[start:end]))
+    at = max(range(len(scores)), key=scores.__getitem__)
+    return Segment(start, end, pieces[0].boundary, model.classes[at], scores[at])

@@ -1,0 +1,79 @@
+"""Cut a message into fragments at punctuation and connectives, never inside quotes or numbers."""
+
+import re
+from typing import NamedTuple
+
+from engines.intents.marks import PAD
+
+HARD, LINK, COMMA, SPACE = "hard", "link", "comma", "space"
+MAX_FRAGMENTS = 10
+
+
+class Fragment(NamedTuple):
+    """A stretch of the marked text and the kind of boundary before it."""
+
+    start: int
+    end: int
+    boundary: str
+
+
+_QUOTES = re.compile(r"“[^”\n]{0,80}”|\"[^\"\n]{0,80}\"|「[^」\n]{0,80}」|『[^』\n]{0,80}』|《[^》\n]{0,40}》|‘[^’\n]{0,80}’")
+_HARD = re.compile(r"[。;!?\n]+[。;!?\s]*")
+_COMMA = re.compile(r"[,、:~]+\s*|\.{2,}\s*|(?<=[\u4e00-\u9fff])\.\s*")
+_SPACE = re.compile(
+    r"(?<=[\u4e00-\u9fff\U0001F300-\U0001FAFF❤]) +(?=[^\s])|(?<=[^\s]) +(?=[\u4e00-\u9fff])"
+    r"|(?<=[\U0001F300-\U0001FAFF])(?=[^\s\U0001F300-\U0001FAFF])"
+)
+_VERB = "给帮把查看跑做出写生录补报登记统数问核质告说列算画来发改标更新确对弄整搞汇导找讲通重提按加填建"
+_LINK = re.compile(
+    rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?!参)|以及|完了(?![没吗吧])|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
+    rf"|(?<![一不先别])再(?=[{_VERB}§¶¤])|(?<!合)并(?=[{_VERB}])|(?<=[\u4e00-\u9fff])直接(?=[{_VERB}])"
+    r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[^\s先])先(?=[查看帮把给跑])"
+    r"|[①②③④]|第[二三]步|[二三]是|(?<=[完好])(?=就[给帮把出写])"
+    r"|(?<= )(?:and|then|also)(?= )",
+    re.IGNORECASE,
+)
+
+
+def fragments(marked: str) -> list[Fragment]:
+    """Return the fragments of a marked text in order of the words, at most `MAX_FRAGMENTS`."""
+    quoted = _QUOTES.sub(lambda m: PAD * len(m.group()), marked)
+    cuts: dict[int, str] = {}
+    for pattern, kind in ((_SPACE, SPACE), (_COMMA, COMMA), (_LINK, LINK), (_HARD, HARD)):
+        for m in pattern.finditer(quoted):
+            cuts[m.start() if pattern is _LINK else m.end()] = kind
+    starts = [0, *sorted(at for at in cuts if 0 < at < len(marked))]
+    pieces = [
+        Fragment(a, b, cuts.get(a, HARD)) for a, b in zip(starts, [*starts[1:], len(marked)], strict=True)
+    ]
+    return _limit(_solid(marked, pieces))
+
+
+def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
+    """Give fragments without a word of their own to the one before them."""
+    kept: list[Fragment] = []
+    for piece in pieces:
+        text = marked[piece.start : piece.end].replace(PAD, "").strip(" ,。;:、!?~.\n")
+        bare = text in _WEAK
+        if kept and (not text or kept_weak(marked, kept[-1])):
+            kept[-1] = Fragment(kept[-1].start, piece.end, kept[-1].boundary)
+        elif text or not kept:
+            kept.append(piece)
+        _ = bare
+    return kept
+
+
+_WEAK = frozenset({"然后", "另外", "还有", "顺便", "接着", "对了", "最后", "完了", "再", "先", "§", "¤", "¶", "※", "†"})
+
+
+def kept_weak(marked: str, piece: Fragment) -> bool:
+    """Tell whether a fragment only leads over to the next one, such as a connective or an id."""
+    return marked[piece.start : piece.end].replace(PAD, "").strip(" ,。;:、~.\n") in _WEAK
+
+
+def _limit(pieces: list[Fragment]) -> list[Fragment]:
+    while len(pieces) > MAX_FRAGMENTS:
+        at = min(range(1, len(pieces)), key=lambda i: pieces[i].end - pieces[i - 1].start)
+        merged = Fragment(pieces[at - 1].start, pieces[at].end, pieces[at - 1].boundary)
+        pieces = [*pieces[: at - 1], merged, *pieces[at + 1 :]]
+    return pieces

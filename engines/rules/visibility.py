@@ -1,0 +1,84 @@
+"""Is a field shown on its form? Decided by its branching logic, three-valued (E06-E08)."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from engines.rules import convert
+from engines.rules.branching import Open, Operand, parse_logic, truth
+from engines.rules.context import Kind, checkbox_column
+from engines.rules.convert import Reading
+from engines.rules.errors import RuleError
+from engines.rules.record import Row
+from engines.rules.values import Reason, Unknown
+
+Visibility = tuple[bool | None, str]
+_FIELD = re.compile(r"\[([^\[\]]+)\]")
+
+
+def branching_names(text: str) -> list[str]:
+    """The columns a branching logic mentions, for a result's `detail`."""
+    names = []
+    for name in _FIELD.findall(text):
+        stem, _parenthesis, code = name.partition("(")
+        names.append(checkbox_column(stem, code.rstrip(") ")) if code else stem.strip())
+    return list(dict.fromkeys(names))
+
+
+def visibility(row: Row, field_name: str) -> Visibility:
+    """(True shown / False hidden / None undecided, the field that leaves it undecided)."""
+    known = row.visibility.get(field_name)
+    if known is None:
+        row.visibility[field_name] = (True, "")  # a field that depends on itself counts as shown
+        known = row.visibility[field_name] = _decide(row, field_name)
+    return known
+
+
+def _decide(row: Row, field_name: str) -> Visibility:
+    column = row.record.context.columns.get(field_name)
+    if column is None or not column.branching:
+        return True, ""
+    try:
+        node = parse_logic(column.branching)
+    except RuleError:
+        return None, field_name
+    shown = truth(node(_Lookup(row), Decimal(row.record.today.toordinal())))
+    return (None, shown.cause) if isinstance(shown, Open) else (shown, "")
+
+
+class _Lookup:
+    """What branching logic sees in one row."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    def __call__(self, name: str, code: str, event: str | None) -> Operand:
+        if self._row.record.context.column(name) is None:
+            return Open(name)
+        row = self._row if event is None else self._row.record.base_row(event)
+        if row is None:
+            return Open(name)
+        reading = row.read(checkbox_column(name, code) if code else name)
+        return _operand(row, name, reading)
+
+
+def _operand(row: Row, name: str, reading: Reading) -> Operand:
+    value = reading.value
+    if isinstance(value, Unknown) and reading.forced is None:
+        if reading.is_blank:
+            is_shown, cause = visibility(row, name)
+            return "" if is_shown is False else Open(cause or name, is_blank=True)
+        if value.reason is Reason.NOT_EXPORTED and _can_never_hold(row, name):
+            return ""
+        return Open(name, is_missing_code=value.reason is Reason.MISSING_CODE)
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return convert.text_of(reading.raw) or ""
+
+
+def _can_never_hold(row: Row, name: str) -> bool:
+    """The field's form is not designated to this event: REDCap sees a blank, for ever."""
+    column = row.record.context.columns.get(name)
+    is_checkbox_choice = column is not None and column.kind is Kind.TICK
+    return column is not None and not is_checkbox_choice and not row.is_mapped(column.form)

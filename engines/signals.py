@@ -1,0 +1,12 @@
+"""What other layers may react to (design.md 2).
+
+Sent with `send` inside the transaction of what happened; receivers only insert rows with a unique key.
+`review_requested(run, review)`: a person is asked. `run_finished(run)`: a run reached an end.
+`review_decided(run, review)`: a person answered, or the question was withdrawn.
+"""
+
+from django.dispatch import Signal
+
+review_requested = Signal()
+review_decided = Signal()
+run_finished = Signal()

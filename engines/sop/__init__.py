@@ -1,0 +1,32 @@
+"""The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
+
+from engines.sop.drive import drive
+from engines.sop.errors import (
+    Fault,
+    NotAllowed,
+    NotSuspended,
+    ReasonRequired,
+    SopError,
+    ValuesChanged,
+)
+from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
+from engines.sop.runs import cancel, fire, start
+from skills.services import pick_qc_skill as pick_skill
+
+__all__ = [
+    "WRONG_STATE",
+    "Decision",
+    "Fault",
+    "NotAllowed",
+    "NotSuspended",
+    "ReasonRequired",
+    "SopError",
+    "ValuesChanged",
+    "cancel",
+    "decide",
+    "drive",
+    "fire",
+    "open_review",
+    "pick_skill",
+    "start",
+]

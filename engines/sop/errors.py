@@ -1,0 +1,49 @@
+"""Why a run or a review cannot be acted on."""
+
+from __future__ import annotations
+
+from engines.models import Review
+
+
+class SopError(Exception):
+    """Base of what a caller may show to the reader."""
+
+    code = "sop_error"
+
+    def __init__(self, message: str, review: Review | None = None) -> None:
+        """`review` is the question as it stands now, where there is one."""
+        super().__init__(message)
+        self.review = review
+
+
+class NotSuspended(SopError):
+    """The run does not wait for a decision (any more)."""
+
+    code = "not_suspended"
+
+
+class ValuesChanged(SopError):
+    """What the reviewer saw is no longer what stands in REDCap: decide on the new values."""
+
+    code = "values_changed"
+
+
+class NotAllowed(SopError):
+    """The person sees the subject but has no say in this review."""
+
+    code = "not_allowed"
+
+
+class ReasonRequired(SopError):
+    """A rejection needs its reason."""
+
+    code = "reason_required"
+
+
+class Fault(Exception):
+    """A node could not do its work now; `transient` says whether trying again may help."""
+
+    def __init__(self, message: str, *, transient: bool) -> None:
+        """`message` is shown to people: no identifiers in it."""
+        super().__init__(message)
+        self.transient = transient

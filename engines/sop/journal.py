@@ -1,0 +1,52 @@
+"""The journal and the trace of a run (seed 001, SopResult; decisions.md, "SopResult")."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.timezone import now
+
+from engines.models import SopStep, TaskRun
+
+
+class Journal:
+    """Rows of one chain, written together at its end; each has the next `seq` of the run."""
+
+    def __init__(self, run: TaskRun) -> None:
+        """Continue where the run stands."""
+        self.run = run
+        self.rows: list[SopStep] = []
+
+    def add(
+        self,
+        node: str,
+        kind: str,
+        outcome: str,
+        result: Any = None,
+        started: datetime | None = None,
+    ) -> None:
+        """Note one node visit."""
+        ended = now()
+        step = SopStep(
+            task_run=self.run,
+            seq=self.run.seq,
+            node=node,
+            kind=kind,
+            outcome=outcome,
+            result=result,
+            fence=self.run.fence,
+            started_at=started or ended,
+            ended_at=ended,
+        )
+        self.rows.append(step)
+        self.run.seq += 1
+        item = {"node": node, "timestamp": ended.isoformat(), "result": {"outcome": outcome}}
+        if result is not None:
+            item["result"] |= {"detail": result}
+        self.run.trace = [*(self.run.trace or []), item]
+
+    def save(self) -> None:
+        """Insert the rows; a second writer of the same `seq` fails here and takes its chain along."""
+        SopStep.objects.bulk_create(self.rows)
+        self.rows = []

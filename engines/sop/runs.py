@@ -1,0 +1,130 @@
+"""Starting, cancelling and firing runs."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import Review, TaskRun
+from engines.signals import review_decided
+from engines.sop import snapshot
+from engines.sop.drive import announce
+from engines.sop.errors import NotSuspended
+from engines.sop.lease import due
+from projects import audit, cron
+from projects.db import after_commit, atomic
+from projects.models import Project
+from projects.records import RecordData
+from skills.models import Skill
+
+Status = TaskRun.Status
+
+
+def start(
+    *,
+    project: Project,
+    skill: Skill,
+    record_id: str | None,
+    triggered_by: str,
+    cause: str | None = None,
+    data: RecordData | None = None,
+    wake: bool = True,
+) -> TaskRun:
+    """Create a run with the skill as it is now; a worker goes on with it.
+
+    `cause` makes it unique per skill: the second caller gets the run of the first. `data` saves a reading
+    that was just made. `wake=False` is for callers that drive the run themselves.
+    """
+    run = TaskRun(
+        project=project,
+        skill=skill,
+        record_id=record_id,
+        triggered_by=triggered_by,
+        cause=cause,
+        skill_version=skill.version,
+        config=skill.config,
+        current_node=skill.config["start_node"],
+        trace=[],
+    )
+    if data is not None:
+        snapshot.keep(run, data)
+    try:
+        with atomic():
+            run.save(force_insert=True)
+            audit.record(
+                "run.start",
+                actor=triggered_by,
+                project=project,
+                subject=run,
+                record_id=record_id or "",
+                new={"skill": skill.skill_type, "version": skill.version},
+            )
+            if wake:
+                after_commit(lambda: wake_run(run))
+    except IntegrityError:
+        existing = TaskRun.objects.filter(skill=skill, cause=cause).first() if cause else None
+        if existing is None:
+            raise
+        return existing
+    return run
+
+
+def wake_run(run: TaskRun) -> None:
+    """Let a worker go on with the run."""
+    from engines.tasks import drive_run
+
+    drive_run.delay(str(run.pk))
+
+
+def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
+    """End a running or suspended run. Raises NotSuspended when it ended already."""
+    with atomic():
+        open_states = [Status.RUNNING, Status.SUSPENDED]
+        ended = TaskRun.objects.filter(pk=run.pk, status__in=open_states).update(
+            status=Status.CANCELLED,
+            final_state="cancelled",
+            completed_at=now(),
+            lease_until=None,
+            message=reason,
+        )
+        if not ended:
+            raise NotSuspended(_("The run has already ended."))
+        run.refresh_from_db()
+        for review in run.reviews.filter(status=Review.Status.OPEN):
+            Review.objects.filter(pk=review.pk).update(status=Review.Status.WITHDRAWN)
+            review_decided.send(sender=TaskRun, run=run, review=review)
+        audit.record(
+            "run.cancel",
+            actor=actor,
+            project=run.project,
+            subject=run,
+            record_id=run.record_id or "",
+            reason=reason,
+        )
+        announce(run)
+    return run
+
+
+def fire(skill: Skill) -> TaskRun | None:
+    """Start a cron skill for its last due time, once (decisions.md, "cron skills")."""
+    if not (skill.is_active and skill.trigger_type == Skill.Trigger.CRON and skill.cron_schedule):
+        return None
+    due_at = cron.last_due(skill.cron_schedule, zone=skill.project.timezone, at=now())
+    if due_at is None:
+        return None
+    with atomic():
+        if not cron.claim(f"skill:{skill.pk}", due_at):
+            return None
+        return start(
+            project=skill.project,
+            skill=skill,
+            record_id=None,
+            triggered_by="system_scheduler",
+            cause=f"cron:{due_at.isoformat()}",
+        )
+
+
+def waiting() -> list[str]:
+    """Ids of runs that wait for a worker: what a lost message left behind."""
+    return [str(pk) for pk in due().order_by("created_at").values_list("pk", flat=True)[:200]]

@@ -1,0 +1,51 @@
+"""The data a run works on: read once, kept with the run, compared again before a decision."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.models import TaskRun
+from engines.sop.errors import Fault
+from integrations.redcap import RedcapError, RedcapUnavailable
+from projects import dictionary, records
+from projects.client import NotConfiguredError
+from projects.models import Project
+from projects.records import RecordData
+
+Rows = list[dict[str, Any]]
+
+
+def read(project: Project, record_id: str) -> RecordData:
+    """The subject as REDCap holds it now. Raises Fault (transient when REDCap cannot be reached)."""
+    try:
+        dictionary.ensure_fresh(project)
+        data = records.read_record(project=project, record_id=record_id)
+    except (RedcapError, NotConfiguredError) as error:
+        message = _("REDCap could not be read: %(error)s") % {"error": error}
+        raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
+    if data is None:
+        raise Fault(_("There is no such subject."), transient=False)
+    return data
+
+
+def keep(run: TaskRun, data: RecordData) -> None:
+    """Put the data into the run (not saved)."""
+    run.data = json.dumps([dict(row) for row in data.rows], ensure_ascii=False)
+    run.read_at = data.read_at
+    run.is_complete = data.complete
+
+
+def rows(run: TaskRun) -> Rows:
+    """The rows the run started with; empty for a run about no subject."""
+    content: Rows = json.loads(run.data) if run.data else []
+    return content
+
+
+def fingerprint(content: object) -> str:
+    """Hash of anything JSON, independent of the order of keys."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,80 @@
+"""Compiled rules of a study, cached by what they depend on (design.md 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from django.utils.timezone import now
+
+from engines.sop.snapshot import fingerprint
+from projects import dictionary
+from projects.metadata import StudyMetadata
+from projects.models import Project
+from skills.mapping import actual_rules, aliases
+
+if TYPE_CHECKING:
+    from engines.rules import RuleSet
+
+
+@dataclass(frozen=True)
+class Study:
+    """What hard rules need besides the data; loaded before a transaction, never inside one."""
+
+    project: Project
+    metadata: StudyMetadata
+    names: dict[str, str]
+
+    @classmethod
+    def load(cls, project: Project) -> Study:
+        """Raises integrations.redcap.RedcapError when no dictionary was ever read."""
+        return cls(project, dictionary.load(project), aliases(project))
+
+    def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
+        """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""
+        actual = actual_rules(rules, self.names)
+        context = project_file(self.project, self.metadata)
+        key = fingerprint([actual, context, self.metadata.metadata])
+        return _compile(key, Once((actual, self.metadata.metadata, context)))
+
+    def today(self) -> datetime:
+        """Now in the project's zone."""
+        return now().astimezone(ZoneInfo(self.project.timezone))
+
+
+class Once:
+    """An argument that a cache does not compare: the key beside it stands for it."""
+
+    def __init__(self, value: Any) -> None:
+        """Keep the value for the one call that compiles."""
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Once)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=256)
+def _compile(key: str, arguments: Once) -> RuleSet:
+    from engines.rules import StudyContext, compile_rule_set
+
+    rules, metadata, context = arguments.value
+    compiled = compile_rule_set(rules, StudyContext.build(metadata, context))
+    arguments.value = None
+    return compiled
+
+
+def project_file(project: Project, metadata: StudyMetadata) -> dict[str, Any]:
+    """The rule engine's project context (contracts.md, check_rules, "Project file")."""
+    return {
+        "missing_data_codes": metadata.project.get("missing_data_codes", ""),
+        "timezone": project.timezone,
+        "form_event_mapping": metadata.mapping,
+        "repeating": metadata.repeating,
+        "anchors": {"anchor_is_day": int(project.anchor_is_day)},
+    }

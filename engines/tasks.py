@@ -1,0 +1,42 @@
+"""Background jobs of the engines; each finds its work in the database."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from engines import sop
+from engines.sop import events
+from engines.sop.runs import waiting
+from projects.models import Project
+from skills.models import Skill
+
+
+@shared_task
+def drive_run(run_id: str) -> None:
+    """Go on with a run."""
+    sop.drive(UUID(run_id))
+
+
+@shared_task
+def sweep_runs() -> None:
+    """Pick up what a lost message or a dead worker left behind (design.md 4)."""
+    for run_id in waiting():
+        drive_run.delay(run_id)
+
+
+@shared_task
+def fire_skill(skill_id: str) -> None:
+    """Fire a cron skill for its last due time."""
+    skill = Skill.objects.select_related("project").filter(pk=skill_id).first()
+    if skill:
+        sop.fire(skill)
+
+
+@shared_task
+def record_changed(project_id: str, record_id: str) -> None:
+    """Start event skills on a subject whose data changed."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project:
+        events.record_changed(project, record_id)

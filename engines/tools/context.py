@@ -1,0 +1,50 @@
+"""What every tool call knows: the study, the reader, the gate and the day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from integrations.privacy import Gate
+from projects import dictionary
+from projects.metadata import StudyMetadata
+from projects.models import Member, Project
+from projects.windows import today_in
+from skills.mapping import aliases
+
+
+@dataclass
+class ToolContext:
+    """`member` scopes every read; None only for jobs of the house, such as soft rules."""
+
+    project: Project
+    member: Member | None
+    gate: Gate
+    question: str = ""
+    today_is: date | None = None
+
+    @cached_property
+    def metadata(self) -> StudyMetadata:
+        """The dictionary. Raises integrations.redcap.RedcapError when none was ever read."""
+        return dictionary.load(self.project)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The study's field mapping."""
+        return aliases(self.project)
+
+    @property
+    def today(self) -> date:
+        """The study's calendar day."""
+        return self.today_is or today_in(self.project.timezone)
+
+    @property
+    def role(self) -> str:
+        """The reader's role; "" for a job."""
+        return self.member.role if self.member else ""
+
+    def clock(self, moment: datetime) -> str:
+        """A time as the study's people read it."""
+        return moment.astimezone(ZoneInfo(self.project.timezone)).strftime("%Y-%m-%d %H:%M")

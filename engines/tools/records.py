@@ -1,0 +1,165 @@
+"""The tool read_clinical_data: one subject's values with labels, units, event, instance and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.tools.context import ToolContext
+from engines.tools.fields import FieldNames
+from engines.tools.results import Fact, Status, ToolResult
+from integrations.privacy import age_on
+from projects.display import DisplayRow, DisplayValue, display_rows
+from projects.records import RecordData, read_record
+
+NAME = "read_clinical_data"
+MOST_VALUES = 60
+MOST_TEXT = 400
+NOT_FOUND = "没有找到这位受试者,或没有查看权限。"
+
+
+def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """Read one subject. Absent and "not yours" are the same (E43); "7" is not "007" (E10)."""
+    record_id = str(arguments["record_id"]).strip()
+    names = FieldNames(context.metadata, context.aliases)
+    wanted, advice = _wanted(names, arguments.get("fields") or ())
+    data = read_record(project=context.project, record_id=record_id, member=context.member)
+    if data is None:
+        return ToolResult(NAME, Status.NOT_FOUND, NOT_FOUND)
+    return describe(context, names, data, wanted, advice)
+
+
+def _wanted(names: FieldNames, asked: Sequence[str]) -> tuple[list[str], list[str]]:
+    resolved = [names.resolve(str(name)) for name in asked]
+    wanted = [field for item in resolved for field in item.fields]
+    return list(dict.fromkeys(wanted)), [item.advice for item in resolved if not item.fields]
+
+
+def describe(
+    context: ToolContext,
+    names: FieldNames,
+    data: RecordData,
+    wanted: Sequence[str],
+    advice: Sequence[str] = (),
+) -> ToolResult:
+    """A reading as a result; `wanted` empty: an overview."""
+    shown = [
+        (row, value)
+        for row, value in _values(context, display_rows(context.metadata, data.rows))
+        if not wanted or value.field in wanted
+    ]
+    notes = [*advice, *_notes(context, data, wanted, {value.field for _row, value in shown})]
+    cut = len(shown) > MOST_VALUES
+    shown = shown[:MOST_VALUES]
+    facts = tuple(_fact(context, names, data.record_id, row, value) for row, value in shown)
+    complete = data.complete and not cut
+    body = {
+        "record_id": data.record_id,
+        "read_at": context.clock(data.read_at),
+        "complete": complete,
+        "values": _grouped(shown),
+    }
+    if notes:
+        body["notes"] = notes
+    if cut:
+        body["more"] = _("more values were not read out")
+    return ToolResult(
+        NAME,
+        Status.OK if complete else Status.INCOMPLETE,
+        body,
+        facts=facts,
+        blocks=tuple(notes),
+        lines=_lines(data.record_id, facts, notes),
+        sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["read_at"]},),
+        record_ids=(data.record_id,),
+        secrets=_secrets(context, data),
+    )
+
+
+def _values(
+    context: ToolContext, rows: Iterable[DisplayRow]
+) -> Iterator[tuple[DisplayRow, DisplayValue]]:
+    for row in rows:
+        for value in row.values:
+            hidden = value.identifier or context.gate.drops(value.field, value.label)
+            if not hidden and not value.field.endswith("_complete"):
+                yield row, value
+
+
+def _notes(
+    context: ToolContext, data: RecordData, wanted: Sequence[str], found: set[str]
+) -> Iterator[str]:
+    """What was asked for and can't be told, with the reason: blank, not exported, an identifier."""
+    missing = {column.partition("___")[0] for column in data.missing_columns}
+    for field in wanted:
+        label = context.metadata.label(field)
+        if field in context.metadata.identifier_fields or context.gate.drops(field, label):
+            yield _("%(label)s is not shown by the assistant; please look it up in REDCap") % {
+                "label": label
+            }
+        elif field in missing:
+            yield _("%(label)s could not be read") % {"label": label}
+        elif field not in found:
+            yield _("%(label)s is not filled in") % {"label": label}
+
+
+def _where(row: DisplayRow) -> str:
+    place = row.event_label or row.event
+    if row.instance is None:
+        return place
+    return f"{place} {row.instrument_label or row.instrument} #{row.instance}".strip()
+
+
+def shown_text(value: DisplayValue) -> str:
+    """A value with its unit, long notes cut."""
+    text = value.text if len(value.text) <= MOST_TEXT else f"{value.text[:MOST_TEXT]}…"
+    return f"{text} {value.unit}".strip()
+
+
+def _grouped(shown: Sequence[tuple[DisplayRow, DisplayValue]]) -> dict[str, dict[str, str]]:
+    grouped: dict[str, dict[str, str]] = {}
+    for row, value in shown:
+        place = grouped.setdefault(_where(row), {})
+        key = value.label if value.label not in place else f"{value.label} ({value.field})"
+        place[key] = shown_text(value)
+    return grouped
+
+
+def _fact(
+    context: ToolContext, names: FieldNames, record_id: str, row: DisplayRow, value: DisplayValue
+) -> Fact:
+    choices = context.metadata.choices(value.field)
+    taken = set(value.raw.split(","))
+    return Fact(
+        record_id=record_id,
+        field=value.field,
+        names=(value.label, *names.names.get(value.field, ())),
+        value=shown_text(value),
+        where=_where(row),
+        others=tuple(label for code, label in choices.items() if code not in taken),
+    )
+
+
+def _lines(record_id: str, facts: Sequence[Fact], notes: Sequence[str]) -> tuple[str, ...]:
+    """`P001 入组日期:2026-02-05`; the place is named where a field has several values."""
+    several = {f.field for f in facts if sum(g.field == f.field for g in facts) > 1}
+    lines = []
+    for fact in facts:
+        place = f"({fact.where})" if fact.field in several else ""
+        lines.append(f"{record_id} {fact.names[0]}{place}:{fact.value}")
+    return (*lines, *(f"{record_id} {note}" for note in notes))
+
+
+def _secrets(context: ToolContext, data: RecordData) -> tuple[str, ...]:
+    """Identifier values of this reading: the stored roster may not know them yet."""
+    flagged = context.metadata.identifier_fields - {context.metadata.record_id_field}
+    found = {str(row.get(field, "")).strip() for row in data.rows for field in flagged}
+    return tuple(sorted(value for value in found if len(value) > 1))
+
+
+def age_of(context: ToolContext, data: RecordData, field: str) -> int | None:
+    """The age behind a date of birth, which itself never leaves."""
+    dates = (str(row.get(field, "")) for row in data.rows)
+    return next((age for text in dates if (age := age_on(text, context.today)) is not None), None)

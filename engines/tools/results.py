@@ -1,0 +1,63 @@
+"""What a tool gives back: data for the model, facts for grounding, lines for plain rendering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """How a call ended. An incomplete read is never OK."""
+
+    OK = "ok"
+    INCOMPLETE = "incomplete"
+    NOT_FOUND = "not_found"
+    BAD_ARGUMENTS = "bad_arguments"
+    REFUSED = "refused"
+    DOWN = "down"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One value with the subject and field it belongs to; "" as subject: the whole study.
+
+    `names` are all the ways people call the field; `others` are labels of the choices not taken.
+    """
+
+    record_id: str
+    field: str
+    names: tuple[str, ...]
+    value: str
+    where: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The outcome of one call.
+
+    `data` goes to the model through the gate; `blocks` are pieces of text that count as sources;
+    `lines` are the plain rendering for people; `outside_down` says that an outside system failed.
+    """
+
+    tool: str
+    status: Status
+    data: Any = None
+    facts: tuple[Fact, ...] = ()
+    blocks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
+    record_ids: tuple[str, ...] = ()
+    outside_down: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call counts as a tool failure for the fuse."""
+        return self.status in (Status.BAD_ARGUMENTS, Status.REFUSED, Status.DOWN)
+
+    @property
+    def has_data(self) -> bool:
+        """Whether something was read."""
+        return self.status in (Status.OK, Status.INCOMPLETE)

@@ -1,0 +1,210 @@
+"""The tool get_project_stats: counted by code, only over subjects the reader may see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.models import PendingAction
+from engines.tools.context import ToolContext
+from engines.tools.results import Fact, Status, ToolResult
+from projects.metadata import StudyMetadata
+from projects.models import Member, Project
+from projects.records import RecordData, read_records
+
+NAME = "get_project_stats"
+LISTED = 20
+ENROLLED = ("入组", "入组人数", "已入组", "累计入组", "入组例数", "enrolled")
+TARGET = ("目标", "目标例数", "目标入组", "计划入组", "target")
+TOTAL = ("总数", "受试者总数", "患者", "受试者", "记录", "总共", "一共", "筛选", "登记", "total")
+COMPLETION = ("完成率", "完成", "进度", "占", "比例", "达到", "completion")
+REMAINING = ("还差", "剩余", "差", "缺口", "尚需", "remaining")
+OPEN = ("未关闭", "待处理", "质疑", "发现", "问题", "open findings")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted; `scope` is a site or "" for the whole study."""
+
+    scope: str
+    total: list[str]
+    enrolled: dict[str, date]
+    by_status: dict[str, list[str]]
+    forms: dict[str, int]
+    by_site: dict[str, tuple[int, int]]
+    complete: bool
+
+    def enrolled_between(self, first: date, last: date) -> int:
+        """Subjects enrolled on these days, both included."""
+        return sum(1 for day in self.enrolled.values() if first <= day <= last)
+
+    def by_month(self) -> dict[str, int]:
+        """Enrolments by calendar month, ascending."""
+        return dict(
+            sorted(Counter(day.strftime("%Y-%m") for day in self.enrolled.values()).items())
+        )
+
+
+def get_project_stats(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """Totals, enrolled, target, completion, per status and form, with capped lists of ids."""
+    counts, read_at = count(context.project, context.member, context.metadata)
+    return describe(context, counts, read_at)
+
+
+def count(project: Project, member: Member | None, metadata: StudyMetadata) -> tuple[Counts, Any]:
+    """Read the few fields that counting needs. Raises RedcapError, NotConfiguredError."""
+    status = status_field(metadata)
+    forms = _repeating_forms(metadata)
+    wanted = [project.enrolment_field, status, *forms.values()]
+    fields = [name for name in wanted if name in metadata.fields]
+    records = read_records(project=project, member=member, fields=fields)
+    enrolled = {r.record_id: day for r in records if (day := _day(r, project.enrolment_field))}
+    by_status: dict[str, list[str]] = {}
+    for record in records:
+        by_status.setdefault(_status(metadata, record, status), []).append(record.record_id)
+    counts = Counts(
+        scope=member.site if member else "",
+        total=[record.record_id for record in records],
+        enrolled=enrolled,
+        by_status={label: ids for label, ids in by_status.items() if label},
+        forms={metadata.form_label(f): _instances(records, f, n) for f, n in forms.items()},
+        by_site=_by_site(records, enrolled),
+        complete=all(record.complete for record in records),
+    )
+    return counts, max((record.read_at for record in records), default=None)
+
+
+def status_field(metadata: StudyMetadata) -> str:
+    """The coded field that says where a subject stands; "" when there is none."""
+    coded = [n for n in metadata.fields if metadata.choices(n) and not n.endswith("_complete")]
+    named = [n for n in coded if "状态" in metadata.label(n) or "status" in n]
+    return named[0] if named else ""
+
+
+def _repeating_forms(metadata: StudyMetadata) -> dict[str, str]:
+    """Repeating form -> its first field."""
+    first: dict[str, str] = {}
+    for row in metadata.repeating:
+        form = str(row.get("form_name") or "")
+        fields = [n for n, r in metadata.fields.items() if r["form_name"] == form]
+        if fields:
+            first[form] = fields[0]
+    return first
+
+
+def _day(record: RecordData, field: str) -> date | None:
+    for row in record.rows:
+        try:
+            return date.fromisoformat(str(row.get(field, ""))[:10])
+        except ValueError:
+            continue
+    return None
+
+
+def _status(metadata: StudyMetadata, record: RecordData, field: str) -> str:
+    codes = (str(row.get(field, "")).strip() for row in record.rows)
+    code = next((code for code in codes if code), "")
+    return metadata.choices(field).get(code, code) if field else ""
+
+
+def _instances(records: Sequence[RecordData], form: str, field: str) -> int:
+    return sum(
+        1
+        for record in records
+        for row in record.rows
+        if row.get("redcap_repeat_instrument") == form and str(row.get(field, "")).strip()
+    )
+
+
+def _by_site(
+    records: Sequence[RecordData], enrolled: Mapping[str, date]
+) -> dict[str, tuple[int, int]]:
+    sites: dict[str, tuple[int, int]] = {}
+    for record in records:
+        total, inside = sites.get(record.site, (0, 0))
+        sites[record.site] = total + 1, inside + (record.record_id in enrolled)
+    return {site: pair for site, pair in sites.items() if site}
+
+
+def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
+    """Counts as a result."""
+    facts, data = _main(context, counts)
+    for label, ids in counts.by_status.items():
+        facts.append(Fact("", f"status:{label}", (label, *_stems(label)), str(len(ids))))
+    data["by_status"] = {label: len(ids) for label, ids in counts.by_status.items()}
+    for form, number in counts.forms.items():
+        names = (form, *(("AE", "不良事件") if "不良" in form else ()))
+        facts.append(Fact("", f"form:{form}", names, str(number)))
+    data["records_by_form"] = counts.forms
+    if not counts.scope and len(counts.by_site) > 1:
+        data["by_site"] = {
+            site: {"total": total, "enrolled": inside}
+            for site, (total, inside) in counts.by_site.items()
+        }
+        for site, (total, inside) in counts.by_site.items():
+            facts.append(Fact("", f"site:{site}", (site,), f"{total} {inside}"))
+    data["read_at"] = context.clock(read_at) if read_at else ""
+    return ToolResult(
+        NAME,
+        Status.OK if counts.complete else Status.INCOMPLETE,
+        data,
+        facts=tuple(facts),
+        lines=tuple(
+            f"{fact.names[0]}:{fact.value}" for fact in facts if not fact.field.startswith("site:")
+        ),
+        sources=({"kind": "redcap", "what": "stats", "read_at": data["read_at"]},),
+        record_ids=tuple(counts.total),
+    )
+
+
+def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, Any]]:
+    enrolled, target = len(counts.enrolled), context.project.target_enrolment
+    findings = _open_findings(context)
+    facts = [
+        Fact("", "enrolled", (_("Enrolled"), *ENROLLED), str(enrolled)),
+        Fact("", "total", (_("Subjects in all"), *TOTAL), str(len(counts.total))),
+    ]
+    data: dict[str, Any] = {
+        "scope": counts.scope or _("whole study"),
+        "total": len(counts.total),
+        "records": listed(counts.total),
+        "enrolled": enrolled,
+        "enrolled_records": listed(list(counts.enrolled)),
+        "open_findings": findings,
+    }
+    if not counts.scope and target:
+        rate = f"{enrolled * 100 / target:.1f}%"
+        facts += [
+            Fact("", "target", (_("Target"), *TARGET), str(target)),
+            Fact("", "completion", (_("Completion"), *COMPLETION), rate),
+            Fact(
+                "", "remaining", (_("Still to enrol"), *REMAINING), str(max(target - enrolled, 0))
+            ),
+        ]
+        data |= {"target": target, "completion": rate, "remaining": max(target - enrolled, 0)}
+    facts.append(Fact("", "open_findings", (_("Open findings"), *OPEN), str(findings)))
+    return facts, data
+
+
+def _stems(label: str) -> tuple[str, ...]:
+    """筛选失败 is also called 筛败, 脱落/退出 either word."""
+    parts = tuple(part for part in label.split("/") if len(part) > 1)
+    return (*parts, *(("筛败", "screen failure") if label == "筛选失败" else ()))
+
+
+def _open_findings(context: ToolContext) -> int:
+    rows = PendingAction.objects.filter(project=context.project, state=PendingAction.State.OPEN)
+    if context.member is not None:
+        rows = rows.for_member(context.member)
+    return rows.count()
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Ids, capped with "等 N 例" (decisions.md, countRedcapRecords)."""
+    shown = "、".join(ids[:LISTED])
+    return f"{shown} 等 {len(ids)} 例" if len(ids) > LISTED else shown

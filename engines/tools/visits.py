@@ -1,0 +1,213 @@
+"""The tool check_visit_window, and the overview of visits that are due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.tools.context import ToolContext
+from engines.tools.records import NOT_FOUND
+from engines.tools.results import Fact, Status, ToolResult
+from projects.records import RecordData, read_records
+from projects.visit_window import VisitPlanSpec, VisitState, plan_of, visit_states
+from projects.windows import State
+
+NAME = "check_visit_window"
+SOON = 7
+LISTED = 20
+TARGET = ("目标日期", "计划日期", "target", "应访视", "下次访视")
+OPENS = ("窗口开始", "最早", "窗口", "open")
+CLOSES = ("窗口结束", "最晚", "截止", "窗口", "close")
+ACTUAL = ("实际日期", "访视日期", "完成", "actual")
+
+
+def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """The windows of one subject's visits, by the one function that every other door uses."""
+    record_id = str(arguments["record_id"]).strip()
+    plan = plan_of(context.project)
+    found = read_records(
+        project=context.project,
+        member=context.member,
+        record_ids=[record_id],
+        fields=_fields(context, plan),
+    )
+    if not found:
+        return ToolResult(NAME, Status.NOT_FOUND, NOT_FOUND)
+    wanted = str(arguments.get("visit") or "").strip().upper()
+    known = {visit.visit.upper() for visit in plan.visits}
+    if wanted and wanted not in known:
+        text = _("There is no visit %(visit)s; planned are: %(known)s.")
+        return ToolResult(
+            NAME, Status.BAD_ARGUMENTS, text % {"visit": wanted, "known": "、".join(sorted(known))}
+        )
+    states = visit_states(context.project, found[0], context.today, plan)
+    chosen = [s for s in states if not wanted or s.visit.upper() == wanted]
+    return _describe(context, found[0], chosen, plan)
+
+
+def _fields(context: ToolContext, plan: VisitPlanSpec) -> list[str]:
+    named = {plan.withdraw_field or ""}
+    named |= {name for visit in plan.visits for name in (visit.anchor_field, visit.date_field)}
+    return [name for name in context.metadata.fields if name in named]
+
+
+def _describe(
+    context: ToolContext, record: RecordData, states: Sequence[VisitState], plan: VisitPlanSpec
+) -> ToolResult:
+    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
+    facts = tuple(fact for state in states for fact in _facts(record.record_id, state))
+    read_at = context.clock(record.read_at)
+    return ToolResult(
+        NAME,
+        Status.OK if record.complete else Status.INCOMPLETE,
+        {
+            "record_id": record.record_id,
+            "read_at": read_at,
+            "convention": convention,
+            "today": context.today.isoformat(),
+            "visits": {state.visit: _row(context, state) for state in states},
+        },
+        facts=facts,
+        blocks=(convention, context.today.isoformat()),
+        lines=(*(line(context, record.record_id, state) for state in states), convention),
+        sources=({"kind": "redcap", "record_id": record.record_id, "read_at": read_at},),
+        record_ids=(record.record_id,),
+    )
+
+
+def _row(context: ToolContext, state: VisitState) -> dict[str, Any]:
+    row = {
+        _("anchor"): f"{context.metadata.label(state.anchor_field)} {state.anchor or ''}".strip(),
+        _("target"): _iso(state.target),
+        _("window"): window(state),
+        _("actual"): _iso(state.actual),
+        _("state"): describe_state(state),
+    }
+    return {key: value for key, value in row.items() if value}
+
+
+def _facts(record_id: str, state: VisitState) -> list[Fact]:
+    dates = (
+        ("anchor", (_("anchor"), "锚点", "基准"), _iso(state.anchor)),
+        ("target", (_("target"), *TARGET), _iso(state.target)),
+        ("open", (_("window"), *OPENS), _iso(state.open)),
+        ("close", (_("window"), *CLOSES), _iso(state.close)),
+        ("actual", (_("actual"), *ACTUAL), _iso(state.actual)),
+        (
+            "days",
+            (_("days"), "超窗", "逾期", "还有", "提前", "迟", "天"),
+            str(state.days) if state.days else "",
+        ),
+    )
+    return [
+        Fact(record_id, f"{state.visit}:{key}", (state.visit, *names), value, state.visit)
+        for key, names, value in dates
+        if value
+    ]
+
+
+def _iso(day: Any) -> str:
+    return day.isoformat() if day else ""
+
+
+def window(state: VisitState) -> str:
+    """`2026-03-21 ~ 2026-04-04`, both ends inside."""
+    return f"{state.open} ~ {state.close}" if state.open and state.close else ""
+
+
+def describe_state(state: VisitState) -> str:
+    """A state in words."""
+    days = {"days": state.days}
+    words = {
+        State.UNKNOWN: _("unknown"),
+        State.NOT_APPLICABLE: _("not applicable"),
+        State.NOT_DUE: _("opens in %(days)d days") % days,
+        State.DUE: _("due now"),
+        State.OVERDUE: _("overdue by %(days)d days") % days,
+        State.EARLY: _("done %(days)d days early") % days,
+        State.IN_WINDOW: _("done within the window"),
+        State.LATE: _("done %(days)d days late") % days,
+    }
+    return f"{words[state.state]} ({state.reason})" if state.reason else words[state.state]
+
+
+def line(context: ToolContext, record_id: str, state: VisitState) -> str:
+    """One visit in one line: `P001 V2 窗口 2026-03-21 ~ 2026-04-04,已在窗口内完成(2026-03-28)`."""
+    parts = [f"{record_id} {state.visit}"]
+    if state.open:
+        parts.append(_("window %(window)s") % {"window": window(state)})
+    parts.append(describe_state(state) + (f" {state.actual}" if state.actual else ""))
+    return " ".join(parts)
+
+
+def plan_result(context: ToolContext) -> ToolResult:
+    """The visit plan itself: "V2 Day 28 -7/+7", for questions about the protocol's windows."""
+    plan = plan_of(context.project)
+    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
+    lines = tuple(
+        _(
+            "%(visit)s: Day %(day)d, from %(minus)d days before to %(plus)d days after, counted from %(anchor)s"
+        )
+        % {
+            "visit": visit.visit,
+            "day": visit.day,
+            "minus": visit.minus,
+            "plus": visit.plus,
+            "anchor": context.metadata.label(visit.anchor_field),
+        }
+        for visit in plan.visits
+    )
+    status = Status.OK if lines else Status.NOT_FOUND
+    data = {"plan": list(lines), "convention": convention}
+    return ToolResult(NAME, status, data, blocks=(*lines, convention), lines=(*lines, convention))
+
+
+def due_overview(context: ToolContext) -> ToolResult:
+    """Visits that are due or overdue or open within a week, over all subjects the reader may see."""
+    plan = plan_of(context.project)
+    records = read_records(
+        project=context.project, member=context.member, fields=_fields(context, plan)
+    )
+    soon = context.today + timedelta(days=SOON)
+    rows: list[tuple[RecordData, VisitState]] = []
+    for record in records:
+        for state in visit_states(context.project, record, context.today, plan):
+            near = state.state is State.NOT_DUE and state.open is not None and state.open <= soon
+            if state.state in (State.DUE, State.OVERDUE) or near:
+                rows.append((record, state))
+    rows.sort(key=lambda pair: (pair[1].state is not State.OVERDUE, pair[1].close or soon))
+    return _overview(context, records, rows)
+
+
+def _overview(
+    context: ToolContext,
+    records: Sequence[RecordData],
+    rows: Sequence[tuple[RecordData, VisitState]],
+) -> ToolResult:
+    lines = tuple(line(context, record.record_id, state) for record, state in rows[:LISTED])
+    summary = _("%(overdue)d visits overdue, %(due)d due, %(soon)d open within %(days)d days") % {
+        "overdue": sum(state.state is State.OVERDUE for _r, state in rows),
+        "due": sum(state.state is State.DUE for _r, state in rows),
+        "soon": sum(state.state is State.NOT_DUE for _r, state in rows),
+        "days": SOON,
+    }
+    read_at = context.clock(max(record.read_at for record in records)) if records else ""
+    complete = all(record.complete for record in records)
+    return ToolResult(
+        NAME,
+        Status.OK if complete else Status.INCOMPLETE,
+        {
+            "summary": summary,
+            "today": context.today.isoformat(),
+            "visits": list(lines),
+            "read_at": read_at,
+        },
+        facts=tuple(f for record, state in rows for f in _facts(record.record_id, state)),
+        blocks=(summary, context.today.isoformat(), *lines),
+        lines=(summary, *lines),
+        sources=({"kind": "redcap", "what": "visits", "read_at": read_at},),
+        record_ids=tuple(dict.fromkeys(record.record_id for record, _state in rows)),
+    )

@@ -1,0 +1,76 @@
+"""Is the house alive, is it ready, what does it count (contracts.md, HTTP)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.timezone import now
+from django.views.decorators.http import require_GET
+from kombu.exceptions import OperationalError
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from iit_manager.celery import app
+from projects.models import AuditHead, Heartbeat
+
+STALE = timedelta(seconds=90)
+"""Six beats: a process that is silent for longer counts as gone."""
+
+
+@require_GET
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 as long as the process answers."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@require_GET
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when database, broker, worker and beat work, else 503 with what does not."""
+    checks = {name: _outcome(check) for name, check in CHECKS.items()}
+    ready = all(value == "ok" for value in checks.values())
+    status = {"status": "ready" if ready else "not ready", "checks": checks}
+    return JsonResponse(status, status=200 if ready else 503)
+
+
+@require_GET
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus text format."""
+    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _outcome(check: Callable[[], str]) -> str:
+    try:
+        return check()
+    except (DatabaseError, OperationalError, OSError) as error:
+        return type(error).__name__
+
+
+def _database() -> str:
+    AuditHead.objects.exists()
+    return "ok"
+
+
+def _broker() -> str:
+    with app.connection_for_read() as connection:
+        connection.ensure_connection(max_retries=1, timeout=2)
+    return "ok"
+
+
+def _alive(process: str) -> Callable[[], str]:
+    def check() -> str:
+        row = Heartbeat.objects.filter(name=process).first()
+        if row is None:
+            return "never seen"
+        return "ok" if now() - row.at < STALE else "silent"
+
+    return check
+
+
+CHECKS = {
+    "database": _database,
+    "broker": _broker,
+    "worker": _alive("worker"),
+    "beat": _alive("beat"),
+}

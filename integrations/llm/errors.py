@@ -1,0 +1,23 @@
+"""What can go wrong with an LLM endpoint. No message holds text of either side."""
+
+
+class LlmError(Exception):
+    """The endpoint refused: `status` of HTTP (0: no answer); `retry_after` in seconds."""
+
+    def __init__(self, status: int = 0, what: str = "", retry_after: float | None = None) -> None:
+        self.status = status
+        self.what = what
+        self.retry_after = retry_after
+        super().__init__(f"{type(self).__name__}: status {status}, {what or '-'}")
+
+
+class LlmUnavailable(LlmError):
+    """No answer after every try: network, 408, 429 or 5xx."""
+
+
+class LlmTimeout(LlmUnavailable):
+    """No answer in time."""
+
+
+class LlmProtocolError(LlmError):
+    """An answer that is not what the protocol promises: HTML, cut JSON, no choices."""

@@ -1,0 +1,314 @@
+"""The one gate what leaves the house must pass (design.md 9.1; decisions.md, "LLM sees patient rows").
+
+`Deidentified` is the only text that the LLM and Dify clients accept, and only a `Gate` makes it. A gate
+lives as long as one request: the same value gets the same placeholder everywhere in it. An error inside
+blocks the call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+from integrations import identifiers
+from integrations.identifiers import BIRTH, BIRTH_DATE, BIRTH_FIELD, GENE, NAME, NAMES, PATTERNS
+
+PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
+_SEAL = object()
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class PrivacyError(Exception):
+    """The gate could not do its work: nothing may leave."""
+
+
+class OutsideRefused(PrivacyError):
+    """An endpoint outside of this machine: not yet allowed (issue 2, a)."""
+
+
+class Deidentified(str):
+    """Text that passed the gate. Only `Gate` makes it; joining two gives a plain str again."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str, seal: object = None) -> Deidentified:
+        """Raises TypeError for anybody but the gate."""
+        if seal is not _SEAL:
+            raise TypeError("only integrations.privacy.Gate makes Deidentified text")
+        return super().__new__(cls, text)
+
+    def __reduce__(self) -> NoReturn:
+        """A pickled value would come back without passing the gate."""
+        raise TypeError("Deidentified text is not stored")
+
+
+def require_local(url: str) -> None:
+    """Refuse an address that is not on this machine. Raises OutsideRefused."""
+    host = urlsplit(url).hostname or ""
+    try:
+        local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise OutsideRefused("addresses outside of this machine are not allowed yet")
+
+
+def _fail_closed(method: Callable[P, R]) -> Callable[P, R]:
+    """Whatever goes wrong inside leaves as PrivacyError without the text it choked on."""
+
+    @wraps(method)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except PrivacyError:
+            raise
+        except Exception as error:
+            raise PrivacyError(f"the privacy gate failed: {type(error).__name__}") from None
+
+    return guarded
+
+
+@dataclass(frozen=True)
+class Known:
+    """Identifier values of a study, indexed by their first character; made once, used by many gates."""
+
+    buckets: Mapping[str, tuple[re.Pattern[str], Mapping[str, str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Known:
+        """From {field or kind: values}; `keep` (record ids) is never an identifier."""
+        kept = {identifiers.normalise(text).casefold() for text in keep}
+        kinds: dict[str, str] = {}
+        for name, texts in values.items():
+            kind = identifiers.kind_of(name)
+            for text in texts:
+                value = " ".join(identifiers.normalise(str(text)).split())
+                if _telling(value, kind) and value.casefold() not in kept:
+                    kinds.setdefault(value.casefold(), kind)
+        grouped: dict[str, dict[str, str]] = {}
+        for value, kind in kinds.items():
+            grouped.setdefault(value[0], {})[_squeeze(value)] = kind
+        return cls({first: (_any_of(group), group) for first, group in grouped.items()})
+
+
+def _telling(value: str, kind: str) -> bool:
+    """Whether a known value can be masked wherever it occurs without wiping out ordinary words."""
+    if re.fullmatch(r"[\d.,/-]*", value):
+        return len(re.sub(r"\D", "", value)) >= (5 if kind != BIRTH else 6)
+    return len(value) >= 2
+
+
+def _squeeze(value: str) -> str:
+    return re.sub(r"[\s·.-]", "", value.casefold())
+
+
+def _any_of(values: Collection[str]) -> re.Pattern[str]:
+    longest = sorted(values, key=len, reverse=True)
+    gap = r"[\s·.-]?"
+    words = "|".join(_edged(gap.join(map(re.escape, value)), value) for value in longest)
+    return re.compile(words, re.IGNORECASE)
+
+
+def _edged(pattern: str, value: str) -> str:
+    """Latin and digit values only as whole words; Chinese ones anywhere."""
+    before = r"(?<![0-9A-Za-z])" if value[0].isascii() else ""
+    after = r"(?![0-9A-Za-z])" if value[-1].isascii() else ""
+    return f"{before}{pattern}{after}"
+
+
+NOTHING_KNOWN = Known()
+
+
+class Gate:
+    """De-identifies what one request sends out.
+
+    `known`: the study's identifier values; `identifier_fields`: dictionary fields that are dropped;
+    `birth_fields`: replaced by the age on `today`; `labels`: field -> label, for gene fields;
+    `hidden`: {text: kind} masked as well, such as ids of subjects the reader may not see.
+    """
+
+    def __init__(
+        self,
+        known: Known = NOTHING_KNOWN,
+        *,
+        identifier_fields: Collection[str] = (),
+        birth_fields: Collection[str] = (),
+        labels: Mapping[str, str] | None = None,
+        today: date | None = None,
+        hidden: Mapping[str, str] | None = None,
+        digest_key: bytes = b"",
+    ) -> None:
+        self._known = known
+        self._identifier_fields = frozenset(identifier_fields)
+        self._birth_fields = frozenset(birth_fields)
+        self._labels = dict(labels or {})
+        self._today = today
+        self._hidden = dict(hidden or {})
+        self._key = digest_key or b"privacy"
+        self._placeholders: dict[tuple[str, str], str] = {}
+        self._own: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        self._from_reader = False
+
+    @property
+    def replaced(self) -> list[dict[str, str]]:
+        """What was masked, for the trace: kind and keyed digest of each value."""
+        return [{"kind": kind, "digest": self._digest(value)} for kind, value in self._placeholders]
+
+    @_fail_closed
+    def text(self, raw: str, *, own: bool = False) -> Deidentified:
+        """`raw` without identifiers. `own`: the reader's own words, which `restore` may give back."""
+        if isinstance(raw, Deidentified):
+            return raw
+        self._from_reader = own
+        try:
+            return Deidentified(self._mask(raw), _SEAL)
+        finally:
+            self._from_reader = False
+
+    @_fail_closed
+    def data(self, obj: Any) -> Deidentified:
+        """JSON of `obj` (raw UTF-8): flagged and gene fields dropped, birth dates as age, texts masked."""
+        return Deidentified(json.dumps(self._clean(obj), ensure_ascii=False), _SEAL)
+
+    @_fail_closed
+    def restore(self, text: str) -> str:
+        """Placeholders as their reader may see them: what they typed themselves, else only the kind."""
+
+        def back(found: re.Match[str]) -> str:
+            return self._own.get(found[0]) or f"[{found[1]}]"
+
+        return PLACEHOLDER.sub(back, text)
+
+    def _digest(self, value: str) -> str:
+        return hmac.new(
+            self._key, value.encode("utf-8", "surrogatepass"), hashlib.sha256
+        ).hexdigest()[:16]
+
+    def _token(self, kind: str, value: str) -> str:
+        key = (kind, _squeeze(value))
+        token = self._placeholders.get(key)
+        if token is None:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            token = self._placeholders[key] = f"[{kind}#{self._counts[kind]}]"
+        if self._from_reader:
+            self._own[token] = value
+        return token
+
+    def _mask(self, raw: str) -> str:
+        text = identifiers.normalise(raw)
+        for value, kind in self._hidden.items():
+            text = _whole(value).sub(lambda found, k=kind: self._token(k, found[0]), text)  # type: ignore[misc]
+        text = self._mask_births(self._mask_known(text))
+        for pattern in PATTERNS:
+            text = self._substitute(pattern.kind, pattern.regex, text)
+        for regex in NAMES:
+            text = self._substitute(NAME, regex, text)
+        return text
+
+    def _substitute(self, kind: str, regex: re.Pattern[str], text: str) -> str:
+        group = 1 if regex.groups else 0
+
+        def replace(found: re.Match[str]) -> str:
+            if PLACEHOLDER.search(found[group]):
+                return found[0]
+            start, end = found.start(group) - found.start(), found.end(group) - found.start()
+            return f"{found[0][:start]}{self._token(kind, found[group])}{found[0][end:]}"
+
+        return regex.sub(replace, text)
+
+    def _mask_known(self, text: str) -> str:
+        pieces: list[str] = []
+        position = copied = 0
+        while position < len(text):
+            bucket = self._known.buckets.get(text[position].casefold())
+            found = bucket[0].match(text, position) if bucket else None
+            if bucket is None or found is None:
+                position += 1
+                continue
+            kind = bucket[1].get(_squeeze(found[0]), "标识")
+            pieces += [text[copied:position], self._token(kind, found[0])]
+            position = copied = found.end()
+        return "".join([*pieces, text[copied:]]) if pieces else text
+
+    def _mask_births(self, text: str) -> str:
+        def age(found: re.Match[str]) -> str:
+            years = age_on(found[1], self._today)
+            shown = f"年龄{years}岁" if years is not None else self._token(BIRTH, found[1])
+            self._placeholders.setdefault((BIRTH, found[1]), shown)
+            return shown if years is not None else found[0].replace(found[1], shown)
+
+        return BIRTH_DATE.sub(age, text)
+
+    def _clean(self, obj: Any) -> Any:
+        if isinstance(obj, Mapping):
+            return self._clean_mapping(obj)
+        if isinstance(obj, list | tuple | set | frozenset):
+            items = (self._clean(item) for item in obj if not self._is_dropped_row(item))
+            return list(items)
+        if obj is None or isinstance(obj, bool | float):
+            return obj
+        if isinstance(obj, int):
+            return obj if abs(obj) < 10**10 else self._mask(str(obj))
+        return str(self.text(obj)) if isinstance(obj, Deidentified) else self._mask(str(obj))
+
+    def _clean_mapping(self, obj: Mapping[Any, Any]) -> dict[str, Any]:
+        clean: dict[str, Any] = {}
+        for key, value in obj.items():
+            name = str(key)
+            if name in self._birth_fields:
+                years = age_on(str(value), self._today)
+                clean |= {"age": years} if years is not None else {}
+            elif not self.drops(name):
+                clean[self._mask(name)] = self._clean(value)
+        return clean
+
+    def _is_dropped_row(self, item: Any) -> bool:
+        if not isinstance(item, Mapping):
+            return False
+        name = str(item.get("field") or item.get("field_name") or "")
+        return name in self._birth_fields or self.drops(name, str(item.get("label") or ""))
+
+    def drops(self, name: str, label: str = "") -> bool:
+        """Whether a field never leaves: flagged as identifier, or about genes (redcap_dify.md 5.2)."""
+        base = name.split("___")[0]
+        if base in self._identifier_fields:
+            return True
+        return bool(GENE.search(base) or GENE.search(label or self._labels.get(base, "")))
+
+
+def _whole(value: str) -> re.Pattern[str]:
+    letters = r"[\s-]?".join(re.escape(char) for char in value if char not in " -")
+    return re.compile(rf"(?<![0-9A-Za-z]){letters}(?![0-9A-Za-z])", re.IGNORECASE)
+
+
+def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
+    """Fields that hold a date of birth, by name or label."""
+    return frozenset(
+        name
+        for name, label in labels.items()
+        if BIRTH_FIELD.search(name) or BIRTH_FIELD.search(label)
+    )
+
+
+def age_on(birth: str, today: date | None) -> int | None:
+    """Completed years on `today`; None without a full, possible date."""
+    digits = re.findall(r"\d+", birth)
+    if today is None or not digits:
+        return None
+    parts = [digits[0][:4], digits[0][4:6], digits[0][6:8]] if len(digits[0]) == 8 else digits
+    try:
+        born = date(int(parts[0]), int(parts[1]), int(parts[2]))
+    except (ValueError, IndexError):
+        return None
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))

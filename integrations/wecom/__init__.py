@@ -1,0 +1,18 @@
+"""Client and cryptography of WeCom (reference/wecom.md 1-3). No Django."""
+
+from integrations.wecom.client import WecomClient
+from integrations.wecom.crypto import Crypt, CryptoError
+from integrations.wecom.results import Kind, SendError, Sent
+from integrations.wecom.tokens import Token, TokenRefused, TokenStore
+
+__all__ = [
+    "Crypt",
+    "CryptoError",
+    "Kind",
+    "SendError",
+    "Sent",
+    "Token",
+    "TokenRefused",
+    "TokenStore",
+    "WecomClient",
+]

@@ -1,0 +1,117 @@
+"""Hot memory: what is in every prompt (seed 000, 2; decisions.md, "what is injected over 2000 tokens")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from integrations import tokens
+from memory.models import ProjectMemory
+from memory.visibility import scope_of
+from projects.models import Member, Project
+
+LIMIT = 2000
+RULES = ("系统禁令", "Rules")
+PROFILES = ("用户画像", "User Profiles")
+FAQ = ("常见问题", "FAQ")
+CURRENT = ("当前状态", "Active Context")
+_PROFILE = re.compile(r"^##\s+.*\(\s*user_id\s*[:：]\s*([^\s)]+)\s*\)", re.IGNORECASE)
+_BAN = re.compile(r"不(?:要)?(?:超过|多于|大于)\s*(\d{1,4})\s*(?:个)?字|(\d{1,4})\s*(?:个)?字以内")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line with the section (`#`) and the profile (`##`, a user id) it stands in."""
+
+    text: str
+    section: str
+    profile: str
+
+
+@dataclass(frozen=True)
+class Injection:
+    """What goes into a prompt, and what was left out with the reason (console and trace show it)."""
+
+    text: str
+    left_out: tuple[dict[str, str], ...]
+
+
+def read(project: Project) -> str:
+    """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
+    found = ProjectMemory.objects.filter(project=project).values_list("content", flat=True).first()
+    return found or ""
+
+
+def lines(content: str) -> list[Line]:
+    """The lines of a hot memory in order; joined by newlines they give the content again."""
+    section = profile = ""
+    parsed = []
+    for text in content.split("\n"):
+        if text.startswith("# "):
+            section, profile = text[2:].strip(), ""
+        elif (found := _PROFILE.match(text)) is not None:
+            profile = found[1].casefold()
+        elif text.startswith("## "):
+            profile = ""
+        parsed.append(Line(text, section, profile))
+    return parsed
+
+
+def inject(project: Project, member: Member) -> Injection:
+    """Hot memory for one reader: no line about a hidden record, never more than 2000 tokens.
+
+    Over the limit FAQ goes first, then the oldest 当前状态 lines, then other people's profiles and the
+    rest; 系统禁令 and the reader's own profile never.
+    """
+    scope = scope_of(member)
+    shown, left_out = [], []
+    for line in lines(read(project)):
+        if scope.allows(line.text):
+            shown.append(line)
+        else:
+            # The reason is kept, the text is not: the trace is read by people of every site.
+            left_out.append({"line": "", "why": "scope"})
+    kept, cut = _fit(shown, member.wecom_userid.casefold())
+    return Injection("\n".join(line.text for line in kept).strip(), (*left_out, *cut))
+
+
+def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str]]]:
+    if tokens.count("\n".join(line.text for line in given)) <= LIMIT:
+        return given, []
+    costs = [tokens.count(line.text) + 1 for line in given]
+    over = sum(costs) - LIMIT
+    dropped: set[int] = set()
+    for index in _order(given, reader):
+        if over <= 0:
+            break
+        dropped.add(index)
+        over -= costs[index]
+    kept = [line for index, line in enumerate(given) if index not in dropped]
+    cut = [{"line": given[index].text, "why": "size"} for index in sorted(dropped)]
+    return kept, cut
+
+
+def _order(given: list[Line], reader: str) -> list[int]:
+    """Indexes of the lines that may go, first to go first; the oldest line stands on top."""
+    ranks = {}
+    for index, line in enumerate(given):
+        if not line.text.strip() or _is(line, RULES) or (line.profile and line.profile == reader):
+            continue
+        ranks[index] = 0 if _is(line, FAQ) else 1 if _is(line, CURRENT) else 2
+    return sorted(ranks, key=lambda index: (ranks[index], index))
+
+
+def _is(line: Line, names: tuple[str, str]) -> bool:
+    return any(name in line.section for name in names)
+
+
+def profile_of(content: str, userid: str) -> list[str]:
+    """The reader's own profile lines."""
+    return [line.text for line in lines(content) if line.profile == userid.casefold()]
+
+
+def length_ban(content: str, userid: str) -> int | None:
+    """Characters a reply may have by the reader's profile, such as "回复不超过 100 字"."""
+    found = (_BAN.search(text) for text in profile_of(content, userid))
+    limits = [int(hit[1] or hit[2]) for hit in found if hit]
+    return min(limits) if limits else None

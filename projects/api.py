@@ -1,0 +1,161 @@
+"""Base of the API's resources, and the projects (contracts.md, HTTP)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from integrations.redcap import RedcapError
+from projects import records, visit_window
+from projects.access import has_role, member_in
+from projects.models import Member, Project
+from projects.problems import Unavailable
+
+
+class ScopedMixin:
+    """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
+
+    model: ClassVar[type[Model]]
+    request: Request
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Rows of the requesting user."""
+        manager: Any = self.model._default_manager
+        rows: QuerySet[Any] = manager.for_user(self.request.user)
+        return rows
+
+
+class ReadViewSet(ScopedMixin, viewsets.ReadOnlyModelViewSet):
+    """A resource that is read only."""
+
+
+class EditViewSet(
+    ScopedMixin,
+    mixins.CreateModelMixin,
+    mixins.UpdateModelMixin,
+    viewsets.ReadOnlyModelViewSet,
+):
+    """A resource that holders of `edit_roles` may create and change, through a service."""
+
+    edit_roles: ClassVar[tuple[str, ...]] = ("ADMIN",)
+
+    def require_role(self, project: Project) -> None:
+        """Raises Http404 outside the user's projects, PermissionDenied without the role."""
+        if not Project.objects.for_user(self.request.user).filter(pk=project.pk).exists():
+            raise Http404
+        if not has_role(self.request.user, project.pk, *self.edit_roles):
+            raise PermissionDenied(_("Your role does not allow this."))
+
+
+class ProjectField(serializers.SlugRelatedField):
+    """A project by code or id, among those of the user; shown as its code."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        """A related field on Project."""
+        super().__init__(slug_field="code", queryset=Project.objects.all(), **kwargs)
+
+    def get_queryset(self) -> QuerySet[Project]:
+        """Projects of the requesting user."""
+        return Project.objects.for_user(self.context["request"].user)
+
+    def to_internal_value(self, data: Any) -> Project:
+        """Find by id where the value is one, else by code."""
+        try:
+            project = self.get_queryset().filter(pk=UUID(str(data))).first()
+        except ValueError:
+            project = None
+        if project is not None:
+            return project
+        found: Project = super().to_internal_value(data)
+        return found
+
+
+def find_project(request: Request, name: object) -> Project:
+    """The project of the user with this code or id. Raises Http404."""
+    field = ProjectField()
+    field._context = {"request": request}
+    try:
+        return field.to_internal_value(name)
+    except serializers.ValidationError as error:
+        raise Http404 from error
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    """A study without its secrets."""
+
+    class Meta:
+        model = Project
+        fields = (
+            "id",
+            "code",
+            "name",
+            "status",
+            "start_date",
+            "target_enrolment",
+            "timezone",
+            "record_id_pattern",
+            "registration_no",
+            "pi_name",
+            "synopsis",
+            "anchor_is_day",
+            "created_at",
+            "updated_at",
+        )
+
+
+class ProjectViewSet(ReadViewSet):
+    """Studies the user takes part in."""
+
+    model = Project
+    queryset = Project.objects.none()
+    serializer_class = ProjectSerializer
+    filterset_fields = ("code", "status")
+
+
+class VisitViewSet(viewsets.GenericViewSet):
+    """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`."""
+
+    serializer_class = serializers.Serializer
+    queryset = Project.objects.none()
+    filter_backends = ()
+
+    def list(self, request: Request) -> Response:
+        """One row per planned visit of each subject the user may see."""
+        project = self._project(request)
+        member = self._member(request, project)
+        wanted = request.query_params.get("record_id") or request.query_params.get("record")
+        try:
+            found = records.read_records(
+                project=project, member=member, record_ids=[wanted] if wanted else None
+            )
+        except RedcapError as error:
+            raise Unavailable(_("REDCap could not be read.")) from error
+        rows = [
+            state.as_json(data.record_id)
+            for data in found
+            for state in visit_window.visit_states(project, data)
+        ]
+        page = self.paginate_queryset(rows)
+        return self.get_paginated_response(page)
+
+    def _project(self, request: Request) -> Project:
+        if name := request.query_params.get("project"):
+            return find_project(request, name)
+        project = Project.objects.for_user(request.user).first()
+        if project is None:
+            raise Http404
+        return project
+
+    def _member(self, request: Request, project: Project) -> Member | None:
+        member = member_in(request.user, project.pk)
+        if member is None and not request.user.is_superuser:
+            raise Http404
+        return member

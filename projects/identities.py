@@ -1,0 +1,135 @@
+"""Names and other identifiers of the subjects, for the privacy gate and for resolving names.
+
+The decrypted values stay in this process; they are read again when the roster changes.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from uuid import UUID
+
+from django.db.models import Count, Max
+
+from integrations.privacy import Known
+from projects.dictionary import load
+from projects.metadata import StudyMetadata
+from projects.models import Member, Project, Subject
+
+_NAME = re.compile(r"姓名|名字|(?:^|_)(?:name|xm|xingming)(?:$|_)", re.IGNORECASE)
+_OTHER_PERSON = re.compile(
+    r"医院|机构|科室|联系人|家属|监护人|医生|研究者|缩写|药|contact|guardian|hospital|doctor|drug|initial",
+    re.IGNORECASE,
+)
+_TEXT = ("text", "notes")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One subject's names and all (field, value) that identify it."""
+
+    record_id: str
+    names: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+
+def resolve_name(project: Project, member: Member | None, text: str) -> list[str]:
+    """Records of the subjects whose name occurs in `text`, of the member's project and site only.
+
+    A name inside a longer known name ("张三" in "张三丰") does not count; namesakes all come back.
+    """
+    people = _identities(project)
+    scope = Subject.objects.for_member(member) if member else Subject.objects.all()
+    present = scope.filter(project=project, is_present=True)
+    allowed = set(present.values_list("record_id", flat=True))
+    # The longer name wins even when its owner is of another site: it is not this subject.
+    spoken = _spoken({name for person in people for name in person.names}, text)
+    return [p.record_id for p in people if p.record_id in allowed and spoken & set(p.names)]
+
+
+def identifier_values(project: Project) -> list[str]:
+    """Every stored identifier of every subject, longest first.
+
+    Codes of choice fields are left out: "1" identifies nobody by itself.
+    """
+    values = {value for person in _identities(project) for _field, value in person.values}
+    return sorted(values, key=lambda value: (-len(value), value))
+
+
+def known_identifiers(project: Project) -> Known:
+    """The same for the privacy gate, by field; built once per state of the roster."""
+    return _known(_identities(project))
+
+
+@lru_cache(maxsize=16)
+def _known(people: tuple[Identity, ...]) -> Known:
+    by_field: dict[str, list[str]] = {}
+    for person in people:
+        for name, value in person.values:
+            by_field.setdefault(name, []).append(value)
+    return Known.of(by_field, keep=[person.record_id for person in people])
+
+
+def name_fields(metadata: StudyMetadata) -> frozenset[str]:
+    """Identifier fields that hold the subject's own name."""
+    return frozenset(
+        name
+        for name in metadata.identifier_fields
+        if metadata.fields[name]["field_type"] in _TEXT
+        and (_NAME.search(name) or _NAME.search(metadata.label(name)))
+        and not _OTHER_PERSON.search(f"{name} {metadata.label(name)}")
+    )
+
+
+def _spoken(names: set[str], text: str) -> set[str]:
+    """The names that occur in `text` on their own, longest first."""
+    found: set[str] = set()
+    taken = [False] * len(text)
+    for name in sorted(names, key=len, reverse=True):
+        for hit in _pattern(name).finditer(text):
+            if not all(taken[hit.start() : hit.end()]):
+                found.add(name)
+                taken[hit.start() : hit.end()] = [True] * len(hit[0])
+    return found
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """Latin names as whole words without case, Chinese names anywhere."""
+    if _LATIN.search(name):
+        return re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
+    return re.compile(re.escape(name))
+
+
+def _identities(project: Project) -> tuple[Identity, ...]:
+    state = Subject.objects.filter(project=project).aggregate(at=Max("synced_at"), n=Count("pk"))
+    if not state["n"]:
+        return ()
+    metadata = load(project)
+    return _decrypted(project.pk, state["at"], state["n"], name_fields(metadata), _text(metadata))
+
+
+def _text(metadata: StudyMetadata) -> frozenset[str]:
+    """Identifier fields with free text; a code such as "1" identifies nobody by itself."""
+    return frozenset(
+        name for name in metadata.identifier_fields if metadata.fields[name]["field_type"] in _TEXT
+    )
+
+
+@lru_cache(maxsize=16)
+def _decrypted(
+    project_id: UUID, at: datetime, count: int, names: frozenset[str], texts: frozenset[str]
+) -> tuple[Identity, ...]:
+    rows = Subject.objects.filter(project_id=project_id).order_by("record_id")
+    return tuple(_identity(subject, names, texts) for subject in rows)
+
+
+def _identity(subject: Subject, names: frozenset[str], texts: frozenset[str]) -> Identity:
+    stored: dict[str, str] = json.loads(subject.identifiers)
+    of_field = [(key.partition("#")[0], value.strip()) for key, value in stored.items()]
+    return Identity(
+        record_id=subject.record_id,
+        names=tuple(value for name, value in of_field if name in names and len(value) > 1),
+        values=tuple((name, value) for name, value in of_field if name in texts and value),
+    )

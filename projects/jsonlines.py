@@ -1,0 +1,56 @@
+"""One JSON object a line in, JSON lines out (contracts.md, Commands)."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+Answers = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+
+
+class Out(Protocol):
+    """A text stream to write to."""
+
+    def write(self, text: str, /) -> object:
+        """Write text."""
+
+    def flush(self) -> object:
+        """Hand on what was written."""
+
+
+def answer_lines(
+    stdin: Iterable[str], stdout: Out, handler: Callable[[dict[str, Any]], Answers]
+) -> None:
+    """Write what `handler` returns for each input line, in order, flushed.
+
+    A line that is no JSON object, or one `handler` refuses with a ValueError, gives
+    `{"error": …}` and the next line is read.
+    """
+    for line in stdin:
+        for answer in _answers(line, handler):
+            stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        stdout.flush()
+
+
+def _answers(
+    line: str, handler: Callable[[dict[str, Any]], Answers]
+) -> Iterable[Mapping[str, Any]]:
+    try:
+        value = json.loads(line)
+        if not isinstance(value, dict):
+            raise ValueError("a line must hold one JSON object")
+        answers = handler(value)
+        return [answers] if isinstance(answers, Mapping) else list(answers)
+    except ValidationError as error:
+        return [{"error": explain(error)}]
+    except (ValueError, RecursionError) as error:
+        return [{"error": str(error)}]
+
+
+def explain(error: ValidationError) -> str:
+    """Place and message of each mistake, without the values, which may be patient data."""
+    return "; ".join(
+        f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False, include_context=False)
+    )

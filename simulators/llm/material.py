@@ -1,0 +1,254 @@
+"""What stands in a request: the question, and the pieces of text and data an answer may use.
+
+Nothing here knows the product's prompts: JSON is told from prose by parsing it, headings and list
+items by their punctuation, instructions by their addressing the reader.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulators.llm.protocol import Chat, Message
+from simulators.llm.text import ids, is_question, sentences, terms
+
+BULLET = re.compile(r"^\s*(?:[-*•·▪]\s+|\d{1,2}[.、)）](?!\d)\s*|[（(]\d{1,2}[)）]\s*)")
+NUMBERED = re.compile(r"^(?:\d+(?:\.\d+)+\s*|[一二三四五六七八九十]+、)[^。；;，,]{1,24}$")
+HEADING = re.compile(
+    r"^(?:#+\s.*|【[^】]*】\s*|\[[^\]]*\](?:\s+[^。；]{0,60})?|[^。；，,]{1,24}[:：])\s*$"
+)
+KEY_VALUE = re.compile(r"^([^:：。；，,]{1,24})[:：]\s*(.+)$")
+# Second person and talk about the answer itself: words to the model, not material.
+INSTRUCTION = re.compile(
+    r"你是|你的|你必须|你可以|你只|您称呼|请基于|请根据|请按|请以|请用|回答|回复|输出|返回|编造|字以内|"
+    r"不超过\s*\d+\s*字|JSON|json|工具|^[✅❌⚠☑]|\b(?:[Yy]ou|[Yy]our|[Aa]nswer|[Rr]espond|[Rr]eply)\b"
+)
+RECORD_KEY = re.compile(r"(?:^|_)id$|^id_|record|subject|编号|受试者|患者|病例", re.IGNORECASE)
+LABEL_KEYS = ("label", "name", "field", "key", "title", "item", "名称", "字段", "项目")
+VALUE_KEYS = ("value", "val", "值", "count", "result", "结果")
+PROSE = 40
+LIST_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece an answer can quote: a sentence, list item or `label:value`."""
+
+    text: str
+    context: str
+    source: str  # tool, data, text, given (with the question), lead (the first message) or talk
+    owner: str = ""  # the record that the data belong to
+    label: str = ""
+    value: Any = None
+    order: int = 0
+    words: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True)
+class Material:
+    """The question, its ids, and everything else in the request."""
+
+    question: str
+    ids: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+    def of(self, *sources: str) -> list[Unit]:
+        """Units of the named sources."""
+        return [unit for unit in self.units if unit.source in sources]
+
+
+def question_index(chat: Chat) -> int:
+    """Where the question stands: the last user message that is no remark on a tool result."""
+    messages = chat.messages
+    found = [i for i, message in enumerate(messages) if message.role == "user"]
+    while len(found) > 1 and messages[found[-1] - 1].role in ("tool", "assistant"):
+        before = messages[found[-1] - 1]
+        if before.role == "assistant" and not _is_json(before.content):
+            break
+        found.pop()
+    return found[-1] if found else -1
+
+
+def _is_json(text: str) -> bool:
+    return any(True for _ in blobs(text))
+
+
+def read(chat: Chat) -> Material:
+    """Take a request apart."""
+    at = question_index(chat)
+    question, rest = split_question(chat.messages[at].content) if at >= 0 else ("", "")
+    units: list[Unit] = []
+    for index, message in enumerate(chat.messages):
+        text = rest if index == at else message.content
+        units += _units(text, _source(message, index, at))
+    ordered = tuple(
+        Unit(u.text, u.context, u.source, u.owner, u.label, u.value, order, _words(u))
+        for order, u in enumerate(units)
+    )
+    return Material(question, tuple(ids(question)), ordered)
+
+
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(terms(f"{unit.text} {unit.context}"))
+
+
+def _source(message: Message, index: int, at: int) -> str:
+    if message.role == "tool":
+        return "tool"
+    if message.role in ("system", "developer"):
+        return "lead" if index == 0 else "text"
+    return "given" if index == at else "talk"
+
+
+def split_question(text: str) -> tuple[str, str]:
+    """A user message as question and attached material (JSON, lists, earlier paragraphs)."""
+    prose = text
+    for start, end, _ in reversed(list(blobs(text))):
+        prose = prose[:start] + prose[end:]
+    lines = [line.strip() for line in prose.splitlines() if line.strip()]
+    if len(lines) <= 1 and prose == text:
+        return text.strip(), ""
+    plain = [line for line in lines if not BULLET.match(line)] or lines
+    asking = [line for line in plain if is_question(line)]
+    chosen = asking[-1] if asking else (plain[0] if plain else "")
+    return _after_label(chosen), text.replace(chosen, "", 1) if chosen else text
+
+
+def _after_label(line: str) -> str:
+    found = KEY_VALUE.match(line)
+    return found[2] if found and is_question(found[2]) else line
+
+
+def blobs(text: str) -> Iterator[tuple[int, int, Any]]:
+    """JSON objects and lists inside a text: start, end, value."""
+    decoder, at = json.JSONDecoder(), 0
+    while (found := re.search(r"[{\[]", text[at:])) is not None:
+        start = at + found.start()
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except ValueError:
+            at = start + 1
+            continue
+        if (isinstance(value, dict) and value) or _is_data_list(value):
+            yield start, end, value
+        at = end
+
+
+def _is_data_list(value: Any) -> bool:
+    return isinstance(value, list) and (len(value) > 1 or any(isinstance(x, dict) for x in value))
+
+
+def _units(text: str, source: str) -> list[Unit]:
+    units: list[Unit] = []
+    prose, last = "", 0
+    for start, end, value in blobs(text):
+        prose += text[last:start] + "\n"
+        last = end
+        if not (isinstance(value, dict) and "properties" in value):
+            units += json_units(value, "tool" if source == "tool" else _data(source))
+    return prose_units(prose + text[last:], source) + units
+
+
+def _data(source: str) -> str:
+    return "talk" if source == "talk" else "data"
+
+
+def prose_units(text: str, source: str, owner: str = "", heading: str = "") -> list[Unit]:
+    """Sentences and list items of a text, each with the heading above it."""
+    units: list[Unit] = []
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        if not BULLET.match(line) and (HEADING.match(line) or NUMBERED.match(line)):
+            heading = line.strip("#【】:： ")
+            continue
+        body = BULLET.sub("", line).replace("**", "").lstrip("> ")
+        pair = KEY_VALUE.match(body)
+        context, label = heading, ""
+        if pair and len(sentences(pair[2])) > 1:
+            context, body = f"{heading} {pair[1]}".strip(), pair[2]
+        elif pair:
+            label = pair[1].strip()
+        for sentence in sentences(body):
+            if _usable(sentence, "data" if source == "given" and body != line else source):
+                value = pair[2].strip() if pair and label else None
+                units.append(Unit(sentence, context, source, owner, label, value))
+    return units
+
+
+def _usable(sentence: str, source: str) -> bool:
+    if source in ("tool", "data"):
+        return True
+    if source == "talk" and is_question(sentence):
+        return False
+    return not INSTRUCTION.search(sentence)
+
+
+def json_units(value: Any, source: str, context: str = "", owner: str = "") -> list[Unit]:
+    """The scalars of a JSON value as `label:value`, its long texts as sentences."""
+    if isinstance(value, dict):
+        return _object_units(value, source, context, owner)
+    if isinstance(value, list):
+        if all(not isinstance(item, (dict, list)) for item in value):
+            return [_scalar(context or "list", value, source, "", owner)] if value else []
+        return [unit for item in value for unit in json_units(item, source, context, owner)]
+    return [_scalar(context, value, source, "", owner)]
+
+
+def _object_units(row: dict[str, Any], source: str, context: str, owner: str) -> list[Unit]:
+    owner = next((str(row[k]) for k in row if RECORD_KEY.search(k) and _is_id(row[k])), owner)
+    label = next((k for k in LABEL_KEYS if isinstance(row.get(k), str)), None)
+    known = next((k for k in VALUE_KEYS if k in row and not isinstance(row[k], (dict, list))), None)
+    units = []
+    if label and known:
+        units.append(_scalar(row[label], row[known], source, context, owner))
+        row = {k: v for k, v in row.items() if k not in (label, known)}
+    for key, item in row.items():
+        if isinstance(item, (dict, list)):
+            units += json_units(item, source, key, owner)
+        elif isinstance(item, str) and (len(item) > PROSE or "\n" in item):
+            units += prose_units(item, source, owner, key)
+        elif item not in (None, "") and str(item) != owner:
+            units.append(_scalar(key, item, source, context, owner))
+    return units
+
+
+def records_given(chat: Chat) -> list[str]:
+    """The ids of the records whose data a user message hands over as JSON."""
+    found = [
+        record
+        for message in chat.messages
+        if message.role == "user"
+        for _, _, value in blobs(message.content)
+        for record in _records(value)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _records(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (str(v) for k, v in value.items() if RECORD_KEY.search(k) and _is_id(v))
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            yield from _records(item)
+
+
+def _is_id(value: Any) -> bool:
+    return (
+        isinstance(value, (str, int)) and not isinstance(value, bool) and 0 < len(str(value)) < 24
+    )
+
+
+def _scalar(label: str, value: Any, source: str, context: str, owner: str) -> Unit:
+    return Unit(f"{label}:{shown(value)}", context, source, owner, label, value)
+
+
+def shown(value: Any) -> str:
+    """A JSON scalar or flat list as people write it."""
+    if isinstance(value, list):
+        more = " 等" if len(value) > LIST_SHOWN else ""
+        return "、".join(shown(item) for item in value[:LIST_SHOWN]) + more
+    if isinstance(value, bool):
+        return "是" if value else "否"
+    return "" if value is None else str(value)

@@ -1,0 +1,196 @@
+"""A verdict on listed exclusions, grounded in quotes; what can't be grounded is not passed.
+
+Plain reading comprehension: which conditions does the instruction list, and does the data name,
+deny or not mention them? A double negative ("不排除…") counts as a mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from simulators.llm.material import blobs, question_index
+from simulators.llm.protocol import Chat
+
+LISTED = re.compile(
+    r"(?:排除|除外|不得有|不能有|不应有|不得存在|不存在|(?<!有)无以下|没有|剔除|"
+    r"[Ee]xclud(?:e|es|ing)|[Nn]o history of)"
+    r"[:：\s]*(?P<list>[^。；;\n！!“”\"{}]+)"
+)
+SPLIT = re.compile(r"、|，|,|和|及|以及|或者?|与|\band\b|\bor\b")
+TRIM = re.compile(
+    r"^(?:有|存在|患有|合并|既往|任何|其他|a |an |any |the )+|(?:等|者|患者|的?情况|史|病史)+$"
+)
+MODIFIER = re.compile(
+    r"^(?:严重的?|重度|活动性|急性|慢性|未控制的?|不稳定的?|明显的?|severe|active|acute|chronic)\s*"
+)
+CLAUSE = re.compile(r"[^，。；,;！!？?\n\"“”{}\[\]]+")
+DENIED = re.compile(
+    r"无|未见|否认|排除|没有|未发现|未患|未诊断|不存在|未合并|\bno\b|\bdenies\b|\bwithout\b|\bnegative for\b",
+    re.I,
+)
+DOUBT = re.compile(
+    r"不排除|不能排除|未排除|不除外|未除外|待排|可能|疑似|not excluded|cannot exclude|possible|suspected",
+    re.I,
+)
+BROKEN = re.compile(
+    r"但|(?<![没未])有(?!关)|伴|患(?!者)|确诊|存在|出现|\bbut\b|\bhas\b|\bwith\b", re.I
+)
+NEGATIVE_VALUE = re.compile(
+    r"^[\"'”’]?\s*[:：（(]\s*[\"'“]?\s*(?:无|否|阴性|未见|没有|-|－|—|0|no|none|false|negative)(?![\u4e00-\u9fff\w.])",
+    re.I,
+)
+NOTHING = re.compile(
+    r"无特殊|无其他|否认其他|否认(?:重大|特殊)|无重大|无异常|既往体健|体健|unremarkable|no significant",
+    re.I,
+)
+SURE_ABSENT, SURE_PRESENT = 0.85, 0.9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """passed with the quotes that show it; confidence 0 when nothing could be grounded."""
+
+    passed: bool
+    reason: str
+    confidence: float
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the data say about one condition: "absent", "present" or "unmentioned"."""
+
+    condition: str
+    state: str
+    quote: str = ""
+
+
+def judge(chat: Chat) -> Verdict:
+    """Read the instruction and the data of a request."""
+    conditions, data = conditions_of(chat), data_of(chat)
+    if not conditions or not data:
+        return _undetermined("提供的资料不足以作出判断。")
+    findings = [look_up(condition, data) for condition in conditions]
+    present = [finding for finding in findings if finding.state == "present"]
+    if present:
+        names = "、".join(finding.condition for finding in present)
+        return Verdict(False, f"资料中提到：{names}。", SURE_PRESENT, _quotes(present))
+    denied = [finding for finding in findings if finding.state == "absent"]
+    general = next(
+        (clause for text in data for clause in _clauses(text) if NOTHING.search(clause)), ""
+    )
+    if not denied and not general:
+        return _undetermined("资料中没有提到所列情况，无法判断。")
+    quotes = _quotes(denied) + ((general,) if general else ())
+    return Verdict(
+        True, _absent_reason(denied, findings), SURE_ABSENT, tuple(dict.fromkeys(quotes))
+    )
+
+
+def _absent_reason(denied: list[Finding], findings: list[Finding]) -> str:
+    unnamed = [finding.condition for finding in findings if finding.state == "unmentioned"]
+    said = f"资料明确否认{'、'.join(finding.condition for finding in denied)}" if denied else ""
+    silent = f"未提到{'、'.join(unnamed)}" if unnamed else ""
+    return "，".join(part for part in (said, silent) if part) + "。"
+
+
+def _undetermined(reason: str) -> Verdict:
+    return Verdict(False, reason, 0.0)
+
+
+def _quotes(findings: list[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(finding.quote for finding in findings if finding.quote))
+
+
+def conditions_of(chat: Chat) -> list[str]:
+    """The conditions the instruction lists; tool results and JSON never instruct."""
+    for roles in (("system", "developer"), ("user",)):
+        for message in chat.messages:
+            if message.role in roles:
+                for found in LISTED.finditer(_prose(message.content)):
+                    names = [_trim(part) for part in SPLIT.split(found["list"])]
+                    if named := [name for name in names if len(name) >= 2]:
+                        return named
+    return []
+
+
+def _trim(part: str) -> str:
+    return TRIM.sub("", part.strip(" 。.'\"”“")).strip()
+
+
+def _prose(text: str) -> str:
+    for start, end, _ in reversed(list(blobs(text))):
+        text = text[:start] + "\n" + text[end:]
+    return text
+
+
+def data_of(chat: Chat) -> list[str]:
+    """The texts that count as data: tool results, JSON, and prose that lists no exclusions."""
+    at, found = question_index(chat), []
+    for index, message in enumerate(chat.messages):
+        if message.role == "tool":
+            found.append(message.content)
+        elif message.role != "assistant":
+            found += [
+                message.content[start:end]
+                for start, end, value in blobs(message.content)
+                if not (isinstance(value, dict) and "properties" in value)
+            ]
+            if index == at or (message.role != "user" and index):
+                found.append(LISTED.sub("\n", _prose(message.content)) if index != at else
+                             _without_instruction(_prose(message.content)))  # fmt: skip
+    return [text for text in found if text.strip()]
+
+
+def _without_instruction(text: str) -> str:
+    """A user text less the line that gives the instruction, where a list stands in it."""
+    lines = text.splitlines()
+    if len(lines) == 1:
+        return text
+    listed = [line for line in lines if LISTED.search(line)]
+    return "\n".join(line for line in lines if line not in listed[:1])
+
+
+def _clauses(text: str) -> Iterator[str]:
+    for match in CLAUSE.finditer(text):
+        if clause := match.group().strip():
+            yield clause
+
+
+def look_up(condition: str, data: list[str]) -> Finding:
+    """Whether the data name a condition; one unnegated mention outweighs every denial."""
+    head = MODIFIER.sub("", condition)
+    absent = ""
+    for text in data:
+        for name in dict.fromkeys((condition, head)):
+            for start in _positions(name, text):
+                quote, denied = _mention(text, start, start + len(name))
+                if denied:
+                    absent = absent or quote
+                elif name == condition:
+                    return Finding(condition, "present", quote)
+                else:
+                    # A milder form is named: neither a clear yes nor a clear no.
+                    return Finding(condition, "unmentioned")
+    return Finding(condition, "absent", absent) if absent else Finding(condition, "unmentioned")
+
+
+def _positions(name: str, text: str) -> Iterator[int]:
+    at = text.lower().find(name.lower())
+    while at >= 0:
+        yield at
+        at = text.lower().find(name.lower(), at + 1)
+
+
+def _mention(text: str, start: int, end: int) -> tuple[str, bool]:
+    clause = next((m for m in CLAUSE.finditer(text) if m.start() <= start < m.end()), None)
+    first, last = (clause.start(), clause.end()) if clause else (start, end)
+    quote, before = text[first:last].strip(" :："), text[first:start]
+    if (value := NEGATIVE_VALUE.match(text[end : end + 24])) is not None:
+        return text[start : end + value.end()].strip(), True
+    if DOUBT.search(text[first:last]):
+        return quote, False
+    denials = list(DENIED.finditer(before))
+    return quote, bool(denials) and not BROKEN.search(before[denials[-1].end() :])

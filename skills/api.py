@@ -1,0 +1,122 @@
+"""Skills, field mappings and form templates in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from projects.api import EditViewSet, ProjectField
+from skills import services
+from skills.models import FieldMapping, FormTemplate, Skill
+
+
+class SkillSerializer(serializers.ModelSerializer):
+    """A workflow with its configuration."""
+
+    project = ProjectField()
+
+    class Meta:
+        model = Skill
+        fields = (
+            "id",
+            "project",
+            "skill_type",
+            "name",
+            "config",
+            "is_active",
+            "version",
+            "trigger_type",
+            "cron_schedule",
+            "created_at",
+            "updated_at",
+        )
+        read_only_fields = ("version",)
+
+
+class SkillViewSet(EditViewSet):
+    """Workflows; saving validates the graph and makes a new version."""
+
+    model = Skill
+    queryset = Skill.objects.none()
+    serializer_class = SkillSerializer
+    filterset_fields = ("project__code", "skill_type", "trigger_type", "is_active")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service."""
+        data = serializer.validated_data
+        self.require_role(data["project"])
+        serializer.instance = services.save_skill(skill=Skill(**data), actor=self.request.user)
+
+    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service; the project stays."""
+        skill: Skill = serializer.instance  # type: ignore[assignment]
+        self.require_role(skill.project)
+        for name, value in serializer.validated_data.items():
+            if name != "project":
+                setattr(skill, name, value)
+        services.save_skill(skill=skill, actor=self.request.user)
+
+
+class FieldMappingSerializer(serializers.ModelSerializer):
+    """An alias and the REDCap field it means."""
+
+    project = ProjectField()
+
+    class Meta:
+        model = FieldMapping
+        fields = ("id", "project", "alias_name", "actual_name", "created_at")
+
+
+class FieldMappingViewSet(EditViewSet):
+    """Field mappings."""
+
+    model = FieldMapping
+    queryset = FieldMapping.objects.none()
+    serializer_class = FieldMappingSerializer
+    filterset_fields = ("project__code", "alias_name", "actual_name")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service."""
+        self.require_role(serializer.validated_data["project"])
+        mapping = FieldMapping(**serializer.validated_data)
+        serializer.instance = services.save_mapping(mapping=mapping, actor=self.request.user)
+
+    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service; the project stays."""
+        mapping: FieldMapping = serializer.instance  # type: ignore[assignment]
+        self.require_role(mapping.project)
+        data = serializer.validated_data
+        mapping.alias_name = data.get("alias_name", mapping.alias_name)
+        mapping.actual_name = data.get("actual_name", mapping.actual_name)
+        services.save_mapping(mapping=mapping, actor=self.request.user)
+
+
+class FormTemplateSerializer(serializers.ModelSerializer):
+    """The structure of a form."""
+
+    project = ProjectField()
+
+    class Meta:
+        model = FormTemplate
+        fields = ("id", "project", "form_name", "field_schema", "keywords", "created_at")
+
+
+class FormTemplateViewSet(EditViewSet):
+    """Form templates."""
+
+    model = FormTemplate
+    queryset = FormTemplate.objects.none()
+    serializer_class = FormTemplateSerializer
+    filterset_fields = ("project__code", "form_name")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Only with the role."""
+        self.require_role(serializer.validated_data["project"])
+        serializer.save()
+
+    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Only with the role; the project stays."""
+        template: FormTemplate = serializer.instance  # type: ignore[assignment]
+        self.require_role(template.project)
+        serializer.save(project=template.project)

@@ -1,0 +1,54 @@
+"""Names that people use, turned into REDCap fields (seed 002, 2.2; decisions.md, "rules name age")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from projects.models import Project
+from skills.models import FieldMapping
+
+
+def aliases(project: Project) -> dict[str, str]:
+    """{alias: actual} of a study."""
+    rows = FieldMapping.objects.filter(project=project)
+    return dict(rows.values_list("alias_name", "actual_name"))
+
+
+def actual_rules(rules: list[dict[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rules with every alias in `field` and in each `var` replaced by the actual field."""
+    return [
+        rule | {"field": _actual(rule["field"], names), "logic": _replace(rule["logic"], names)}
+        for rule in rules
+    ]
+
+
+def _replace(root: Any, names: Mapping[str, str]) -> Any:
+    # Not recursive: rules come from people and may be nested thousands deep before they are refused.
+    result: list[Any] = [root]
+    todo: list[tuple[Any, Any]] = [(result, 0)]
+    while todo:
+        holder, key = todo.pop()
+        value = holder[key]
+        if isinstance(value, dict):
+            holder[key] = {k: _variable(v, names) if k == "var" else v for k, v in value.items()}
+        elif isinstance(value, list):
+            holder[key] = list(value)
+        else:
+            continue
+        children = holder[key]
+        keys = range(len(children)) if isinstance(children, list) else list(children)
+        todo.extend((children, child) for child in keys)
+    return result[0]
+
+
+def _variable(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return _actual(value, names)
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return [_actual(value[0], names), *value[1:]]
+    return value
+
+
+def _actual(name: Any, names: Mapping[str, str]) -> Any:
+    return names.get(name, name) if isinstance(name, str) else name

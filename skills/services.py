@@ -1,0 +1,132 @@
+"""Saving skills: validated, versioned, audited, in step with beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from projects import audit, cron
+from projects.db import atomic
+from projects.models import Project
+from skills import beat
+from skills.models import FieldMapping, Skill, SkillVersion
+from skills.validation import validate
+
+
+def check_skill(skill: Skill) -> None:
+    """Raise ValidationError with everything that keeps `skill` from being saved."""
+    problems = [
+        problem for problem in validate(skill.config, skill.project) if not problem.is_warning
+    ]
+    errors: dict[str, Any] = {}
+    if problems:
+        errors["config"] = [f"{problem.path}: {problem.message}" for problem in problems]
+    if skill.trigger_type == Skill.Trigger.CRON:
+        try:
+            cron.parse(skill.cron_schedule or "")
+        except ValidationError as error:
+            errors["cron_schedule"] = error.messages
+    if skill.trigger_type == Skill.Trigger.EVENT and not _event(skill):
+        errors.setdefault("config", []).append(_("An event skill names its event."))
+    if errors:
+        raise ValidationError(errors)
+
+
+def _event(skill: Skill) -> object:
+    return skill.config.get("event") if isinstance(skill.config, dict) else None
+
+
+def save_skill(*, skill: Skill, actor: object) -> Skill:
+    """Store a new or changed skill with a new version. Raises ValidationError.
+
+    A run that started keeps the version it started with.
+    """
+    check_skill(skill)
+    with atomic():
+        before = Skill.objects.filter(pk=skill.pk).first()
+        if before:
+            _next_version(skill, before)
+        skill.save()
+        SkillVersion.objects.get_or_create(
+            skill=skill,
+            version=skill.version,
+            defaults={"config": skill.config, "author": audit.actor_name(actor)},
+        )
+        beat.sync(skill)
+        audit.record(
+            "skill.change" if before else "skill.create",
+            actor=actor,
+            project=skill.project,
+            subject=skill,
+            old=_summary(before) if before else None,
+            new=_summary(skill),
+        )
+    return skill
+
+
+def _next_version(skill: Skill, before: Skill) -> None:
+    if skill.config == before.config:
+        skill.version = before.version
+        return
+    Skill.objects.filter(pk=skill.pk).update(version=F("version") + 1)
+    skill.version = Skill.objects.values_list("version", flat=True).get(pk=skill.pk)
+
+
+def delete_skill(*, skill: Skill, actor: object) -> None:
+    """Remove a skill that never ran. Raises django.db.models.ProtectedError when it did."""
+    with atomic():
+        audit.record(
+            "skill.delete", actor=actor, project=skill.project, subject=skill, old=_summary(skill)
+        )
+        beat.remove(skill)
+        skill.delete()
+
+
+def _summary(skill: Skill) -> dict[str, Any]:
+    return {
+        "skill_type": skill.skill_type,
+        "name": skill.name,
+        "version": skill.version,
+        "is_active": skill.is_active,
+        "trigger_type": skill.trigger_type,
+        "cron_schedule": skill.cron_schedule,
+        "config": skill.config,
+    }
+
+
+def pick_qc_skill(project: Project, text: str) -> Skill | None:
+    """The QC skill an order means: the one whose `config.match` keywords occur in it, else `qc_process`.
+
+    Source: decisions.md, "several QC forms".
+    """
+    active = Skill.objects.filter(
+        project=project, is_active=True, trigger_type=Skill.Trigger.WEBHOOK
+    )
+    lowered = text.lower()
+    best: tuple[int, Skill] | None = None
+    for skill in active.filter(skill_type__startswith="qc_process:").order_by("skill_type"):
+        hits = [word for word in skill.config.get("match", []) if word.lower() in lowered]
+        length = max(map(len, hits), default=0)
+        if length and (best is None or length > best[0]):
+            best = (length, skill)
+    return best[1] if best else active.filter(skill_type="qc_process").first()
+
+
+def save_mapping(*, mapping: FieldMapping, actor: object) -> FieldMapping:
+    """Store a new or changed field mapping. Raises ValidationError."""
+    mapping.full_clean()
+    with atomic():
+        before = FieldMapping.objects.filter(pk=mapping.pk).first()
+        mapping.save()
+        audit.record(
+            "mapping.change",
+            actor=actor,
+            project=mapping.project,
+            subject=mapping,
+            old=before and {"alias": before.alias_name, "field": before.actual_name},
+            new={"alias": mapping.alias_name, "field": mapping.actual_name},
+        )
+    return mapping

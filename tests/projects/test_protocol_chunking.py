@@ -1,0 +1,120 @@
+"""Documents become passages that can be cited."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projects.chunking import LIMIT, chunks
+
+TEXT = """# 示例方案
+
+前言一段。
+
+## 5 访视
+
+### 5.3 访视安排
+
+V2 在第 28 天进行。
+1. 采血。
+2. 体格检查。
+
+| 访视 | 窗口 | 备注 |
+|---|:---:|---|
+| V1 | ±3 | |
+| V2 | ±7 | 空腹 |
+
+访视后三日内录入。
+
+#### 注意
+
+超窗应登记。
+"""
+
+
+def test_headings_are_kept_for_the_citation() -> None:
+    found = chunks(TEXT)
+
+    assert [chunk.heading for chunk in found] == [
+        "示例方案",
+        *["5.3 访视安排"] * 4,
+        "5.3 访视安排 / 注意",
+    ]
+    assert all(chunk.content.startswith(f"{chunk.heading}\n") for chunk in found)
+
+
+def test_a_table_gives_a_passage_a_row_with_its_header() -> None:
+    bodies = [chunk.content.partition("\n")[2] for chunk in chunks(TEXT)]
+
+    assert "访视:V1;窗口:±3" in bodies
+    assert "访视:V2;窗口:±7;备注:空腹" in bodies
+    assert not [body for body in bodies if "|" in body or "---" in body]
+
+
+def test_list_items_stay_with_their_section() -> None:
+    assert "1. 采血。\n2. 体格检查。" in chunks(TEXT)[1].content
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["5.3 访视安排", "第五章 访视", "五、访视", "附录 A 量表", "10.2.1 剂量调整", "5 访视"],
+)
+def test_plain_text_has_headings_too(heading: str) -> None:
+    found = chunks(f"引言内容。\n{heading}\n正文内容。")
+
+    assert [chunk.heading for chunk in found] == ["", heading]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1. 年龄 18 至 75 岁",
+        "3.5 mmol/L 以上者应停药。",
+        "5.3 节规定如下:",
+        "2024-03-01 修订",
+        "1) 甲",
+    ],
+)
+def test_lines_that_only_look_like_headings(line: str) -> None:
+    (found,) = chunks(f"# 4.1 标准\n{line}\n正文。")
+
+    assert found.heading == "4.1 标准"
+    assert line in found.content
+
+
+def test_a_long_section_is_cut_at_sentences() -> None:
+    sentence = "受试者应在每次访视时完成规定的检查项目。"
+    found = chunks(f"# 6.1 检查\n{sentence * 100}")
+
+    assert len(found) > 3
+    assert all(len(chunk.content) <= LIMIT for chunk in found)
+    assert all(chunk.content.endswith("。") for chunk in found)
+    assert all(len(chunk.content) >= 200 for chunk in found[:-1])
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# 1 标题\n## 1.1 空", "|---|---|"])
+def test_nothing_to_cite(text: str) -> None:
+    assert chunks(text) == []
+
+
+@given(st.lists(st.text(alphabet="访视期,。;窗口 abc12.", max_size=700), max_size=8))
+def test_no_text_is_lost_and_no_passage_too_long(paragraphs: list[str]) -> None:
+    found = chunks("# 1 总则\n" + "\n".join(paragraphs))
+    kept = "".join(chunk.content.removeprefix(f"{chunk.heading}\n") for chunk in found)
+    headings = {chunk.heading for chunk in found}
+
+    def bare(text: str) -> str:
+        return re.sub(r"\s", "", text)
+
+    whole = [line for line in paragraphs if line.strip() not in headings]
+    if headings <= {"1 总则"}:
+        assert bare(kept) == bare("".join(whole))
+    assert all(len(chunk.content) <= LIMIT for chunk in found)
+
+
+@given(st.text(max_size=2000))
+def test_any_text_can_be_cut(text: str) -> None:
+    assert all(chunk.content.strip() for chunk in chunks(text))

@@ -1,0 +1,217 @@
+"""Subject data: whose, from when, and how complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from pytest_django import Settings
+
+from integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
+from projects import dictionary
+from projects.client import NotConfiguredError, dify_client, redcap_client
+from projects.models import AuditEntry, Dictionary
+from projects.records import list_records, read_record, read_records
+from tests.hospital import DEIDENTIFIED, Hospital, open_hospital
+from tests.projects.studies import member, study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Iterator[Hospital]:
+    with open_hospital(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(settings: Settings) -> None:
+    settings.REDCAP_REQUESTS_PER_SECOND = 1000
+
+
+def test_one_subject(hospital: Hospital) -> None:
+    before = datetime.now(UTC)
+
+    found = read_record(project=study(hospital), record_id="P001")
+
+    assert found is not None
+    assert (found.record_id, found.site, found.complete) == ("P001", "site_a", True)
+    assert len(found.rows) == 5
+    assert found.read_at >= before
+    assert "张三" not in repr(found)
+
+
+@pytest.mark.parametrize(("asked", "name"), [("7", "赵七"), ("007", "钱邦德")])
+def test_seven_is_not_double_o_seven(hospital: Hospital, asked: str, name: str) -> None:
+    """E10."""
+    found = read_record(project=study(hospital), record_id=asked)
+
+    assert found is not None
+    assert found.rows[0]["subject_name"] == name
+
+
+@pytest.mark.parametrize("record_id", ["P002", "P999", "p001", "P001 ", "", "*"])
+def test_not_yours_reads_like_not_there(hospital: Hospital, record_id: str) -> None:
+    """E43; P002 is a subject of the other site."""
+    project = study(hospital)
+
+    found = read_record(project=project, record_id=record_id, member=member(project, "site_a"))
+
+    assert found is None
+
+
+def test_a_member_sees_their_site_and_without_one_all(hospital: Hospital) -> None:
+    project = study(hospital)
+
+    def seen(site: str) -> set[str]:
+        return {
+            ref.record_id for ref in list_records(project=project, member=member(project, site))
+        }
+
+    assert seen("site_a") == {"7", "P001", "P003"}
+    assert seen("site_b") == {"007", "P002"}
+    assert seen("site_c") == set()
+    assert seen("") == {"7", "007", "P001", "P002", "P003"}
+
+
+def test_who_left_or_is_of_another_study_sees_nothing(hospital: Hospital) -> None:
+    project, other = study(hospital), study(hospital, code="OTHER")
+    left = member(project, "site_a", is_active=False)
+
+    assert read_record(project=project, record_id="P001", member=left) is None
+    assert read_records(project=project, member=member(other)) == []
+
+
+def test_without_the_site_in_the_answer_nobody_of_a_site_sees_it(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    rows = [{"record_id": "P001", "redcap_event_name": "screening_arm_1", "sex": "1"}]
+    hospital.fault("body", rows, times=2)
+
+    everybody = read_record(project=project, record_id="P001")
+    of_site = read_record(project=project, record_id="P001", member=member(project, "site_a"))
+
+    assert everybody is not None
+    assert everybody.site == ""
+    assert of_site is None
+
+
+def test_a_list_costs_one_request_and_holds_no_data(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+
+    refs = list_records(project=project)
+
+    assert ("007", "site_b") in [(ref.record_id, ref.site) for ref in refs]
+    (form,) = hospital.forms("record")
+    assert [value for key, value in form.items() if key.startswith("fields[")] == ["record_id"]
+
+
+def test_asked_records_only(hospital: Hospital) -> None:
+    project = study(hospital)
+
+    assert {r.record_id for r in read_records(project=project, record_ids=["7", "P003"])} == {
+        "7",
+        "P003",
+    }
+    assert read_records(project=project, record_ids=[]) == []
+
+
+def test_a_token_without_identifiers_makes_the_record_incomplete(hospital: Hospital) -> None:
+    found = read_record(project=study(hospital, redcap_token=DEIDENTIFIED), record_id="P001")
+
+    assert found is not None
+    assert not found.complete
+    assert found.missing_columns == ("phone", "subject_name")
+
+
+def test_a_failed_read_is_an_error_and_no_empty_answer(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+
+    hospital.fault("status", 403)
+    with pytest.raises(RedcapPermissionError):
+        read_record(project=project, record_id="P001")
+    hospital.fault("body", "<html>login</html>")
+    with pytest.raises(RedcapProtocolError):
+        read_records(project=project)
+
+
+def test_labels_survive_an_outage(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    asked = len(hospital.forms())
+    hospital.fault("status", 403, times=99)
+
+    assert dictionary.load(project).label("sex") == "性别"
+    assert len(hospital.forms()) == asked
+    Dictionary.objects.update(read_at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert dictionary.ensure_fresh(project).label("sex") == "性别"
+
+
+def test_an_old_dictionary_is_read_again_once(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    Dictionary.objects.update(read_at=datetime(2020, 1, 1, tzinfo=UTC))
+    cache.clear()
+
+    dictionary.ensure_fresh(project)
+    dictionary.ensure_fresh(project)
+
+    assert len(hospital.forms("metadata")) == 2
+
+
+def test_without_any_dictionary_an_outage_shows(hospital: Hospital) -> None:
+    hospital.fault("status", 403, times=99)
+
+    with pytest.raises(RedcapPermissionError):
+        dictionary.load(study(hospital))
+    assert not Dictionary.objects.exists()
+
+
+def test_a_changed_dictionary_is_audited_an_unchanged_one_is_not(hospital: Hospital) -> None:
+    project = study(hospital)
+
+    dictionary.refresh(project)
+    dictionary.refresh(project)
+
+    entries = AuditEntry.objects.filter(action="dictionary.read")
+    assert [entry.new["fields"] for entry in entries] == [12]
+
+
+def test_a_field_that_left_redcap_is_no_gap_for_long(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    stored = Dictionary.objects.get()
+    stored.content["export_field_names"].append(
+        {"original_field_name": "gone", "choice_value": "", "export_field_name": "gone"}
+    )
+    stored.digest, stored.read_at = "older", datetime(2020, 1, 1, tzinfo=UTC)
+    stored.save()
+
+    found = read_record(project=project, record_id="P001")
+
+    assert found is not None
+    assert found.complete
+
+
+def test_a_study_without_its_systems_says_so(hospital: Hospital) -> None:
+    project = study(hospital, redcap_token="")
+
+    with pytest.raises(NotConfiguredError, match="REDCap"):
+        redcap_client(project)
+    with pytest.raises(NotConfiguredError, match="Dify"):
+        dify_client(project)
+
+
+def test_an_outage_is_told_apart(hospital: Hospital, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    hospital.fault("status", 502, times=3)
+
+    with pytest.raises(RedcapUnavailable):
+        read_record(project=project, record_id="P001")

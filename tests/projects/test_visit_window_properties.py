@@ -1,0 +1,103 @@
+"""What holds for every plan, anchor and day."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projects.visit_plan import VisitPlanSpec, VisitSpec
+from projects.windows import State, VisitState, plan_windows
+
+dates = st.dates(date(2000, 1, 1), date(2100, 1, 1))
+spans = st.integers(0, 60)
+conventions = st.sampled_from([0, 1])
+days = st.integers(-400, 400).filter(bool)
+
+
+def states(
+    convention: int, day: int, minus: int, plus: int, values: dict[str, str | None], today: date
+) -> VisitState:
+    visit = VisitSpec(visit="V", anchor_field="a", date_field="d", day=day, minus=minus, plus=plus)
+    plan = VisitPlanSpec(anchor_is_day=convention, withdraw_field="w", visits=[visit])
+    return plan_windows(plan, values, today=today)[0]
+
+
+@given(conventions, days, spans, spans, dates, dates)
+def test_the_window_lies_around_the_target(
+    convention: int, day: int, minus: int, plus: int, anchor: date, today: date
+) -> None:
+    found = states(convention, day, minus, plus, {"a": anchor.isoformat()}, today)
+
+    assert found.target is not None
+    assert found.open == found.target - timedelta(days=minus)
+    assert found.close == found.target + timedelta(days=plus)
+    expected = day - convention if day > 0 else day
+    assert (found.target - anchor).days == expected
+
+
+@given(conventions, days, spans, spans, dates, dates, st.none() | dates)
+def test_state_and_days_agree(
+    convention: int,
+    day: int,
+    minus: int,
+    plus: int,
+    anchor: date,
+    today: date,
+    actual: date | None,
+) -> None:
+    values = {"a": anchor.isoformat(), "d": actual.isoformat() if actual else ""}
+    found = states(convention, day, minus, plus, dict(values), today)
+    assert found.open is not None
+    assert found.close is not None
+
+    judged = actual or today
+    before, within, after = (
+        (State.EARLY, State.IN_WINDOW, State.LATE)
+        if actual
+        else (State.NOT_DUE, State.DUE, State.OVERDUE)
+    )
+    if judged < found.open:
+        assert (found.state, found.days) == (before, (found.open - judged).days)
+    elif judged > found.close:
+        assert (found.state, found.days) == (after, (judged - found.close).days)
+    else:
+        assert (found.state, found.days) == (within, 0)
+
+
+@given(days, spans, spans, dates, dates)
+def test_the_two_conventions_differ_by_one_day_after_the_anchor_only(
+    day: int, minus: int, plus: int, anchor: date, today: date
+) -> None:
+    values: dict[str, str | None] = {"a": anchor.isoformat()}
+    zero = states(0, day, minus, plus, values, today).target
+    one = states(1, day, minus, plus, values, today).target
+    assert zero is not None
+    assert one is not None
+
+    assert (zero - one).days == (1 if day > 0 else 0)
+
+
+@given(conventions, days, spans, spans, dates, dates, dates)
+def test_a_withdrawal_only_ever_cancels_what_has_not_opened(
+    convention: int, day: int, minus: int, plus: int, anchor: date, today: date, left: date
+) -> None:
+    values: dict[str, str | None] = {"a": anchor.isoformat()}
+    staying = states(convention, day, minus, plus, values, today)
+    leaving = states(convention, day, minus, plus, values | {"w": left.isoformat()}, today)
+    assert staying.open is not None
+
+    if left < staying.open:
+        assert (leaving.state, leaving.days) == (State.NOT_APPLICABLE, 0)
+        assert leaving.reason
+    else:
+        assert leaving == staying
+
+
+@given(st.text(max_size=12), dates)
+def test_any_text_is_either_a_day_or_a_reason(text: str, today: date) -> None:
+    found = states(1, 28, 7, 7, {"a": text}, today)
+
+    assert (found.anchor is None) == (found.state is State.UNKNOWN and found.open is None)
+    assert found.anchor is not None or found.reason

@@ -1,0 +1,90 @@
+"""`python -m simulators` as a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "simulators", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_until_up(process: subprocess.Popen[str], port: int) -> str:
+    """A refused connection returns at once, so this loop needs no sleep."""
+    url = f"http://127.0.0.1:{port}"
+    with httpx.Client(base_url=url, trust_env=False) as client:
+        while process.poll() is None:
+            try:
+                assert client.get("/_control/health").json() == {"ok": True}
+            except httpx.ConnectError:
+                continue
+            return url
+    pytest.fail("the stand-ins ended by themselves")
+
+
+@pytest.fixture
+def running(study_dir: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    port = free_port()
+    process = start("--study", str(study_dir), SIM_PORT=str(port))
+    yield process, port
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(
+    running: tuple[subprocess.Popen[str], int], signum: signal.Signals
+) -> None:
+    process, port = running
+    wait_until_up(process, port)
+    process.send_signal(signum)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_port_in_use_is_one_line(study_dir: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = start("--port", str(port), "--study", str(study_dir))
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert errors == f"simulators: cannot listen on port {port}: Address already in use\n"
+
+
+@pytest.mark.slow
+def test_all_services_are_served(running: tuple[subprocess.Popen[str], int]) -> None:
+    url = wait_until_up(*running)
+    assert httpx.post(f"{url}/redcap/api/").status_code == 403
+    assert httpx.post(f"{url}/dify/v1/datasets/{'0' * 36}/retrieve").status_code == 401
+    assert httpx.get(f"{url}/wecom/cgi-bin/gettoken").json()["errcode"] != 0
+    assert httpx.post(f"{url}/llm/v1/chat/completions", json={}).status_code >= 400
+    assert "html" in httpx.get(f"{url}/simulator/").headers["content-type"]
+    assert httpx.get(f"{url}/_control/sent").json() == []

@@ -1,0 +1,1 @@
+"""What several tests need: stand-ins, the demo study, tasks run in this process."""

@@ -1,0 +1,127 @@
+"""Card kinds: a small registry, so that later parts add theirs (issue 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from projects.models import Member, Project
+from wechat.models import Card, OutboxMessage
+from wechat.outbox import enqueue
+from wechat.parse import Incoming
+
+CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
+
+
+@dataclass(frozen=True)
+class Click:
+    """A tap on a card of ours by somebody who is a member of the card's project."""
+
+    inbox_id: int
+    member: Member
+    card: Card
+    incoming: Incoming
+
+
+# What the person is told in words; blank where the changed card says it all.
+Handler = Callable[[Click], str]
+_kinds: dict[str, Handler] = {}
+
+
+def register(kind: str, handler: Handler) -> None:
+    """Name a card kind: `task_id` is `<kind>_<ref>@<version>` and `handler` answers its clicks."""
+    _kinds[kind] = handler
+
+
+def handler_of(kind: str) -> Handler | None:
+    """Who answers the clicks of a kind."""
+    return _kinds.get(kind)
+
+
+def task_id(kind: str, ref: object, version: int = 1) -> str:
+    """The id a card goes by, unique per app (wecom.md 3.3)."""
+    return f"{kind}_{ref}@{version}"
+
+
+def send(
+    *,
+    kind: str,
+    ref: object,
+    version: int,
+    project: Project,
+    to: list[str],
+    content: Mapping[str, Any],
+    seen: str = "",
+    fallback: str = "",
+) -> None:
+    """Store a card and put it into the outbox, in the caller's transaction (A15); a second time does nothing.
+
+    One task_id is one message, so a card to several goes out once, to `a|b`.
+    """
+    if not to:
+        return
+    name = task_id(kind, ref, version)
+    card = {**content, "task_id": name}
+    lane = "|".join(sorted(userid.lower() for userid in to))
+    row = Card(
+        task_id=name,
+        kind=kind,
+        ref=str(ref),
+        version=version,
+        seen=seen,
+        project=project,
+        to_user=lane,
+        content=json.dumps(card, ensure_ascii=False),
+    )
+    Card.objects.bulk_create([row], ignore_conflicts=True)
+    enqueue(
+        to_user=lane,
+        project=project,
+        kind=OutboxMessage.Kind.CARD,
+        content=card,
+        key=f"card:{name}",
+        fallback=fallback,
+    )
+
+
+def replace(
+    card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
+) -> None:
+    """Show the card without live buttons to everybody who received it, with `note` in place of its text.
+
+    `code` is a click's ResponseCode; without one the code of the send call is used (3.4).
+    """
+    shown = {name: value for name, value in json.loads(card.content).items() if name != "task_id"}
+    shown["sub_title_text"] = cut(note, "sub_title")
+    shown["replace_text"] = cut(button, "button")
+    enqueue(
+        to_user=card.to_user,
+        project=card.project,
+        kind=OutboxMessage.Kind.CARD_UPDATE,
+        content={
+            "task_id": card.task_id,
+            "response_code": code,
+            "atall": 1,
+            "enable_id_trans": 0,
+            "template_card": shown,
+        },
+        key=key,
+        fallback=fallback,
+    )
+    Card.objects.filter(pk=card.pk).update(state=Card.State.CLOSED)
+
+
+def cut(text: str, name: str) -> str:
+    """`text` in the length that WeCom shows of a card's part."""
+    most = CARD_CHARS[name]
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def link(path: str) -> str:
+    """An address of the console for people."""
+    return f"{settings.PUBLIC_URL}{path}"

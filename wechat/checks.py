@@ -1,0 +1,54 @@
+"""System checks of the WeCom settings (wecom.md 1.1)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from integrations.wecom.crypto import CryptoError, decode_key
+
+KEYS = ("WECOM_AES_KEY", "WECOM_AES_KEY_OLD", "WECOM_AIBOT_AES_KEY")
+TOKENS = ("WECOM_TOKEN", "WECOM_TOKEN_OLD", "WECOM_AIBOT_TOKEN")
+PAIRS = (
+    ("WECOM_TOKEN_OLD", "WECOM_AES_KEY_OLD"),
+    ("WECOM_AIBOT_TOKEN", "WECOM_AIBOT_AES_KEY"),
+)
+_TOKEN = re.compile(r"[0-9A-Za-z]{1,32}")
+HINT = "Copy it from the callback settings of the app in the WeCom console."
+
+
+@register()
+def wecom_settings(**_: Any) -> list[CheckMessage]:
+    """Keys that decode to 32 bytes, tokens WeCom would accept, pairs that are complete."""
+    return [*_bad_keys(), *_bad_tokens(), *_half_pairs()]
+
+
+def _bad_keys() -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    for name in KEYS:
+        try:
+            if value := getattr(settings, name):
+                decode_key(value)
+        except CryptoError as error:
+            found.append(Error(f"{name}: {error}", hint=HINT, id="wechat.E001"))
+    return found
+
+
+def _bad_tokens() -> list[CheckMessage]:
+    values = ((name, getattr(settings, name)) for name in TOKENS)
+    return [
+        Error(f"{name}: letters and digits only, at most 32", hint=HINT, id="wechat.E002")
+        for name, value in values
+        if value and not _TOKEN.fullmatch(value)
+    ]
+
+
+def _half_pairs() -> list[CheckMessage]:
+    return [
+        Error(f"{token} and {key} belong together", hint=HINT, id="wechat.E003")
+        for token, key in PAIRS
+        if bool(getattr(settings, token)) != bool(getattr(settings, key))
+    ]

@@ -1,0 +1,118 @@
+"""A decision on a review that came through WeCom, by card or by text (wecom.md 8.3; decisions.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from engines.models import Review
+from projects import audit
+from projects.db import atomic
+from projects.models import Member, Project
+
+if TYPE_CHECKING:
+    from engines import sop
+
+Decision = Literal["approve", "reject"]
+STATUS: dict[Decision, Review.Status] = {
+    "approve": Review.Status.APPROVED,
+    "reject": Review.Status.REJECTED,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it. `fresh`: decided just now; `stale`: the card no longer shows what is."""
+
+    text: str
+    project: Project | None = None
+    fresh: bool = False
+    stale: bool = False
+
+
+def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen: str) -> Outcome:
+    """Approve or reject for a WeCom user. Commits by itself: the engine reads REDCap before it decides.
+
+    Idempotent: who decided so already is told so again.
+    """
+    from engines import sop
+
+    member, review = find(userid, review_id)
+    if member is None or review is None:
+        return Outcome(_("There is no review #%(number)s.") % {"number": review_id})
+    if review.project.requires_signature:
+        text = _("This project wants decisions signed in the console.")
+        return Outcome(text, review.project)
+    try:
+        sop.decide(
+            review_id=review.pk,
+            actor=member,
+            decision=decision,
+            reason=reason,
+            seen=seen,
+        )
+    except sop.SopError as error:
+        return _refused(error, member, review, decision)
+    said = {"number": review_id, "status": STATUS[decision].label}
+    text = _("Review #%(number)s: %(status)s.") % said
+    return Outcome(text, review.project, fresh=True)
+
+
+def find(userid: str, review_id: int) -> tuple[Member | None, Review | None]:
+    """The review and the membership that sees it; "not yours" and "does not exist" are the same."""
+    for member in Member.objects.active_of(userid):
+        visible = Review.objects.for_member(member).select_related("project")
+        if review := visible.filter(pk=review_id).first():
+            return member, review
+    return None, None
+
+
+def _refused(error: sop.SopError, member: Member, review: Review, decision: Decision) -> Outcome:
+    from engines import sop
+
+    review.refresh_from_db()
+    if isinstance(error, sop.NotAllowed):
+        with atomic():
+            audit.record(
+                "wechat.decision_refused",
+                actor=member,
+                project=review.project,
+                subject=review,
+                record_id=review.record_id or "",
+                new={"decision": decision},
+            )
+        return Outcome(str(error), review.project)
+    if isinstance(error, sop.NotSuspended):
+        return _too_late(error, member, review, decision)
+    if isinstance(error, sop.ReasonRequired):
+        hint = _('Reply "驳回 %(number)s reason".') % {"number": review.pk}
+        return Outcome(f"{error} {hint}", review.project)
+    return Outcome(str(error), review.project, stale=True)
+
+
+def _too_late(error: sop.SopError, member: Member, review: Review, decision: Decision) -> Outcome:
+    """Tell who decided (A3); a task that runs twice finds its own decision."""
+    if not review.decided_by:
+        return Outcome(str(error), review.project, stale=True)
+    own = review.decided_by == member.identity and review.status == STATUS[decision]
+    text = decision_text(review)
+    return Outcome(text if own else f"{error}. {text}", review.project, stale=True)
+
+
+def decision_text(review: Review) -> str:
+    """Who decided what, and when in the project's zone."""
+    local = timezone.localtime(review.decided_at, ZoneInfo(review.project.timezone))
+    decider = Member.objects.filter(
+        project=review.project, wecom_userid=review.decided_by.lower()
+    ).first()
+    said = {
+        "number": review.pk,
+        "status": review.get_status_display(),
+        "who": (decider.display_name if decider else "") or review.decided_by,
+        "time": f"{local:%m-%d %H:%M}",
+    }
+    return _("Review #%(number)s: %(status)s by %(who)s, %(time)s") % said

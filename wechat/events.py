@@ -1,0 +1,110 @@
+"""Events: entering, following, card clicks; what we do not know is recorded only (wecom.md 1.9)."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+
+from projects import audit
+from projects.db import atomic
+from projects.models import Member
+from wechat.cards import Click, handler_of
+from wechat.job import Job
+from wechat.models import Card, OutboxMessage
+from wechat.outbox import enqueue
+
+logger = logging.getLogger(__name__)
+
+CLICKS = ("template_card_event", "template_card_menu_event")
+WELCOMES = ("enter_agent", "subscribe")
+# WeCom suspends an app that nobody uses (wecom.md 1.9).
+WARNINGS = ("inactive_alert", "close_inactive_agent", "low_active_alert", "low_active")
+
+
+def answer(job: Job) -> None:
+    """Handle an event; ends in `job.finish`."""
+    event = job.incoming.event
+    if event in CLICKS:
+        _click(job)
+        return
+    if event in WARNINGS:
+        logger.error("ALERT WeCom event %s: the app is not used enough", event)
+    with atomic():
+        if event in WELCOMES:
+            _welcome(job)
+        job.finish()
+
+
+def _welcome(job: Job) -> None:
+    """What the assistant can do, once a day."""
+    member = Member.objects.active_of(job.row.from_user).first()
+    if member is None:
+        return
+    lines = (
+        _("Hello %(name)s, I am the assistant of your study. For example, ask me:")
+        % {"name": member.display_name},
+        _("· Has P001 been enrolled?"),
+        _("· How many subjects are enrolled?"),
+        _("· What are the exclusion criteria?"),
+        _("· When is the next visit of P001?"),
+        _("· Check the quality of P001"),
+    )
+    enqueue(
+        to_user=job.row.from_user,
+        project=member.project,
+        kind=OutboxMessage.Kind.TEXT,
+        content="\n".join(lines),
+        key=f"welcome:{job.row.from_user}:{localdate():%Y%m%d}",
+    )
+
+
+def _click(job: Job) -> None:
+    card = Card.objects.filter(task_id=job.incoming.task_id).select_related("project").first()
+    handler = handler_of(card.kind) if card else None
+    if card is None or handler is None or not _fits(job, card):
+        _ignore(job, card)
+        return
+    members = Member.objects.active_of(job.row.from_user)
+    member = members.filter(project=card.project).first()
+    if member is None:
+        _refuse(job, card)
+        return
+    text = handler(Click(job.row.pk, member, card, job.incoming))
+    with atomic():
+        job.finish(text, card.project)
+
+
+def _fits(job: Job, card: Card) -> bool:
+    """Whether the click names a button of this card (A6)."""
+    content = json.loads(card.content)
+    keys = {button.get("key") for button in content.get("button_list", ())}
+    kind = job.incoming.card_type
+    return job.incoming.event_key in keys and kind in ("", content["card_type"])
+
+
+def _ignore(job: Job, card: Card | None) -> None:
+    what = {"task_id": job.incoming.task_id[:128], "key": job.incoming.event_key[:64]}
+    with atomic():
+        audit.record(
+            "wechat.click_ignored",
+            actor=job.row.from_user,
+            project=card.project if card else None,
+            new=what,
+        )
+        job.finish()
+
+
+def _refuse(job: Job, card: Card) -> None:
+    """A click by somebody who is not in the card's study (A1)."""
+    with atomic():
+        audit.record(
+            "wechat.decision_refused",
+            actor=job.row.from_user,
+            project=card.project,
+            subject=card,
+            new={"key": job.incoming.event_key},
+        )
+        job.finish(_("You have no say in this review."))

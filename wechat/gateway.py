@@ -1,0 +1,24 @@
+"""The configured corp: crypts for what comes in, the client for what goes out."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from integrations.wecom import Crypt, WecomClient
+from wechat.tokens import DatabaseTokens, key_of
+
+
+def crypts() -> list[Crypt]:
+    """The new token and key, then the old pair while it is being rotated (wecom.md 9.7)."""
+    pairs = [
+        (settings.WECOM_TOKEN, settings.WECOM_AES_KEY),
+        (settings.WECOM_TOKEN_OLD, settings.WECOM_AES_KEY_OLD),
+    ]
+    return [Crypt(token, key, settings.WECOM_CORP_ID) for token, key in pairs if token and key]
+
+
+def client() -> WecomClient:
+    """WeCom's server API with the shared token."""
+    corp, agent, secret = settings.WECOM_CORP_ID, settings.WECOM_AGENT_ID, settings.WECOM_SECRET
+    store = DatabaseTokens(key_of(corp, agent, secret))
+    return WecomClient(settings.WECOM_API_BASE, corp, agent, secret, store)

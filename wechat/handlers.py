@@ -1,0 +1,121 @@
+"""What is done about one callback: commands, questions, other kinds of message, events (issue 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from projects import audit
+from projects.db import atomic
+from projects.models import Member
+from wechat import events, feedback_cards
+from wechat.commands import Command, Decide, Feedback
+from wechat.commands import read as read_command
+from wechat.decisions import decide
+from wechat.job import Job
+from wechat.models import Card, InboxMessage
+
+if TYPE_CHECKING:
+    from engines.chat import ChatReply
+
+SPOKEN = ("text", "voice")
+
+
+def answer(job: Job) -> None:
+    """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
+    if job.incoming.is_event:
+        events.answer(job)
+    elif not Member.objects.active_of(job.row.from_user).exists():
+        refuse_stranger(job)
+    elif job.incoming.msg_type in SPOKEN and job.incoming.content.strip():
+        _spoken(job)
+    else:
+        with atomic():
+            job.finish(_("I understand text messages. Please type your question."))
+
+
+def refuse_stranger(job: Job) -> None:
+    """Unknown or left people: a polite refusal, audited once per message."""
+    with atomic():
+        audit.record("wechat.refused", actor=job.row.from_user, new={"message": job.row.pk})
+        job.finish(
+            _("Sorry, you are not a member of a study here. Please contact your administrator.")
+        )
+
+
+def _spoken(job: Job) -> None:
+    command = read_command(job.incoming.content)
+    if command is None:
+        _ask(job)
+    else:
+        _obey(job, command)
+
+
+def _ask(job: Job) -> None:
+    """A question: the engine's last transaction ends the row and stores the reply."""
+    from engines import chat
+
+    def store(reply: ChatReply) -> None:
+        job.finish(reply.text, reply.project)
+        feedback_cards.offer(
+            project=reply.project,
+            to_user=job.row.from_user,
+            answer=reply.text,
+            conversation_id=reply.conversation_id,
+        )
+
+    reply = chat.answer_message(
+        userid=job.row.from_user, text=job.incoming.content, in_transaction=store
+    )
+    if not job.finished:
+        with atomic():
+            store(reply)
+
+
+def _obey(job: Job, command: Command) -> None:
+    if isinstance(command, Decide):
+        outcome = decide(
+            userid=job.row.from_user,
+            review_id=command.review_id,
+            decision=command.decision,
+            reason=command.reason,
+            seen=_last_seen(command.review_id),
+        )
+        with atomic():
+            job.finish(outcome.text, outcome.project)
+    else:
+        _note_feedback(job, command)
+
+
+def _last_seen(review_id: int) -> str:
+    """The hash of what the newest card of a review showed; blank where none was sent."""
+    shown = Card.objects.filter(kind="review", ref=str(review_id)).order_by("-version")
+    return shown.values_list("seen", flat=True).first() or ""
+
+
+def _note_feedback(job: Job, command: Feedback) -> None:
+    """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason."""
+    from engines.chat import record_feedback
+
+    member = _last_membership(job.row)
+    with atomic():
+        known = record_feedback(member=member, feedback=command.feedback, reason=command.reason)
+        if not known:
+            text = _("There is no answer of mine to rate yet.")
+        elif command.feedback == "thumbs_down" and command.reason is None:
+            text = _('Thank you. What was wrong? Reply "👎 太长", "👎 不准确" or "👎 不清楚".')
+        else:
+            text = _("Thank you for your feedback.")
+        job.finish(text, member.project)
+
+
+def _last_membership(row: InboxMessage) -> Member:
+    """The membership in the project of the last answer, else the first one."""
+    members = Member.objects.active_of(row.from_user)
+    answered = InboxMessage.objects.filter(
+        from_user=row.from_user, pk__lt=row.pk, project__isnull=False
+    )
+    last = answered.order_by("-pk").values_list("project_id", flat=True).first()
+    member: Member = members.filter(project_id=last).first() or members[0]
+    return member

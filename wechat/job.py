@@ -1,0 +1,92 @@
+"""One inbox row in the hands of one worker: its lease, and the one transaction that ends it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+from django.utils.timezone import now
+
+from projects.models import Project
+from wechat.models import InboxMessage, OutboxMessage
+from wechat.outbox import enqueue
+from wechat.parse import Incoming
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=30)
+RENEW_S = 8.0
+
+
+class LostLease(Exception):
+    """Another worker has the row: whatever this one wanted to write is rolled back."""
+
+
+@dataclass
+class Job:
+    """A claimed row. `finish` is called exactly once, inside the transaction that answers it."""
+
+    row: InboxMessage
+    incoming: Incoming
+    finished: bool = False
+
+    def finish(self, text: str = "", project: Project | None = None) -> None:
+        """Mark the row done and put its one final reply into the outbox. Raises LostLease."""
+        close(self.row, InboxMessage.Status.DONE, project=project)
+        reply(self.row, text, project)
+        self.finished = True
+
+
+def mine(row: InboxMessage) -> dict[str, object]:
+    """The condition under which a worker still owns its row."""
+    return {"pk": row.pk, "fence": row.fence, "status": InboxMessage.Status.PROCESSING}
+
+
+def close(row: InboxMessage, status: str, *, project: Project | None, error: str = "") -> None:
+    """End a row of ours. Raises LostLease."""
+    changed = InboxMessage.objects.filter(**mine(row)).update(
+        status=status, done_at=now(), lease_until=None, project=project, error=error[:300]
+    )
+    if not changed:
+        raise LostLease(f"inbox {row.pk}")
+
+
+def reply(row: InboxMessage, text: str, project: Project | None) -> None:
+    """The row's final reply: the key is the row's, so there is never a second one."""
+    if text.strip():
+        enqueue(
+            to_user=row.from_user,
+            project=project,
+            kind=OutboxMessage.Kind.TEXT,
+            content=text,
+            key=f"inbox:{row.pk}",
+        )
+
+
+@contextmanager
+def kept(row: InboxMessage) -> Iterator[None]:
+    """Renew the lease while the body works: short leases let a killed worker's row go on soon."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_renew, args=(row, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _renew(row: InboxMessage, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(RENEW_S):
+            try:
+                InboxMessage.objects.filter(**mine(row)).update(lease_until=now() + LEASE)
+            except DatabaseError as error:
+                logger.warning("inbox %s: lease not renewed: %s", row.pk, type(error).__name__)
+    finally:
+        connection.close()

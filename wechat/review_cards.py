@@ -1,0 +1,182 @@
+"""The review card: approve or reject a suspended run (seed 001, 4.3; wecom.md 3.3, 8.3)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from engines.models import Review, TaskRun
+from projects.db import atomic
+from projects.models import Member, Role, Subject
+from wechat import cards
+from wechat.cards import Click, cut
+from wechat.decisions import decide, decision_text
+from wechat.models import Card
+
+KIND = "review"
+QUESTION = "reason"
+
+
+def reasons() -> dict[str, str]:
+    """The reason options of the card; there is no free text on a card (3.3)."""
+    return {
+        "r_ok": _("Checked against the source"),
+        "r_src": _("Source is missing"),
+        "r_err": _("Data are wrong"),
+        "r_other": _("Other reason"),
+    }
+
+
+def reviewers(review: Review) -> list[Member]:
+    """Who is asked: active CRCs who see the subject, PIs where the node says so, else ADMINs."""
+    people = Member.objects.filter(project=review.project, is_active=True).exclude(wecom_userid="")
+    visible = [
+        member
+        for member in people.order_by("wecom_userid")
+        if Review.objects.for_member(member).filter(pk=review.pk).exists()
+    ]
+    named = [member for member in visible if member.role in (review.reviewers or [Role.CRC])]
+    return named or [member for member in visible if member.role == Role.ADMIN]
+
+
+def ask(review: Review, run: TaskRun) -> None:
+    """Send the card to those who decide. Called inside the transaction that suspends the run."""
+    close_outdated(review)
+    people = reviewers(review)
+    if not people:
+        return
+    with translation.override(people[0].language):
+        cards.send(
+            kind=KIND,
+            ref=review.pk,
+            version=review.version,
+            project=review.project,
+            to=[member.wecom_userid for member in people],
+            content=content(review, run),
+            seen=review.seen,
+            fallback=as_text(review),
+        )
+
+
+def content(review: Review, run: TaskRun) -> dict[str, Any]:
+    """The card without its task_id; where an e-signature is due it only links to the console."""
+    url = cards.link(f"/admin/engines/review/{review.pk}/change/")
+    card: dict[str, Any] = {
+        "card_type": "button_interaction",
+        "source": {"desc": "IIT Manager", "desc_color": 2},
+        "main_title": {
+            "title": cut(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
+            "desc": cut(str(run.skill.name or run.skill.skill_type), "desc"),
+        },
+        "sub_title_text": cut(without_identifiers(review), "sub_title"),
+        "horizontal_content_list": _facts(review, url),
+        "card_action": {"type": 1, "url": url},
+    }
+    if review.project.requires_signature:
+        return {**card, "button_list": [_button(_("Open console"), 1, url=url)]}
+    card["button_selection"] = {
+        "question_key": QUESTION,
+        "title": _("Reason"),
+        "option_list": [
+            {"id": key, "text": cut(text, "button")} for key, text in reasons().items()
+        ],
+    }
+    approve, reject = _button(_("Approve"), 1, key="approve"), _button(_("Reject"), 2, key="reject")
+    return {**card, "button_list": [approve, reject]}
+
+
+def _button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
+    target = {"type": 1, "url": url} if url else {"key": key}
+    return {"text": cut(text, "button"), "style": style, **target}
+
+
+def _facts(review: Review, url: str) -> list[dict[str, Any]]:
+    facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
+    shown: list[dict[str, Any]] = [
+        {"keyname": cut(name, "keyname"), "value": cut(value, "value")} for name, value in facts
+    ]
+    details = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
+    return [*shown, {"type": 1, "url": url, **details}]
+
+
+def without_identifiers(review: Review) -> str:
+    """The question with the subject's known identifiers masked: a card stays in a chat for ever."""
+    text = review.question
+    subject = Subject.objects.filter(project=review.project, record_id=review.record_id).first()
+    for value in json.loads(subject.identifiers).values() if subject else ():
+        if len(str(value)) > 1:
+            text = text.replace(str(value), "***")
+    return text
+
+
+def as_text(review: Review) -> str:
+    """The same request for who cannot see cards, with the commands that answer it."""
+    lines = [
+        _("Review #%(number)s needed") % {"number": review.pk},
+        f"{review.project.code} {review.record_id or ''} {without_identifiers(review)}".strip(),
+        _('Reply "同意 %(number)s" to approve or "驳回 %(number)s reason" to reject.')
+        % {"number": review.pk},
+    ]
+    return "\n".join(lines)
+
+
+def clicked(click: Click) -> str:
+    """Approve or reject by a button: the text for the person, blank where the changed card says it.
+
+    The decision's own transaction changes the card (`show_decision`), with this click's code.
+    """
+    key = click.incoming.event_key
+    Card.objects.filter(pk=click.card.pk).update(response_code=click.incoming.response_code)
+    outcome = decide(
+        userid=click.member.wecom_userid,
+        review_id=int(click.card.ref),
+        decision="approve" if key == "approve" else "reject",
+        reason=_reason(click),
+        seen=click.card.seen,
+    )
+    if outcome.fresh:
+        return ""
+    still_open = Card.objects.filter(pk=click.card.pk, state=Card.State.OPEN).exists()
+    if outcome.stale and still_open:
+        with atomic():
+            _close(click.card, outcome.text, key=f"click:{click.inbox_id}")
+    return outcome.text
+
+
+def _reason(click: Click) -> str:
+    """The chosen option's text; none, several or an unknown one is no reason (A7)."""
+    chosen = click.incoming.selected.get(QUESTION, ())
+    return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
+
+
+def show_decision(review: Review) -> None:
+    """Change the review's open cards. Called inside the transaction of the decision."""
+    note = decision_text(review) if review.decided_by else str(review.get_status_display())
+    for card in _open_cards(review):
+        cards.replace(
+            card,
+            note=note,
+            button=str(review.get_status_display()),
+            key=f"decided:{card.task_id}",
+            fallback=note,
+        )
+
+
+def close_outdated(review: Review) -> None:
+    """Take the buttons off cards that show values of an earlier version."""
+    for card in _open_cards(review).filter(version__lt=review.version):
+        note = _("The values changed: please use the newer card.")
+        _close(card, note, key=f"outdated:{card.task_id}")
+
+
+def _open_cards(review: Review) -> QuerySet[Card]:
+    rows = Card.objects.filter(kind=KIND, ref=str(review.pk), state=Card.State.OPEN)
+    return rows.select_related("project")
+
+
+def _close(card: Card, note: str, key: str) -> None:
+    cards.replace(card, note=note, button=_("No longer open"), key=key)

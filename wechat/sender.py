@@ -1,0 +1,155 @@
+"""Sends the outbox: one lane per recipient, in order, each message once (wecom.md 3.6, 8.2; issue 5)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F, Min, Q
+from django.utils.timezone import now
+
+from integrations.wecom import Kind, SendError, WecomClient
+from integrations.wecom.results import Result
+from wechat import gateway, settling
+from wechat.models import Card, OutboxMessage
+from wechat.outbox import Payload
+
+logger = logging.getLogger(__name__)
+
+Status = OutboxMessage.Status
+# Longer than a call may take, shorter than the least duplicate interval: a row whose worker was killed is
+# sent again while WeCom still knows it.
+LEASE = timedelta(seconds=25)
+INTERVAL_LEAST, INTERVAL_STEPS = 60, 600
+# Each limit of 3.2 over its window; what exceeds it WeCom drops without a word.
+LIMITS = ((30, timedelta(minutes=1)), (1000, timedelta(hours=1)))
+BATCH = 50
+
+
+def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | None:
+    """Send what is due in a lane; the time its next row is due, or None when it is empty.
+
+    Ends at the first row that could not be sent: nothing overtakes it.
+    """
+    wecom = client or gateway.client()
+    for _ in range(BATCH):
+        row = claim(to_user)
+        if row is None:
+            break
+        settling.settle(row, _deliver(wecom, row))
+    return next_due(to_user)
+
+
+def next_due(to_user: str) -> datetime | None:
+    """When the first unsent row of a lane may be tried."""
+    head = _head(to_user)
+    if head is None:
+        return None
+    return head.lease_until if head.status == Status.SENDING else head.available_at
+
+
+def due_lanes(limit: int) -> Iterator[str]:
+    """Lanes with a first row that can be tried now (the sweeper's question)."""
+    heads = (
+        OutboxMessage.objects.filter(status__in=OutboxMessage.UNSENT)
+        .order_by()
+        .values("to_user")
+        .annotate(head=Min("pk"))
+        .values("head")
+    )
+    due = OutboxMessage.objects.filter(_claimable(now()), pk__in=heads).order_by("pk")
+    return due.values_list("to_user", flat=True)[:limit].iterator()
+
+
+def _head(to_user: str) -> OutboxMessage | None:
+    lane = OutboxMessage.objects.filter(to_user=to_user, status__in=OutboxMessage.UNSENT)
+    return lane.order_by("pk").first()
+
+
+def _claimable(at: datetime) -> Q:
+    pending = Q(status=Status.PENDING, available_at__lte=at)
+    return pending | Q(status=Status.SENDING, lease_until__lt=at)
+
+
+def claim(to_user: str) -> OutboxMessage | None:
+    """The lane's first row, leased to the caller, or None where it is not due."""
+    head = _head(to_user)
+    if head is None or _throttle(head):
+        return None
+    at = now()
+    interval = head.duplicate_interval or _next_interval(head)
+    first = head.first_tried_at or at
+    resent = head.is_ambiguous or head.status == Status.SENDING
+    late = resent and at - first >= timedelta(seconds=interval)
+    # Two workers see the same head: the fencing number lets one of them have it.
+    claimed = OutboxMessage.objects.filter(_claimable(at), pk=head.pk, fence=head.fence).update(
+        status=Status.SENDING,
+        lease_until=at + LEASE,
+        fence=F("fence") + 1,
+        attempts=F("attempts") + 1,
+        duplicate_interval=interval,
+        first_tried_at=first,
+        tried_at=at,
+        is_ambiguous=resent,
+        possible_duplicate=head.possible_duplicate or late,
+    )
+    return OutboxMessage.objects.get(pk=head.pk) if claimed else None
+
+
+def _next_interval(row: OutboxMessage) -> int:
+    """A duplicate-check interval unlike the lane's last ones: two different sends never are the same JSON."""
+    earlier = OutboxMessage.objects.filter(
+        to_user=row.to_user, pk__lt=row.pk, duplicate_interval__isnull=False
+    )
+    last = earlier.order_by("-pk").values_list("duplicate_interval", flat=True).first()
+    if last is None:
+        return INTERVAL_LEAST
+    return INTERVAL_LEAST + (last - INTERVAL_LEAST + 1) % INTERVAL_STEPS
+
+
+def _throttle(row: OutboxMessage) -> bool:
+    """Whether the member has had enough for now; the row then waits for the window to open."""
+    for most, window in LIMITS:
+        tried = OutboxMessage.objects.filter(
+            to_user=row.to_user, tried_at__gt=now() - window
+        ).exclude(pk=row.pk)
+        oldest = tried.order_by("-tried_at").values_list("tried_at", flat=True)[most - 1 : most]
+        for at in filter(None, oldest):
+            mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence)
+            mine.update(available_at=at + window + timedelta(seconds=1))
+            return True
+    return False
+
+
+def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result:
+    """The call, outside of any transaction. The same row makes the same bytes each time (O14)."""
+    payload = Payload.model_validate_json(row.payload)
+    if row.kind != OutboxMessage.Kind.CARD_UPDATE:
+        return wecom.send(body(row, payload.message))
+    update = _with_code(payload.message)
+    if not update["response_code"]:
+        return SendError(Kind.PERMANENT, 0, "the card was never delivered: nothing to update")
+    return wecom.update_template_card(update)
+
+
+def _with_code(message: dict[str, Any]) -> dict[str, Any]:
+    """An update by `task_id` takes the card's code as it is now: the card has gone out before it."""
+    update = {name: value for name, value in message.items() if name != "task_id"}
+    if not update.get("response_code"):
+        card = Card.objects.filter(task_id=message.get("task_id", "")).first()
+        update["response_code"] = card.response_code if card else ""
+    return update
+
+
+def body(row: OutboxMessage, message: dict[str, Any]) -> dict[str, Any]:
+    """message/send without agentid; ids in model text are never translated (enable_id_trans 0)."""
+    return {
+        "touser": row.to_user,
+        **message,
+        "safe": 0,
+        "enable_id_trans": 0,
+        "enable_duplicate_check": 1,
+        "duplicate_check_interval": row.duplicate_interval,
+    }

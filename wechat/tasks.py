@@ -1,0 +1,47 @@
+"""Celery tasks: they take ids, call one service and tolerate a row that is gone (CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+from django.utils.timezone import now
+from kombu.exceptions import OperationalError
+
+from wechat import inbox, sender
+
+logger = logging.getLogger(__name__)
+
+SOON_S = 25.0  # what is due later than this is left to the sweeper
+SWEEP_AT_ONCE = 500
+
+
+@shared_task
+def process_inbox(pk: int) -> None:
+    """Answer one message, then wake the sender's next one."""
+    following = inbox.process(pk)
+    if following is not None:
+        process_inbox.delay(following)
+
+
+@shared_task
+def send_lane(to_user: str) -> None:
+    """Send what is due to a recipient; come back when the next message is due soon."""
+    due = sender.send_lane(to_user)
+    if due is None:
+        return
+    wait_s = max((due - now()).total_seconds(), 0.0)
+    if wait_s < SOON_S:
+        send_lane.apply_async((to_user,), countdown=wait_s)
+
+
+@shared_task
+def sweep() -> None:
+    """Wake the workers for what a lost message or a killed worker left behind (every 30 s)."""
+    try:
+        for pk in inbox.due(SWEEP_AT_ONCE):
+            process_inbox.delay(pk)
+        for to_user in sender.due_lanes(SWEEP_AT_ONCE):
+            send_lane.delay(to_user)
+    except OperationalError as error:
+        logger.error("sweep: the broker does not answer: %s", type(error).__name__)

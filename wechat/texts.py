@@ -1,0 +1,15 @@
+"""Fixed texts of the channel that decisions.md gives word for word, and the words people type as commands."""
+
+from __future__ import annotations
+
+QUERYING = "🫡 正在查询,请稍候..."
+FAILED = "处理失败,请稍后重试或联系管理员(编号 {number})"
+NOT_SUSPENDED = "任务不在挂起状态"
+NO_REASON = "未说明"
+
+APPROVE_WORDS = ("同意", "approve")
+REJECT_WORDS = ("驳回", "reject")
+UP_WORDS = ("👍",)
+DOWN_WORDS = ("👎",)
+# Labels of iit_conversation_history.feedback_reason (decisions.md, "feedback").
+FEEDBACK_REASONS = {"太长": "too_long", "不准确": "inaccurate", "不清楚": "unclear"}
