@@ -39,14 +39,19 @@ def day(run: dict[str, Any]) -> date:
 
 
 def seed(run: dict[str, Any], today: date) -> Project:
-    """Create what is missing and point the study at the stand-ins."""
+    """Create the study and its people and point it at the stand-ins."""
     with atomic():
         project = existing() or _project(today)
         connect(project, run)
         _members(project, run, today)
+    return project
+
+
+def fill(project: Project, today: date) -> None:
+    """Workflows, visit plan, memory, reports, documents: once, when the dictionary is known."""
+    with atomic():
         if not project.skills.exists():
             _content(project, today)
-    return project
 
 
 def connect(project: Project, run: dict[str, Any]) -> None:

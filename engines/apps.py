@@ -5,3 +5,24 @@ from django.utils.translation import gettext_lazy as _
 class EnginesConfig(AppConfig):
     name = "engines"
     verbose_name = _("Engines")
+
+    def ready(self) -> None:
+        from engines import rule_check
+        from engines.tools import registry
+        from projects import audit
+        from skills import validation
+
+        validation.register_rule_check(rule_check.problems)
+        validation.register_tool_names(registry.names)
+        audit.register(
+            **{
+                "run.start": "Run started",
+                "run.end": "Run ended",
+                "run.cancel": "Run cancelled",
+                "review.ask": "Review asked",
+                "review.approve": "Review approved",
+                "review.reject": "Review rejected",
+                "finding.open": "Finding opened",
+                "finding.close": "Finding closed",
+            }
+        )

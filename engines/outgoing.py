@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import lru_cache
 
 from django.conf import settings
 
-from integrations.identifiers import kind_of_value
 from integrations.privacy import Gate, Known, birth_fields
 from projects import dictionary, identities
 from projects.models import Member, Project, Subject
@@ -22,11 +20,8 @@ def gate_for(project: Project, member: Member | None = None) -> Gate:
     """
     metadata = dictionary.load(project)
     labels = {name: metadata.label(name) for name in metadata.fields}
-    ids = Subject.objects.filter(project=project).values_list("record_id", flat=True)
     return Gate(
-        _known(
-            tuple(identities.identifier_values(project)), hidden_ids(project, member), tuple(ids)
-        ),
+        (identities.known_identifiers(project), _hidden(hidden_ids(project, member))),
         identifier_fields=metadata.identifier_fields - {metadata.record_id_field},
         birth_fields=birth_fields(labels),
         labels=labels,
@@ -44,9 +39,5 @@ def hidden_ids(project: Project, member: Member | None) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _known(values: tuple[str, ...], hidden: tuple[str, ...], ids: Collection[str]) -> Known:
-    """Compiled once for a roster; the values stay in this process, as in `projects.identities`."""
-    by_kind: dict[str, list[str]] = {"受试者": list(hidden)}
-    for value in values:
-        by_kind.setdefault(kind_of_value(value), []).append(value)
-    return Known.of(by_kind, keep=set(ids) - set(hidden))
+def _hidden(ids: tuple[str, ...]) -> Known:
+    return Known.of({"受试者": ids})

@@ -205,6 +205,9 @@ SPECTACULAR_SETTINGS = {
 
 MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
 
+# REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
+REDCAP_REQUESTS_PER_SECOND = 2.0
+
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
 _SIM = f"http://127.0.0.1:{SIM_PORT}"
 WECOM_CORP_ID = envstr("WECOM_CORP_ID", "ww00000000000000de" if DEBUG else "")
@@ -237,6 +240,8 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "kombu.connection": {"level": "ERROR"},
         "openai": {"level": "WARNING"},
         "axes": {"level": "WARNING"},
         "django.security.DisallowedHost": {"level": "ERROR"},

@@ -12,7 +12,8 @@ import hmac
 import ipaddress
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import wraps
@@ -139,7 +140,7 @@ class Gate:
 
     def __init__(
         self,
-        known: Known = NOTHING_KNOWN,
+        known: Known | Sequence[Known] = NOTHING_KNOWN,
         *,
         identifier_fields: Collection[str] = (),
         birth_fields: Collection[str] = (),
@@ -148,7 +149,8 @@ class Gate:
         hidden: Mapping[str, str] | None = None,
         digest_key: bytes = b"",
     ) -> None:
-        self._known = known
+        self._known = [known] if isinstance(known, Known) else list(known)
+        self._lock = threading.RLock()
         self._identifier_fields = frozenset(identifier_fields)
         self._birth_fields = frozenset(birth_fields)
         self._labels = dict(labels or {})
@@ -166,20 +168,31 @@ class Gate:
         return [{"kind": kind, "digest": self._digest(value)} for kind, value in self._placeholders]
 
     @_fail_closed
+    def learn(self, values: Collection[str]) -> None:
+        """Mask these too: identifiers of a record just read, which the stored roster may not have yet."""
+        by_kind: dict[str, list[str]] = {}
+        for value in values:
+            by_kind.setdefault(identifiers.kind_of_value(value), []).append(value)
+        if by_kind:
+            self._known.append(Known.of(by_kind))
+
+    @_fail_closed
     def text(self, raw: str, *, own: bool = False) -> Deidentified:
         """`raw` without identifiers. `own`: the reader's own words, which `restore` may give back."""
         if isinstance(raw, Deidentified):
             return raw
-        self._from_reader = own
-        try:
-            return Deidentified(self._mask(raw), _SEAL)
-        finally:
-            self._from_reader = False
+        with self._lock:
+            self._from_reader = own
+            try:
+                return Deidentified(self._mask(raw), _SEAL)
+            finally:
+                self._from_reader = False
 
     @_fail_closed
     def data(self, obj: Any) -> Deidentified:
         """JSON of `obj` (raw UTF-8): flagged and gene fields dropped, birth dates as age, texts masked."""
-        return Deidentified(json.dumps(self._clean(obj), ensure_ascii=False), _SEAL)
+        with self._lock:
+            return Deidentified(json.dumps(self._clean(obj), ensure_ascii=False), _SEAL)
 
     @_fail_closed
     def restore(self, text: str) -> str:
@@ -209,7 +222,9 @@ class Gate:
         text = identifiers.normalise(raw)
         for value, kind in self._hidden.items():
             text = _whole(value).sub(lambda found, k=kind: self._token(k, found[0]), text)  # type: ignore[misc]
-        text = self._mask_births(self._mask_known(text))
+        for known in self._known:
+            text = self._mask_known(text, known)
+        text = self._mask_births(text)
         for pattern in PATTERNS:
             text = self._substitute(pattern.kind, pattern.regex, text)
         for regex in NAMES:
@@ -227,11 +242,11 @@ class Gate:
 
         return regex.sub(replace, text)
 
-    def _mask_known(self, text: str) -> str:
+    def _mask_known(self, text: str, known: Known) -> str:
         pieces: list[str] = []
         position = copied = 0
         while position < len(text):
-            bucket = self._known.buckets.get(text[position].casefold())
+            bucket = known.buckets.get(text[position].casefold())
             found = bucket[0].match(text, position) if bucket else None
             if bucket is None or found is None:
                 position += 1

@@ -63,18 +63,14 @@ def set_feedback(
     False when there is no such answer of this user (decisions.md, "feedback").
     """
     answers = Row.objects.filter(project=project, user_id=user_id, role=Row.Role.ASSISTANT)
+    # A thank-you for feedback is no answer: the reason that follows concerns the one before.
+    answers = answers.exclude(intent="feedback")
     if conversation_id is not None:
         answers = answers.filter(pk=conversation_id)
     last = answers.order_by("-created_at").values_list("pk", flat=True).first()
     if last is None:
         return False
     return bool(Row.objects.filter(pk=last).update(feedback=feedback, feedback_reason=reason))
-
-
-def last_project_of(user_id: str, *, since: datetime) -> UUID | None:
-    """The project this user last spoke in, for a message that names none."""
-    rows = Row.objects.filter(user_id=user_id, created_at__gte=since)
-    return rows.order_by("-created_at").values_list("project_id", flat=True).first()
 
 
 def for_member(member: Member) -> QuerySet[Row]:

@@ -19,11 +19,12 @@ PROFILE_LIMIT = 400
 
 
 class MemoryConflict(Exception):
-    """Somebody saved another version in between; `current` is what they wrote."""
+    """Somebody saved another version in between; `content` and `version` are what they wrote."""
 
     def __init__(self, current: ProjectMemory | None) -> None:
         super().__init__(_("Hot memory was changed in the meantime."))
-        self.current = current
+        self.content = current.content if current else ""
+        self.version = current.version if current else 0
 
 
 class MemoryTooLarge(ValueError):
@@ -31,14 +32,17 @@ class MemoryTooLarge(ValueError):
 
 
 def save_memory(
-    *, project: Project, content: str, author: str, base_version: int | None, reason: str = ""
+    *, project: Project, content: str, actor: object, base_version: int | None, reason: str = ""
 ) -> ProjectMemory:
     """Store a new version on top of `base_version` (None: there is none yet).
+
+    `actor` is a member, a console user or the name of a job.
 
     Raises MemoryConflict when another version came first, MemoryTooLarge (decisions.md, "sizes").
     """
     text = content.replace("\r\n", "\n").replace("\r", "\n")
     check_size(text)
+    author = audit.actor_name(actor)
     with atomic():
         before = ProjectMemory.objects.filter(project=project).first()
         memory = _store(project, text, author, base_version, before)
@@ -47,7 +51,7 @@ def save_memory(
         )
         audit.record(
             "memory.save",
-            actor=author,
+            actor=actor,
             project=project,
             subject=memory,
             old={"version": before.version if before else 0},
@@ -75,6 +79,15 @@ def _store(
 def _diff(old: str, new: str) -> list[str]:
     changed = difflib.unified_diff(old.split("\n"), new.split("\n"), lineterm="", n=0)
     return [line for line in changed if not line.startswith(("---", "+++", "@@"))]
+
+
+def memory_problem(content: str) -> str:
+    """What keeps a text from being saved, for forms; "" when nothing does."""
+    try:
+        check_size(content)
+    except MemoryTooLarge as error:
+        return str(error)
+    return ""
 
 
 def check_size(content: str) -> None:

@@ -53,3 +53,32 @@ def remember(member: Member, *, question: str, answer: str, record_ids: list[str
         id=session.id,
     )
     cache.set(_key(member), asdict(newer), LIFETIME_S)
+    cache.set(_last_key(member.wecom_userid), str(member.project_id), LIFETIME_S)
+
+
+def last_project(userid: str) -> str | None:
+    """Id of the project this user last spoke in within 30 minutes."""
+    found: str | None = cache.get(_last_key(userid))
+    return found
+
+
+def ask_project(userid: str, text: str, codes: list[str]) -> None:
+    """Keep a message until its sender has said which project it concerns."""
+    cache.set(_choice_key(userid), {"text": text, "codes": codes}, LIFETIME_S)
+
+
+def chosen_project(userid: str, number: int) -> tuple[str, str] | None:
+    """The kept message and the project code that `number` stands for; only once."""
+    kept = cache.get(_choice_key(userid))
+    if not kept or not 1 <= number <= len(kept["codes"]):
+        return None
+    cache.delete(_choice_key(userid))
+    return kept["text"], kept["codes"][number - 1]
+
+
+def _last_key(userid: str) -> str:
+    return f"last-project:{userid.lower()}"
+
+
+def _choice_key(userid: str) -> str:
+    return f"project-choice:{userid.lower()}"

@@ -1,5 +1,7 @@
 """The study's data dictionary as REDCap gives it, with the questions everybody asks of it."""
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +36,13 @@ class StudyMetadata:
     def fields(self) -> Mapping[str, JsonRow]:
         """Dictionary rows by field name, in the order of the dictionary."""
         return {row["field_name"]: row for row in self.metadata}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the content, for caches of what was made from it."""
+        content = [self.metadata, self.project, self.mapping, self.repeating]
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def record_id_field(self) -> str:

@@ -56,6 +56,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path / "var"
     settings.VAR_DIR.mkdir()
     settings.AXES_ENABLED = False
+    settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
 
 
 @pytest.fixture(autouse=True)

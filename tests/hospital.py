@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import httpx
+
 from simulators.dify.service import DifyService
 from simulators.redcap.service import RedcapService
 from simulators.server import RunningServer, start_in_thread
@@ -118,8 +120,8 @@ PEOPLE: list[dict[str, Any]] = [
 class Hospital:
     """The running stand-ins with their control calls as methods."""
 
-    def __init__(self, state: State, redcap: RedcapService, server: RunningServer) -> None:
-        self._state, self._redcap = state, redcap
+    def __init__(self, state: State, server: RunningServer) -> None:
+        self._state, self._url = state, server.url
         self.redcap_url = f"{server.url}/redcap/api/"
         self.dify_url = f"{server.url}/dify/v1"
 
@@ -143,8 +145,11 @@ class Hospital:
 
     def save(self, rows: Sequence[dict[str, Any]]) -> None:
         """Change data as a CRC would."""
-        for row in rows:
-            self._redcap._save([row])
+        self.control("redcap/records", list(rows))
+
+    def control(self, path: str, body: Any) -> None:
+        """POST to the control API of the stand-ins."""
+        httpx.post(f"{self._url}/_control/{path}", json=body).raise_for_status()
 
 
 @contextmanager
@@ -168,7 +173,7 @@ def open_hospital(
     dify.configure({"key": DIFY_KEY, "dataset_id": DATASET})
     server = start_in_thread(state, [redcap, dify])
     try:
-        yield Hospital(state, redcap, server)
+        yield Hospital(state, server)
     finally:
         server.stop()
 

@@ -8,7 +8,14 @@ class WechatConfig(AppConfig):
 
     def ready(self) -> None:
         from projects import audit
-        from wechat import cards, checks, feedback_cards, receivers, review_cards  # noqa: F401
+        from wechat import (  # noqa: F401
+            cards,
+            checks,
+            feedback_cards,
+            receivers,
+            review_cards,
+            send_message,
+        )
 
         audit.register(
             **{
@@ -18,5 +25,6 @@ class WechatConfig(AppConfig):
                 "wechat.resent": "Message sent again",
             }
         )
+        send_message.register_tool()
         cards.register(review_cards.KIND, review_cards.clicked)
         cards.register(feedback_cards.KIND, feedback_cards.clicked)

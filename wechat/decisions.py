@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from engines import sop
 from engines.models import Review
 from projects import audit
 from projects.db import atomic
 from projects.models import Member, Project
-
-if TYPE_CHECKING:
-    from engines import sop
 
 Decision = Literal["approve", "reject"]
 STATUS: dict[Decision, Review.Status] = {
@@ -39,8 +37,6 @@ def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen
 
     Idempotent: who decided so already is told so again.
     """
-    from engines import sop
-
     member, review = find(userid, review_id)
     if member is None or review is None:
         return Outcome(_("There is no review #%(number)s.") % {"number": review_id})
@@ -72,8 +68,6 @@ def find(userid: str, review_id: int) -> tuple[Member | None, Review | None]:
 
 
 def _refused(error: sop.SopError, member: Member, review: Review, decision: Decision) -> Outcome:
-    from engines import sop
-
     review.refresh_from_db()
     if isinstance(error, sop.NotAllowed):
         with atomic():

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from engines.chat import record_feedback
 from projects.db import atomic
 from projects.models import Project
 from wechat import cards
@@ -64,8 +65,6 @@ def content() -> dict[str, Any]:
 
 def clicked(click: Click) -> str:
     """Note the vote (the latest wins) and thank; only the answer's reader has one."""
-    from engines.chat import record_feedback
-
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")
     feedback = KEYS[click.incoming.event_key]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.utils.translation import gettext as _
 
+from engines.chat import ChatReply, answer_message, record_feedback
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
@@ -15,9 +14,6 @@ from wechat.commands import read as read_command
 from wechat.decisions import decide
 from wechat.job import Job
 from wechat.models import Card, InboxMessage
-
-if TYPE_CHECKING:
-    from engines.chat import ChatReply
 
 SPOKEN = ("text", "voice")
 
@@ -54,7 +50,6 @@ def _spoken(job: Job) -> None:
 
 def _ask(job: Job) -> None:
     """A question: the engine's last transaction ends the row and stores the reply."""
-    from engines import chat
 
     def store(reply: ChatReply) -> None:
         job.finish(reply.text, reply.project)
@@ -65,7 +60,7 @@ def _ask(job: Job) -> None:
             conversation_id=reply.conversation_id,
         )
 
-    reply = chat.answer_message(
+    reply = answer_message(
         userid=job.row.from_user, text=job.incoming.content, in_transaction=store
     )
     if not job.finished:
@@ -96,8 +91,6 @@ def _last_seen(review_id: int) -> str:
 
 def _note_feedback(job: Job, command: Feedback) -> None:
     """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason."""
-    from engines.chat import record_feedback
-
     member = _last_membership(job.row)
     with atomic():
         known = record_feedback(member=member, feedback=command.feedback, reason=command.reason)

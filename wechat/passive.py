@@ -6,6 +6,7 @@ import logging
 import secrets
 import time
 
+from engines.intents import detect
 from integrations.wecom import Crypt
 from projects.models import Member
 from wechat.commands import read as read_command
@@ -74,10 +75,8 @@ def _starts_query(incoming: Incoming) -> bool:
         return False
     if read_command(incoming.content) is not None:
         return False
-    from engines import intents
-
     try:
-        found = intents.detect(incoming.content).intents
+        found = detect(incoming.content).intents
     except Exception as error:  # the acknowledgement never depends on the detector
         logger.error("intent detection failed: %s", type(error).__name__)
         return False

@@ -8,8 +8,33 @@ from engines.intents.normal import normalise
 from engines.intents.types import Detection, Intent, Part
 
 MAX_CLASSIFIED = 600
-_ABOUT_ONE = {Intent.QUERY_RECORD, Intent.VISIT_WINDOW, Intent.QC_TASK, Intent.DATA_ENTRY, Intent.QUERY_HISTORY}
-_EVERYONE = ("全部", "所有", "全员", "全体", "每个", "哪些", "哪个", "谁", "各中心", "大家", "都有", "那个")
+RULE_CONFIDENCE = 0.9
+DOUBT = 0.5
+SURE = {Intent.OFF_TOPIC: 0.8, Intent.FEEDBACK: 0.6}
+_ABOUT_ONE = {
+    Intent.QUERY_RECORD,
+    Intent.VISIT_WINDOW,
+    Intent.QC_TASK,
+    Intent.DATA_ENTRY,
+    Intent.QUERY_HISTORY,
+}
+_TOPICS = {Intent.QUERY_RECORD, Intent.VISIT_WINDOW}
+_TAKES_TOPIC = {Intent.DATA_ENTRY, Intent.QC_TASK}
+_LOOSE = {split.COMMA, split.SPACE}
+_EVERYONE = (
+    "全部",
+    "所有",
+    "全员",
+    "全体",
+    "每个",
+    "哪些",
+    "哪个",
+    "谁",
+    "各中心",
+    "大家",
+    "都有",
+    "那个",
+)
 
 
 @dataclass(frozen=True)
@@ -18,6 +43,7 @@ class _Task:
 
     start: int
     end: int
+    boundary: str
     marked: str
     stripped: str
     intent: str
@@ -33,7 +59,9 @@ def detect(text: str, *, record_id_pattern: str | None = None) -> Detection:
     """
     plain = normalise(text)
     marked, subjects, visits = features.mark(plain, record_id_pattern)
-    parts = _carry([_part(task, plain, subjects) for task in _ordered(_tasks(_clip(marked)))], plain)
+    parts = _carry(
+        [_part(task, plain, subjects) for task in _ordered(_tasks(_clip(marked)))], plain
+    )
     return Detection(
         intents=list(dict.fromkeys(part.intent for part in parts)),
         record_ids=list(dict.fromkeys(span.value for span in subjects)),
@@ -55,27 +83,55 @@ def _tasks(marked: str) -> list[_Task]:
     pieces = split.fragments(marked)
     wanted = [p for p in pieces if not rules.negated(features.strip(marked[p.start : p.end]))]
     found = segment.segments(marked, wanted, model.shipped())
-    labelled = [_task(marked, s.start, s.end, s.label, s.confidence) for s in found]
+    labelled = [_task(marked, part) for part in found]
     asked = [task for task in labelled if task.intent != model.NONE]
-    return _merge(_drop_small_talk(asked)) or [_whole(marked)]
+    return _merge(_drop_small_talk(_drop_doubtful(_join_topics(asked)))) or [_whole(marked)]
 
 
-def _task(marked: str, start: int, end: int, label: str, confidence: float) -> _Task:
-    text = marked[start:end]
+def _task(marked: str, part: segment.Segment) -> _Task:
+    text = marked[part.start : part.end]
     stripped = features.strip(text)
-    intent = rules.decide(stripped, label)
-    return _Task(start, end, text.replace("\x00", ""), stripped, intent, confidence)
+    intent = rules.decide(stripped, part.label)
+    plain = text.replace("\x00", "")
+    confidence = part.confidence if intent == part.label else max(part.confidence, RULE_CONFIDENCE)
+    return _Task(part.start, part.end, part.boundary, plain, stripped, intent, confidence)
+
+
+def _drop_doubtful(tasks: list[_Task]) -> list[_Task]:
+    """Leave out parts the classifier doubts, beside a part it does not: they are circumstances."""
+    sure = [task for task in tasks if task.confidence >= SURE.get(task.intent, DOUBT)]
+    return sure or tasks
+
+
+def _join_topics(tasks: list[_Task]) -> list[_Task]:
+    """A subject with a noun or a finding belongs to the order that follows ("P003 血压 130 录入").
+
+    After a complaint it is the correction itself (rule 9).
+    """
+    joined: list[_Task] = []
+    for task in tasks:
+        last = joined[-1] if joined else None
+        if last and _is_topic(last) and task.intent in _TAKES_TOPIC and task.boundary in _LOOSE:
+            text = last.marked + task.marked
+            joined[-1] = replace(task, start=last.start, boundary=last.boundary, marked=text)
+        elif not (last and last.intent == Intent.FEEDBACK and _is_topic(task)):
+            joined.append(task)
+    return joined
+
+
+def _is_topic(task: _Task) -> bool:
+    return task.intent in _TOPICS and not rules.asks(task.stripped)
 
 
 def _whole(marked: str) -> _Task:
     """Label a message in which no part asks anything by its best intent, with little confidence."""
     if rules.negated(features.strip(marked)):
-        return _Task(0, len(marked), "", "", Intent.GENERAL_CHAT, 0.0)
+        return _Task(0, len(marked), split.HARD, "", "", Intent.GENERAL_CHAT, 0.0)
     shipped = model.shipped()
     scores = dict(zip(shipped.classes, shipped.probabilities(features.strip(marked)), strict=True))
     scores.pop(model.NONE, None)
     best = max(scores, key=scores.__getitem__)
-    return _task(marked, 0, len(marked), best, scores[best])
+    return _task(marked, segment.Segment(0, len(marked), split.HARD, best, scores[best]))
 
 
 def _drop_small_talk(tasks: list[_Task]) -> list[_Task]:

@@ -24,7 +24,11 @@ TYPOS = {
 }  # fmt: skip
 _TYPO = re.compile("|".join(sorted(TYPOS, key=len, reverse=True)))
 
-_DIGIT = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {"〇": "0", "幺": "1", "洞": "0"}
+_DIGIT = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {
+    "〇": "0",
+    "幺": "1",
+    "洞": "0",
+}
 _N = "零〇一二三四五六七八九幺洞"
 _PERSON = "受试者|患者|病人"
 _LETTER_P = re.compile(rf"[皮批屁](?=[零〇洞][{_N}])")

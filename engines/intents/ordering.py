@@ -5,8 +5,12 @@ import re
 from engines.intents.types import Intent
 
 _BEFORE_CLAUSE = re.compile(r"(?:之前|以前|前)[,、:\s]*$")
-_FIRST = re.compile(r"^[,、;。\s]*(?:不过|但是?|可是?|只是|嗯|哦)?[,\s]*(?:得|要|你|请|麻烦)?(?:先|在?(?:那|此|这)?之前|[出跑录写发做]之?前)")
-_LATER = re.compile(r"(?:最后|待会儿?|等会儿?|等下|回头|晚点|稍后|一会儿?|过会儿?).{0,4}[出做跑录写再弄]|放(?:到)?最?后|不急")
+_FIRST = re.compile(
+    r"^[,、;。\s]*(?:不过|但是?|可是?|只是|嗯|哦)?[,\s]*(?:得|要|你|请|麻烦)?(?:先|在?(?:那|此|这)?之前|[出跑录写发做]之?前)"
+)
+_LATER = re.compile(
+    r"(?:最后|待会儿?|等会儿?|等下|回头|晚点|稍后|一会儿?|过会儿?).{0,4}[出做跑录写再弄]|放(?:到)?最?后|不急"
+)
 _ACTIONS = {Intent.GENERATE_REPORT, Intent.QC_TASK, Intent.DATA_ENTRY}
 
 

@@ -9,10 +9,13 @@ from engines.intents.marks import Span
 
 _MAX_ID = 20
 _UNIT = (
-    r"个|例|位|名|人|岁|天|周|月|年|次|条|份|%|℃|mg|kg|g\b|ml|mmol|umol|u/l|cm|mm|分|级|期|组|度|点|小时|粒|片|盒|支|针"
-    r"|家|项|多|几|余|来个|以上|以下|左右|公斤|斤|毫|米|号楼|号床|床|楼|倍|元|块|万|页|臂|/|\.\d|-[A-Za-z]"
+    r"个|例(?!假)|位|名|人(?!在|呢)|岁|天(?!天)|周(?![一二三四五六日末])|月(?!经)|年(?!龄|纪)|次(?!要|日)|条|份|%|℃|mg|kg|g\b|ml"
+    r"|mmol|umol|u/l|cm|mm|分(?!到|在|组|配|期)|级|期(?!间)|组(?!别)|度|点(?!击)|小时|粒|片|盒|支(?!气)|针|家(?!属|里|人)|项"
+    r"|多(?!大|久|重|高|少)|几(?!号|点|岁|次|期)|余|来个|以上|以下|左右|公斤|斤|毫|米|号楼|号床|床|楼|倍|元|块|万|页|臂"
+    r"|/|\.\d|-[A-Za-z]"
 )
 _NO_UNIT = rf"(?!\d|[A-Za-z]|-\d|\s?(?:{_UNIT}))"
+_NO_MEASURE = r"(?!\d|[A-Za-z]|-\d|-[A-Za-z]|\.\d|\s?(?:%|℃|mg|kg|mmol|umol|/))"
 _NO_SITE = r"(?!\s?(?:号)?\s?(?:分?中心|医院|site|center|centre))"
 _DIGITS = r"\d{1,6}(?:-\d{1,6}){0,3}"
 
@@ -26,7 +29,7 @@ _NOT_SUBJECTS = frozenset(
 )
 _LETTERED = re.compile(
     r"(?<![A-Za-z0-9.])(?<![A-Za-z0-9][-_])([A-Za-z]{1,6})(\s?-\s?|\s)?(\d{1,6}(?:\s?-\s?\d{1,6}){0,3})"
-    rf"{_NO_UNIT}{_NO_SITE}"
+    rf"{_NO_MEASURE}{_NO_SITE}"
 )
 _SPELT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])((?: \d){3,4})(?!\s?\d)")
 _REGISTER = re.compile(
@@ -67,7 +70,9 @@ _NEXT = re.compile(
 )
 _PREVIOUS = re.compile(r"(?<![\dA-Za-z.\-/第月])(\d{1,4})\s?号?\s?(?:、|,|和|跟|与|及|还有)\s?$")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+){0,4}(?![A-Za-z0-9])")
-_SPACED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{1,6} ?(?:- ?)?\d{1,6}(?:(?: ?- ?| )\d{1,6}){0,3}(?![A-Za-z0-9])")
+_SPACED = re.compile(
+    r"(?<![A-Za-z0-9])[A-Za-z]{1,6} ?(?:- ?)?\d{1,6}(?:(?: ?- ?| )\d{1,6}){0,3}(?![A-Za-z0-9])"
+)
 
 
 def record_spans(text: str, pattern: str | None = None) -> list[Span]:
@@ -103,7 +108,11 @@ def _hide(text: str) -> str:
 
 
 def _default_lettered(text: str) -> list[Span]:
-    found = [_lettered(m) for m in _LETTERED.finditer(text) if not _REGISTER.search(text, max(0, m.start() - 16), m.start())]
+    found = [
+        _lettered(m)
+        for m in _LETTERED.finditer(text)
+        if not _REGISTER.search(text, max(0, m.start() - 16), m.start())
+    ]
     spelt = [Span(m.start(), m.end(), _id(m.group())) for m in _SPELT.finditer(text)]
     return _add([span for span in found if span], spelt)
 
@@ -132,7 +141,9 @@ def _bare(text: str, accept: Callable[[str], bool]) -> list[Span]:
     for pattern in (_PREFIXED, _BEFORE_PERSON, _BARE_FACT, _BARE_OBJECT, _ZEROS):
         for m in pattern.finditer(text):
             weak = pattern is _BEFORE_PERSON and not m.group(2) and len(m.group(1)) < 3
-            register = pattern is _ZEROS and _REGISTER.search(text, max(0, m.start() - 16), m.start())
+            register = pattern is _ZEROS and _REGISTER.search(
+                text, max(0, m.start() - 16), m.start()
+            )
             if not weak and not register and accept(m.group(1)):
                 found = _add(found, [Span(m.start(1), m.end(1), m.group(1))])
     return found
@@ -143,7 +154,10 @@ def _lists(text: str, spans: list[Span], accept: Callable[[str], bool]) -> list[
     queue = list(spans)
     while queue:
         span = queue.pop()
-        for match in (_NEXT.match(text, span.end), _PREVIOUS.search(text, max(0, span.start - 12), span.start)):
+        for match in (
+            _NEXT.match(text, span.end),
+            _PREVIOUS.search(text, max(0, span.start - 12), span.start),
+        ):
             if match and _alike(span.value, match.group(1)) and accept(match.group(1)):
                 new = Span(match.start(1), match.end(1), match.group(1))
                 if len(grown := _add(spans, [new])) > len(spans):

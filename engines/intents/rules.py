@@ -22,15 +22,23 @@ _ABOUT_ASSISTANT = re.compile(
     r"你.{0,3}(?:是谁|是什么|是哪|是不是|是机器|是ai|是真|是人|能|会|可以|叫|懂|支持|有啥|有什么|有哪些|擅长|都有)"
     r"|怎么(?:用|使|问|跟你)|功能|使用|操作手册|机器人|真人|称呼你|what can|who are|how do i|are you a"
 )
-_TOLD = re.compile(r"^(?:请|麻烦|帮我)?(?:以后|今后|往后|从现在起|从今天起|下次)(?!.{0,6}(?:随访|访视|来|复查|给药|什么时候|几号|是哪天))")
+_TOLD = re.compile(
+    r"^(?:请|麻烦|帮我)?(?:以后|今后|往后|从现在起|从今天起|下次)(?!.{0,6}(?:随访|访视|来|复查|给药|什么时候|几号|是哪天))"
+)
 _KEEP = re.compile(r"^(?:请|你|帮我|麻烦)?(?:记住|记牢|提醒我|别忘|忘掉)")
 _WRITE = re.compile(
-    r"(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)(?!.{0,6}(?:吗|没有|几|多少|是什么|定义|什么时候|时限))"
+    r"(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)"
     r"|记进去|录进去|写进系统|录入系统|填进系统|登记一下|补录"
+)
+_ASKS = re.compile(
+    r"查|看|问|吗|没|多少|几|什么|啥|怎么|哪|是否|告诉|说|\?|如何|了解|调出|找|谁|咋|有无|给我|发我|定义|时限|流程"
 )
 _REPORT = r"(?:周报|月报|季报|年报|简报|报告)"
 _PAST = r"(?:上上?个?[周月]|上次|上一[份期次]|上礼拜|上个?星期|上季度|去年|之前|以前|往期|历次|前几周|第#周|†)"
-_MISSED = re.compile(rf"{_PAST}.{{0,6}}{_REPORT}?.{{0,4}}(?:漏|忘|没出|没发|没写|没做|补)|补.{{0,6}}{_PAST}.{{0,3}}{_REPORT}|{_REPORT}.{{0,4}}补")
+_MISSED = re.compile(
+    rf"{_PAST}.{{0,6}}{_REPORT}.{{0,6}}(?:漏|忘|没出|没发|没写|没做|补)"
+    rf"|补.{{0,6}}{_PAST}.{{0,3}}{_REPORT}|(?:忘|漏|没)[了记]?[出写发做]了?.{{0,6}}{_REPORT}|{_REPORT}.{{0,4}}补"
+)
 _OLD_REPORT = re.compile(
     rf"{_PAST}.{{0,6}}{_REPORT}.{{0,4}}(?:里|中|说|写了|写的|讲|内容|提到|怎么|结论|给我看|看看|看下|找出|再发)"
     rf"|(?:翻|找|看).{{0,4}}{_PAST}.{{0,5}}{_REPORT}"
@@ -43,8 +51,27 @@ _WINDOW = re.compile(
     r"超窗|时间窗|窗口|窗期|访视窗|逾期|(?:下次|下回|下一次)(?:来|访视|随访|复查|什么时候|啥时候|几号|哪天|是)"
     r"|(?:¶|访视|随访|复查|复诊).{0,6}(?:哪天|几号|什么时候|啥时候|何时|日期|最晚|最早|到期|前后)"
 )
-_NOT_WINDOW = re.compile(r"登记|偏离|记|录|原因|为什么|为啥|比例|趋势|多了|越来越|改成|改到|质控|写|(?:哪天|什么时候).{0,4}质控|上次会|怎么定|取消")
-_PERSON = re.compile(r"那[个位].{0,14}(?:病人|患者|受试者|老太太|老头|大爷|阿姨|小伙|姑娘|女的|男的)|谁|哪[个位几些一].{0,8}(?:病人|患者|受试者)?")
+_NOT_WINDOW = re.compile(
+    r"登记|偏离|记|录|原因|为什么|为啥|比例|趋势|多了|越来越|改成|改到|质控|写|(?:哪天|什么时候).{0,4}质控|上次会|怎么定|取消"
+)
+_PERSON = re.compile(
+    r"那[个位].{0,14}(?:病人|患者|受试者|老太太|老头|大爷|阿姨|小伙|姑娘|女的|男的)|谁|哪[个位几些一]"
+)
+_DECIDED = re.compile(
+    r"(?:当时|当初|当年|那会儿?|那时候).{0,4}(?:为什么|为啥|为何|怎么(?:定|想|考虑|决定|商量)|是?怎么说)"
+)
+_WHY = re.compile(r"为什么|为啥|为何|怎么")
+_FAILED = re.compile(
+    r"没过|没有?通过|不通过|不合格|没入|筛败|没满足|不符合|不满足|没达|卡在|退出|退组|脱落|出组"
+)
+_OUTSIDE = re.compile(
+    r"股[市票价]|大盘|天气|气温|下雨|下雪|带伞|电影|唱歌|首歌|首诗|写诗|笑话|段子|故事|小说|菜谱|红烧|好吃的|火锅|外卖"
+    r"|旅游|去哪玩|去哪儿玩|彩票|双色球|球赛|世界杯|星座|运势|算命|翻译成|翻成|爬虫|贪吃蛇|python|java|excel"
+    r"|[我咱](?:家)?(?:爸|妈|爷爷|奶奶|外婆|外公|儿子|女儿|孩子|老婆|老公|媳妇|姥姥|姥爷|丈母娘|岳父)"
+)
+_STUDY = re.compile(
+    r"受试者|患者|病人|入组|方案|访视|随访|质控|周报|月报|报告|ae(?![a-z])|试验|研究|项目|crf|数据|筛[选败]|标准|[§¶¤]"
+)
 
 
 def negated(part: str) -> bool:
@@ -57,23 +84,31 @@ def asks_about_assistant(part: str) -> bool:
     return bool(_ABOUT_ASSISTANT.search(part))
 
 
+def asks(part: str) -> bool:
+    """Tell whether a part asks or looks something up, and is not a bare topic or statement."""
+    return bool(_ASKS.search(part))
+
+
 def decide(part: str, label: str) -> str:
     """Return the intent of a part: what the rules say explicitly, else the classifier's `label`."""
-    return _memory_or_entry(part) or _past_or_new(part) or _visit(part, label) or _person(part, label)
+    explicit = _memory_or_entry(part) or _past_or_new(part) or _visit(part, label)
+    return explicit or _outside(part, label) or _person(part, label)
 
 
 def _memory_or_entry(part: str) -> str | None:
     """Rule 8."""
     if _KEEP.search(part) or _TOLD.search(part):
         return Intent.REMEMBER
-    return Intent.DATA_ENTRY if _WRITE.search(part) and not _LASTING.search(part) else None
+    written = _WRITE.search(part) and not _ASKS.search(part) and not _LASTING.search(part)
+    return Intent.DATA_ENTRY if written else None
 
 
 def _past_or_new(part: str) -> str | None:
     """Rule 6."""
     if _MISSED.search(part):
         return Intent.GENERATE_REPORT
-    return Intent.QUERY_HISTORY if _OLD_REPORT.search(part) or _PAST_QC.search(part) else None
+    past = (_OLD_REPORT, _PAST_QC, _DECIDED)
+    return Intent.QUERY_HISTORY if any(pattern.search(part) for pattern in past) else None
 
 
 def _visit(part: str, label: str) -> str | None:
@@ -85,11 +120,20 @@ def _visit(part: str, label: str) -> str | None:
 _OWN_WINDOW = {Intent.REMEMBER, Intent.ANALYZE_TREND, Intent.FEEDBACK, Intent.QUERY_HISTORY}
 
 
+def _outside(part: str, label: str) -> str | None:
+    outside = _OUTSIDE.search(part) and not _STUDY.search(part)
+    return Intent.OFF_TOPIC if outside and label not in {Intent.REMEMBER, Intent.FEEDBACK} else None
+
+
 def _person(part: str, label: str) -> str:
-    """Rule 7."""
+    """Rule 7; why a named subject failed is about that subject."""
     named = RECORD in part or NAME in part
-    if label == Intent.QA_QUERY and named:
+    why = _WHY.search(part) and _FAILED.search(part)
+    if named and (label == Intent.QA_QUERY or (why and label in _ABOUT_RULES)):
         return Intent.QUERY_RECORD
     if label == Intent.QUERY_RECORD and not named and _PERSON.search(part):
         return Intent.QA_QUERY
     return label
+
+
+_ABOUT_RULES = {Intent.QUERY_PROTOCOL, Intent.QUERY_HISTORY}

@@ -17,21 +17,31 @@ class Fragment(NamedTuple):
     boundary: str
 
 
-_QUOTES = re.compile(r"“[^”\n]{0,80}”|\"[^\"\n]{0,80}\"|「[^」\n]{0,80}」|『[^』\n]{0,80}』|《[^》\n]{0,40}》|‘[^’\n]{0,80}’")
+_QUOTES = re.compile(
+    r"“[^”\n]{0,80}”|\"[^\"\n]{0,80}\"|「[^」\n]{0,80}」|『[^』\n]{0,80}』|《[^》\n]{0,40}》|‘[^’\n]{0,80}’"
+)
 _HARD = re.compile(r"[。;!?\n]+[。;!?\s]*")
 _COMMA = re.compile(r"[,、:~]+\s*|\.{2,}\s*|(?<=[\u4e00-\u9fff])\.\s*")
 _SPACE = re.compile(
     r"(?<=[\u4e00-\u9fff\U0001F300-\U0001FAFF❤]) +(?=[^\s])|(?<=[^\s]) +(?=[\u4e00-\u9fff])"
     r"|(?<=[\U0001F300-\U0001FAFF])(?=[^\s\U0001F300-\U0001FAFF])"
 )
-_VERB = "给帮把查看跑做出写生录补报登记统数问核质告说列算画来发改标更新确对弄整搞汇导找讲通重提按加填建"
+_VERB = (
+    "给帮把查看跑做出写生录补报登记统数问核质告说列算画来发改标更新确对弄整搞汇导找讲通重提按加填建"
+)
 _LINK = re.compile(
     rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?!参)|以及|完了(?![没吗吧])|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
     rf"|(?<![一不先别])再(?=[{_VERB}§¶¤])|(?<!合)并(?=[{_VERB}])|(?<=[\u4e00-\u9fff])直接(?=[{_VERB}])"
-    r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[^\s先])先(?=[查看帮把给跑])"
+    r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[报控告入]前)(?=[帮得要把给看查数核])|(?<=[^\s先])先(?=[查看帮把给跑])"
     r"|[①②③④]|第[二三]步|[二三]是|(?<=[完好])(?=就[给帮把出写])"
     r"|(?<= )(?:and|then|also)(?= )",
     re.IGNORECASE,
+)
+
+
+# A fragment that only leads over to the next one: connectives, subjects, a visit.
+_WEAK = re.compile(
+    r"(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对 ]|受试者|患者|病人|号)+"
 )
 
 
@@ -44,31 +54,27 @@ def fragments(marked: str) -> list[Fragment]:
             cuts[m.start() if pattern is _LINK else m.end()] = kind
     starts = [0, *sorted(at for at in cuts if 0 < at < len(marked))]
     pieces = [
-        Fragment(a, b, cuts.get(a, HARD)) for a, b in zip(starts, [*starts[1:], len(marked)], strict=True)
+        Fragment(a, b, cuts.get(a, HARD))
+        for a, b in zip(starts, [*starts[1:], len(marked)], strict=True)
     ]
     return _limit(_solid(marked, pieces))
 
 
 def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
-    """Give fragments without a word of their own to the one before them."""
+    """Join fragments without a word of their own to a neighbour: "P003、", "另外", a trailing id."""
     kept: list[Fragment] = []
     for piece in pieces:
-        text = marked[piece.start : piece.end].replace(PAD, "").strip(" ,。;:、!?~.\n")
-        bare = text in _WEAK
-        if kept and (not text or kept_weak(marked, kept[-1])):
+        text = _words(marked, piece)
+        trailing = piece is pieces[-1] and _WEAK.fullmatch(text)
+        if kept and (not text or trailing or _WEAK.fullmatch(_words(marked, kept[-1]))):
             kept[-1] = Fragment(kept[-1].start, piece.end, kept[-1].boundary)
-        elif text or not kept:
+        else:
             kept.append(piece)
-        _ = bare
     return kept
 
 
-_WEAK = frozenset({"然后", "另外", "还有", "顺便", "接着", "对了", "最后", "完了", "再", "先", "§", "¤", "¶", "※", "†"})
-
-
-def kept_weak(marked: str, piece: Fragment) -> bool:
-    """Tell whether a fragment only leads over to the next one, such as a connective or an id."""
-    return marked[piece.start : piece.end].replace(PAD, "").strip(" ,。;:、~.\n") in _WEAK
+def _words(marked: str, piece: Fragment) -> str:
+    return marked[piece.start : piece.end].replace(PAD, "").strip(" ,。;:、!~.\n")
 
 
 def _limit(pieces: list[Fragment]) -> list[Fragment]:

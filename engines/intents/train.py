@@ -20,7 +20,21 @@ STRENGTH = 20.0
 SKIPPED = "negated"
 
 # Wrappers say nothing about the intent; each request is also seen with one of them around it.
-BEFORE = ("帮我", "麻烦", "请问", "那个", "老师,", "我想问一下", "哎", "急,", "再", "请", "你", "那", "先")
+BEFORE = (
+    "帮我",
+    "麻烦",
+    "请问",
+    "那个",
+    "老师,",
+    "我想问一下",
+    "哎",
+    "急,",
+    "再",
+    "请",
+    "你",
+    "那",
+    "先",
+)
 AFTER = ("啊", "呗", "谢谢", "一下", "吧", "哈", "呀", "?", "。", "可以吗", "快点", "呢", " pls")
 UNWRAPPED = frozenset({"general_chat", "feedback", model.NONE})
 
@@ -29,7 +43,9 @@ Example = tuple[str, str]
 
 def rows(folder: Path = TRAINING) -> list[dict[str, Any]]:
     """Return every training row, in the order of file names and lines."""
-    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.open(encoding="utf-8")]
+    lines = [
+        line for path in sorted(folder.glob("*.jsonl")) for line in path.open(encoding="utf-8")
+    ]
     return [json.loads(line) for line in lines]
 
 
@@ -64,7 +80,7 @@ def fit(pairs: list[Example]) -> dict[str, Any]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=2)
+    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=3)
     matrix = vectorizer.fit_transform([text for text, _ in pairs])
     regression = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=300)
     regression.fit(matrix, [label for _, label in pairs])
@@ -92,7 +108,9 @@ def main() -> None:
     data = {"data_hash": data_hash(), **fit(pairs)}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace('],"', '],\n"')
     model.PATH.write_text(text + "\n", encoding="utf-8")
-    sys.stderr.write(f"{len(pairs)} examples, {len(data['rows'])} n-grams, {len(text)} characters\n")
+    sys.stderr.write(
+        f"{len(pairs)} examples, {len(data['rows'])} n-grams, {len(text)} characters\n"
+    )
 
 
 if __name__ == "__main__":

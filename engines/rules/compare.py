@@ -87,11 +87,12 @@ def _settled(a: Decimal | Range, b: Decimal | Range) -> tuple[Any, Any]:
 
 
 def _guess(a: str, b: str) -> tuple[Value, Value]:
-    """Two untyped texts side by side: numbers if both are, else dates if both are."""
+    """Two untyped texts side by side: numbers, dates or times of day if both are."""
     numbers = parse.number(a), parse.number(b)
     if None not in numbers:
         return numbers
-    return parse.moment(a), parse.moment(b)
+    moments = parse.moment(a), parse.moment(b)
+    return moments if None not in moments else (parse.clock(a), parse.clock(b))
 
 
 def to_moment(record: Record, value: Value) -> Moment | Unknown:

@@ -104,7 +104,11 @@ class Compiler:
 
     def check_condition(self, expr: Expr, path: str) -> None:
         """Note a problem where a value can't stand for true or false."""
-        if expr.type is Type.CODE:
+        for branch in expr.branches:
+            self.check_condition(branch, path)
+        if expr.is_text_literal:
+            self.problem(path, _("A text in quotes is always true; use true or false."))
+        if expr.type is Type.CODE and not expr.branches:
             name = expr.column.name if expr.column else ""
             message = _("The choice field “%(name)s” is no condition; compare it with a code.")
             self.problem(path, message % {"name": name})

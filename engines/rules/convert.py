@@ -212,6 +212,8 @@ def _tick(
     text = text_of(data[column.name])
     if text == "1":
         return True, False
+    if text in context.missing_codes and text not in {"", "0"}:
+        return _MISSING_CODE, False
     if text not in {"", "0"}:
         return _BAD_CHOICE, False
     if _is_unopened(column, data):

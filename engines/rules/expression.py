@@ -81,7 +81,8 @@ NO_LITERAL: Final = _NoLiteral()
 @dataclass(frozen=True)
 class Expr:
     """`reading` is set for a var (also inside across_events): its blank can be asked for;
-    None as the reading means that the event has no row. `items` are those of a written list."""
+    None as the reading means that the event has no row. `items` are those of a written list,
+    `branches` the possible results of an `if`."""
 
     node: Node
     type: Type
@@ -90,6 +91,7 @@ class Expr:
     reading: ReadNode | None = None
     is_element: bool = False
     items: tuple[Expr, ...] | None = None
+    branches: tuple[Expr, ...] = ()
     element: Expr | None = None
 
     @property

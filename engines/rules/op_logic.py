@@ -15,7 +15,7 @@ from typing import Any
 from engines.rules.arithmetic import truth
 from engines.rules.compare import less
 from engines.rules.compiler import Compiler, operator
-from engines.rules.expression import Expr, Node, Scope, Type, blank, filled
+from engines.rules.expression import Expr, Node, Scope, Type, blank, constant, filled
 from engines.rules.op_study import variable
 from engines.rules.text import translate as _
 from engines.rules.values import Items, Unknown, Value
@@ -72,11 +72,14 @@ def build_if(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
         pairs.append((condition, compiler.compile(arguments[index + 1], f"{path}/{index + 1}")))
     last = len(arguments) - 1
     otherwise = compiler.compile(arguments[last] if len(arguments) % 2 else None, f"{path}/{last}")
+    if otherwise.type is Type.NULL and {expr.type for _node, expr in pairs} == {Type.FLAG}:
+        otherwise = constant(False, Type.FLAG, False)
     node = otherwise.node
     for condition, consequence in reversed(pairs):
         node = _choose(condition, consequence.node, node, eager=not compiler.context.has_dictionary)
-    branches = [expr for _condition, expr in pairs] + [otherwise]
-    return Expr(node, _joined({expr.type for expr in branches}), _shared_column(branches))
+    branches = (*(expr for _condition, expr in pairs), otherwise)
+    column = next((expr.column for expr in branches if expr.column is not None), None)
+    return Expr(node, _joined({expr.type for expr in branches}), column, branches=branches)
 
 
 def _choose(condition: Node, yes: Node, no: Node, *, eager: bool) -> Node:
@@ -96,11 +99,6 @@ def _choose(condition: Node, yes: Node, no: Node, *, eager: bool) -> Node:
 def _joined(types: set[Type]) -> Type:
     types = types - {Type.NULL} or {Type.NULL}
     return types.pop() if len(types) == 1 else Type.ANY
-
-
-def _shared_column(branches: list[Expr]) -> Any:
-    columns = [expr.column for expr in branches if expr.column is not None]
-    return columns[0] if columns else None
 
 
 @operator("is_blank", least=1, most=1)

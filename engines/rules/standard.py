@@ -29,7 +29,7 @@ def compile_standard(logic: Any) -> Expression:
 def _compile(logic: Any) -> Expression:
     if isinstance(logic, list | tuple):
         items = [_compile(item) for item in logic]
-        return lambda data: [item(data) for item in items]
+        return lambda data: [_stored(item(data)) for item in items]
     if not isinstance(logic, dict) or len(logic) != 1:
         return lambda data: logic
     [(operator, arguments)] = logic.items()
@@ -179,9 +179,10 @@ def _substr(source: Any = UNDEFINED, start: Any = 0, end: Any = UNDEFINED, *_res
 
 
 def _merge(*values: Any) -> list[Any]:
-    return [
-        item for value in values for item in (value if isinstance(value, list | tuple) else [value])
-    ]
+    merged: list[Any] = []
+    for value in values:
+        merged.extend(value if isinstance(value, list | tuple) else [_stored(value)])
+    return merged
 
 
 # --- control and arrays ------------------------------------------------------------------------
@@ -224,8 +225,17 @@ def _or(arguments: list[Expression]) -> Expression:
     return evaluate
 
 
+def _stored(value: Any) -> Any:
+    """JSON has no undefined: in an array it is null."""
+    return None if value is UNDEFINED else value
+
+
 def _nothing(_data: Any) -> Any:
     return UNDEFINED
+
+
+def _null(_data: Any) -> Any:
+    return None
 
 
 def _over_items(
@@ -244,13 +254,14 @@ def _over_items(
 
 
 def _reduce(arguments: list[Expression]) -> Expression:
-    source, body, start, *_ = [*arguments, _nothing, _nothing, _nothing]
+    source, body, *_ = [*arguments, _nothing, _nothing]
+    start = arguments[2] if len(arguments) > 2 else _null
 
     def evaluate(data: Any) -> Any:
         items, accumulator = source(data), start(data)
-        accumulator = None if accumulator is UNDEFINED else accumulator
         for item in items if isinstance(items, list | tuple) else []:
-            accumulator = body({"current": item, "accumulator": accumulator})
+            scope = {"current": item, "accumulator": accumulator}
+            accumulator = body({k: v for k, v in scope.items() if v is not UNDEFINED})
         return accumulator
 
     return evaluate
@@ -262,7 +273,7 @@ _LAZY: dict[str, Callable[[list[Expression]], Expression]] = {
     "and": _and,
     "or": _or,
     "reduce": _reduce,
-    "map": _over_items(lambda items, body: [body(item) for item in items]),
+    "map": _over_items(lambda items, body: [_stored(body(item)) for item in items]),
     "filter": _over_items(lambda items, body: [item for item in items if truthy(body(item))]),
     "all": _over_items(lambda items, body: bool(items) and all(truthy(body(i)) for i in items)),
     "none": _over_items(lambda items, body: not any(truthy(body(item)) for item in items)),

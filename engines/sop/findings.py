@@ -165,18 +165,19 @@ def finding_line(row: PendingAction) -> dict[str, Any]:
     }
 
 
-def close(finding: PendingAction, *, actor: str, resolution: str) -> bool:
+def close(finding: PendingAction, *, actor: object, resolution: str) -> bool:
     """Close an open finding; False when somebody else did. Call inside a transaction."""
+    name = audit.actor_name(actor)
     closed = PendingAction.objects.filter(pk=finding.pk, open_key__isnull=False).update(
         state=State.CLOSED,
         open_key=None,
-        resolved_by=actor,
+        resolved_by=name,
         resolved_at=now(),
         resolution=resolution,
     )
     if not closed:
         return False
-    FindingEvent.objects.create(finding=finding, what="closed", by=actor, note=resolution)
+    FindingEvent.objects.create(finding=finding, what="closed", by=name, note=resolution)
     audit.record(
         "finding.close",
         actor=actor,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engines.hard_rules import RuleError, RuleResult
 from engines.models import TaskRun
-from engines.rules.errors import RuleError
 from engines.sop import snapshot
 from engines.sop.findings import GOOD, Observation
 from engines.sop.study import Study
 from skills.graph import Node
-
-if TYPE_CHECKING:
-    from engines.rules import RuleResult
 
 RULE_ERROR = "规则执行异常: %s"
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
+from typing import Any
 
-from django.utils.timezone import now
-
+from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
 from engines.sop.snapshot import fingerprint
 from projects import dictionary
 from projects.metadata import StudyMetadata
 from projects.models import Project
+from projects.windows import today_in
 from skills.mapping import actual_rules, aliases
-
-if TYPE_CHECKING:
-    from engines.rules import RuleSet
 
 
 @dataclass(frozen=True)
@@ -35,14 +31,17 @@ class Study:
 
     def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
         """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""
-        actual = actual_rules(rules, self.names)
-        context = project_file(self.project, self.metadata)
-        key = fingerprint([actual, context, self.metadata.metadata])
-        return _compile(key, Once((actual, self.metadata.metadata, context)))
+        project = self.project
+        mine = [rules, self.names, project.timezone, project.anchor_is_day, self.metadata.digest]
+        return _compile(fingerprint(mine), Once((rules, self)))
 
-    def today(self) -> datetime:
-        """Now in the project's zone."""
-        return now().astimezone(ZoneInfo(self.project.timezone))
+    def context(self) -> StudyContext:
+        """The rule engine's view of the dictionary."""
+        return StudyContext.build(self.metadata.metadata, project_file(self.project, self.metadata))
+
+    def today(self) -> date:
+        """Today in the project's zone."""
+        return today_in(self.project.timezone)
 
 
 class Once:
@@ -61,12 +60,9 @@ class Once:
 
 @lru_cache(maxsize=256)
 def _compile(key: str, arguments: Once) -> RuleSet:
-    from engines.rules import StudyContext, compile_rule_set
-
-    rules, metadata, context = arguments.value
-    compiled = compile_rule_set(rules, StudyContext.build(metadata, context))
+    rules, study = arguments.value
     arguments.value = None
-    return compiled
+    return compile_rule_set(actual_rules(rules, study.names), study.context())
 
 
 def project_file(project: Project, metadata: StudyMetadata) -> dict[str, Any]:

@@ -17,13 +17,18 @@ from skills.mapping import aliases
 
 @dataclass
 class ToolContext:
-    """`member` scopes every read; None only for jobs of the house, such as soft rules."""
+    """`member` scopes every read; None only for jobs of the house, such as soft rules.
+
+    `effect_key` names the step of a workflow that may have effects, `record_id` its subject.
+    """
 
     project: Project
     member: Member | None
     gate: Gate
     question: str = ""
     today_is: date | None = None
+    effect_key: str = ""
+    record_id: str = ""
 
     @cached_property
     def metadata(self) -> StudyMetadata:

@@ -10,14 +10,12 @@ from django.utils.translation import gettext as _
 from engines.tools.context import ToolContext
 from engines.tools.fields import FieldNames
 from engines.tools.results import Fact, Status, ToolResult
-from integrations.privacy import age_on
 from projects.display import DisplayRow, DisplayValue, display_rows
 from projects.records import RecordData, read_record
 
 NAME = "read_clinical_data"
 MOST_VALUES = 60
 MOST_TEXT = 400
-NOT_FOUND = "没有找到这位受试者,或没有查看权限。"
 
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
@@ -27,8 +25,13 @@ def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> To
     wanted, advice = _wanted(names, arguments.get("fields") or ())
     data = read_record(project=context.project, record_id=record_id, member=context.member)
     if data is None:
-        return ToolResult(NAME, Status.NOT_FOUND, NOT_FOUND)
+        return ToolResult(NAME, Status.NOT_FOUND, not_found())
     return describe(context, names, data, wanted, advice)
+
+
+def not_found() -> str:
+    """The one wording for "does not exist" and "not yours" (design.md 9.7)."""
+    return _("There is no such subject, or you have no right to see it. Please check the number.")
 
 
 def _wanted(names: FieldNames, asked: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -157,9 +160,3 @@ def _secrets(context: ToolContext, data: RecordData) -> tuple[str, ...]:
     flagged = context.metadata.identifier_fields - {context.metadata.record_id_field}
     found = {str(row.get(field, "")).strip() for row in data.rows for field in flagged}
     return tuple(sorted(value for value in found if len(value) > 1))
-
-
-def age_of(context: ToolContext, data: RecordData, field: str) -> int | None:
-    """The age behind a date of birth, which itself never leaves."""
-    dates = (str(row.get(field, "")) for row in data.rows)
-    return next((age for text in dates if (age := age_on(text, context.today)) is not None), None)

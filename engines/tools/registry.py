@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
 from engines.tools.context import ToolContext
@@ -124,10 +125,11 @@ def execute(
         return tool.function(context, arguments)
     except (RedcapError, NotConfiguredError) as error:
         logger.warning("Tool %s: %s", name, error)
-        return ToolResult(name, Status.DOWN, "REDCap 暂时无法读取。", outside_down=True)
+        text = _("REDCap cannot be read at the moment. Please try again later.")
+        return ToolResult(name, Status.DOWN, text, outside_down=True)
     except PrivacyError as error:
         logger.error("Tool %s: %s", name, error)
-        return ToolResult(name, Status.DOWN, "隐私保护检查未通过,未能读取。")
+        return ToolResult(name, Status.DOWN, _("The privacy check failed; nothing was read."))
 
 
 def _problem(tool: Tool, arguments: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from engines.tools.context import ToolContext
-from engines.tools.records import NOT_FOUND
+from engines.tools.records import not_found
 from engines.tools.results import Fact, Status, ToolResult
 from projects.records import RecordData, read_records
 from projects.visit_window import VisitPlanSpec, VisitState, plan_of, visit_states
@@ -35,7 +35,7 @@ def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> To
         fields=_fields(context, plan),
     )
     if not found:
-        return ToolResult(NAME, Status.NOT_FOUND, NOT_FOUND)
+        return ToolResult(NAME, Status.NOT_FOUND, not_found())
     wanted = str(arguments.get("visit") or "").strip().upper()
     known = {visit.visit.upper() for visit in plan.visits}
     if wanted and wanted not in known:

@@ -90,9 +90,7 @@ class Transport:
             logger.warning("REDCap try %s of content %s failed", attempt + 1, content)
         if isinstance(failure, str):
             raise RedcapUnavailable(0, failure, content)
-        raise RedcapUnavailable(
-            failure.status_code, _error_text(self._decode(failure)), content
-        )
+        raise RedcapUnavailable(failure.status_code, _error_text(self._decode(failure)), content)
 
     def _send(self, form: dict[str, str]) -> httpx.Response | str:
         """One try. A network error comes back as its name: httpx's exception holds the token.

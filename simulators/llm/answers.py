@@ -21,7 +21,7 @@ LIMIT = re.compile(
     r"(?:不超过|不多于|控制在|≤|少于|within|at most)\s*(\d{2,4})\s*(?:个)?(?:汉)?字|(\d{2,4})\s*字(?:以内|之内)"
 )
 FACTOR = {"tool": 1.0, "data": 1.0, "text": 0.95, "given": 0.95, "lead": 0.75, "talk": 0.6}
-ENOUGH = 0.2
+ENOUGH, SURE = 0.2, 0.35
 NEAR_BEST = 0.6
 MOST_UNITS = 8
 LISTED = 12
@@ -68,11 +68,13 @@ def choose(material: Material) -> list[Unit]:
     weight = weights([set(unit.words) for unit in units])
     scored = [(score(query, set(u.words), weight) * FACTOR[u.source], u) for u in units]
     best = max((value for value, _ in scored), default=0.0)
-    if best >= ENOUGH:
+    told = {u.source for value, u in scored if value == best}
+    fetched = _fetched(units, named=named)
+    if best >= (SURE if fetched and told <= {"lead", "talk"} else ENOUGH):
         near = [(value, unit) for value, unit in scored if value >= best * NEAR_BEST]
         near = sorted(near, key=lambda pair: -pair[0])[:MOST_UNITS]
         return sorted((unit for _, unit in near), key=lambda unit: unit.order)
-    return _fetched(units, named=named)
+    return fetched
 
 
 def _of_named_records(material: Material) -> tuple[list[Unit], bool]:
@@ -87,7 +89,7 @@ def _of_named_records(material: Material) -> tuple[list[Unit], bool]:
 def _fetched(units: list[Unit], *, named: bool) -> list[Unit]:
     """Data that was fetched for this very question, although none of its words recur in it."""
     if named:
-        return [unit for unit in units if unit.owner and unit.label][:LISTED]
+        return [unit for unit in units if unit.owner][:LISTED]
     return [unit for unit in units if unit.source in ("tool", "data") and unit.label][:LISTED]
 
 

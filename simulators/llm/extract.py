@@ -15,9 +15,9 @@ MYSELF = re.compile(r"我|本人|\bI\b|\bmy\b|\bme\b|以后|今后|记住|记得
 OTHERS = re.compile(r"您|感谢|\byou\b|\byour\b", re.I)
 CLAUSES = re.compile(r"[^，。；,;！!？?\n]+")
 STATED = re.compile(
-    r"^(?:请)?(?:记住|记得)?[:：]?\s*(?:我们?|本人)?的?(?P<field>[^是为叫在]{1,8})(?:是|为|叫|在)(?P<value>.+)$"
+    r"^(?:请)?(?:记住|记得)?[:：]?\s*(?:我们?|本人)?的?(?P<field>[^是为叫]{1,8})(?:是|为|叫)(?P<value>.+)$"
 )
-AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:[\u4e00-\u9fff%]{1,2}|[A-Za-z/]+)?")
+AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:万元|个月|小时|[\u4e00-\u9fff%]|[A-Za-z/]+)?")
 DESCRIBED = r"(?<![\w-]){name}[\"'`”]?(?:\s*[:：=—(（|]\s*|\s+-\s+|\s+)([^\n]{{1,120}})"
 
 

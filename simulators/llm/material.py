@@ -16,6 +16,15 @@ from simulators.llm.protocol import Chat, Message
 from simulators.llm.text import ids, is_question, sentences, terms
 
 BULLET = re.compile(r"^\s*(?:[-*•·▪]\s+|\d{1,2}[.、)）](?!\d)\s*|[（(]\d{1,2}[)）]\s*)")
+TAG = re.compile(r"</?\w[^<>]*>$")
+SPEAKER = re.compile(r"^(?:AI|助手|assistant|答|A)$", re.IGNORECASE)
+ASKER = re.compile(r"^(?:用户|user|问题|问|Q|question)$", re.IGNORECASE)
+# A remark on the answer before, not a question of its own.
+REVISION = re.compile(
+    r"(?:上面|上一|上次|之前|刚才)[^。]{0,6}(?:回答|答案|回复|结果)|重新(?:以|回答|返回|输出|生成)|"
+    r"previous (?:answer|reply|response)|try again|缩短|改正|检查失败",
+    re.IGNORECASE,
+)
 NUMBERED = re.compile(r"^(?:\d+(?:\.\d+)+\s*|[一二三四五六七八九十]+、)[^。；;，,]{1,24}$")
 HEADING = re.compile(
     r"^(?:#+\s.*|【[^】]*】\s*|\[[^\]]*\](?:\s+[^。；]{0,60})?|[^。；，,]{1,24}[:：])\s*$"
@@ -23,8 +32,14 @@ HEADING = re.compile(
 KEY_VALUE = re.compile(r"^([^:：。；，,]{1,24})[:：]\s*(.+)$")
 # Second person and talk about the answer itself: words to the model, not material.
 INSTRUCTION = re.compile(
-    r"你是|你的|你必须|你可以|你只|您称呼|请基于|请根据|请按|请以|请用|回答|回复|输出|返回|编造|字以内|"
+    r"你是|你的|你必须|你可以|你只|您称呼|请基于|请根据|请按|请以|请用|回答|回复|输出|返回|编造|字以内|指令|"
     r"不超过\s*\d+\s*字|JSON|json|工具|^[✅❌⚠☑]|\b(?:[Yy]ou|[Yy]our|[Aa]nswer|[Rr]espond|[Rr]eply)\b"
+)
+# `受试者: P001`, `Subject 7` or `P001` alone: the lines below are about that record.
+OWNER = re.compile(
+    r"^(?:[^\w]*(?:record(?:[_ ]?id)?|subject(?: id)?|id|受试者|患者|病例|编号|受试者编号)[\s:：#]*)?"
+    r"([A-Za-z]{1,8}[-_]?\d[\w-]*|(?<=[\s:：#])\d+)\W*$",
+    re.IGNORECASE | re.ASCII,
 )
 RECORD_KEY = re.compile(r"(?:^|_)id$|^id_|record|subject|编号|受试者|患者|病例", re.IGNORECASE)
 LABEL_KEYS = ("label", "name", "field", "key", "title", "item", "名称", "字段", "项目")
@@ -65,15 +80,11 @@ def question_index(chat: Chat) -> int:
     messages = chat.messages
     found = [i for i, message in enumerate(messages) if message.role == "user"]
     while len(found) > 1 and messages[found[-1] - 1].role in ("tool", "assistant"):
-        before = messages[found[-1] - 1]
-        if before.role == "assistant" and not _is_json(before.content):
+        before, remark = messages[found[-1] - 1], messages[found[-1]].content
+        if before.role == "assistant" and not REVISION.search(remark):
             break
         found.pop()
     return found[-1] if found else -1
-
-
-def _is_json(text: str) -> bool:
-    return any(True for _ in blobs(text))
 
 
 def read(chat: Chat) -> Material:
@@ -160,29 +171,43 @@ def prose_units(text: str, source: str, owner: str = "", heading: str = "") -> l
     """Sentences and list items of a text, each with the heading above it."""
     units: list[Unit] = []
     for line in filter(None, (line.strip() for line in text.splitlines())):
+        if TAG.match(line):
+            continue
+        if named := OWNER.match(line.strip("#【】*- ")):
+            owner, heading = named[1], ""
+            continue
         if not BULLET.match(line) and (HEADING.match(line) or NUMBERED.match(line)):
             heading = line.strip("#【】:： ")
             continue
         body = BULLET.sub("", line).replace("**", "").lstrip("> ")
         pair = KEY_VALUE.match(body)
-        context, label = heading, ""
+        if pair and SPEAKER.match(pair[1].strip()):
+            body = pair[2]
+            pair = KEY_VALUE.match(body)
+        context, label, about = heading, "", owner
+        if pair and (named := OWNER.match(pair[1])):
+            about, body = named[1], pair[2]
+            pair = KEY_VALUE.match(body)
         if pair and len(sentences(pair[2])) > 1:
             context, body = f"{heading} {pair[1]}".strip(), pair[2]
         elif pair:
             label = pair[1].strip()
         for sentence in sentences(body):
-            if _usable(sentence, "data" if source == "given" and body != line else source):
+            given = source == "given" and body != line
+            if _usable(sentence, label, heading, "data" if given else source):
                 value = pair[2].strip() if pair and label else None
-                units.append(Unit(sentence, context, source, owner, label, value))
+                units.append(Unit(sentence, context, source, about, label, value))
     return units
 
 
-def _usable(sentence: str, source: str) -> bool:
+def _usable(sentence: str, label: str, heading: str, source: str) -> bool:
     if source in ("tool", "data"):
         return True
+    if ASKER.match(label) or sentence.endswith(("?", "？", "吗", "呢")):
+        return False
     if source == "talk" and is_question(sentence):
         return False
-    return not INSTRUCTION.search(sentence)
+    return not INSTRUCTION.search(sentence) and not INSTRUCTION.search(heading)
 
 
 def json_units(value: Any, source: str, context: str = "", owner: str = "") -> list[Unit]:

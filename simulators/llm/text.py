@@ -14,6 +14,7 @@ WORD = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|\d+(?:\.\d+)?")
 ID = re.compile(
     r"(?<![A-Za-z0-9_.-])(?:[A-Za-z]{1,8}[-_]?\d[\w-]*|\d[\w-]*)(?![\w-]|\.\d)", re.ASCII
 )
+DATE = re.compile(r"(?:19|20)\d{2}-\d{1,2}(?:-\d{1,2})?")
 SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 QUESTION = re.compile(
     r"[?？]\s*$|吗|呢\s*$|多少|什么|怎么|怎样|如何|哪|几[个名例位次]|是否|请问|为什么"
@@ -71,6 +72,8 @@ def ids(text: str) -> list[str]:
     """Tokens that look like ids, in order, without repeats; a number with a unit is none."""
     found = []
     for match in ID.finditer(text):
+        if DATE.fullmatch(match.group()):
+            continue
         after = text[match.end() : match.end() + 1]
         unit = match.group().isdigit() and re.match(r"[年月日天周岁例个名次位小%℃]", after)
         if not unit and match.group() not in found:

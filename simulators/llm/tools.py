@@ -11,9 +11,8 @@ from simulators.llm.fill import QUOTE, fill, is_verdict
 from simulators.llm.material import Material, question_index, records_given
 from simulators.llm.protocol import Chat, Tool
 from simulators.llm.schema import Schema, about, kind_of, nullable, resolve
-from simulators.llm.text import STOP, asked, ids, score, similar, terms, weights
+from simulators.llm.text import DATE, STOP, asked, ids, score, similar, terms, weights
 
-DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 WHOLE_TEXT = re.compile(
     r"query|question|keyword|search|text|content|问题|检索|查询|关键词|内容|描述", re.I
 )
@@ -148,7 +147,7 @@ def _argument(name: str, schema: Schema, question: str, named: list[str], *, wan
     if _takes_id(name, schema):
         return _as(kind, named[0]) if named else None
     if kind in ("integer", "number"):
-        rest = re.sub("|".join(map(re.escape, named)) or r"(?!)", " ", question)
+        rest = DATE.sub(" ", re.sub("|".join(map(re.escape, named)) or r"(?!)", " ", question))
         number = re.search(r"\d+(?:\.\d+)?", rest)
         return _as(kind, number.group()) if number else schema.get("default")
     if kind == "string":
@@ -170,7 +169,7 @@ def _options(options: list[Any], schema: Schema, question: str) -> list[Any]:
 def _text_argument(text: str, question: str, named: list[str], *, wanted: bool) -> Any:
     if DATED.search(text):
         found = DATE.search(question)
-        return found[1] if found else None
+        return found.group() if found else None
     if WHOLE_TEXT.search(text):
         return question
     if NAMED_FIELD.search(text):

@@ -14,7 +14,7 @@ from simulators.llm.material import blobs, question_index
 from simulators.llm.protocol import Chat
 
 LISTED = re.compile(
-    r"(?:排除|除外|不得有|不能有|不应有|不得存在|不存在|(?<!有)无以下|没有|剔除|"
+    r"(?:排除|除外|不得有|不能有|不应有|不得存在|(?<!有)无以下|剔除|"
     r"[Ee]xclud(?:e|es|ing)|[Nn]o history of)"
     r"[:：\s]*(?P<list>[^。；;\n！!“”\"{}]+)"
 )
@@ -69,7 +69,8 @@ class Finding:
 
 def judge(chat: Chat) -> Verdict:
     """Read the instruction and the data of a request."""
-    conditions, data = conditions_of(chat), data_of(chat)
+    conditions, instruction = conditions_of(chat)
+    data = data_of(chat, instruction) if instruction else []
     if not conditions or not data:
         return _undetermined("提供的资料不足以作出判断。")
     findings = [look_up(condition, data) for condition in conditions]
@@ -81,8 +82,9 @@ def judge(chat: Chat) -> Verdict:
     general = next(
         (clause for text in data for clause in _clauses(text) if NOTHING.search(clause)), ""
     )
-    if not denied and not general:
-        return _undetermined("资料中没有提到所列情况，无法判断。")
+    if len(denied) < len(findings) and not general:
+        # Silence about a condition is no denial of it.
+        return _undetermined("资料没有逐一说明所列情况，无法判断。")
     quotes = _quotes(denied) + ((general,) if general else ())
     return Verdict(
         True, _absent_reason(denied, findings), SURE_ABSENT, tuple(dict.fromkeys(quotes))
@@ -104,16 +106,16 @@ def _quotes(findings: list[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(finding.quote for finding in findings if finding.quote))
 
 
-def conditions_of(chat: Chat) -> list[str]:
-    """The conditions the instruction lists; tool results and JSON never instruct."""
+def conditions_of(chat: Chat) -> tuple[list[str], str]:
+    """The conditions the instruction lists and its wording; tools and JSON never instruct."""
     for roles in (("system", "developer"), ("user",)):
         for message in chat.messages:
             if message.role in roles:
                 for found in LISTED.finditer(_prose(message.content)):
                     names = [_trim(part) for part in SPLIT.split(found["list"])]
                     if named := [name for name in names if len(name) >= 2]:
-                        return named
-    return []
+                        return named, found.group()
+    return [], ""
 
 
 def _trim(part: str) -> str:
@@ -126,31 +128,23 @@ def _prose(text: str) -> str:
     return text
 
 
-def data_of(chat: Chat) -> list[str]:
-    """The texts that count as data: tool results, JSON, and prose that lists no exclusions."""
-    at, found = question_index(chat), []
+def data_of(chat: Chat, instruction: str) -> list[str]:
+    """The texts that count as data: tool results, JSON and prose, the instruction taken out."""
+    at, found = question_index(chat), list[str]()
     for index, message in enumerate(chat.messages):
         if message.role == "tool":
             found.append(message.content)
         elif message.role != "assistant":
-            found += [
+            parts = [
                 message.content[start:end]
                 for start, end, value in blobs(message.content)
                 if not (isinstance(value, dict) and "properties" in value)
             ]
             if index == at or (message.role != "user" and index):
-                found.append(LISTED.sub("\n", _prose(message.content)) if index != at else
-                             _without_instruction(_prose(message.content)))  # fmt: skip
+                parts.append(_prose(message.content))
+            # Repeated, the instruction would read like a denial of what it lists.
+            found += [part.replace(instruction, "\n") for part in parts]
     return [text for text in found if text.strip()]
-
-
-def _without_instruction(text: str) -> str:
-    """A user text less the line that gives the instruction, where a list stands in it."""
-    lines = text.splitlines()
-    if len(lines) == 1:
-        return text
-    listed = [line for line in lines if LISTED.search(line)]
-    return "\n".join(line for line in lines if line not in listed[:1])
 
 
 def _clauses(text: str) -> Iterator[str]:

@@ -96,7 +96,9 @@ class PhoneService:
         seconds = min(float(query.get("wait") or LONGEST_WAIT_S), LONGEST_WAIT_S)
         store = self._wecom.store
         epoch = query.get("epoch", store.epoch)
-        entries = store.wait(user, after, seconds) if epoch == store.epoch else []
+        newest = int(query["newest"]) if "newest" in query else None
+        same = epoch == store.epoch
+        entries = store.wait(user, after, seconds, newest) if same else []
         if epoch != store.epoch:
             # Reset meanwhile: the page starts over.
             entries, after = store.chat(user), 0

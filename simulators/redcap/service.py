@@ -23,6 +23,7 @@ from simulators.redcap.store import Store
 from simulators.state import State
 from simulators.study import load_study, place_dates
 
+HOST = "127.0.0.1"
 WRITES = ("import", "delete", "rename", "switch", "createFolder", "createRepository")
 # Contents REDCap has and this stand-in has not.
 _SURVEY_CONTENTS = ("surveyLink", "surveyQueueLink", "surveyAccessCode", "surveyReturnCode")
@@ -89,13 +90,15 @@ class RedcapService:
     def control(self, path: str, request: Request) -> Response | None:
         """records, counters, det and switches below /_control/redcap/."""
         if path == "records" and request.method == "POST":
-            return self._save(request)
+            base = f"http://{request.headers.get('Host', HOST)}{self.prefix}"
+            return self._save(request.json(), base)
         if path == "counters":
             return Response.json(self._counters())
         if path == "det":
             return Response.json(self._trigger.sent)
         if path == "switches":
-            self._comma_strings = request.json().get("comma_strings", self._comma_strings)
+            if request.method == "POST":
+                self._comma_strings = request.json().get("comma_strings", self._comma_strings)
             return Response.json({"comma_strings": self._comma_strings})
         return None
 
@@ -150,10 +153,8 @@ class RedcapService:
         calls = dict(self._calls)
         return {"imports": self._imports, "calls": calls, "max_per_minute": busiest}
 
-    def _save(self, request: Request) -> Response:
-        body = request.json()
+    def _save(self, body: Any, base: str = f"http://{HOST}/redcap/") -> Response:
         rows = place_dates(body if isinstance(body, list) else [body], self.state.today())
-        base = f"http://{request.headers.get('Host', '127.0.0.1')}{self.prefix}"
         with self._store.lock:
             for row in rows:
                 self._check_save(row)

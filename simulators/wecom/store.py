@@ -111,16 +111,19 @@ class Store:
                 if rows
             }
 
-    def wait(self, userid: str, after: int, seconds: float) -> list[dict[str, Any]]:
-        """`chat`, waiting up to `seconds` for the first entry."""
+    def wait(
+        self, userid: str, after: int, seconds: float, newest: int | None = None
+    ) -> list[dict[str, Any]]:
+        """`chat`, waiting up to `seconds` for an entry, or for one of anybody after `newest`."""
         with self.changed:
             epoch = self.epoch
-            self.changed.wait_for(
-                lambda: (
-                    self.chat(userid, after) or epoch != self.epoch or self._state.stopping.is_set()
-                ),
-                timeout=seconds,
-            )
+
+            def news() -> bool:
+                elsewhere = newest is not None and max(self.latest().values(), default=0) > newest
+                ended = epoch != self.epoch or self._state.stopping.is_set()
+                return elsewhere or ended or bool(self.chat(userid, after))
+
+            self.changed.wait_for(news, timeout=seconds)
             return self.chat(userid, after)
 
     def add_card(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,8 +43,7 @@ def client(url: str, key: str = DIFY_KEY, dataset: str = DATASET) -> DifyClient:
 
 
 def switch(hospital: Hospital, **values: bool) -> None:
-    root = hospital.dify_url.removesuffix("/dify/v1")
-    httpx.post(f"{root}/_control/dify/switches", json=values).raise_for_status()
+    hospital.control("dify/switches", values)
 
 
 def ask(*records: Any, top_k: int = 5) -> list[Passage]:

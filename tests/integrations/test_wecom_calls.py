@@ -231,9 +231,7 @@ def test_gettoken_that_times_out_sent_nothing(wecom: WecomSim) -> None:
 
 
 @pytest.mark.parametrize("body", [{"errcode": 0}, {"errcode": 0, "access_token": ""}])
-def test_gettoken_without_a_token_is_tried_again(
-    wecom: WecomSim, body: dict[str, object]
-) -> None:
+def test_gettoken_without_a_token_is_tried_again(wecom: WecomSim, body: dict[str, object]) -> None:
     wecom.fault(GETTOKEN, "body", body)
     assert error(wecom.client().send(text())).kind is Kind.RETRY
 

@@ -95,9 +95,7 @@ def test_what_is_no_ciphertext_is_refused(text: str) -> None:
         crypt_of(A).decrypt(text)
 
 
-@pytest.mark.parametrize(
-    "key", ["", "a" * 42, "a" * 44, "a" * 42 + "!", "a" * 42 + "=", "中" * 43]
-)
+@pytest.mark.parametrize("key", ["", "a" * 42, "a" * 44, "a" * 42 + "!", "a" * 42 + "=", "中" * 43])
 def test_a_key_of_the_wrong_form_is_refused(key: str) -> None:
     with pytest.raises(CryptoError) as raised:
         Crypt("t", key, "")

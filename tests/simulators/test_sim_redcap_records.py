@@ -236,6 +236,7 @@ def test_versions_that_refuse_comma_strings(sim: Sim) -> None:
 
 def test_the_old_version_that_exports_all_forms_for_a_wrong_one(sim: Sim) -> None:
     sim.control("redcap/switches", {"comma_strings": "lenient"})
+    assert sim.control("redcap/switches") == {"comma_strings": "lenient"}
     assert sim.rows(forms="nosuch,ae") == sim.rows()
     assert sim.call(forms=["nosuch"]).status_code == 400
 

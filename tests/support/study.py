@@ -32,5 +32,6 @@ def seed_study(servers: StandIns) -> Study:
     stand_ins.configure(run, det_url="", today=today)
     dictionary.refresh(project)
     roster.sync(project)
+    seed.fill(project, today)
     members = {m.wecom_userid: m for m in Member.objects.select_related("project", "user")}
     return Study(Project.objects.get(pk=project.pk), servers, run, members)

@@ -28,6 +28,7 @@ class Command(BaseCommand):
             stand_ins.configure(run, det_url=run["det_url"], today=today)
             dictionary.refresh(project)
             roster.sync(project)
+            seed.fill(project, today)
         except (httpx.HTTPError, RedcapError) as error:
             self.stderr.write(_("The stand-ins do not answer: %s") % error)
         runfile.save(run)

@@ -50,13 +50,23 @@ def _prepare(options: dict[str, Any]) -> tuple[RuleSet, date]:
     if project is not None and not isinstance(project, dict):
         raise RuleError(_("The project file is an object."))
     context = StudyContext.build(dictionary, project)
-    rules = rule_list(_read(options["rules"]))
+    rules = rule_list(_read(options["rules"], object_pairs_hook=_unique_keys))
     return compile_rule_set(rules, context), resolve_today(options["today"], context)
 
 
-def _read(path: str) -> Any:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A doubled operator would silently drop the first condition."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise RuleError(_("An object has the same key twice: %(keys)s") % {"keys": list(found)})
+    return found
+
+
+def _read(path: str, **how: Any) -> Any:
     try:
-        return json.loads(Path(path).read_text("utf-8-sig"))
+        return json.loads(Path(path).read_text("utf-8-sig"), **how)
+    except RuleError:
+        raise
     except ValueError as error:
         raise RuleError(f"{path}: {error}") from None
 
@@ -64,4 +74,6 @@ def _read(path: str) -> Any:
 def _answer(rule_set: RuleSet, line: dict[str, Any], today: date) -> dict[str, Any]:
     record_id, rows = record_rows(line, rule_set.context)
     results = rule_set.evaluate(record_id, rows, today)
-    return {"record_id": record_id, "results": [result.as_dict() for result in results]}
+    answer = {"record_id": record_id, "results": [result.as_dict() for result in results]}
+    json.dumps(answer, ensure_ascii=False).encode()  # a lone surrogate is refused, not written
+    return answer

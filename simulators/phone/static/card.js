@@ -18,7 +18,7 @@ function options(question, kind, many) {
     const chosen = question.selected_id ?? list[0]?.id;
     input.checked = kind === "checkbox" ? Boolean(option.is_checked) : option.id === chosen;
     if (kind !== "checkbox" && !list.some((one) => one.id === chosen)) input.checked = index === 0;
-    box.append(element("label", "", input, element("span", "", option.text)));
+    box.append(element("label", "", input, element("span", "", emoji(option.text))));
   });
   box.dataset.question = question.question_key;
   box.disabled = Boolean(question.disable);

@@ -11,7 +11,7 @@ const [memberBox, chat, form, input, send, hint, newer] = [
   "member", "chat", "form", "input", "send", "hint", "newer",
 ].map(find);
 
-const known = { members: [], seen: {} };
+const known = { members: [], seen: {}, epoch: "", newest: 0 };
 let talk = null;
 
 function fresh(user) {
@@ -108,10 +108,12 @@ function take(answer) {
   showTyping();
   if (answer.entries.length && follow) toEnd();
   else if (answer.entries.some((entry) => entry.side === "bot")) newer.hidden = false;
-  mark(answer.latest);
+  mark(answer.latest, answer.epoch);
 }
 
-function mark(latest) {
+function mark(latest, epoch) {
+  if (epoch !== known.epoch) Object.assign(known, { epoch, seen: {} });
+  known.newest = Math.max(0, ...Object.values(latest));
   const mine = talk.user.toLowerCase();
   known.seen[mine] = latest[mine] ?? 0;
   for (const option of memberBox.options) {
@@ -122,14 +124,16 @@ function mark(latest) {
   }
   const others = [...memberBox.options].some((option) => option.textContent.startsWith("● "));
   memberBox.parentElement.classList.toggle("unread", others);
-  sessionStorage.setItem("seen", JSON.stringify(known.seen));
+  sessionStorage.setItem("seen", JSON.stringify({ epoch, seen: known.seen }));
 }
 
 async function follow(mine) {
   while (talk === mine && !mine.stop.signal.aborted) {
     const query = new URLSearchParams({ user: mine.user, after: mine.after });
-    if (mine.epoch) query.set("epoch", mine.epoch);
-    else query.set("wait", "0");
+    if (mine.epoch) {
+      query.set("epoch", mine.epoch);
+      query.set("newest", known.newest);
+    } else query.set("wait", "0");
     try {
       const answer = await fetch(`state?${query}`, { signal: mine.stop.signal });
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
@@ -164,7 +168,7 @@ async function start() {
     members.push({ userid: asked, name: asked, title: "" });
   }
   known.members = members;
-  known.seen = JSON.parse(sessionStorage.getItem("seen") ?? "{}");
+  Object.assign(known, JSON.parse(sessionStorage.getItem("seen") ?? "{}"));
   find("app").textContent = app;
   for (const { userid, name, title } of members) {
     const label = title ? `${name}（${title}）` : name;

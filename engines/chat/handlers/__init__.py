@@ -1,0 +1,45 @@
+"""One handler an intent (decisions.md, the router table).
+
+`PREFETCH`: the reads that the intent already calls for, done side by side for all tasks of a message.
+`HANDLERS`: what is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engines.chat.handlers import actions, data, history, memories, talk
+from engines.chat.reply import Outcome
+from engines.chat.turn import Turn
+from engines.intents import Part
+from engines.tools import ToolResult
+
+Prefetch = Callable[[Turn, Part], list[ToolResult]]
+Handler = Callable[[Turn, Part, Sequence[ToolResult], int], Outcome]
+
+PREFETCH: Mapping[str, Prefetch] = {
+    "query_record": data.read_records,
+    "count_records": data.read_stats,
+    "project_info": data.read_project,
+    "visit_window": data.read_visits,
+    "query_protocol": data.read_protocol,
+    "analyze_trend": history.read_trend,
+    "generate_report": actions.read_report,
+}
+HANDLERS: Mapping[str, Handler] = {
+    "query_record": data.answer_records,
+    "count_records": data.answer_data,
+    "project_info": data.answer_data,
+    "visit_window": data.answer_records,
+    "query_protocol": data.answer_data,
+    "query_history": history.answer_history,
+    "analyze_trend": history.answer_history,
+    "qc_task": actions.start_qc,
+    "generate_report": actions.make_report,
+    "data_entry": actions.guide_entry,
+    "qa_query": talk.reason,
+    "remember": memories.remember,
+    "feedback": memories.feedback,
+    "general_chat": talk.chat,
+    "off_topic": talk.off_topic,
+}

@@ -1,0 +1,157 @@
+"""Questions whose data the intent already names: tools first, then one call (seed 003)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from engines import render
+from engines.chat.reply import Outcome
+from engines.chat.turn import Turn
+from engines.chat.wording import Draft, answer
+from engines.intents import Part
+from engines.tools import Fact, Status, ToolResult, execute
+from engines.tools.records import not_found
+from engines.tools.visits import due_overview, plan_result
+from integrations.redcap import RedcapError
+from projects.client import NotConfiguredError
+
+MOST_SUBJECTS = 5
+_PRONOUN = re.compile(
+    r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[??]?$"
+)
+_PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
+
+
+def subjects(turn: Turn, part: Part) -> list[str]:
+    """The subjects a task is about: its own, those it names, else those last spoken of."""
+    ids = list(part.record_ids)
+    for name, found in turn.names.items():
+        if name in part.text:
+            ids += found
+    if not ids and _PRONOUN.search(part.text):
+        ids = list(turn.session.record_ids)
+    return list(dict.fromkeys(ids))
+
+
+def asked_fields(turn: Turn, part: Part) -> list[str]:
+    """Fields the task speaks of, at most 30; [] for "how is he"."""
+    found = turn.fields.mentioned(turn.resolved(part.text))
+    if turn.project.enrolment_field in found:
+        return found[:30]
+    return found[:30]
+
+
+def read_records(turn: Turn, part: Part) -> list[ToolResult]:
+    """Read the subjects of a task."""
+    fields = asked_fields(turn, part)
+    results = []
+    for record_id in subjects(turn, part)[:MOST_SUBJECTS]:
+        arguments = {"record_id": record_id, **({"fields": fields} if fields else {})}
+        results.append(turn.read(execute(turn.context, "read_clinical_data", arguments)))
+    return results
+
+
+def read_stats(turn: Turn, part: Part) -> list[ToolResult]:
+    """Count."""
+    return [turn.read(execute(turn.context, "get_project_stats", {}))]
+
+
+def read_protocol(turn: Turn, part: Part) -> list[ToolResult]:
+    """Search the documents."""
+    query = turn.resolved(part.text)[:500]
+    return [turn.read(execute(turn.context, "search_protocol", {"query": query}))]
+
+
+def read_visits(turn: Turn, part: Part) -> list[ToolResult]:
+    """A subject's windows, the plan itself, or everything that is due."""
+    ids = subjects(turn, part)[:MOST_SUBJECTS]
+    planned = {entry.visit.upper() for entry in turn.project.visit_plan.all()}
+    visits = [visit for visit in _visits(turn, part) if visit in planned]
+    results = []
+    for record_id in ids:
+        arguments = {"record_id": record_id, **({"visit": visits[0]} if len(visits) == 1 else {})}
+        results.append(turn.read(execute(turn.context, "check_visit_window", arguments)))
+    if ids:
+        return results
+    if visits or _PLAN.search(part.text):
+        return [turn.read(plan_result(turn.context))]
+    return [turn.read(_due(turn))]
+
+
+def _visits(turn: Turn, part: Part) -> list[str]:
+    """V2D28 is V2; only those that stand in this task."""
+    named = [v for v in turn.detection.visits if v.casefold() in part.text.casefold()]
+    return [found[0].upper() for v in named if (found := re.match(r"[Vv]\d+", v))]
+
+
+def _due(turn: Turn) -> ToolResult:
+    try:
+        return due_overview(turn.context)
+    except (RedcapError, NotConfiguredError):
+        text = _("REDCap cannot be read at the moment. Please try again later.")
+        return ToolResult("check_visit_window", Status.DOWN, text, outside_down=True)
+
+
+def read_project(turn: Turn, part: Part) -> list[ToolResult]:
+    """What the console stores about the study."""
+    project = turn.project
+    rows = (
+        ("name", (_("Study"), "项目", "名称", "全称"), project.name),
+        ("code", (_("Code"), "代码", "编号"), project.code),
+        ("status", (_("Status"), "状态", "阶段"), project.get_status_display()),
+        ("pi", (_("Principal investigator"), "PI", "主要研究者"), project.pi_name),
+        ("registration", (_("Registration number"), "注册号"), project.registration_no),
+        ("start", (_("Start date"), "启动", "开始"), project.start_date.isoformat()),
+        ("target", (_("Target enrolment"), "目标", "计划"), str(project.target_enrolment or "")),
+        ("synopsis", (_("Synopsis"), "简介", "目的"), project.synopsis),
+    )
+    facts = tuple(Fact("", key, names, value) for key, names, value in rows if value)
+    blank = [names[0] for _key, names, value in rows if not value]
+    data = {names[0]: value for _key, names, value in rows if value}
+    if blank:
+        data[_("Not recorded")] = "、".join(blank)
+    result = ToolResult(
+        "project_info",
+        Status.OK,
+        data,
+        facts=facts,
+        blocks=(project.synopsis,) if project.synopsis else (),
+        lines=tuple(f"{fact.names[0]}:{fact.value}" for fact in facts),
+        sources=({"kind": "project", "code": project.code},),
+    )
+    return [turn.read(result)]
+
+
+def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """Answer about subjects; nothing is said of those that are not there or not the reader's."""
+    if not results:
+        text = _(
+            "Which subject do you mean? Please give the number. Names and other identifiers are not shown."
+        )
+        return Outcome(text, guided=True)
+    if all(result.status is Status.NOT_FOUND for result in results):
+        return Outcome(not_found())
+    outcome = answer_data(turn, part, results, limit)
+    if any(result.status is Status.NOT_FOUND for result in results):
+        outcome.text = f"{render.cut(outcome.text, limit - len(not_found()))}\n{not_found()}"
+    return outcome
+
+
+def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """One call over what was read; the plain lines when it gives nothing grounded."""
+    good = [result for result in results if result.has_data]
+    if not good:
+        return Outcome(str(results[0].data))
+    draft = Draft(
+        part,
+        results=good,
+        fallback=render.results_text(good, part.text, limit),
+        asked=asked_fields(turn, part),
+        limit=limit,
+    )
+    text = answer(turn, draft)
+    failed = [str(result.data) for result in results if result.status is Status.DOWN]
+    return Outcome("\n".join([text, *failed]), results=good)

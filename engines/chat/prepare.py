@@ -1,0 +1,63 @@
+"""Steps 2 to 4: intents and subjects locally on the raw text, the gate, the context."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from django.conf import settings
+
+from engines.chat.turn import LIMIT, Turn
+from engines.intents import detect
+from engines.llm import Llm
+from engines.outgoing import gate_for
+from engines.tools import ToolContext
+from memory import facts, hot, session
+from memory.visibility import scope_of
+from projects import dictionary, identities, roster
+from projects.models import Member, Project, Subject
+
+ROSTER_AGE_S = 300
+
+
+def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
+    """Everything a message needs before the first outside call of its own.
+
+    Raises RedcapError, NotConfiguredError where the study was never read: without its roster no
+    identifier could be recognised.
+    """
+    roster.ensure_fresh(project, getattr(settings, "ROSTER_MAX_AGE_S", ROSTER_AGE_S))
+    gate = gate_for(project, member)
+    content = hot.read(project)
+    ban = hot.length_ban(content, member.wecom_userid)
+    return Turn(
+        project=project,
+        member=member,
+        text=text,
+        detection=detect(text, record_id_pattern=project.record_id_pattern or None),
+        gate=gate,
+        llm=Llm(project, user_id=member.identity),
+        context=ToolContext(project, member, gate, question=text),
+        scope=scope_of(member),
+        names=_names(project, member, text),
+        session=session.load(member),
+        hot=hot.inject(project, member),
+        facts=facts.own(member),
+        limit=min(LIMIT, ban) if ban else LIMIT,
+        at=at,
+    )
+
+
+def _names(project: Project, member: Member, text: str) -> dict[str, list[str]]:
+    """{name in the text: records}, of subjects the reader may see (E47)."""
+    ids = identities.resolve_name(project, member, text)
+    if not ids:
+        return {}
+    fields = identities.name_fields(dictionary.load(project))
+    found: dict[str, list[str]] = {}
+    for subject in Subject.objects.for_member(member).filter(record_id__in=ids):
+        stored: dict[str, str] = json.loads(subject.identifiers)
+        for key, value in stored.items():
+            if key.partition("#")[0] in fields and value.strip() and value.strip() in text:
+                found.setdefault(value.strip(), []).append(subject.record_id)
+    return found

@@ -1,0 +1,132 @@
+"""The router: from a message to one final reply, in the ten steps of design.md 4."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from django.utils import translation
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.chat import members, store, texts
+from engines.chat.handlers import HANDLERS, PREFETCH
+from engines.chat.prepare import prepare
+from engines.chat.reply import ChatReply, Outcome
+from engines.chat.turn import Turn
+from engines.intents import Part
+from engines.parallel import run_all
+from engines.tools import ToolResult
+from integrations.redcap import RedcapError
+from memory.flow_log import set_feedback
+from projects import audit
+from projects.client import NotConfiguredError
+from projects.db import atomic
+from projects.models import Member, Project
+
+logger = logging.getLogger(__name__)
+
+InTransaction = Callable[[ChatReply], None] | None
+
+
+def answer_message(
+    *,
+    userid: str,
+    text: str,
+    project_code: str | None = None,
+    in_transaction: InTransaction = None,
+) -> ChatReply:
+    """Answer a message of a WeCom user. `in_transaction(reply)` is called last in the only transaction.
+
+    An unknown user is refused politely and audited; where the study is unclear, the reply asks for it.
+    """
+    choice = members.choose(userid, text, project_code)
+    if choice.member is not None:
+        return handle(
+            project=choice.member.project,
+            member=choice.member,
+            text=choice.text,
+            in_transaction=in_transaction,
+        )
+    reply = ChatReply(choice.question) if choice.question else _refusal()
+    with atomic():
+        if reply.refused:
+            audit.record("member.refused", actor=userid, new={"project": project_code})
+        if in_transaction:
+            in_transaction(reply)
+    return reply
+
+
+def _refusal() -> ChatReply:
+    text = _("Sorry, you are not a member of a study here. Please contact your administrator.")
+    return ChatReply(text, refused=True)
+
+
+def handle(
+    *, project: Project, member: Member, text: str, in_transaction: InTransaction = None
+) -> ChatReply:
+    """Answer a member's message; every message ends in exactly one reply, at worst a fixed one."""
+    started = now()
+    with translation.override(member.language):
+        try:
+            turn = prepare(project, member, text, started)
+            outcomes = _work(turn)
+        except (RedcapError, NotConfiguredError) as error:
+            logger.warning("REDCap before the first answer: %s", error)
+            down = _("REDCap cannot be read at the moment. Please try again later.")
+            return store.failed(project, member, text, down, in_transaction, outside_down=True)
+        except Exception as error:
+            # Type only: a message could quote the data it choked on.
+            number = uuid.uuid4().hex[:8]
+            logger.error("Message failed (%s): %s", number, type(error).__name__)
+            logger.debug("Traceback", exc_info=error)
+            fixed = texts.FAILED.format(number=number)
+            return store.failed(project, member, text, fixed, in_transaction)
+        return store.finished(turn, outcomes, in_transaction)
+
+
+def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
+    """Read for all tasks side by side, then word them side by side; in the order of handling."""
+    parts = turn.detection.parts
+    limits = _limits(turn, parts)
+    read = run_all([lambda part=part: _prefetch(turn, part) for part in parts])  # type: ignore[misc]
+    jobs = [
+        lambda p=part, r=results, n=limit: HANDLERS[p.intent](turn, p, r, n)  # type: ignore[misc]
+        for part, results, limit in zip(parts, read, limits, strict=True)
+    ]
+    return list(zip(parts, run_all(jobs), strict=True))
+
+
+def _prefetch(turn: Turn, part: Part) -> list[ToolResult]:
+    reader = PREFETCH.get(part.intent)
+    return reader(turn, part) if reader else []
+
+
+def _limits(turn: Turn, parts: Sequence[Part]) -> list[int]:
+    """Several tasks share the length of one reply."""
+    if len(parts) < 2:
+        return [turn.limit]
+    room = turn.limit - sum(
+        len(store.heading(n, part, Outcome())) for n, part in enumerate(parts, 1)
+    )
+    return [max(room // len(parts), 30)] * len(parts)
+
+
+def record_feedback(
+    *,
+    member: Member,
+    feedback: str | None,
+    reason: str | None,
+    conversation_id: UUID | str | None = None,
+) -> bool:
+    """Store 👍/👎 of a card or command; False when there is no such answer of this member."""
+    with atomic():
+        return set_feedback(
+            project=member.project,
+            user_id=member.identity,
+            feedback=feedback,
+            reason=reason if feedback == "thumbs_down" else None,
+            conversation_id=conversation_id,
+        )

@@ -1,0 +1,175 @@
+"""The last steps: one reply, and everything it leaves behind in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.chat import texts
+from engines.chat.reply import ChatReply, Outcome
+from engines.chat.turn import Turn
+from engines.intents import Part
+from engines.models import AgentTrace
+from integrations.privacy import PLACEHOLDER
+from memory import flow_log, session
+from projects.db import atomic
+from projects.models import Member, Project
+
+InTransaction = Callable[[ChatReply], None] | None
+
+
+def heading(number: int, part: Part, outcome: Outcome) -> str:
+    """`1. [任务1] 已完成 / 结果:` (seed 001, 5.3, step 3)."""
+    state = texts.TO_CONFIRM if outcome.guided else texts.DONE
+    return f"{number}. [{label(part.intent)}] {state}"
+
+
+def label(intent: str) -> str:
+    """What people call a task."""
+    names = {
+        "query_record": _("subject"),
+        "count_records": _("count"),
+        "query_protocol": _("protocol"),
+        "project_info": _("study"),
+        "visit_window": _("visits"),
+        "qc_task": _("quality control"),
+        "query_history": _("history"),
+        "analyze_trend": _("trend"),
+        "generate_report": _("report"),
+        "qa_query": _("question"),
+        "data_entry": _("data entry"),
+        "remember": _("memory"),
+        "feedback": _("feedback"),
+        "general_chat": _("talk"),
+        "off_topic": _("off topic"),
+    }
+    return names.get(intent, intent)
+
+
+def finished(
+    turn: Turn, outcomes: Sequence[tuple[Part, Outcome]], in_transaction: InTransaction
+) -> ChatReply:
+    """Write what the tasks left, the flow log, trace and usage; the channel's rows come last."""
+    with atomic():
+        told = [
+            (part, outcome, outcome.finish() if outcome.finish else outcome.text)
+            for part, outcome in outcomes
+        ]
+        text = compose(told, turn.limit)
+        answer_id = _append(turn, text)
+        _trace(turn, text)
+        turn.llm.save()
+        reply = ChatReply(
+            text=text,
+            project=turn.project,
+            intents=list(turn.detection.intents),
+            record_ids=list(turn.detection.record_ids),
+            task_run_ids=list(turn.task_runs),
+            tokens=turn.llm.tokens,
+            sources=_sources(turn),
+            conversation_id=answer_id,
+            outside_down=turn.outside_down,
+        )
+        if in_transaction:
+            in_transaction(reply)
+    session.remember(
+        turn.member,
+        question=_plain(turn, turn.resolved(turn.text)),
+        answer=_plain(turn, text),
+        record_ids=_spoken_of(turn),
+    )
+    return reply
+
+
+def compose(told: Sequence[tuple[Part, Outcome, str]], limit: int) -> str:
+    """One task: its text. Several: a numbered reply in the order of handling."""
+    if len(told) == 1:
+        return told[0][2]
+    rows = [f"{heading(n, part, outcome)}{text}" for n, (part, outcome, text) in enumerate(told, 1)]
+    return "\n".join(rows)
+
+
+def _append(turn: Turn, text: str) -> str:
+    found = turn.detection
+    ids = found.record_ids or [rid for ids in turn.names.values() for rid in ids]
+    entry = flow_log.Turn(
+        question=turn.text,
+        answer=text,
+        intent=found.intents[0] if found.intents else "",
+        entities={
+            "intents": list(found.intents),
+            "record_ids": list(ids),
+            "visits": list(found.visits),
+            "fields": [],
+        },
+        record_id=ids[0] if ids else None,
+    )
+    return str(
+        flow_log.append(project=turn.project, user_id=turn.member.identity, turn=entry, at=turn.at)
+    )
+
+
+def _trace(turn: Turn, text: str) -> None:
+    AgentTrace.objects.create(
+        project=turn.project,
+        user_id=turn.member.identity,
+        query=str(turn.gate.text(turn.resolved(turn.text), own=True)),
+        intent_type=turn.detection.intents[0] if turn.detection.intents else None,
+        trace=turn.trace,
+        token_usage=turn.llm.tokens,
+        duration=int((now() - turn.at).total_seconds() * 1000),
+        success=turn.success,
+        prompt_version="+".join(dict.fromkeys("+".join(turn.versions).split("+")))[:64],
+        model=turn.llm.model,
+        left_out=list(turn.hot.left_out),
+        replaced=turn.gate.replaced,
+    )
+
+
+def _sources(turn: Turn) -> list[dict[str, Any]]:
+    found = [source for result in turn.results if result.has_data for source in result.sources]
+    return [source for at, source in enumerate(found) if source not in found[:at]]
+
+
+def _plain(turn: Turn, text: str) -> str:
+    """De-identified text for the session: placeholders of this request mean nothing in the next."""
+    masked = turn.gate.text(text)
+    return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
+
+
+def _spoken_of(turn: Turn) -> list[str]:
+    ids = [
+        rid
+        for result in turn.results
+        if result.tool == "read_clinical_data"
+        for rid in result.record_ids
+    ]
+    ids += [rid for rid in turn.detection.record_ids if turn.scope.allows(rid)]
+    return list(dict.fromkeys(ids))[:5]
+
+
+def failed(
+    project: Project,
+    member: Member,
+    text: str,
+    answer: str,
+    in_transaction: InTransaction,
+    *,
+    outside_down: bool = False,
+) -> ChatReply:
+    """A fixed final reply when no answer could be made; logged like every other one."""
+    with atomic():
+        entry = flow_log.Turn(question=text, answer=answer, intent="", entities={"intents": []})
+        answer_id = flow_log.append(project=project, user_id=member.identity, turn=entry, at=now())
+        reply = ChatReply(
+            text=answer,
+            project=project,
+            conversation_id=str(answer_id),
+            outside_down=outside_down,
+        )
+        if in_transaction:
+            in_transaction(reply)
+    return reply

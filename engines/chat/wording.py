@@ -1,0 +1,153 @@
+"""Turning what was read into words: one call, checked, at most one retry, else the data themselves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from engines import prompts, render
+from engines.chat.turn import Turn
+from engines.context import Assembled, Material, assemble
+from engines.grounding import Sources, check
+from engines.intents import Part
+from engines.llm import TokenCapReached
+from engines.tools import Status, ToolResult
+from integrations.llm import LlmError, Message
+from integrations.privacy import PLACEHOLDER, PrivacyError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Draft:
+    """What an answer may use. `fallback` is said when the model gives nothing that is grounded."""
+
+    part: Part
+    results: Sequence[ToolResult] = ()
+    history: Sequence[str] = ()
+    fallback: str = ""
+    asked: Sequence[str] = ()
+    limit: int = 150
+    extra: Sequence[str] = field(default=())
+
+
+def answer(turn: Turn, draft: Draft) -> str:
+    """The reader's text: grounded, short enough, identifiers as this reader may see them."""
+    question = turn.question(draft.part)
+    prompt = assemble(
+        gate=turn.gate,
+        task=draft.part.intent,
+        question=question,
+        limit=draft.limit,
+        material=Material(
+            hot=turn.hot.text,
+            facts=turn.facts,
+            history=draft.history,
+            results=draft.results,
+            session=turn.session.text,
+        ),
+    )
+    turn.versions.append(prompt.version)
+    text = _said(turn, draft, prompt)
+    turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
+    if not text:
+        text = draft.fallback
+        if not _is_data(draft):
+            turn.success = False
+    return marked(text, draft.results, draft.limit)
+
+
+def _is_data(draft: Draft) -> bool:
+    return any(result.has_data for result in draft.results) or bool(draft.history)
+
+
+def marked(text: str, results: Sequence[ToolResult], limit: int) -> str:
+    """A partial read is never shown as clean (design.md 9.8)."""
+    note = _("(the data could not be read completely)")
+    partial = any(result.status is Status.INCOMPLETE for result in results)
+    if not partial or _("(incomplete)") in text or note in text:
+        return render.cut(text, limit)
+    return render.cut(text, limit - len(note)) + note
+
+
+def _said(turn: Turn, draft: Draft, prompt: Assembled) -> str:
+    """What the model says, if it can be trusted; else ""."""
+    try:
+        return _checked(turn, draft, prompt)
+    except TokenCapReached:
+        turn.note("token cap")
+        draft.fallback = _with_note(draft, _("(today's LLM budget is used up; the data as read)"))
+    except LlmError as error:
+        logger.warning("LLM: %s", error)
+        turn.note("llm", observation=str(error))
+        turn.outside_down = True
+        draft.fallback = _with_note(draft, _("(the LLM is not available; the data as read)"))
+    except PrivacyError as error:
+        logger.error("Privacy: %s", error)
+        turn.note("privacy", observation=str(error))
+    return ""
+
+
+def _with_note(draft: Draft, note: str) -> str:
+    if not _is_data(draft):
+        return draft.fallback
+    return render.cut(draft.fallback, draft.limit - len(note)) + note
+
+
+def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:
+    sources = sources_of(turn, draft.results, draft.history, draft.asked, draft.extra)
+    text = _ask(turn, prompt.messages, "chat", prompt.version)
+    problems = check(text, sources)
+    if text and problems:
+        turn.note("grounding", observation="、".join(problems))
+        retry = prompts.load("retry", problems="、".join(problems))
+        text = _ask(turn, _continued(turn, prompt, text, retry), "ground", retry.version)
+        if check(text, sources):
+            return ""
+    if len(text) > draft.limit:
+        shorter = prompts.load("shorter", limit=draft.limit)
+        brief = _ask(turn, _continued(turn, prompt, text, shorter), "shorten", shorter.version)
+        if brief and len(brief) < len(text) and not check(brief, sources):
+            text = brief
+    return turn.gate.restore(_masked(turn, text))
+
+
+def _continued(turn: Turn, prompt: Assembled, said: str, again: prompts.Prompt) -> list[Message]:
+    answered = Message("assistant", turn.gate.text(said))
+    return [*prompt.messages, answered, Message("user", turn.gate.text(again.text))]
+
+
+def _ask(turn: Turn, messages: Sequence[Message], purpose: str, version: str) -> str:
+    turn.versions.append(version)
+    return turn.llm.ask(messages, purpose=purpose, version=version).content.strip()
+
+
+def _masked(turn: Turn, text: str) -> str:
+    """The model's words without identifiers it may have made up; otherwise left as they are."""
+    masked = turn.gate.text(text)
+    same = PLACEHOLDER.findall(masked) == PLACEHOLDER.findall(text)
+    return text if same else str(masked)
+
+
+def sources_of(
+    turn: Turn,
+    results: Sequence[ToolResult],
+    history: Sequence[str] = (),
+    asked: Sequence[str] = (),
+    extra: Sequence[str] = (),
+) -> Sources:
+    """What an answer may rest on (decisions.md, "有据"); the question is not among it."""
+    lines = [line for line in turn.hot.text.split("\n") if line.strip()]
+    talk = [
+        message["content"] for message in turn.session.messages if message["role"] == "assistant"
+    ]
+    return Sources(
+        results=results,
+        blocks=[*lines, *history, *talk, *turn.facts.split("\n"), *extra],
+        record_ids=[rid for rid in turn.detection.record_ids if turn.scope.allows(rid)],
+        asked=asked,
+        names=turn.detection.visits,
+    )

@@ -1,0 +1,108 @@
+"""The one place where a prompt is put together (design.md 4; decisions.md, "prompt layout").
+
+system prompt → [Hot Memory] → [History Context] → data and documents → session memory → question.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engines import prompts
+from engines.tools.results import ToolResult
+from integrations import tokens
+from integrations.llm import Message
+from integrations.privacy import Deidentified, Gate
+
+QC = "qc_task"
+HISTORY_TASKS = frozenset({"query_history", "analyze_trend"})
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything a prompt may hold; texts are raw, the gate is passed on the way in."""
+
+    hot: str = ""
+    facts: str = ""
+    history: Sequence[str] = ()
+    results: Sequence[ToolResult] = ()
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Messages ready to send, with the tokens of each part and the versions of the templates."""
+
+    messages: list[Message]
+    parts: dict[str, int]
+    version: str
+
+    @property
+    def tokens(self) -> int:
+        """All parts together."""
+        return sum(self.parts.values())
+
+
+@dataclass
+class _Builder:
+    gate: Gate
+    messages: list[Message] = field(default_factory=list)
+    parts: dict[str, int] = field(default_factory=dict)
+    versions: list[str] = field(default_factory=list)
+
+    def template(self, part: str, name: str, **values: object) -> str:
+        prompt = prompts.load(name, 1, **values)
+        self.versions.append(prompt.version)
+        self.parts[part] = self.parts.get(part, 0) + tokens.count(prompt.text)
+        return prompt.text
+
+    def add(self, role: str, raw: str) -> None:
+        text = self.gate.text(raw)
+        self.messages.append(Message(role, text))  # type: ignore[arg-type]
+
+
+def assemble(
+    *,
+    gate: Gate,
+    task: str,
+    question: Deidentified,
+    limit: int,
+    material: Material,
+    system: str = "system",
+    **values: object,
+) -> Assembled:
+    """The prompt of one call. History goes in only for history and trend questions, never for QC."""
+    build = _Builder(gate)
+    head = [build.template("system", system, limit=limit, **values)]
+    if material.hot:
+        head.append(build.template("hot", "hot", hot=material.hot))
+    if material.facts:
+        head.append(build.template("facts", "facts", facts=material.facts))
+    if material.history and task in HISTORY_TASKS and task != QC:
+        history = "\n".join(material.history)
+        head.append(build.template("history", "history", history=history))
+    build.add("system", "\n\n".join(head))
+    _add_results(build, material.results)
+    if material.session:
+        build.add("system", build.template("session", "session", session=material.session))
+    build.parts["question"] = tokens.count(question)
+    build.messages.append(Message("user", question))
+    return Assembled(build.messages, build.parts, "+".join(dict.fromkeys(build.versions)))
+
+
+def _add_results(build: _Builder, results: Sequence[ToolResult]) -> None:
+    data = [r for r in results if r.has_data and not isinstance(r.data, str)]
+    texts = [r for r in results if r.has_data and isinstance(r.data, str)]
+    if data:
+        shown = "\n".join(marked(build.gate.data(result.data)) for result in data)
+        build.add("system", build.template("data", "data", data=shown))
+    if texts:
+        shown = "\n".join(marked(str(result.data)) for result in texts)
+        build.add("system", build.template("documents", "documents", documents=shown))
+
+
+def marked(text: str) -> str:
+    """Text as data between random marks, so that nothing in it can pretend to be outside of them."""
+    mark = secrets.token_hex(3)
+    return f"<data {mark}>\n{text}\n</data {mark}>"

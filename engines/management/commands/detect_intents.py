@@ -1,0 +1,48 @@
+"""`manage.py detect_intents [--project CODE]`: intents and subjects, a JSON line per line."""
+
+import io
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from engines.intents import detect
+from engines.jsonlines import answer_lines
+
+
+class Command(BaseCommand):
+    """Offline: no network; no database except one read of the pattern with `--project`."""
+
+    help = 'Read {"text"} lines, write {"intents", "record_ids"} lines.'
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare `--project`."""
+        parser.add_argument("--project", metavar="CODE", help="use this project's record ids")
+
+    def handle(self, *, project: str | None = None, **options: Any) -> None:
+        """Answer standard input until it ends."""
+        pattern = _pattern_of(project) if project else None
+
+        def answer(line: dict[str, Any]) -> dict[str, Any]:
+            text = line.get("text")
+            if not isinstance(text, str):
+                raise ValueError('"text" must be a string')
+            found = detect(text, record_id_pattern=pattern)
+            return {"intents": found.intents, "record_ids": found.record_ids}
+
+        for stream in (sys.stdin, sys.stdout):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        answer_lines(sys.stdin, sys.stdout, answer)
+
+
+def _pattern_of(code: str) -> str | None:
+    from projects.models import Project
+
+    patterns = Project.objects.filter(code=code).values_list("record_id_pattern", flat=True)
+    found = list(patterns[:1])
+    if not found:
+        raise CommandError(f"No project has the code {code}.")
+    return found[0] or None

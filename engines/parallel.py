@@ -1,0 +1,33 @@
+"""Doing several reads at once: the slowest one decides, not their sum (design.md 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from django.db import connection, connections
+from django.utils import translation
+
+R = TypeVar("R")
+WORKERS = 4
+
+
+def run_all(jobs: Sequence[Callable[[], R]]) -> list[R]:
+    """The results in the order of the jobs. Raises what the first failing job raised.
+
+    One after another inside a transaction: its uncommitted rows are invisible to other connections.
+    """
+    if len(jobs) < 2 or connection.in_atomic_block:
+        return [job() for job in jobs]
+    language = translation.get_language()
+
+    def run(job: Callable[[], R]) -> R:
+        try:
+            with translation.override(language):
+                return job()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(min(len(jobs), WORKERS)) as pool:
+        return list(pool.map(run, jobs))

@@ -1,0 +1,150 @@
+"""The ReAct engine: thought, action, observation with read-only tools (seed 001, 5; decisions.md).
+
+Only the final answer leaves; the trace is for the console. It never writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engines.chat import texts
+from engines.context import Assembled, marked
+from engines.llm import Llm
+from engines.parallel import run_all
+from engines.tools import READONLY_TOOLS, Status, ToolContext, ToolResult, definitions, execute
+from integrations import tokens
+from integrations.llm import Completion, LlmError, LlmProtocolError, Message, ToolCall
+from integrations.llm.messages import json_object
+from integrations.privacy import PrivacyError
+
+logger = logging.getLogger(__name__)
+
+MAX_ITERATIONS = 5
+MAX_TOKENS = 4000
+FUSE = 2
+OBSERVED = 200
+RESULT_TOKENS = 900
+
+
+@dataclass
+class ReActResult:
+    """`content` is the final answer or a fixed text; `results` is what was read on the way."""
+
+    success: bool
+    content: str
+    trace: list[dict[str, Any]]
+    results: list[ToolResult]
+    outside_down: bool = False
+
+
+@dataclass
+class ReActEngine:
+    """One run. The fuse and the budget count over the whole run (decisions.md, Engines)."""
+
+    llm: Llm
+    context: ToolContext
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    results: list[ToolResult] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._spent = 0
+        self._failures = 0
+        self._done: set[str] = set()
+
+    def run(self, prompt: Assembled) -> ReActResult:
+        """Think and act until there is an answer, at most five times."""
+        offered = definitions(READONLY_TOOLS, self.context.role)
+        # The fixed prefix counts once, however often it is sent.
+        self._spent = prompt.tokens + tokens.count(json.dumps(offered, ensure_ascii=False))
+        messages = list(prompt.messages)
+        for iteration in range(MAX_ITERATIONS):
+            if self._spent > MAX_TOKENS:
+                return self._ended(texts.BUDGET)
+            try:
+                answer = self._think(messages, offered, prompt.version)
+            except (LlmError, PrivacyError) as error:
+                logger.warning("ReAct: %s", error)
+                return self._ended(texts.FUSE, outside_down=isinstance(error, LlmError))
+            self._spent += answer.usage.output
+            calls = self._calls(answer)
+            item = {"iteration": iteration, "thought": self._masked(answer.content)}
+            self.trace.append(item)
+            if not calls:
+                return ReActResult(True, answer.content, self.trace, self.results)
+            messages += self._act(answer, calls, item)
+            if self._failures >= FUSE:
+                return self._ended(texts.FUSE)
+        return self._ended(texts.ITERATIONS)
+
+    def _think(
+        self, messages: Sequence[Message], offered: list[dict[str, Any]], version: str
+    ) -> Completion:
+        tools = offered if self.llm.has_tools else None
+        return self.llm.ask(messages, purpose="react", version=version, tools=tools, tries=2)
+
+    def _calls(self, answer: Completion) -> tuple[ToolCall, ...]:
+        """Native calls, or the JSON that a model without tools was told to write."""
+        if answer.tool_calls or self.llm.has_tools:
+            return answer.tool_calls
+        try:
+            told = json_object(answer.content)
+        except LlmProtocolError:
+            return ()
+        if not isinstance(told.get("tool"), str):
+            return ()
+        return (ToolCall("1", told["tool"], json.dumps(told.get("arguments") or {})),)
+
+    def _act(
+        self, answer: Completion, calls: Sequence[ToolCall], item: dict[str, Any]
+    ) -> list[Message]:
+        """Run the calls side by side; their results come back in order, as data."""
+        found = run_all([lambda call=call: self._run(call) for call in calls])  # type: ignore[misc]
+        item["action"] = self._masked("; ".join(f"{call.name} {call.arguments}" for call in calls))
+        native = self.llm.has_tools
+        said = self.context.gate.text(answer.content)
+        echo = tuple(calls) if native else ()
+        messages = [Message("assistant", said, echo, reasoning=answer.reasoning)]
+        observed = []
+        for call, result in zip(calls, found, strict=True):
+            self._count(result)
+            text = self._shown(result)
+            observed.append(text)
+            shown = self.context.gate.text(marked(text) if result.has_data else text)
+            self._spent += tokens.count(shown)
+            role = "tool" if native else "user"
+            messages.append(Message(role, shown, tool_call_id=call.id if native else ""))  # type: ignore[arg-type]
+        item["observation"] = self._masked(" | ".join(observed))[:OBSERVED]
+        return messages
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        try:
+            arguments = call.parsed()
+        except ValueError as error:
+            return ToolResult(call.name, Status.BAD_ARGUMENTS, str(error))
+        key = f"{call.name} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
+        if key in self._done:
+            return ToolResult(call.name, Status.BAD_ARGUMENTS, texts.REPEATED)
+        self._done.add(key)
+        return execute(self.context, call.name, arguments)
+
+    def _count(self, result: ToolResult) -> None:
+        """Consecutive failures over the whole run blow the fuse; a success resets them."""
+        self._failures = self._failures + 1 if result.failed else 0
+        self.context.gate.learn(result.secrets)
+        self.results.append(result)
+
+    def _shown(self, result: ToolResult) -> str:
+        if isinstance(result.data, str):
+            return tokens.cut(result.data, RESULT_TOKENS)
+        return tokens.cut(self.context.gate.data(result.data), RESULT_TOKENS)
+
+    def _masked(self, text: str) -> str:
+        return str(self.context.gate.text(text))
+
+    def _ended(self, text: str, *, outside_down: bool = False) -> ReActResult:
+        down = outside_down or any(result.outside_down for result in self.results)
+        return ReActResult(False, text, self.trace, self.results, down)

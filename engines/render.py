@@ -1,0 +1,71 @@
+"""Answers without the LLM: the data themselves, the fitting lines first (design.md 9.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from engines.grounding.values import bigrams, plain
+from engines.tools.results import Status, ToolResult
+
+_SENTENCE = re.compile(r"[^。!?;!?;\n]+[。!?;!?;]?")
+
+
+def results_text(results: Sequence[ToolResult], question: str, limit: int) -> str:
+    """What was read, in lines, marked where it is incomplete; "" when nothing was read."""
+    lines: list[str] = []
+    for result in results:
+        if result.tool == "search_protocol":
+            lines += best_sentences(result.lines, question)
+        elif result.has_data:
+            lines += ranked(result.lines, question)
+    if not lines:
+        return ""
+    incomplete = any(result.status is Status.INCOMPLETE for result in results)
+    note = _("(incomplete)") if incomplete else ""
+    return fit(list(dict.fromkeys(lines)), limit - len(note)) + note
+
+
+def ranked(lines: Sequence[str], question: str) -> list[str]:
+    """Lines that share words with the question first, otherwise in their order."""
+    asked = bigrams(plain(question).casefold())
+    order = sorted(
+        range(len(lines)), key=lambda i: (-len(asked & bigrams(plain(lines[i]).casefold())), i)
+    )
+    return [lines[i] for i in order]
+
+
+def best_sentences(texts: Sequence[str], question: str, most: int = 4) -> list[str]:
+    """The sentences that share most with the question, best first; none that share nothing."""
+    asked = bigrams(plain(question))
+    pieces = [s.strip() for text in texts for s in _SENTENCE.findall(text) if s.strip()]
+    scored = [(len(asked & bigrams(plain(piece))), -at, piece) for at, piece in enumerate(pieces)]
+    best = sorted((row for row in scored if row[0]), reverse=True)[:most]
+    return [piece for _score, _at, piece in best]
+
+
+def fit(lines: Sequence[str], limit: int) -> str:
+    """As many whole lines as fit; the first one is cut at a sentence end if it must be."""
+    shown: list[str] = []
+    used = 0
+    for line in lines:
+        more = len(line) + (1 if shown else 0)
+        if used + more > limit:
+            break
+        shown.append(line)
+        used += more
+    return "\n".join(shown) if shown else cut(lines[0], limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, cut after a sentence, else after a clause, never inside a number."""
+    if len(text) <= limit:
+        return text
+    piece = text[: max(limit - 1, 1)]
+    for marks in ("。!?!?\n;;", ",,、"):
+        end = max(piece.rfind(mark) for mark in marks)
+        if end >= len(piece) // 3:
+            return piece[:end] + ("。" if marks[0] == "。" and piece[end] in "。" else "…")
+    return re.sub(r"[\d.A-Za-z-]+$", "", piece) + "…"

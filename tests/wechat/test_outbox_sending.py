@@ -1,0 +1,299 @@
+"""Out of the outbox, over real HTTP: in order, each once, and what each failure does (wecom.md 8.2)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils.timezone import now
+from pytest_django import Settings
+
+from tests.wecom_standin import GETTOKEN, SEND, WecomSim
+from wechat import sender
+from wechat.models import AccessToken, OutboxMessage
+from wechat.outbox import enqueue
+
+pytestmark = pytest.mark.django_db
+Status = OutboxMessage.Status
+
+
+def put(*texts: str, to: str = "zhangyi") -> None:
+    for text in texts:
+        number = OutboxMessage.objects.count()
+        enqueue(to_user=to, project=None, kind="text", content=text, key=f"k{number}")
+
+
+def row(number: int = 0) -> OutboxMessage:
+    return OutboxMessage.objects.order_by("pk")[number]
+
+
+def later(seconds: float) -> time_machine.travel:
+    return time_machine.travel(now() + timedelta(seconds=seconds), tick=True)
+
+
+def wait_s() -> float:
+    return (row().available_at - now()).total_seconds()
+
+
+def test_a_lane_is_sent_in_order_and_marked(wecom: WecomSim) -> None:
+    put("1", "2", "3")
+    assert sender.send_lane("zhangyi") is None
+    assert wecom.texts("zhangyi") == ["1", "2", "3"]
+    assert {row(number).status for number in range(3)} == {Status.SENT}
+    assert all(row(number).msgid and row(number).sent_at for number in range(3))
+
+
+def test_a_lane_is_its_own(wecom: WecomSim) -> None:
+    put("mine")
+    put("theirs", to="admin")
+    sender.send_lane("zhangyi")
+    assert wecom.texts() == ["mine"]
+
+
+def test_every_send_is_checked_for_duplicates_with_an_interval_of_its_own(wecom: WecomSim) -> None:
+    put(*["same text"] * 4)
+    sender.send_lane("zhangyi")
+    bodies = wecom.bodies()
+    assert [body["duplicate_check_interval"] for body in bodies] == [60, 61, 62, 63]
+    assert all(body["enable_duplicate_check"] == 1 for body in bodies)
+    assert all(body["enable_id_trans"] == 0 for body in bodies)
+    assert len(wecom.delivered()) == 4
+
+
+def test_the_intervals_start_again_after_six_hundred() -> None:
+    put("a", "b")
+    OutboxMessage.objects.filter(pk=row(0).pk).update(status=Status.SENT, duplicate_interval=659)
+    claimed = sender.claim("zhangyi")
+    assert claimed
+    assert claimed.duplicate_interval == 60
+
+
+def test_busy_twice_then_sent_once(wecom: WecomSim) -> None:
+    """O6."""
+    wecom.errcode(SEND, -1, times=2)
+    put("x", "after")
+    for turn in range(3):
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x", "after"]
+    assert row().attempts == 3
+
+
+@pytest.mark.parametrize("code", [-1, 6000, 45033])
+def test_busy_for_ever_is_given_up_after_three_more_tries(wecom: WecomSim, code: int) -> None:
+    wecom.errcode(SEND, code, times=4)
+    put("x", "after")
+    for turn in range(4):
+        assert row().status == Status.PENDING
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert (row().status, row().error_code) == (Status.DEAD, code)
+    assert wecom.texts() == ["after"]
+
+
+def test_nothing_overtakes_a_message_that_waits(wecom: WecomSim) -> None:
+    """O7: 45009 waits a minute at least, and the order holds."""
+    wecom.errcode(SEND, 45009)
+    put("1", "2")
+    due = sender.send_lane("zhangyi")
+    assert due
+    assert wait_s() >= 59
+    assert sender.send_lane("zhangyi")
+    assert len(wecom.calls(SEND)) == 1
+    with later(61):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["1", "2"]
+
+
+def test_a_limit_that_stays_doubles_the_wait(wecom: WecomSim) -> None:
+    wecom.errcode(SEND, 45009, times=2)
+    put("1")
+    sender.send_lane("zhangyi")
+    with later(61):
+        sender.send_lane("zhangyi")
+        assert wait_s() >= 119
+
+
+def test_an_untrusted_address_keeps_the_queue_and_calls_for_help(
+    wecom: WecomSim, caplog: pytest.LogCaptureFixture
+) -> None:
+    """O9: kept, told with the address, no tight loop, and never given up."""
+    wecom.configure(trusted_ips=["10.0.0.1"])
+    put("1", "2")
+    for turn in range(20):
+        with later(turn * 70):
+            sender.send_lane("zhangyi")
+    assert len(wecom.calls(SEND)) == 20
+    assert (row().status, row().error_code) == (Status.PENDING, 60020)
+    assert "ALERT WeCom 60020" in caplog.text
+    assert "from ip: 127.0.0.1" in caplog.text
+    wecom.configure(trusted_ips=[])
+    with later(2000):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["1", "2"]
+
+
+@pytest.mark.parametrize("code", [81013, 60011, 60111])
+def test_an_unreachable_member_is_a_dead_letter(wecom: WecomSim, code: int) -> None:
+    """O10."""
+    wecom.errcode(SEND, code)
+    put("lost", "next")
+    sender.send_lane("zhangyi")
+    assert (row().status, row().error_code) == (Status.FAILED, code)
+    assert wecom.texts() == ["next"]
+
+
+def test_a_member_named_as_not_reached_is_a_dead_letter(wecom: WecomSim) -> None:
+    """O11."""
+    wecom.fault(SEND, "body", {"errcode": 0, "unlicenseduser": "ZHANGYI"})
+    put("lost")
+    sender.send_lane("zhangyi")
+    assert row().status == Status.FAILED
+
+
+@pytest.mark.parametrize("fault", [("status", 502), ("body", ""), ("body", "<html>")])
+def test_a_gateway_that_stammers_is_tried_again(wecom: WecomSim, fault: tuple[str, object]) -> None:
+    """O13."""
+    wecom.fault(SEND, *fault)
+    put("x")
+    sender.send_lane("zhangyi")
+    assert (row().status, row().is_ambiguous) == (Status.PENDING, False)
+    with later(10):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x"]
+
+
+def test_a_gateway_that_is_gone_is_given_up_at_last(wecom: WecomSim) -> None:
+    wecom.fault(SEND, "status", 502, times=None)
+    put("x")
+    for turn in range(1, 14):
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert row().status == Status.DEAD
+
+
+@pytest.mark.parametrize("fault", [("reset", None), ("timeout_after", 0.0)])
+def test_an_unanswered_send_is_repeated_as_the_identical_json(
+    wecom: WecomSim, fault: tuple[str, object]
+) -> None:
+    """O14: processed or not, the member sees it once."""
+    wecom.fault(SEND, *fault)
+    put("x", "y")
+    sender.send_lane("zhangyi")
+    assert (row().status, row().is_ambiguous) == (Status.PENDING, True)
+    with later(10):
+        sender.send_lane("zhangyi")
+    first, second, _ = (call["body"] for call in wecom.calls(SEND))
+    assert first == second
+    assert wecom.texts() == ["x", "y"]
+    assert not row().possible_duplicate
+
+
+def test_a_repeat_after_the_interval_is_marked(wecom: WecomSim) -> None:
+    wecom.fault(SEND, "timeout_after", 0.0)
+    put("x")
+    sender.send_lane("zhangyi")
+    with later(61):
+        sender.send_lane("zhangyi")
+    assert row().possible_duplicate
+    assert row().status == Status.SENT
+
+
+def test_a_worker_killed_between_send_and_commit(wecom: WecomSim) -> None:
+    """O23: the row is still `sending`; after its lease the next worker repeats the same bytes."""
+    put("x")
+    claimed = sender.claim("zhangyi")
+    assert claimed
+    sender._deliver(sender.gateway.client(), claimed)
+    assert sender.send_lane("zhangyi") == claimed.lease_until
+    assert len(wecom.calls(SEND)) == 1
+    with later(26):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x"]
+    assert (row().status, row().possible_duplicate) == (Status.SENT, False)
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
+    from integrations.wecom import Kind, SendError
+    from wechat.settling import settle
+
+    put("x")
+    slow = sender.claim("zhangyi")
+    assert slow
+    with later(26):
+        sender.send_lane("zhangyi")
+        settle(slow, SendError(Kind.PERMANENT, 81013))
+    assert row().status == Status.SENT
+
+
+def test_two_workers_cannot_have_the_same_row() -> None:
+    put("x")
+    assert sender.claim("zhangyi")
+    assert sender.claim("zhangyi") is None
+
+
+def test_thirty_a_minute_and_the_rest_later(wecom: WecomSim) -> None:
+    """O19: WeCom would drop the 31st without a word."""
+    put(*[str(number) for number in range(35)])
+    for turn in range(3):
+        with later(turn * 62):
+            sender.send_lane("zhangyi")
+            if turn == 0:
+                assert len(wecom.delivered()) == 30
+                assert wait_of(30) > 0
+            wecom.state.advance(62)
+    assert wecom.texts() == [str(number) for number in range(35)]
+
+
+def wait_of(number: int) -> float:
+    return (row(number).available_at - now()).total_seconds()
+
+
+def test_a_thousand_an_hour(wecom: WecomSim) -> None:
+    at = now() - timedelta(minutes=10)
+    OutboxMessage.objects.bulk_create(
+        OutboxMessage(
+            key=f"old{n}", to_user="zhangyi", kind="text", status=Status.SENT, tried_at=at
+        )
+        for n in range(1000)
+    )
+    put("x")
+    assert sender.send_lane("zhangyi")
+    assert not wecom.calls(SEND)
+
+
+def test_a_wrong_secret_is_not_hammered(wecom: WecomSim, settings: Settings) -> None:
+    """O5: one call opens the circuit for all lanes; a corrected secret closes it."""
+    good = settings.WECOM_SECRET
+    settings.WECOM_SECRET = "wrong"
+    put("a")
+    put("b", to="admin")
+    for turn in range(4):
+        with later(turn * 60):
+            sender.send_lane("zhangyi")
+            sender.send_lane("admin")
+    assert len(wecom.calls(GETTOKEN)) == 1
+    assert AccessToken.objects.get().error_code == 40001
+    settings.WECOM_SECRET = good
+    with later(1300):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["a"]
+
+
+def test_only_due_lanes_are_swept(wecom: WecomSim) -> None:
+    put("waits", "behind it")
+    put("due", to="admin")
+    OutboxMessage.objects.filter(pk=row().pk).update(available_at=now() + timedelta(minutes=5))
+    assert list(sender.due_lanes(10)) == ["admin"]
+    with later(301):
+        assert sorted(sender.due_lanes(10)) == ["admin", "zhangyi"]
+    sender.claim("admin")
+    assert list(sender.due_lanes(10)) == []
+    with later(26):
+        assert list(sender.due_lanes(10)) == ["admin"]
+
+
+def test_an_empty_lane_is_no_error(wecom: WecomSim) -> None:
+    assert sender.send_lane("nobody") is None
+    assert not wecom.state.requests("wecom")

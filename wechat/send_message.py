@@ -1,0 +1,73 @@
+"""`send_message`: the one tool with an effect, for workflows only (decisions.md, Engines).
+
+Not read-only, so ReAct never sees it; a soft instruction has to list it. The message carries no identifier,
+goes to members who may see the subject, and is an outbox row keyed by run, step and recipient: a node that
+is tried again sends nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engines.tools import Status, Tool, ToolContext, ToolResult, register
+from projects.db import atomic
+from projects.models import Member, Subject
+from wechat import outbox
+from wechat.models import OutboxMessage
+
+NAME = "send_message"
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "roles": {
+            "type": "array",
+            "items": {"enum": ["PI", "CRC", "ADMIN"]},
+            "minItems": 1,
+            "description": "收件人的角色",
+        },
+        "text": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "消息内容"},
+    },
+    "required": ["roles", "text"],
+    "additionalProperties": False,
+}
+
+
+def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """Queue the text for the members of these roles; returns how many."""
+    if not context.effect_key:
+        return ToolResult(NAME, Status.REFUSED, "send_message 只能在工作流中使用。")
+    text = str(context.gate.text(str(arguments["text"])))
+    people = recipients(context, list(arguments["roles"]))
+    with atomic():
+        for member in people:
+            outbox.enqueue(
+                to_user=member.wecom_userid,
+                project=context.project,
+                kind=OutboxMessage.Kind.TEXT,
+                content=text,
+                key=f"tool:{context.effect_key}:{member.wecom_userid}",
+            )
+    return ToolResult(NAME, Status.OK, {"sent": len(people)})
+
+
+def recipients(context: ToolContext, roles: list[str]) -> list[Member]:
+    """Active members of these roles who may see the workflow's subject."""
+    members = Member.objects.filter(project=context.project, is_active=True, role__in=roles)
+    if not context.record_id:
+        return [*members]
+    subjects = Subject.objects.filter(record_id=context.record_id)
+    return [member for member in members if subjects.for_member(member).exists()]
+
+
+def register_tool() -> None:
+    """Put the tool into the registry."""
+    register(
+        Tool(
+            name=NAME,
+            description="向研究成员发送一条企业微信消息(不含受试者身份信息)。",
+            parameters=PARAMETERS,
+            function=send_message,
+            read_only=False,
+        )
+    )
