@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from engines.chat import texts
@@ -102,7 +103,7 @@ class ReActEngine:
         self, answer: Completion, calls: Sequence[ToolCall], item: dict[str, Any]
     ) -> list[Message]:
         """Run the calls side by side; their results come back in order, as data."""
-        found = run_all([lambda call=call: self._run(call) for call in calls])  # type: ignore[misc]
+        found = run_all([partial(self._run, call) for call in calls])
         item["action"] = self._masked("; ".join(f"{call.name} {call.arguments}" for call in calls))
         native = self.llm.has_tools
         said = self.context.gate.text(answer.content)

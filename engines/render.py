@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from engines.grounding.values import bigrams, plain
 from engines.tools.results import Status, ToolResult
+from projects.bm25 import query_terms, terms
 
 _SENTENCE = re.compile(r"[^。!?;!?;\n]+[。!?;!?;]?")
 
@@ -18,7 +19,9 @@ def results_text(results: Sequence[ToolResult], question: str, limit: int) -> st
     lines: list[str] = []
     for result in results:
         if result.tool == "search_protocol":
-            lines += best_sentences(result.lines, question)
+            lines += passage_lines(result.lines, question)
+        elif result.facts and result.tool in ("get_project_stats", "project_info"):
+            lines += _asked_first(result, question)
         elif result.has_data:
             lines += ranked(result.lines, question)
     if not lines:
@@ -26,6 +29,30 @@ def results_text(results: Sequence[ToolResult], question: str, limit: int) -> st
     incomplete = any(result.status is Status.INCOMPLETE for result in results)
     note = _("(incomplete)") if incomplete else ""
     return fit(list(dict.fromkeys(lines)), limit - len(note)) + note
+
+
+def _asked_first(result: ToolResult, question: str) -> list[str]:
+    """Only the figures the question names; all of them where it names none."""
+    folded = plain(question).casefold()
+    named = [f for f in result.facts if any(plain(n).casefold() in folded for n in f.names)]
+    wanted = {f"{fact.names[0]}:{fact.value}" for fact in named}
+    return [line for line in result.lines if line in wanted] or list(result.lines)
+
+
+def passage_lines(passages: Sequence[str], question: str) -> list[str]:
+    """The lines of the passage that fits best, from the first that speaks of the question."""
+    weights = query_terms(question)
+
+    def score(text: str) -> float:
+        held = terms(text)
+        return sum(weight for term, weight in weights.items() if term in held)
+
+    if not passages:
+        return []
+    best = max(passages, key=score)
+    lines = [line.strip("#> ") for line in best.split("\n") if line.strip("#>|- ")]
+    first = max(range(len(lines)), key=lambda at: (score(lines[at]), -at)) if lines else 0
+    return lines[first:]
 
 
 def ranked(lines: Sequence[str], question: str) -> list[str]:

@@ -20,7 +20,15 @@ def load_dotenv(path: Path) -> None:
     for line in path.read_text("utf-8").splitlines():
         name, sep, value = line.strip().partition("=")
         if sep and name and not name.startswith("#"):
-            os.environ.setdefault(name.strip(), value.strip().strip("'\""))
+            _set_default(name.strip(), value.strip())
+
+
+def _set_default(name: str, value: str) -> None:
+    # A `NAME_FILE` of the file must not beat a `NAME` of the environment.
+    if name.endswith("_FILE") and name.removesuffix("_FILE") in os.environ:
+        return
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    os.environ.setdefault(name, value[1:-1] if quoted else value)
 
 
 def envstr(name: str, default: str = "") -> str:

@@ -115,10 +115,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
+SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},
-    "sweep messages": {"task": "wechat.tasks.sweep", "schedule": 30.0},
-    "sweep runs": {"task": "engines.tasks.sweep_runs", "schedule": 30.0},
+    "sweep messages": {"task": SWEEPERS[0], "schedule": 30.0},
+    "sweep runs": {"task": SWEEPERS[1], "schedule": 30.0},
     "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
     "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 600.0},
@@ -210,13 +211,19 @@ REDCAP_REQUESTS_PER_SECOND = 2.0
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
 _SIM = f"http://127.0.0.1:{SIM_PORT}"
-WECOM_CORP_ID = envstr("WECOM_CORP_ID", "ww00000000000000de" if DEBUG else "")
+DEMO_VALUES = {
+    "WECOM_CORP_ID": "ww00000000000000de",
+    "WECOM_SECRET": "demo-secret-of-the-stand-in",
+    "WECOM_TOKEN": "demoToken",
+    "WECOM_AES_KEY": "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc",
+    "LLM_API_KEY": "demo-key",
+}
+_demo = DEMO_VALUES if DEBUG else dict.fromkeys(DEMO_VALUES, "")
+WECOM_CORP_ID = envstr("WECOM_CORP_ID", _demo["WECOM_CORP_ID"])
 WECOM_AGENT_ID = envint("WECOM_AGENT_ID", 1000002 if DEBUG else 0)
-WECOM_SECRET = envstr("WECOM_SECRET", "demo-secret-of-the-stand-in" if DEBUG else "")
-WECOM_TOKEN = envstr("WECOM_TOKEN", "demoToken" if DEBUG else "")
-WECOM_AES_KEY = envstr(
-    "WECOM_AES_KEY", "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc" if DEBUG else ""
-)
+WECOM_SECRET = envstr("WECOM_SECRET", _demo["WECOM_SECRET"])
+WECOM_TOKEN = envstr("WECOM_TOKEN", _demo["WECOM_TOKEN"])
+WECOM_AES_KEY = envstr("WECOM_AES_KEY", _demo["WECOM_AES_KEY"])
 WECOM_TOKEN_OLD = envstr("WECOM_TOKEN_OLD")
 WECOM_AES_KEY_OLD = envstr("WECOM_AES_KEY_OLD")
 WECOM_API_BASE = envstr(
@@ -227,7 +234,7 @@ WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY")
 
 LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
 LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip("/")
-LLM_API_KEY = envstr("LLM_API_KEY", "demo-key" if DEBUG else "")
+LLM_API_KEY = envstr("LLM_API_KEY", _demo["LLM_API_KEY"])
 LLM_MODEL = envstr("LLM_MODEL")
 LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
 

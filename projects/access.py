@@ -7,6 +7,7 @@ same because a row outside the scope is simply not in the queryset.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -21,19 +22,19 @@ User = AbstractBaseUser | AnonymousUser
 
 
 def memberships(user: User) -> models.QuerySet[Member]:
-    """The active memberships of a console user; an anonymous one has none."""
+    """The active memberships of a console user; an anonymous or deactivated one has none."""
     members = apps.get_model("projects", "Member")._default_manager
-    if user.pk is None:
+    if user.pk is None or not user.is_active:
         return members.none()
     return members.filter(user_id=user.pk, is_active=True).select_related("project")
 
 
-def member_in(user: User, project_id: object) -> Member | None:
+def member_in(user: User, project_id: UUID | str) -> Member | None:
     """The membership of a console user in a project."""
     return memberships(user).filter(project_id=project_id).first()
 
 
-def has_role(user: User, project_id: object, *roles: str) -> bool:
+def has_role(user: User, project_id: UUID | str, *roles: str) -> bool:
     """Whether a console user holds one of `roles` in a project; a superuser holds all."""
     if getattr(user, "is_superuser", False) and user.is_active:
         return True

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 from django.db import models
@@ -69,21 +70,42 @@ def record(
             chain=str(project.pk) if project else HOUSE,
             project=project,
             at=now().astimezone(UTC),
-            actor=actor_name(actor)[:150],
+            actor=_text(actor_name(actor))[:150],
             action=action,
             object_type=subject._meta.model_name or "" if subject else "",
             object_id=str(subject.pk) if subject else "",
-            label=str(subject)[:200] if subject else "",
-            record_id=record_id,
+            label=_text(str(subject))[:200] if subject else "",
+            record_id=_text(record_id)[:100],
             old=_plain(old),
             new=_plain(new),
-            reason=reason,
+            reason=_text(reason),
         )
     )
 
 
+def _text(value: str) -> str:
+    """The text without what PostgreSQL refuses: NUL and lone surrogates."""
+    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
 def _plain(value: Any) -> Any:
-    return None if value is None else json.loads(json.dumps(value, default=str))
+    """The value as every database gives it back, else its hash would not hold.
+
+    PostgreSQL turns 1e16 into a whole number and refuses NaN, NUL and lone surrogates.
+    """
+    if value is None:
+        return None
+    text = _text(json.dumps(value, default=str, ensure_ascii=False))
+    # NUL is the one character that JSON still escapes.
+    text = text.replace("\\u0000", "\\ufffd")
+    return json.loads(text, parse_float=_number, parse_constant=str)
+
+
+def _number(text: str) -> float | int | str:
+    value = float(text)
+    if not isfinite(value):
+        return text
+    return int(value) if value.is_integer() else value
 
 
 def digest(entry: AuditEntry) -> str:
@@ -144,28 +166,45 @@ class Break:
 
 
 def verify(since: datetime | None = None) -> Iterator[Break]:
-    """Walk every chain and yield what was changed, removed or inserted."""
-    for head in AuditHead.objects.order_by("chain"):
-        yield from _verify_chain(head, since)
+    """Walk every chain and yield what was changed, removed or inserted.
+
+    With `since` from the first entry of that time on; the heads alone are no list of the chains, because
+    nothing protects them.
+    """
+    lengths = dict(AuditHead.objects.values_list("chain", "length"))
+    written = AuditEntry.objects.order_by().values_list("chain", flat=True).distinct()
+    for chain in sorted({*lengths, *written}):
+        yield from _verify_chain(chain, lengths.get(chain, 0), since)
 
 
-def _verify_chain(head: AuditHead, since: datetime | None) -> Iterator[Break]:
-    rows = AuditEntry.objects.filter(chain=head.chain).order_by("number")
+def _verify_chain(chain: str, length: int, since: datetime | None) -> Iterator[Break]:
+    rows = AuditEntry.objects.filter(chain=chain).order_by("number")
+    number, previous = 1, ""
     if since:
-        rows = rows.filter(at__gte=since)
-    number, previous = None, None
+        number = _first_since(rows, since) or length + 1
+        previous = _hash_at(chain, number - 1)
+        rows = rows.filter(number__gte=number)
     for entry in rows.iterator(chunk_size=2000):
-        if number is None:
-            number, previous = entry.number, entry.previous
-            if not since and number != 1:
-                yield Break(head.chain, 1, "missing")
-        elif entry.number != number:
-            yield Break(head.chain, number, "missing")
-        if entry.previous != previous or entry.hash != digest(entry):
-            yield Break(head.chain, entry.number, "changed")
+        if entry.number > length:
+            yield Break(chain, entry.number, "inserted")
+            continue
+        if entry.number != number:
+            yield Break(chain, number, "inserted" if entry.number < number else "missing")
+        if entry.previous != previous or not _is_sound(entry):
+            yield Break(chain, entry.number, "changed")
         number, previous = entry.number + 1, entry.hash
-    if (number or 1) - 1 != head.length and not since:
-        yield Break(head.chain, number or 1, "missing")
+    if number <= length:
+        yield Break(chain, number, "missing")
+
+
+def _first_since(rows: models.QuerySet[AuditEntry], since: datetime) -> int | None:
+    found: int | None = rows.filter(at__gte=since).aggregate(first=models.Min("number"))["first"]
+    return found
+
+
+def _is_sound(entry: AuditEntry) -> bool:
+    belongs = str(entry.project_id) if entry.project_id else HOUSE
+    return entry.chain == belongs and entry.hash == digest(entry)
 
 
 def register_house_actions() -> None:

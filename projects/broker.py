@@ -11,7 +11,7 @@ import json
 import uuid
 from datetime import datetime, timedelta
 from queue import Empty
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils.timezone import now
@@ -87,6 +87,7 @@ class Transport(virtual.Transport):
     Channel = Channel
     polling_interval = 0.2
     driver_type = driver_name = "djangodb"
+    default_connection_params: ClassVar[dict[str, Any]] = {}
     connection_errors: tuple[Any, ...] = (
         *virtual.Transport.connection_errors,
         DatabaseError,

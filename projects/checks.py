@@ -40,14 +40,27 @@ def production_values(**_: Any) -> list[CheckMessage]:
     """Without DEBUG nothing has a default that could pass for a secret."""
     if settings.DEBUG:
         return []
+    values = {name: _value(name) for name in REQUIRED}
     found: list[CheckMessage] = [
         Error(f"{name} is not set", hint=HINT, id="iit.E002")
-        for name in REQUIRED
-        if not getattr(settings, name)
+        for name, value in values.items()
+        if not value
     ]
-    if settings.SECRET_KEY and len(settings.SECRET_KEY) < 32:
+    if 0 < len(values["SECRET_KEY"]) < 32:
         found.append(Error("SECRET_KEY is too short", hint=HINT, id="iit.E003"))
+    found += [
+        Error(f"{name} has the value of the demo", hint=HINT, id="iit.E004")
+        for name, demo in settings.DEMO_VALUES.items()
+        if _value(name) == demo
+    ]
     return found
+
+
+def _value(name: str) -> Any:
+    try:
+        return getattr(settings, name)
+    except ImproperlyConfigured:  # Django's own word on a blank SECRET_KEY
+        return ""
 
 
 @register()

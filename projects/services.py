@@ -14,13 +14,16 @@ from projects.models import Member, Project, VisitPlanEntry
 
 T = TypeVar("T", bound=Model)
 HIDDEN = "•••"
+SECRETS = {"redcap_det_secret"}
+"""Columns that are looked up and so cannot be encrypted."""
 
 
 def summary(obj: Model) -> dict[str, Any]:
     """An object's values for the trail; secrets are only said to be there."""
     values = model_to_dict(obj)
     for field in obj._meta.get_fields():
-        if isinstance(field, EncryptedTextField) and values.get(field.name):
+        secret = isinstance(field, EncryptedTextField) or field.name in SECRETS
+        if secret and values.get(field.name):
             values[field.name] = HIDDEN
     return values
 

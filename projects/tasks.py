@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 
 from celery import shared_task
-from django.utils.timezone import now
 
 from integrations.redcap import RedcapError
 from projects import dictionary, roster
-from projects.models import Heartbeat, Project
+from projects.heartbeat import note
+from projects.models import Project
 
 log = logging.getLogger(__name__)
 
@@ -17,9 +17,7 @@ log = logging.getLogger(__name__)
 @shared_task
 def heartbeat(process: str = "worker") -> None:
     """Note that `process` is alive; sent by beat, run by a worker: one message proves both."""
-    stamp = now()
-    for name in ("worker", process):
-        Heartbeat.objects.update_or_create(name=name, defaults={"at": stamp})
+    note("worker", process)
 
 
 @shared_task

@@ -18,6 +18,10 @@ from wechat.models import Card, InboxMessage
 SPOKEN = ("text", "voice")
 
 
+class NoAnswer(Exception):
+    """The engine came back without words: as good as a failure, because silence is no reply."""
+
+
 def answer(job: Job) -> None:
     """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
     if job.incoming.is_event:
@@ -52,6 +56,8 @@ def _ask(job: Job) -> None:
     """A question: the engine's last transaction ends the row and stores the reply."""
 
     def store(reply: ChatReply) -> None:
+        if not reply.text.strip():
+            raise NoAnswer
         job.finish(reply.text, reply.project)
         feedback_cards.offer(
             project=reply.project,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.conf import settings
 
-from engines.chat.turn import LIMIT, Turn
+from engines.chat.turn import LIMIT, Turn, resolve
 from engines.intents import detect
 from engines.llm import Llm
 from engines.outgoing import gate_for
@@ -28,18 +28,19 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     """
     roster.ensure_fresh(project, getattr(settings, "ROSTER_MAX_AGE_S", ROSTER_AGE_S))
     gate = gate_for(project, member)
+    names = _names(project, member, text)
     content = hot.read(project)
     ban = hot.length_ban(content, member.wecom_userid)
     return Turn(
         project=project,
         member=member,
         text=text,
-        detection=detect(text, record_id_pattern=project.record_id_pattern or None),
+        detection=detect(resolve(text, names), record_id_pattern=project.record_id_pattern or None),
         gate=gate,
         llm=Llm(project, user_id=member.identity),
         context=ToolContext(project, member, gate, question=text),
         scope=scope_of(member),
-        names=_names(project, member, text),
+        names=names,
         session=session.load(member),
         hot=hot.inject(project, member),
         facts=facts.own(member),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from django.utils import translation
@@ -14,8 +16,10 @@ from django.utils.translation import gettext as _
 from engines.chat import members, store, texts
 from engines.chat.handlers import HANDLERS, PREFETCH
 from engines.chat.prepare import prepare
+from engines.chat.relevance import asks_decision
 from engines.chat.reply import ChatReply, Outcome
 from engines.chat.turn import Turn
+from engines.context import HISTORY_TASKS
 from engines.intents import Part
 from engines.parallel import run_all
 from engines.tools import ToolResult
@@ -89,14 +93,22 @@ def handle(
 
 def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
     """Read for all tasks side by side, then word them side by side; in the order of handling."""
-    parts = turn.detection.parts
+    parts = merged(turn.detection.parts, turn.text)
     limits = _limits(turn, parts)
-    read = run_all([lambda part=part: _prefetch(turn, part) for part in parts])  # type: ignore[misc]
+    read = run_all([partial(_prefetch, turn, part) for part in parts])
     jobs = [
-        lambda p=part, r=results, n=limit: HANDLERS[p.intent](turn, p, r, n)  # type: ignore[misc]
+        partial(HANDLERS[part.intent], turn, part, results, limit)
         for part, results, limit in zip(parts, read, limits, strict=True)
     ]
     return list(zip(parts, run_all(jobs), strict=True))
+
+
+def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
+    """One question that is both of history and of trend is read and answered once."""
+    if len(parts) != 2 or {part.intent for part in parts} != HISTORY_TASKS:
+        return parts
+    intent = "query_history" if asks_decision(text) else "analyze_trend"
+    return [replace(parts[0], text=text, intent=intent)]
 
 
 def _prefetch(turn: Turn, part: Part) -> list[ToolResult]:

@@ -12,7 +12,7 @@ from engines.llm import Llm
 from engines.tools import ToolContext, ToolResult
 from engines.tools.fields import FieldNames
 from integrations.privacy import Deidentified, Gate
-from memory import facts, hot, session
+from memory import hot, session
 from memory.visibility import Scope
 from projects.models import Member, Project
 
@@ -55,9 +55,7 @@ class Turn:
 
     def resolved(self, text: str) -> str:
         """Names of subjects the reader may see, replaced by their record ids (E47)."""
-        for name, ids in sorted(self.names.items(), key=lambda pair: -len(pair[0])):
-            text = text.replace(name, "、".join(ids))
-        return text
+        return resolve(text, self.names)
 
     def note(self, what: str, **more: Any) -> None:
         """Add an item to the trace, de-identified."""
@@ -74,6 +72,8 @@ class Turn:
         return result
 
 
-def own_facts(member: Member) -> str:
-    """The reader's own facts as they go into a prompt."""
-    return facts.own(member)
+def resolve(text: str, names: dict[str, list[str]]) -> str:
+    """`text` with subjects' names replaced by their record ids; longer names first."""
+    for name, ids in sorted(names.items(), key=lambda pair: -len(pair[0])):
+        text = text.replace(name, "、".join(ids))
+    return text

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
 from engines import prompts, render
+from engines.chat.relevance import answers, says_nothing
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
 from engines.grounding import Sources, check
 from engines.intents import Part
 from engines.llm import TokenCapReached
-from engines.tools import Status, ToolResult
+from engines.tools import Fact, Status, ToolResult
 from integrations.llm import LlmError, Message
 from integrations.privacy import PLACEHOLDER, PrivacyError
 
@@ -23,7 +24,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Draft:
-    """What an answer may use. `fallback` is said when the model gives nothing that is grounded."""
+    """What an answer may use. `fallback` is said when the model gives nothing that is grounded.
+
+    `needed`: facts of which at least one must stand in the answer; `trusted`: "there is none" is an answer.
+    """
 
     part: Part
     results: Sequence[ToolResult] = ()
@@ -31,7 +35,8 @@ class Draft:
     fallback: str = ""
     asked: Sequence[str] = ()
     limit: int = 150
-    extra: Sequence[str] = field(default=())
+    needed: Sequence[Fact] = ()
+    trusted: bool = False
 
 
 def answer(turn: Turn, draft: Draft) -> str:
@@ -53,11 +58,20 @@ def answer(turn: Turn, draft: Draft) -> str:
     turn.versions.append(prompt.version)
     text = _said(turn, draft, prompt)
     turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
+    if text and not _useful(text, draft):
+        turn.note("relevance", observation=text)
+        text = ""
     if not text:
         text = draft.fallback
-        if not _is_data(draft):
-            turn.success = False
+        turn.success = turn.success and _is_data(draft)
     return marked(text, draft.results, draft.limit)
+
+
+def _useful(text: str, draft: Draft) -> bool:
+    """An answer beside the point is no answer, while the data that were asked for lie there."""
+    if draft.needed:
+        return answers(text, draft.needed)
+    return draft.trusted or not draft.fallback or not says_nothing(text)
 
 
 def _is_data(draft: Draft) -> bool:
@@ -98,7 +112,7 @@ def _with_note(draft: Draft, note: str) -> str:
 
 
 def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:
-    sources = sources_of(turn, draft.results, draft.history, draft.asked, draft.extra)
+    sources = sources_of(turn, draft.results, draft.history, draft.asked)
     text = _ask(turn, prompt.messages, "chat", prompt.version)
     problems = check(text, sources)
     if text and problems:
@@ -137,7 +151,6 @@ def sources_of(
     results: Sequence[ToolResult],
     history: Sequence[str] = (),
     asked: Sequence[str] = (),
-    extra: Sequence[str] = (),
 ) -> Sources:
     """What an answer may rest on (decisions.md, "有据"); the question is not among it."""
     lines = [line for line in turn.hot.text.split("\n") if line.strip()]
@@ -146,7 +159,7 @@ def sources_of(
     ]
     return Sources(
         results=results,
-        blocks=[*lines, *history, *talk, *turn.facts.split("\n"), *extra],
+        blocks=[*lines, *history, *talk, *turn.facts.split("\n")],
         record_ids=[rid for rid in turn.detection.record_ids if turn.scope.allows(rid)],
         asked=asked,
         names=turn.detection.visits,

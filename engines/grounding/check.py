@@ -62,7 +62,7 @@ class Sources:
 def _strings(data: object) -> Iterator[str]:
     """Texts of a result that are about no single field: times of reading, conventions, lists."""
     if isinstance(data, dict):
-        for key in ("read_at", "convention", "today", "summary", "records", "enrolled_records"):
+        for key in ("read_at", "convention", "today", "summary", "全部编号", "入组编号"):
             if isinstance(data.get(key), str):
                 yield data[key]
 

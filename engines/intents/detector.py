@@ -9,8 +9,8 @@ from engines.intents.types import Detection, Intent, Part
 
 MAX_CLASSIFIED = 600
 RULE_CONFIDENCE = 0.9
-DOUBT = 0.5
-SURE = {Intent.OFF_TOPIC: 0.8, Intent.FEEDBACK: 0.6}
+DOUBT = 0.35
+SURE = {Intent.OFF_TOPIC: 0.6, Intent.FEEDBACK: 0.5}
 _ABOUT_ONE = {
     Intent.QUERY_RECORD,
     Intent.VISIT_WINDOW,

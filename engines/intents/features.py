@@ -14,7 +14,9 @@ _LEAD = re.compile(
 _TAIL = re.compile(r"[\s,。;:、!~.]+$")
 _SPACE = re.compile(r"(?<![a-z0-9]) | (?![a-z0-9])")
 # A medical report is a result of a subject, not a report to write.
-_FINDING = re.compile(r"(病理|ct|mri|b超|检查|检验|化验|影像|体检|心电图?|胸片|超声|病检|基因|检测)报告")
+_FINDING = re.compile(
+    r"(病理|ct|mri|b超|检查|检验|化验|影像|体检|心电图?|胸片|超声|病检|基因|检测)报告"
+)
 _QC = re.compile(r"(?<![a-z])qc(?![a-z])")
 
 

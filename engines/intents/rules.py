@@ -25,13 +25,13 @@ _ABOUT_ASSISTANT = re.compile(
 _TOLD = re.compile(
     r"^(?:请|麻烦|帮我)?(?:以后|今后|往后|从现在起|从今天起|下次)(?!.{0,6}(?:随访|访视|来|复查|给药|什么时候|几号|是哪天))"
 )
-_KEEP = re.compile(r"^(?:请|你|帮我|麻烦)?(?:记住|记牢|提醒我|别忘|忘掉)")
+_KEEP = re.compile(r"^(?:请|你|帮我|麻烦)?(?:记住|记牢|提醒我|别忘|忘掉)|记住[了啊哦吧]?$")
 _WRITE = re.compile(
     r"(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)"
     r"|记进去|录进去|写进系统|录入系统|填进系统|登记一下|补录"
 )
 _ASKS = re.compile(
-    r"查|看|问|吗|没|多少|几|什么|啥|怎么|哪|是否|告诉|说|\?|如何|了解|调出|找|谁|咋|有无|给我|发我|定义|时限|流程"
+    r"(.)不\1|查|看|问|吗|没(?!来|打|接|吃|去)|多少|几|什么|啥|怎么|哪|是否|告诉|说|\?|如何|了解|调出|找|谁|咋|有无|给我|发我|定义|时限|流程"
 )
 _REPORT = r"(?:周报|月报|季报|年报|简报|报告)"
 _PAST = r"(?:上上?个?[周月]|上次|上一[份期次]|上礼拜|上个?星期|上季度|去年|之前|以前|往期|历次|前几周|第#周|†)"
@@ -69,6 +69,7 @@ _OUTSIDE = re.compile(
     r"|旅游|去哪玩|去哪儿玩|彩票|双色球|球赛|世界杯|星座|运势|算命|翻译成|翻成|爬虫|贪吃蛇|python|java|excel"
     r"|[我咱](?:家)?(?:爸|妈|爷爷|奶奶|外婆|外公|儿子|女儿|孩子|老婆|老公|媳妇|姥姥|姥爷|丈母娘|岳父)"
 )
+_VISITING = re.compile(r"访视|随访|复查|复诊")
 _STUDY = re.compile(
     r"受试者|患者|病人|入组|方案|访视|随访|质控|周报|月报|报告|ae(?![a-z])|试验|研究|项目|crf|数据|筛[选败]|标准|[§¶¤]"
 )
@@ -121,6 +122,8 @@ _OWN_WINDOW = {Intent.REMEMBER, Intent.ANALYZE_TREND, Intent.FEEDBACK, Intent.QU
 
 
 def _outside(part: str, label: str) -> str | None:
+    if label == Intent.OFF_TOPIC and _VISITING.search(part):
+        return Intent.VISIT_WINDOW
     outside = _OUTSIDE.search(part) and not _STUDY.search(part)
     return Intent.OFF_TOPIC if outside and label not in {Intent.REMEMBER, Intent.FEEDBACK} else None
 

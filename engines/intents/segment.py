@@ -9,7 +9,7 @@ from engines.intents.split import COMMA, HARD, LINK, SPACE, Fragment
 
 MAX_SPAN = 4
 # Cost of starting a new task at a boundary, and of reading on across it.
-CUT = {HARD: 0.1, LINK: 0.15, COMMA: 0.2, SPACE: 0.3}
+CUT = {HARD: 0.1, LINK: 0.15, COMMA: 0.3, SPACE: 0.4}
 JOIN = {HARD: 1.8, LINK: 1.5, COMMA: 1.2, SPACE: 0.5}
 
 

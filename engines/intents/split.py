@@ -41,7 +41,7 @@ _LINK = re.compile(
 
 # A fragment that only leads over to the next one: connectives, subjects, a visit.
 _WEAK = re.compile(
-    r"(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对 ]|受试者|患者|病人|号)+"
+    r"(?:请|帮我)?(?:记住|记一下|记下|备注|注意)|(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对 ]|受试者|患者|病人|号)+"
 )
 
 

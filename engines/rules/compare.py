@@ -215,29 +215,26 @@ def _same_items(record: Record, a: Value, b: Value) -> Verdict:
     """Lists are equal as sets: ticked codes have no order."""
     if not isinstance(a, Items) or not isinstance(b, Items):
         return record.force(Reason.TYPE_MISMATCH)
-    doubt: Unknown | None = None
+    doubts: list[Unknown] = []
     for first, second in ((a, b), (b, a)):
         for item in first.known:
             found = contains(record, item, second)
             if found is False:
                 return False
-            doubt = doubt or (found if isinstance(found, Unknown) else None)
-    maybes = [why for _item, why in (*a.maybes, *b.maybes)]
-    return doubt or (maybes[0] if maybes else True)
+            doubts += [found] if isinstance(found, Unknown) else []
+    doubts += [why for _item, why in (*a.maybes, *b.maybes)]
+    return doubts[0] if doubts else True
 
 
 def contains(record: Record, needle: Value, haystack: Items) -> Verdict:
     """Kleene membership: one sure match decides, else the first doubt, else false."""
     if isinstance(needle, Unknown):
         return needle
-    doubt: Unknown | None = None
+    doubts: list[Unknown] = []
     for item in haystack.known:
         found = equal(record, needle, item)
         if found is True:
             return True
-        if isinstance(found, Unknown):
-            doubt = doubt or found
-    for item, why in haystack.maybes:
-        if equal(record, needle, item) is not False:
-            doubt = doubt or why
-    return doubt or False
+        doubts += [found] if isinstance(found, Unknown) else []
+    doubts += [why for i, why in haystack.maybes if equal(record, needle, i) is not False]
+    return doubts[0] if doubts else False

@@ -277,6 +277,6 @@ def _ticks_reading(
     if not known and maybes:
         filled = next((d for _i, d in maybes if d.reason is not Reason.MISSING), maybes[0][1])
     is_blank = (not known) if known or not maybes else None
-    value: Value = bad or Items(tuple(known), tuple(maybes))
+    value: Value = Items(tuple(known), tuple(maybes)) if bad is None else bad
     raw = [item.code for item in codes]
     return Reading(column.name, place, raw, label, value, is_blank, filled)

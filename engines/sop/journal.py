@@ -41,9 +41,8 @@ class Journal:
         )
         self.rows.append(step)
         self.run.seq += 1
-        item = {"node": node, "timestamp": ended.isoformat(), "result": {"outcome": outcome}}
-        if result is not None:
-            item["result"] |= {"detail": result}
+        said = {"outcome": outcome} if result is None else {"outcome": outcome, "detail": result}
+        item = {"node": node, "timestamp": ended.isoformat(), "result": said}
         self.run.trace = [*(self.run.trace or []), item]
 
     def save(self) -> None:

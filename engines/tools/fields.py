@@ -131,12 +131,15 @@ class FieldNames:
     def mentioned(self, question: str) -> list[str]:
         """Fields a question speaks of, in the order of the dictionary; [] when it asks for no field."""
         text = _fold(question)
-        found: set[str] = set()
+        # A word that the study's own mapping defines means that field and no other.
+        defined = {_fold(alias): actual for alias, actual in self.aliases.items()}
+        spoken = {word: actual for word, actual in defined.items() if _occurs(word, text)}
+        found = {actual for actual in spoken.values() if actual in self.metadata.fields}
         for word, means in _synonyms().items():
-            if _occurs(word, text):
+            if word not in spoken and _occurs(word, text):
                 found.update(name for other in means for name in self._of(other))
         for name, words in self.names.items():
-            if any(_occurs(word, text) for word in words):
+            if any(_occurs(word, text) for word in words if word not in spoken):
                 found.add(name)
         return [name for name in self.metadata.fields if name in found]
 

@@ -15,6 +15,7 @@ from projects.records import RecordData, read_record
 
 NAME = "read_clinical_data"
 MOST_VALUES = 60
+OVERVIEW = 24
 MOST_TEXT = 400
 
 
@@ -48,13 +49,10 @@ def describe(
     advice: Sequence[str] = (),
 ) -> ToolResult:
     """A reading as a result; `wanted` empty: an overview."""
-    shown = [
-        (row, value)
-        for row, value in _values(context, display_rows(context.metadata, data.rows))
-        if not wanted or value.field in wanted
-    ]
+    every = list(_values(context, display_rows(context.metadata, data.rows)))
+    shown = [pair for pair in every if pair[1].field in wanted] if wanted else _overview(every)
     notes = [*advice, *_notes(context, data, wanted, {value.field for _row, value in shown})]
-    cut = len(shown) > MOST_VALUES
+    cut = bool(wanted) and len(shown) > MOST_VALUES
     shown = shown[:MOST_VALUES]
     facts = tuple(_fact(context, names, data.record_id, row, value) for row, value in shown)
     complete = data.complete and not cut
@@ -66,7 +64,7 @@ def describe(
     }
     if notes:
         body["notes"] = notes
-    if cut:
+    if len(shown) < len(every) and not wanted:
         body["more"] = _("more values were not read out")
     return ToolResult(
         NAME,
@@ -89,6 +87,22 @@ def _values(
             hidden = value.identifier or context.gate.drops(value.field, value.label)
             if not hidden and not value.field.endswith("_complete"):
                 yield row, value
+
+
+def _overview(
+    every: list[tuple[DisplayRow, DisplayValue]],
+) -> list[tuple[DisplayRow, DisplayValue]]:
+    """The first value of each field outside of repeating forms, then what repeating forms are named by."""
+    first: dict[str, tuple[DisplayRow, DisplayValue]] = {}
+    named: dict[tuple[str, int | None], tuple[DisplayRow, DisplayValue]] = {}
+    for row, value in every:
+        if row.instance is None:
+            first.setdefault(value.field, (row, value))
+        else:
+            named.setdefault((row.instrument, row.instance), (row, value))
+    status = [pair for field, pair in first.items() if "status" in field or "enrol" in field]
+    rest = [pair for pair in first.values() if pair not in status]
+    return [*status, *rest][:OVERVIEW] + list(named.values())[:4]
 
 
 def _notes(

@@ -135,19 +135,22 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
     """Counts as a result."""
     facts, data = _main(context, counts)
     for label, ids in counts.by_status.items():
-        facts.append(Fact("", f"status:{label}", (label, *_stems(label)), str(len(ids))))
-    data["by_status"] = {label: len(ids) for label, ids in counts.by_status.items()}
+        called = _("Status %(label)s") % {"label": label}
+        facts.append(
+            Fact("", f"status:{label}", (called, f"状态{label}", *_stems(label)), str(len(ids)))
+        )
+    data["各状态人数"] = {f"状态{label}": len(ids) for label, ids in counts.by_status.items()}
     for form, number in counts.forms.items():
         names = (form, *(("AE", "不良事件") if "不良" in form else ()))
         facts.append(Fact("", f"form:{form}", names, str(number)))
-    data["records_by_form"] = counts.forms
+    data["表单记录数"] = counts.forms
     if not counts.scope and len(counts.by_site) > 1:
-        data["by_site"] = {
-            site: {"total": total, "enrolled": inside}
+        data["各中心"] = {
+            site: {"总数": total, "入组": inside}
             for site, (total, inside) in counts.by_site.items()
         }
         for site, (total, inside) in counts.by_site.items():
-            facts.append(Fact("", f"site:{site}", (site,), f"{total} {inside}"))
+            facts.append(Fact("", f"site:{site}", (site,), f"{total} / {inside}"))
     data["read_at"] = context.clock(read_at) if read_at else ""
     return ToolResult(
         NAME,
@@ -170,12 +173,12 @@ def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, A
         Fact("", "total", (_("Subjects in all"), *TOTAL), str(len(counts.total))),
     ]
     data: dict[str, Any] = {
-        "scope": counts.scope or _("whole study"),
-        "total": len(counts.total),
-        "records": listed(counts.total),
-        "enrolled": enrolled,
-        "enrolled_records": listed(list(counts.enrolled)),
-        "open_findings": findings,
+        "范围": counts.scope or "全项目",
+        "入组人数": enrolled,
+        "受试者总数": len(counts.total),
+        "入组编号": listed(list(counts.enrolled)),
+        "全部编号": listed(counts.total),
+        "未关闭的质控发现": findings,
     }
     if not counts.scope and target:
         rate = f"{enrolled * 100 / target:.1f}%"
@@ -186,15 +189,15 @@ def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, A
                 "", "remaining", (_("Still to enrol"), *REMAINING), str(max(target - enrolled, 0))
             ),
         ]
-        data |= {"target": target, "completion": rate, "remaining": max(target - enrolled, 0)}
+        data |= {"目标入组": target, "完成率": rate, "还差例数": max(target - enrolled, 0)}
     facts.append(Fact("", "open_findings", (_("Open findings"), *OPEN), str(findings)))
     return facts, data
 
 
 def _stems(label: str) -> tuple[str, ...]:
     """筛选失败 is also called 筛败, 脱落/退出 either word."""
-    parts = tuple(part for part in label.split("/") if len(part) > 1)
-    return (*parts, *(("筛败", "screen failure") if label == "筛选失败" else ()))
+    parts = tuple(p for p in (label, *label.split("/")) if len(p) > 1 and p not in ENROLLED)
+    return (*dict.fromkeys(parts), *(("筛败", "screen failure") if label == "筛选失败" else ()))
 
 
 def _open_findings(context: ToolContext) -> int:

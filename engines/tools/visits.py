@@ -160,9 +160,14 @@ def plan_result(context: ToolContext) -> ToolResult:
         }
         for visit in plan.visits
     )
+    facts = tuple(
+        Fact("", f"plan:{v.visit}", (v.visit, "窗口"), f"{v.day} {v.minus} {v.plus}", v.visit)
+        for v in plan.visits
+    )
     status = Status.OK if lines else Status.NOT_FOUND
-    data = {"plan": list(lines), "convention": convention}
-    return ToolResult(NAME, status, data, blocks=(*lines, convention), lines=(*lines, convention))
+    data = {"访视计划": list(lines), "convention": convention}
+    blocks = (*lines, convention)
+    return ToolResult(NAME, status, data, facts=facts, blocks=blocks, lines=blocks)
 
 
 def due_overview(context: ToolContext) -> ToolResult:
@@ -180,6 +185,18 @@ def due_overview(context: ToolContext) -> ToolResult:
                 rows.append((record, state))
     rows.sort(key=lambda pair: (pair[1].state is not State.OVERDUE, pair[1].close or soon))
     return _overview(context, records, rows)
+
+
+def _compact(rows: Sequence[tuple[RecordData, VisitState]]) -> list[str]:
+    """One line a state: who and which visit."""
+    words = ((State.OVERDUE, _("Overdue")), (State.DUE, _("Due")), (State.NOT_DUE, _("Soon")))
+    lines = []
+    for state, word in words:
+        found = [f"{r.record_id} {s.visit}" for r, s in rows if s.state is state]
+        if found:
+            more = f" 等 {len(found)} 个" if len(found) > LISTED // 2 else ""
+            lines.append(f"{word}:{'、'.join(found[: LISTED // 2])}{more}")
+    return lines
 
 
 def _overview(
@@ -207,7 +224,7 @@ def _overview(
         },
         facts=tuple(f for record, state in rows for f in _facts(record.record_id, state)),
         blocks=(summary, context.today.isoformat(), *lines),
-        lines=(summary, *lines),
+        lines=(summary, *_compact(rows), *lines),
         sources=({"kind": "redcap", "what": "visits", "read_at": read_at},),
         record_ids=tuple(dict.fromkeys(record.record_id for record, _state in rows)),
     )

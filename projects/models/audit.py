@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
+from projects.access import RecordQuerySet
 from projects.models.project import Project
 
 
@@ -20,6 +20,12 @@ class AuditHead(models.Model):
 
     def __str__(self) -> str:
         return self.chain
+
+
+class AuditQuerySet(RecordQuerySet["AuditEntry"]):
+    """Entries about a subject follow its site; others are their actor's and the supervisors'."""
+
+    owner_path = "actor"
 
 
 class AuditEntry(models.Model):
@@ -53,7 +59,7 @@ class AuditEntry(models.Model):
     previous = models.CharField(_("previous hash"), max_length=64, blank=True)
     hash = models.CharField(_("hash"), max_length=64)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = AuditQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_audit_log"

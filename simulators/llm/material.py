@@ -93,6 +93,9 @@ def read(chat: Chat) -> Material:
     question, rest = split_question(chat.messages[at].content) if at >= 0 else ("", "")
     units: list[Unit] = []
     for index, message in enumerate(chat.messages):
+        if index > at and message.role in ("assistant", "user"):
+            # A draft of this very answer, or a remark on it.
+            continue
         text = rest if index == at else message.content
         units += _units(text, _source(message, index, at))
     ordered = tuple(

@@ -118,6 +118,39 @@ def test_data_written_as_text(llm: Llm, text: str, question: str, expected: str)
     assert llm.ask(system("助手"), system(f"【查询结果】\n{text}"), user(question)) == expected
 
 
+PROMPT = system(
+    "你是助手。\n【你的能力】\n查询受试者记录、统计入组、核对访视窗口。\n"
+    "【回复原则】\n1. 数字照原样引用\n[记忆]\n- 研究药物由药房每周一发放"
+)
+
+
+@pytest.mark.parametrize("question", ["统计入组", "核对访视窗口", "数字照原样引用吗"])
+def test_what_stands_below_an_instructing_heading_is_no_answer(llm: Llm, question: str) -> None:
+    assert llm.ask(PROMPT, user(question)) == NOT_FOUND
+    assert llm.ask(PROMPT, user("研究药物由谁发放")) == "研究药物由药房每周一发放。"
+
+
+def test_marks_around_data_are_not_quoted(llm: Llm) -> None:
+    text = "<data 1f2e3d>\n血小板计数低于 100 时暂停给药。\n</data 1f2e3d>"
+    answer = llm.ask(system("助手"), system(text), user("血小板计数低于多少暂停给药"))
+    assert answer == "血小板计数低于 100 时暂停给药。"
+
+
+def test_a_transcript_in_the_context(llm: Llm) -> None:
+    talk = system("【最近对话】\n用户: 下次访视是哪天\nAI: 下次访视是 2026-04-01。")
+    assert llm.ask(system("助手"), talk, user("下次访视的日期")) == "下次访视是 2026-04-01。"
+
+
+@pytest.mark.parametrize(
+    "remark", ["上面的回答里有找不到依据的内容，请重新回答。", "请把上面的回答缩短到 20 字以内。"]
+)
+def test_a_remark_on_the_answer_is_no_new_question(llm: Llm, remark: str) -> None:
+    question = user("P001的ECOG评分是多少？")
+    first = llm.ask(data(ROW), question)
+    before = {"role": "assistant", "content": first}
+    assert llm.ask(data(ROW), question, before, user(remark)) == first == "P001：ECOG评分:1。"
+
+
 def test_an_earlier_answer_can_be_referred_to(llm: Llm) -> None:
     talk = [user("访视呢"), {"role": "assistant", "content": "下次访视日期是 2026-04-01。"}]
     assert llm.ask(*talk, user("下次访视是哪天？")) == "下次访视日期是 2026-04-01。"

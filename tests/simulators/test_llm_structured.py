@@ -48,8 +48,11 @@ def history(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "passed", "confidence", "quotes"),
     [
-        ("高血压病史5年,无间质性肺炎", True, 0.85, ["无间质性肺炎"]),
+        ("高血压病史5年,无间质性肺炎", False, 0, []),
         ("否认间质性肺炎、活动性感染及严重心血管疾病史", True, 0.85, None),
+        ("高血压病史5年，否认其他病史", True, 0.85, ["否认其他病史"]),
+        ("无间质性肺炎；无活动性感染；无严重心血管疾病", True, 0.85, None),
+        ("无心血管疾病，无间质性肺炎，无活动性感染", True, 0.85, None),
         ("无特殊", True, 0.85, ["无特殊"]),
         ("间质性肺炎病史3年", False, 0.9, ["间质性肺炎病史3年"]),
         ("否认活动性感染，但有间质性肺炎", False, 0.9, ["但有间质性肺炎"]),
@@ -83,8 +86,8 @@ def test_the_instruction_is_no_evidence(llm: Llm) -> None:
 
 
 def test_the_evidence_names_the_field(llm: Llm) -> None:
-    found = llm.filled(VERDICT, system(TASK), history("无间质性肺炎"))
-    assert found["evidence"] == [{"field": "既往史", "quote": "无间质性肺炎"}]
+    found = llm.filled(VERDICT, system(TASK), history("既往体健"))
+    assert found["evidence"] == [{"field": "既往史", "quote": "既往体健"}]
 
 
 def test_a_field_with_a_negative_value(llm: Llm) -> None:
@@ -93,6 +96,14 @@ def test_a_field_with_a_negative_value(llm: Llm) -> None:
     assert found["passed"] is True
     assert [item["quote"] for item in found["evidence"]] == ['间质性肺炎": "无', '活动性感染": "否']
     assert all(item["quote"] in row["content"] for item in found["evidence"])
+
+
+def test_data_lines_with_places_before_them(llm: Llm) -> None:
+    lines = "[筛选期 病史] 既往史: 无特殊\n[筛选期 病史] 手术史: 阑尾炎"
+    assert llm.filled(VERDICT, system(TASK), user(lines))["passed"] is True
+    ill = llm.filled(VERDICT, system(TASK), user(lines + "\n[第1次] 备注: 活动性感染"))
+    assert ill["evidence"][0]["quote"] in lines + "\n[第1次] 备注: 活动性感染"
+    assert (ill["passed"], ill["confidence"]) == (False, 0.9)
 
 
 def test_english_exclusions(llm: Llm) -> None:
@@ -112,10 +123,10 @@ def test_what_it_cannot_ground_is_not_passed(llm: Llm, task: str) -> None:
 
 
 def test_json_object_by_the_example_in_the_prompt(llm: Llm) -> None:
-    text = llm.ask(system(SKETCH), history("无间质性肺炎"), response_format={"type": "json_object"})
+    text = llm.ask(system(SKETCH), history("无特殊"), response_format={"type": "json_object"})
     found = json.loads(text)
     assert list(found) == ["passed", "reason", "confidence", "evidence"]
-    assert (found["passed"], found["confidence"], found["evidence"]) == (True, 0.85, "无间质性肺炎")
+    assert (found["passed"], found["confidence"], found["evidence"]) == (True, 0.85, "无特殊")
 
 
 def test_a_tool_is_read_before_an_ungrounded_verdict(llm: Llm) -> None:
@@ -131,13 +142,11 @@ def test_a_tool_is_read_before_an_ungrounded_verdict(llm: Llm) -> None:
 
 
 def test_a_verdict_asked_again_stays(llm: Llm) -> None:
-    first = llm.ask(
-        system(SKETCH), history("无间质性肺炎"), response_format={"type": "json_object"}
-    )
-    again = llm.ask(
-        system(SKETCH), history("无间质性肺炎"), {"role": "assistant", "content": first},
-        user("检查失败：请重新返回 JSON"), response_format={"type": "json_object"},
-    )  # fmt: skip
+    first = llm.ask(system(SKETCH), history("无特殊"), response_format={"type": "json_object"})
+    form = {"type": "json_object"}
+    remark = user("上一个回答没有通过检查: evidence。请改正后重新以 JSON 回答。")
+    before = {"role": "assistant", "content": first}
+    again = llm.ask(system(SKETCH), history("无特殊"), before, remark, response_format=form)
     assert again == first
 
 

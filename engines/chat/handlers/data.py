@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat.relevance import asked
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
@@ -17,6 +18,7 @@ from engines.tools.records import not_found
 from engines.tools.visits import due_overview, plan_result
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
+from projects.models import Role
 
 MOST_SUBJECTS = 5
 _PRONOUN = re.compile(
@@ -38,10 +40,7 @@ def subjects(turn: Turn, part: Part) -> list[str]:
 
 def asked_fields(turn: Turn, part: Part) -> list[str]:
     """Fields the task speaks of, at most 30; [] for "how is he"."""
-    found = turn.fields.mentioned(turn.resolved(part.text))
-    if turn.project.enrolment_field in found:
-        return found[:30]
-    return found[:30]
+    return turn.fields.mentioned(turn.resolved(part.text))[:30]
 
 
 def read_records(turn: Turn, part: Part) -> list[ToolResult]:
@@ -99,10 +98,10 @@ def read_project(turn: Turn, part: Part) -> list[ToolResult]:
     """What the console stores about the study."""
     project = turn.project
     rows = (
-        ("name", (_("Study"), "项目", "名称", "全称"), project.name),
+        ("name", (_("Study"), "名称", "全称", "叫什么", "什么项目"), project.name),
         ("code", (_("Code"), "代码", "编号"), project.code),
         ("status", (_("Status"), "状态", "阶段"), project.get_status_display()),
-        ("pi", (_("Principal investigator"), "PI", "主要研究者"), project.pi_name),
+        ("pi", (_("Principal investigator"), "PI", "主要研究者"), _pi(turn)),
         ("registration", (_("Registration number"), "注册号"), project.registration_no),
         ("start", (_("Start date"), "启动", "开始"), project.start_date.isoformat()),
         ("target", (_("Target enrolment"), "目标", "计划"), str(project.target_enrolment or "")),
@@ -125,6 +124,12 @@ def read_project(turn: Turn, part: Part) -> list[ToolResult]:
     return [turn.read(result)]
 
 
+def _pi(turn: Turn) -> str:
+    """The PI's name, from the study or from its members."""
+    members = turn.project.members.filter(role=Role.PI, is_active=True)
+    return turn.project.pi_name or members.values_list("display_name", flat=True).first() or ""
+
+
 def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
     """Answer about subjects; nothing is said of those that are not there or not the reader's."""
     if not results:
@@ -140,6 +145,17 @@ def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
     return outcome
 
 
+def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
+    """The facts of which an answer must give at least one."""
+    facts = [fact for result in results for fact in result.facts]
+    if part.intent in ("count_records", "project_info"):
+        return asked(facts, part.text) or [f for f in facts if f.field in ("enrolled", "name")]
+    if part.intent == "visit_window" and not subjects(turn, part):
+        ids = {record_id for result in results for record_id in result.record_ids}
+        return [Fact("", "subject", (), record_id) for record_id in sorted(ids)] or facts
+    return facts
+
+
 def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
     """One call over what was read; the plain lines when it gives nothing grounded."""
     good = [result for result in results if result.has_data]
@@ -151,6 +167,8 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
         fallback=render.results_text(good, part.text, limit),
         asked=asked_fields(turn, part),
         limit=limit,
+        needed=needed(turn, part, good),
+        trusted=part.intent == "query_protocol",
     )
     text = answer(turn, draft)
     failed = [str(result.data) for result in results if result.status is Status.DOWN]

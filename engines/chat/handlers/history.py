@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat.relevance import asks_decision, related
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
+from engines.grounding.values import bigrams, plain
 from engines.intents import Part
 from engines.tools import Fact, Status, ToolResult
 from engines.tools.stats import count, describe
@@ -32,8 +36,9 @@ def read_trend(turn: Turn, part: Part) -> list[ToolResult]:
         Fact("", f"month:{month}", (month, _month(month), f"{int(month[5:])}月"), str(number))
         for month, number in months.items()
     )
-    lines = tuple(_("%(month)s: %(n)d enrolled") % {"month": m, "n": n} for m, n in months.items())
-    data = {**result.data, "enrolled_by_month": months}
+    listed = "、".join(f"{month}:{number}" for month, number in list(months.items())[-12:])
+    lines = (_("Enrolled by month: %(months)s") % {"months": listed},)
+    data = {**result.data, "各月入组": months}
     return [
         turn.read(
             replace(result, data=data, facts=result.facts + facts, lines=lines + result.lines)
@@ -65,8 +70,37 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
 def _plain(
     part: Part, book: Sequence[tuple[int, str]], results: Sequence[ToolResult], limit: int
 ) -> str:
-    if results:
-        return render.results_text(results, part.text, limit)
-    lines = [f"[W{week}] {line.strip('-# ')}" for week, text in book for line in text.split("\n")]
-    best = render.best_sentences([line for line in lines if len(line) > 10], part.text)
+    if results and part.intent == "analyze_trend":
+        return render.fit([line for result in results for line in result.lines], limit)
+    lines = [line for week, text in book for line in _lines(week, text)]
+    best = _best(lines, part.text)
     return render.fit(best, limit) if best else _("The weekly reports say nothing about it.")
+
+
+def _lines(week: int, text: str) -> list[tuple[str, bool]]:
+    """The lines of a report with their week, and whether they stand under 关键决策."""
+    section, found = "", []
+    for line in text.split("\n"):
+        if line.startswith("#"):
+            section = line
+        elif line.strip("- "):
+            found.append((f"[W{week}] {line.strip('- ')}", "决策" in section))
+    return found
+
+
+def _best(lines: Sequence[tuple[str, bool]], question: str, most: int = 4) -> list[str]:
+    """The lines that share rare words with the question, in the order of the weeks."""
+    asked = bigrams(plain(question))
+    words = related(question)
+    counts = Counter(word for text, _d in lines for word in asked & bigrams(text))
+    scored = []
+    for at, (text, decision) in enumerate(lines):
+        score = sum(log(1 + len(lines) / counts[word]) for word in asked & bigrams(text))
+        score += 8 * sum(word in text for word in words)
+        score *= 1.6 if decision and asks_decision(question) else 1.0
+        scored.append((score, at))
+    best = max((score for score, _at in scored), default=0.0)
+    chosen = sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:most]
+    return [
+        lines[at][0] for score, at in sorted(chosen, key=lambda p: p[1]) if score > best * 0.5 > 0
+    ]

@@ -12,7 +12,7 @@ from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
 from engines.intents import Part
-from engines.tools import ToolResult
+from engines.tools import Fact, ToolResult
 from memory import facts, hot
 from memory.flow_log import set_feedback
 
@@ -54,7 +54,15 @@ def _recall(turn: Turn, part: Part, limit: int) -> str:
     lines = [line.replace("*", "") for line in lines]
     nothing = _("I have nothing noted about it.")
     fallback = render.fit(render.ranked(lines, part.text), limit) if lines else nothing
-    return answer(turn, Draft(part, fallback=fallback, limit=limit))
+    needed = [Fact("", "profile", (), line) for line in render.ranked(lines, part.text)[:2]]
+    needed = [Fact("", "profile", (), clause) for f in needed for clause in _clauses(f.value)]
+    return answer(turn, Draft(part, fallback=fallback, limit=limit, needed=needed))
+
+
+def _clauses(line: str) -> list[str]:
+    """`偏好: 简洁汇报,只看结论` → its pieces: an answer repeats at least one of them."""
+    _key, _colon, value = line.replace(":", ":").partition(":")
+    return [piece.strip() for piece in re.split(r"[,,、;;]", value or line) if piece.strip()]
 
 
 def feedback(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:

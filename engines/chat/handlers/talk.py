@@ -90,7 +90,8 @@ def _final(
         text = _again(turn, part, text, problems, results, limit) if text else ""
     if not text:
         turn.success = False
-        return _with_data("", results, part, limit) or texts.FUSE
+        nothing = _("I have no reliable answer to this. Please ask more precisely.")
+        return _with_data("", results, part, limit) or nothing
     return render.cut(turn.gate.restore(turn.gate.text(text)), limit)
 
 

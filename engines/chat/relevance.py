@@ -1,0 +1,64 @@
+"""Whether an answer answers: the data that were asked for must stand in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from engines.grounding.values import plain, tokens, values
+from engines.tools import Fact
+
+_NOTHING = re.compile(
+    r"没有找到|未找到|找不到|没有相关|无相关|未提供|没有提供|没有提到|无法回答|不清楚|没有记录|not find|nothing"
+)
+_DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么|解决|措施|办法|当初|定的")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer only says that there is no answer."""
+    return bool(_NOTHING.search(text))
+
+
+def answers(text: str, needed: Sequence[Fact]) -> bool:
+    """Whether at least one of the values that were asked for stands in the text."""
+    telling = [fact for fact in needed if len(fact.value) > 1 or fact.value.isdigit()]
+    if not telling:
+        return not says_nothing(text)
+    folded = plain(text).casefold()
+    said = tokens(folded)
+    return any(_stands(fact, folded, said) for fact in telling)
+
+
+def _stands(fact: Fact, folded: str, said: Iterable[object]) -> bool:
+    held = values(fact.value)
+    if any(held.holds(token) for token in said):  # type: ignore[arg-type]
+        return True
+    return plain(fact.value).casefold() in folded
+
+
+def asked(facts: Sequence[Fact], question: str) -> list[Fact]:
+    """Facts whose field the question names; the whole count ("total") only where nothing else is."""
+    folded = plain(question).casefold()
+    named = [fact for fact in facts if any(plain(n).casefold() in folded for n in fact.names)]
+    narrow = [fact for fact in named if fact.field != "total"]
+    return narrow or named
+
+
+@cache
+def _topics() -> Mapping[re.Pattern[str], tuple[str, ...]]:
+    path = Path(__file__).with_name("topics.v1.json")
+    table = json.loads(path.read_text(encoding="utf-8"))
+    return {re.compile(regex): tuple(words) for regex, words in table.items()}
+
+
+def related(question: str) -> list[str]:
+    """Words of measures that belong to what the question complains of."""
+    return [word for regex, words in _topics().items() if regex.search(question) for word in words]
+
+
+def asks_decision(question: str) -> bool:
+    """Whether a question is about what was decided, and why."""
+    return bool(_DECISION.search(question))
