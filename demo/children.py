@@ -21,8 +21,10 @@ class Spec:
 def specs() -> list[Spec]:
     """Stand-ins, web, worker, beat."""
     python = sys.executable
-    celery = [python, "-m", "celery", "-A", "iit_manager"]
+    celery = [python, "-m", "celery", "-q", "-A", "iit_manager"]
     common = {"PORT": str(settings.PORT), "SIM_PORT": str(settings.SIM_PORT)} | wecom()
+    # A demo is often tried as root, in a container.
+    quiet = common | {"PYTHONWARNINGS": "ignore:You're running the worker"}
     return [
         Spec("simulators", [python, "-m", "simulators", "--port", str(settings.SIM_PORT)], common),
         Spec(
@@ -41,7 +43,7 @@ def specs() -> list[Spec]:
                 *[*celery, "worker", "--pool", "threads", "--concurrency", "4"],
                 *["--without-gossip", "--without-mingle", "--loglevel", "warning"],
             ],
-            common,
+            quiet,
         ),
         Spec(
             "beat",

@@ -30,6 +30,13 @@ def busy_ports() -> str:
     return ""
 
 
+def refusal() -> str:
+    """Why the demo cannot start here; blank when it can."""
+    if not settings.DEBUG:
+        return _("The demo study exists only with DEBUG.")
+    return busy_ports()
+
+
 def prepare() -> None:
     """Bring the database to the current state."""
     call_command("migrate", verbosity=0, interactive=False)
@@ -53,15 +60,12 @@ def web_answers() -> bool:
     return httpx.get(f"http://127.0.0.1:{settings.PORT}/healthz", timeout=5).status_code == 200
 
 
-def note(pids: dict[str, int]) -> bool:
-    """Keep the pids in `var/run.json`; True when they changed."""
+def note(pids: dict[str, int]) -> None:
+    """Keep the pids in `var/run.json`."""
     content = runfile.load()
     pids = pids | {"supervisor": os.getpid()}
-    if content.get("pids") == pids:
-        return False
-    content["pids"] = pids
-    runfile.save(content)
-    return True
+    if content.get("pids") != pids:
+        runfile.save(content | {"pids": pids})
 
 
 def welcome() -> str:

@@ -19,6 +19,7 @@ from types import FrameType
 import django
 import httpx
 
+from demo import house
 from demo.children import Spec, specs
 
 GRACE_S = 10.0
@@ -68,6 +69,7 @@ class Child:
         self.failures = 0 if clock - self.started > STEADY_S else self.failures + 1
         pause = min(MAX_PAUSE_S, 0.5 * 2**self.failures)
         self.not_before = clock + pause
+        self.signal(signal.SIGKILL)  # what it started and left behind still holds its port
         self.process = None
         say(f"{self.spec.name} ended ({code}), starting again in {pause:.0f} s")
 
@@ -108,10 +110,8 @@ class Supervisor:
             self._end()
 
     def _run(self) -> int:
-        from demo import house
-
-        if busy := house.busy_ports():
-            say(busy)
+        if why := house.refusal():
+            say(why)
             return 1
         house.prepare()
         stand_ins = self.children[0]
@@ -119,17 +119,20 @@ class Supervisor:
         if not self._until(house.stand_ins_answer):
             return 1
         house.seed()
+        self._watch()
+        if self._until(house.web_answers):
+            say(house.welcome())
         while not self.is_ending:
-            for child in self.children:
-                if child.revive() and child is stand_ins:
-                    self._until(house.stand_ins_answer)
-                    house.seed()
-            pids = {c.spec.name: c.process.pid for c in self.children if c.process is not None}
-            if house.note(pids):
-                self._until(house.web_answers)
-                say(house.welcome())
+            self._watch()
             time.sleep(0.3)
         return 0
+
+    def _watch(self) -> None:
+        for child in self.children:
+            if child.revive() and child is self.children[0]:
+                self._until(house.stand_ins_answer)
+                house.seed()
+        house.note({c.spec.name: c.process.pid for c in self.children if c.process is not None})
 
     def _until(self, condition: Callable[[], bool], limit_s: float = 60.0) -> bool:
         end = time.monotonic() + limit_s

@@ -5,14 +5,15 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from engines import console
+from engines import console, labels
 from engines.models import (
     AgentTrace,
     FindingEvent,
@@ -22,15 +23,30 @@ from engines.models import (
     SopStep,
     TaskRun,
 )
-from projects.admin_base import HouseAdmin, ReadOnlyInline, ScopedAdmin
+from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
+from projects.admin_json import folded, shown
+from projects.models import Role
 
 
 class StepInline(ReadOnlyInline):
     model = SopStep
-    fields = ("seq", "node", "kind", "outcome", "result", "ended_at")
+    fields = ("seq", "node", "show_kind", "show_outcome", "show_result", "ended_at")
     readonly_fields = fields
     tab = True
     verbose_name_plural = _("journal")
+    per_page = 50
+
+    @admin.display(description=_("kind"))
+    def show_kind(self, obj: SopStep) -> str:
+        return labels.name(labels.NODES, obj.kind)
+
+    @admin.display(description=_("outcome"))
+    def show_outcome(self, obj: SopStep) -> str:
+        return labels.name(labels.OUTCOMES, obj.outcome)
+
+    @admin.display(description=_("result"))
+    def show_result(self, obj: SopStep) -> SafeString | str:
+        return folded(_("Show"), obj.result) if obj.result else "-"
 
 
 class FindingInline(ReadOnlyInline):
@@ -40,10 +56,18 @@ class FindingInline(ReadOnlyInline):
     readonly_fields = fields
     tab = True
     show_change_link = True
+    per_page = 50
+
+
+class DeciderAdmin(ScopedAdmin):
+    """Actions of those who decide; an auditor only looks on."""
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return bool(set(console.DECIDERS) & roles(request))
 
 
 @admin.register(TaskRun)
-class TaskRunAdmin(ScopedAdmin):
+class TaskRunAdmin(DeciderAdmin):
     list_display = (
         "show_run",
         "record_id",
@@ -51,19 +75,23 @@ class TaskRunAdmin(ScopedAdmin):
         "show_end",
         "triggered_by",
         "created_at",
-        "project",
+        "show_project",
     )
-    list_filter = ("status", "skill__skill_type", "project")
+    list_filter = (BY_PROJECT, "status", ("skill", admin.RelatedOnlyFieldListFilter))
     search_fields = ("record_id", "triggered_by")
     list_select_related = ("skill", "project")
     date_hierarchy = "created_at"
     fields = (
-        ("project", "skill", "skill_version"),
+        ("project", "skill"),
         ("record_id", "triggered_by"),
-        ("status", "final_state"),
-        ("current_node", "message"),
-        ("created_at", "suspended_at", "resumed_at", "completed_at"),
+        ("status", "show_end"),
+        "message",
+        ("created_at", "completed_at"),
+        ("suspended_at", "resumed_at"),
+        ("read_at", "is_complete"),
+        ("skill_version", "current_node"),
     )
+    readonly_fields = ("show_end",)
     inlines = (FindingInline, StepInline)
     actions = ("approve_review", "reject_review")
     change_form_template = "engines/run.html"
@@ -82,7 +110,7 @@ class TaskRunAdmin(ScopedAdmin):
 
     @admin.display(description=_("outcome"))
     def show_end(self, obj: TaskRun) -> str:
-        return obj.final_state or obj.current_node or ""
+        return labels.name(labels.ENDS, obj.final_state) or obj.current_node or "-"
 
     def get_urls(self) -> list[URLPattern]:
         decide = self.admin_site.admin_view(console.decide_view)
@@ -100,45 +128,52 @@ class TaskRunAdmin(ScopedAdmin):
         extra = (extra_context or {}) | (console.page(request, run) if run else {})
         return super().change_view(request, object_id, form_url, extra)
 
-    @admin.action(description=_("Approve the reviews of the selected runs"))
+    @admin.action(description=_("Approve the reviews of the selected runs"), permissions=["decide"])
     def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> None:
         console.approve_selected(request, queryset)
 
-    @admin.action(description=_("Reject the reviews of the selected runs"))
+    @admin.action(description=_("Reject the reviews of the selected runs"), permissions=["decide"])
     def reject_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
         return console.reject_selected(request, queryset, self)
 
 
 class EventInline(ReadOnlyInline):
     model = FindingEvent
-    fields = ("at", "what", "by", "note")
+    fields = ("at", "show_what", "by", "note")
     readonly_fields = fields
     tab = True
 
+    @admin.display(description=_("what"))
+    def show_what(self, obj: FindingEvent) -> str:
+        return labels.name(labels.EVENTS, obj.what)
+
 
 @admin.register(PendingAction)
-class PendingActionAdmin(ScopedAdmin):
+class PendingActionAdmin(DeciderAdmin):
     list_display = (
         "record_id",
         "show_kind",
         "field",
-        "message",
+        "show_message",
         "event",
         "instance",
         "show_state",
         "created_at",
     )
-    list_filter = ("state", "action_type", "severity", "skill_type")
+    list_filter = (BY_PROJECT, "state", "action_type", "severity", "skill_type")
     search_fields = ("record_id", "field", "message", "rule_key")
     date_hierarchy = "created_at"
     fields = (
-        ("project", "record_id", "task_run"),
-        ("action_type", "severity", "state"),
+        ("record_id", "project"),
+        ("action_type", "severity"),
+        ("state", "task_run"),
         ("field", "value"),
         "message",
-        ("event", "instrument", "instance"),
-        ("skill_type", "skill_version", "node", "rule_key"),
-        ("outcome", "reason"),
+        ("event", "instrument"),
+        ("instance", "rule_key"),
+        ("skill_type", "node"),
+        ("skill_version", "outcome"),
+        "reason",
         "show_detail",
         ("resolved_by", "resolved_at"),
         "resolution",
@@ -164,12 +199,13 @@ class PendingActionAdmin(ScopedAdmin):
     def show_state(self, obj: PendingAction) -> tuple[str, str]:
         return obj.state, obj.get_state_display()
 
+    @admin.display(description=_("message"), ordering="message")
+    def show_message(self, obj: PendingAction) -> str:
+        return Truncator(obj.message).chars(60)
+
     @admin.display(description=_("what the rule read"))
-    def show_detail(self, obj: PendingAction) -> SafeString:
-        shown = (
-            json.dumps(json.loads(obj.detail), ensure_ascii=False, indent=2) if obj.detail else "-"
-        )
-        return format_html('<pre class="whitespace-pre-wrap text-xs">{}</pre>', shown)
+    def show_detail(self, obj: PendingAction) -> SafeString | str:
+        return shown(json.loads(obj.detail) if obj.detail else None)
 
     def get_urls(self) -> list[URLPattern]:
         resolve = self.admin_site.admin_view(console.resolve_view)
@@ -180,11 +216,11 @@ class PendingActionAdmin(ScopedAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> Any:
         finding = self.get_object(request, object_id)
-        may = bool(finding and finding.open_key and console.may_resolve(request, finding))
+        may = bool(finding and finding.open_key and console.has_say(request.user, finding))
         extra = (extra_context or {}) | {"may_resolve": may, "finding": finding}
         return super().change_view(request, object_id, form_url, extra)
 
-    @admin.action(description=_("Resolve the selected findings"))
+    @admin.action(description=_("Resolve the selected findings"), permissions=["decide"])
     def resolve_findings(self, request: HttpRequest, queryset: QuerySet[PendingAction]) -> Any:
         return console.resolve_selected(request, queryset, self)
 
@@ -192,7 +228,7 @@ class PendingActionAdmin(ScopedAdmin):
 @admin.register(Review)
 class ReviewAdmin(ScopedAdmin):
     list_display = (
-        "pk",
+        "show_number",
         "record_id",
         "question",
         "show_status",
@@ -200,16 +236,22 @@ class ReviewAdmin(ScopedAdmin):
         "decided_at",
         "created_at",
     )
-    list_filter = ("status",)
+    list_filter = (BY_PROJECT, "status")
     search_fields = ("record_id", "question", "decided_by")
     fields = (
-        ("project", "task_run", "record_id"),
+        ("record_id", "task_run"),
         ("node", "version"),
         "question",
-        ("status", "decided_by", "decided_at"),
+        ("status", "reviewers"),
+        ("decided_by", "decided_at"),
         "reason",
-        "seen",
+        ("project", "seen"),
     )
+    change_form_template = "engines/review.html"
+
+    @admin.display(description=_("number"), ordering="pk")
+    def show_number(self, obj: Review) -> str:
+        return f"#{obj.pk}"
 
     @display(
         description=_("status"),
@@ -219,6 +261,19 @@ class ReviewAdmin(ScopedAdmin):
     def show_status(self, obj: Review) -> tuple[str, str]:
         return obj.status, obj.get_status_display()
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """An open review is decided on its run's page (cards link here); a closed one is shown as it was."""
+        review = self.get_object(request, object_id)
+        if review and review.status == Review.Status.OPEN:
+            return redirect(console.RUN, review.task_run_id)
+        extra = {"rows": console.review_rows(review)} if review else {}
+        answer: HttpResponse = super().change_view(
+            request, object_id, form_url, (extra_context or {}) | extra
+        )
+        return answer
+
 
 @admin.register(AgentTrace)
 class AgentTraceAdmin(ScopedAdmin):
@@ -226,18 +281,36 @@ class AgentTraceAdmin(ScopedAdmin):
         "created_at",
         "user_id",
         "intent_type",
-        "query",
+        "show_query",
         "token_usage",
         "duration",
         "success",
     )
-    list_filter = ("intent_type", "success")
+    list_filter = (BY_PROJECT, "intent_type", "success")
     search_fields = ("user_id", "query")
     date_hierarchy = "created_at"
+    fields = (
+        ("project", "created_at"),
+        ("user_id", "intent_type"),
+        "query",
+        ("token_usage", "duration"),
+        ("success", "model"),
+        "prompt_version",
+        "trace",
+        "left_out",
+        "replaced",
+    )
+
+    @admin.display(description=_("question, de-identified"))
+    def show_query(self, obj: AgentTrace) -> str:
+        return Truncator(obj.query).chars(60)
 
 
 @admin.register(LlmUsage)
-class LlmUsageAdmin(HouseAdmin):
-    list_display = ("at", "project", "purpose", "model", "input_tokens", "output_tokens", "ok")
-    list_filter = ("purpose", "model", "ok")
+class LlmUsageAdmin(ScopedAdmin):
+    view_roles = (Role.ADMIN, Role.AUDITOR)
+    whole_study = True
+    list_display = ("at", "show_project", "purpose", "model", "input_tokens", "output_tokens", "ok")
+    list_filter = (BY_PROJECT, "purpose", "model", "ok")
+    list_select_related = ("project",)
     date_hierarchy = "at"

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
@@ -73,6 +74,13 @@ class StartSerializer(serializers.Serializer):
     record_id = serializers.CharField(max_length=100)
 
 
+class StartedSerializer(serializers.Serializer):
+    """The run that was started."""
+
+    id = serializers.UUIDField()
+    status = serializers.CharField()
+
+
 class DecisionSerializer(serializers.Serializer):
     """A decision: the hash of what was shown, and why."""
 
@@ -94,6 +102,7 @@ class TaskRunViewSet(ReadViewSet):
     serializer_class = TaskRunSerializer
     filterset_fields = ("project__code", "status", "record_id", "skill__skill_type")
 
+    @extend_schema(request=StartSerializer, responses={201: StartedSerializer})
     @action(detail=False, methods=["post"], serializer_class=StartSerializer)
     def start(self, request: Request) -> Response:
         """Start a workflow on a subject."""
@@ -114,16 +123,19 @@ class TaskRunViewSet(ReadViewSet):
             raise Unavailable(_("REDCap could not be read.")) from error
         return Response({"id": str(run.pk), "status": run.status}, status=201)
 
+    @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
     @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
     def approve(self, request: Request, pk: str) -> Response:
         """Approve what was shown."""
         return self._decide(request, "approve")
 
+    @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
     @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
     def reject(self, request: Request, pk: str) -> Response:
         """Reject what was shown, with a reason."""
         return self._decide(request, "reject")
 
+    @extend_schema(request=ReasonSerializer, responses=TaskRunSerializer)
     @action(detail=True, methods=["post"], serializer_class=ReasonSerializer)
     def cancel(self, request: Request, pk: str) -> Response:
         """End a run that is not wanted any more."""
@@ -215,6 +227,7 @@ class PendingActionViewSet(ReadViewSet):
         "rule_key",
     )
 
+    @extend_schema(request=ResolutionSerializer, responses=PendingActionSerializer)
     @action(detail=True, methods=["post"], serializer_class=ResolutionSerializer)
     def resolve(self, request: Request, pk: str) -> Response:
         """Close a finding with what was done about it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +15,35 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from engines import sop
-from engines.models import PendingAction, TaskRun
-from engines.review_view import review_view
-from engines.sop import findings
+from engines.models import PendingAction, Review, TaskRun
+from engines.review_view import review_view, values
+from engines.sop import findings, snapshot
 from engines.sop.reviews import reviewer
-from projects.access import has_role
+from projects.access import User, memberships
 from projects.db import atomic
 
 DECIDERS = ("PI", "CRC", "ADMIN")
 RUNS = "admin:engines_taskrun_changelist"
 RUN = "admin:engines_taskrun_change"
+
+
+def reasons() -> list[str]:
+    """Ready-made reasons of a decision; a person may write others."""
+    return [
+        _("Checked against the source"),
+        _("Source is missing"),
+        _("Data are wrong"),
+        _("Other reason"),
+    ]
+
+
+def has_say(user: User, row: TaskRun | PendingAction) -> bool:
+    """Whether one membership both opens the row and carries a role that decides about it."""
+    if getattr(user, "is_superuser", False):
+        return True
+    mine = memberships(user).filter(project_id=row.project_id, role__in=DECIDERS)
+    rows: Any = type(row)._default_manager
+    return any(rows.for_member(member).filter(pk=row.pk).exists() for member in mine)
 
 
 def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
@@ -32,11 +52,32 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     ended = run.status not in {TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED}
     return {
         "run": run,
-        "review": review_view(review) if review else None,
-        "may_decide": bool(review and reviewer(request.user, review)),
-        "may_cancel": not ended and has_role(request.user, run.project_id, *DECIDERS),
-        "past_reviews": run.reviews.exclude(status="open").order_by("-pk"),
+        "review": review_view(review) | {"rows": review_rows(review)} if review else None,
+        "reasons": reasons(),
+        "hits": {row.field for row in run.findings.filter(open_key__isnull=False)},
+        "may_decide": bool(review and reviewer(request.user, review)),  # type: ignore[arg-type]
+        "may_cancel": not ended and has_say(request.user, run),
+        "past_reviews": run.reviews.exclude(status=Review.Status.OPEN).order_by("-pk"),
     }
+
+
+def review_rows(review: Review) -> list[dict[str, Any]]:
+    """The values of a review; `before` where they changed since the run read them."""
+    shown = values(review)
+    if review.version == 1:
+        return shown
+    first = Review(project=review.project, values=json.dumps(snapshot.rows(review.task_run)))
+    before = {_place(row): row["text"] for row in values(first)}
+    return [
+        row
+        if before.get(_place(row)) == row["text"]
+        else row | {"before": before.get(_place(row)) or "-"}
+        for row in shown
+    ]
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["event"], row["instrument"], row["instance"], row["field"]
 
 
 def _run(request: HttpRequest, pk: UUID) -> TaskRun:
@@ -50,7 +91,10 @@ def _run(request: HttpRequest, pk: UUID) -> TaskRun:
 def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Approve or reject from the run's page."""
     run = _run(request, pk)
-    decision = "approve" if "approve" in request.POST else "reject"
+    if ("approve" in request.POST) == ("reject" in request.POST):
+        messages.error(request, _("Please choose: approve or reject."))
+        return redirect(RUN, run.pk)
+    decision: sop.Decision = "approve" if "approve" in request.POST else "reject"
     reason = request.POST.get("reason", "")
     if _decide(request, run, decision, reason, request.POST.get("seen", "")):
         done = _("Approved.") if decision == "approve" else _("Rejected.")
@@ -62,7 +106,7 @@ def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
 def cancel_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """End a run that is not wanted any more."""
     run = _run(request, pk)
-    if not has_role(request.user, run.project_id, *DECIDERS):
+    if not has_say(request.user, run):
         messages.error(request, _("Your role does not allow this."))
         return redirect(RUN, run.pk)
     try:
@@ -121,13 +165,9 @@ def _ask(
         "action": action,
         "opts": page.model._meta,
         "checkbox": helpers.ACTION_CHECKBOX_NAME,
+        "reasons": reasons() if action == "reject_review" else [],
     }
     return render(request, "engines/ask_reason.html", context)
-
-
-def may_resolve(request: HttpRequest, finding: PendingAction) -> bool:
-    """Whether the user has a say in a finding's end."""
-    return has_role(request.user, finding.project_id, *DECIDERS)
 
 
 @require_POST
@@ -144,6 +184,8 @@ def resolve_selected(request: HttpRequest, rows: QuerySet[PendingAction], page: 
     """Ask what was done, then close one by one."""
     reason = request.POST.get("reason", "").strip()
     if not reason:
+        if "apply" in request.POST:
+            messages.error(request, _("Please say what was done about it."))
         return _ask(request, rows, page, "resolve_findings", _("What was done about it"))
     _resolve(request, rows, reason)
     return None
@@ -155,9 +197,13 @@ def _resolve(request: HttpRequest, rows: Any, resolution: str) -> None:
         return
     done = 0
     for finding in rows:
-        if not may_resolve(request, finding):
+        if not has_say(request.user, finding):
             messages.error(request, _("Your role does not allow this."))
             continue
         with atomic():
-            done += findings.close(finding, actor=request.user, resolution=resolution)
-    messages.info(request, _("%d resolved.") % done)
+            closed = findings.close(finding, actor=request.user, resolution=resolution)
+        if not closed:
+            messages.error(request, _("The finding is closed already."))
+        done += closed
+    if done:
+        messages.success(request, _("%d resolved.") % done)

@@ -13,15 +13,9 @@ from typing import Any
 from engines.rules.compiler import Problem
 from engines.rules.context import StudyContext
 from engines.rules.errors import RuleError
-from engines.rules.ruleset import (
-    Outcome,
-    RuleResult,
-    RuleSet,
-    compile_rule_set,
-    rule_key,
-    rule_list,
-    validate_rules,
-)
+from engines.rules.results import Outcome, RuleResult
+from engines.rules.rule import rule_key, rule_list
+from engines.rules.ruleset import RuleSet, compile_rule_set, validate_rules
 
 __all__ = [
     "HardRuleEngine",
@@ -51,6 +45,8 @@ def record_rows(
     """
     rows = data.get("rows")
     if not isinstance(rows, list):
+        if "rows" in data and "rows" not in context.columns:
+            raise RuleError("rows must be a list of objects")
         record_id = data.get(context.record_id_field, data.get("record_id"))
         return _id(record_id), [data]
     if not all(isinstance(row, Mapping) for row in rows):
@@ -104,14 +100,12 @@ class HardRuleEngine:
         context = StudyContext.build(dictionary, self._project)
         record_id, rows = record_rows(data, context)
         day = today or resolve_today(None, context)
-        results: list[RuleResult] = []
-        for rule in rules:
-            try:
-                rule_set = compile_rule_set([rule], context)
-            except RuleError as error:
-                results.append(_refused(rule, str(error)))
-            else:
-                results += rule_set.evaluate(record_id, rows, day)
+        try:
+            results = compile_rule_set(rules, context).evaluate(record_id, rows, day)
+        except RuleError:
+            results = []
+            for rule in rules:
+                results += _one_by_one(rule, context, record_id, rows, day)
         return [result for result in results if result.outcome not in _CLEAN]
 
     def is_all_passed(
@@ -124,6 +118,19 @@ class HardRuleEngine:
     ) -> bool:
         """Whether `run` finds nothing."""
         return not self.run(rules, data, dictionary, today=today)
+
+
+def _one_by_one(
+    rule: Any,
+    context: StudyContext,
+    record_id: str | None,
+    rows: Sequence[Mapping[str, Any]],
+    today: date,
+) -> list[RuleResult]:
+    try:
+        return compile_rule_set([rule], context).evaluate(record_id, rows, today)
+    except RuleError as error:
+        return [_refused(rule, str(error))]
 
 
 def _refused(rule: Any, message: str) -> RuleResult:

@@ -11,7 +11,7 @@ from engines.grounding.values import bigrams, plain
 from engines.tools.results import Status, ToolResult
 from projects.bm25 import query_terms, terms
 
-_SENTENCE = re.compile(r"[^。!?;!?;\n]+[。!?;!?;]?")
+_SENTENCE = re.compile(r"[^。!?;\uff01\uff1f\uff1b\n]+[。!?;\uff01\uff1f\uff1b]?")
 
 
 def results_text(results: Sequence[ToolResult], question: str, limit: int) -> str:
@@ -91,7 +91,7 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     piece = text[: max(limit - 1, 1)]
-    for marks in ("。!?!?\n;;", ",,、"):
+    for marks in ("。!?\uff01\uff1f\n;\uff1b", ",\uff0c、"):
         end = max(piece.rfind(mark) for mark in marks)
         if end >= len(piece) // 3:
             return piece[:end] + ("。" if marks[0] == "。" and piece[end] in "。" else "…")

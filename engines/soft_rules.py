@@ -6,91 +6,64 @@ else is undetermined and goes to a person; it is never a pass.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines import prompts
-from engines.llm import Llm, TokenCapReached
+from engines import prompts, soft_verdict
+from engines.context import marked
+from engines.llm import Llm, _setting
 from engines.outgoing import gate_for
-from integrations.llm import Completion, LlmError, LlmProtocolError, Message
-from integrations.privacy import Gate, PrivacyError
+from engines.soft_verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
+from engines.tools import Status, ToolContext, ToolResult, definitions, execute
+from integrations import tokens
+from integrations.llm import PRESETS, Completion, LlmProtocolError, Message, ToolCall
+from integrations.privacy import Gate
+from memory import hot
 from projects import dictionary
 from projects.db import atomic
 from projects.display import display_rows
-from projects.models import Project
+from projects.models import Member, Project, Role, Subject
+
+__all__ = ["Task", "Verdict", "run_with_retry"]
 
 TRIES = 3
-MAX_DATA = 24_000
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reason": {"type": "string", "description": "判断理由"},
-        "evidence": {"type": "array", "items": {"type": "string"}, "description": "原文"},
-        "passed": {"type": "boolean"},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-    "required": ["reason", "evidence", "passed", "confidence"],
-    "additionalProperties": False,
-}
+MAX_TURNS = 8
+MAX_CALLS = 12
+MAX_DATA = 60_000
+RESULT_TOKENS = 900
+OTHER_SUBJECT = "错误:本次任务只涉及受试者 {record_id},不能读取其他受试者。"
+NO_MORE_CALLS = "错误:工具调用次数已用完,请根据已有信息直接给出结论。"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What came of an instruction; only a determined one may lead along on_pass or on_fail."""
+class Task:
+    """What is to be judged: `rows` of the subject `record_id`, or what `tools` find when it is blank.
 
-    passed: bool = False
-    reason: str = ""
-    confidence: float = 0.0
-    evidence: tuple[str, ...] = ()
-    is_determined: bool = False
-    prompt_version: str = ""
-    problems: tuple[str, ...] = field(default=())
-
-    def summary(self) -> dict[str, Any]:
-        """For the journal."""
-        return {
-            "passed": self.passed,
-            "determined": self.is_determined,
-            "reason": self.reason,
-            "confidence": self.confidence,
-            "evidence": list(self.evidence),
-            "prompt": self.prompt_version,
-            "problems": list(self.problems),
-        }
-
-
-class Unsound(Exception):
-    """A check that the verdict failed, worded for the model."""
-
-
-def run_with_retry(
-    *,
-    project: Project,
-    instruction: str,
-    rows: Sequence[Mapping[str, Any]],
-    threshold: float,
-    user_id: str,
-) -> Verdict:
-    """Ask, check, and ask again with the failed check named, three times at most.
-
-    No transaction may be open. A provider that is down leaves the verdict undetermined.
+    `effect_key` names the step for tools that have effects; a step that is tried again has none twice.
     """
-    llm = Llm(project, user_id=user_id)
-    prompt = prompts.load("soft", instruction=instruction)
+
+    project: Project
+    instruction: str
+    threshold: float
+    user_id: str = ""
+    record_id: str = ""
+    rows: Sequence[Mapping[str, Any]] = ()
+    tools: tuple[str, ...] = ()
+    effect_key: str = ""
+
+
+def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) -> Verdict:
+    """Ask, check, and ask again with the failed check named, three answers at most.
+
+    No transaction may be open. `keep_alive` is called before every call and may raise to stop.
+    Raises engines.llm.TokenCapReached, LlmError, PrivacyError, RedcapError, NotConfiguredError.
+    """
+    llm = Llm(task.project, user_id=task.user_id)
     try:
-        gate = gate_for(project)
-        data = gate.text(data_text(project, rows, gate))
-        messages = [Message("system", gate.text(prompt.text)), Message("user", data)]
-        return _converse(llm, gate, messages, data, threshold, prompt.version)
-    except (LlmError, PrivacyError) as error:
-        reason = _("The language model could not be asked.")
-        if isinstance(error, TokenCapReached):
-            reason = _("The study's tokens of today are used up.")
-        return Verdict(reason=reason, prompt_version=prompt.version)
+        return _Talk(task, llm, gate_for(task.project), keep_alive).run()
     finally:
         with atomic():
             llm.save()
@@ -105,75 +78,188 @@ def data_text(project: Project, rows: Sequence[Mapping[str, Any]], gate: Gate) -
         for item in row.values:
             if not item.identifier and not gate.drops(item.field, item.label):
                 lines.append(f"[{place}] {item.label}: {item.text}{item.unit}")
-    return "\n".join(lines)[:MAX_DATA]
+    return "\n".join(lines)
 
 
-def _converse(
-    llm: Llm, gate: Gate, messages: list[Message], data: str, threshold: float, version: str
-) -> Verdict:
-    problems: list[str] = []
-    for _turn in range(TRIES):
-        done = llm.ask(
-            messages,
-            purpose="soft_rule",
-            version=version,
-            schema=SCHEMA,
-            temperature=0.0,
-            top_p=1.0,
+def _identifiers(project: Project, rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Identifier values of this reading: the stored roster may not know them yet."""
+    metadata = dictionary.load(project)
+    flagged = metadata.identifier_fields - {metadata.record_id_field}
+    found = {str(row.get(name, "")).strip() for row in rows for name in flagged}
+    return {value for value in found if len(value) > 1}
+
+
+def _background(task: Task) -> str:
+    """Hot memory as those see it who see the subject; evidence from it never counts (decisions.md)."""
+    subject = Subject.objects.filter(project=task.project, record_id=task.record_id).first()
+    site = subject.site if subject else ""
+    reader = Member(project=task.project, role=Role.ADMIN, site=site)
+    text = hot.inject(task.project, reader).text
+    return prompts.load("hot", hot=text).text if text else ""
+
+
+@dataclass
+class _Talk:
+    """One conversation about one task."""
+
+    task: Task
+    llm: Llm
+    gate: Gate
+    keep_alive: Callable[[], None]
+    sources: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        """Settle how the endpoint is asked: its tools, and a verdict by schema or by tool."""
+        # An unknown preset is refused by the first call, with its own error.
+        preset = PRESETS.get(_setting("LLM_PRESET", self.task.project.llm_preset), PRESETS["local"])
+        self.tools = self.task.tools if preset.tools else ()
+        self.offered = definitions(self.tools)
+        self.by_schema = preset.json_schema or not preset.tools
+        if not self.by_schema:
+            self.offered.append(GIVE_VERDICT)
+        self.context = ToolContext(
+            project=self.task.project,
+            member=None,
+            gate=self.gate,
+            effect_key=self.task.effect_key,
+            record_id=self.task.record_id,
         )
+
+    def run(self) -> Verdict:
+        """The verdict; undetermined after three that were not sound."""
+        self.gate.learn(_identifiers(self.task.project, self.task.rows))
+        messages = [self._system(), self._data()]
+        if len("".join(self.sources)) > MAX_DATA:
+            return self._undetermined(_("The data are too long for the language model."))
+        for _turn in range(MAX_TURNS):
+            done = self._ask(messages)
+            if done is not None:
+                verdict, more = self._take(done)
+                if verdict:
+                    return verdict
+                messages += more
+            if len(self.problems) >= TRIES:
+                break
+        return self._undetermined(_("The verdict could not be validated."))
+
+    def _system(self) -> Message:
+        names = (
+            ["soft"] + ["soft_tools"] * bool(self.tools) + ["soft_verdict"] * (not self.by_schema)
+        )
+        asked, tool = self.task.instruction, soft_verdict.NAME
+        loaded = [prompts.load(name, instruction=asked, tool=tool) for name in names]
+        self.version = "+".join(prompt.version for prompt in loaded)
+        parts = [*(prompt.text for prompt in loaded), _background(self.task)]
+        return Message("system", self.gate.text("\n\n".join(filter(None, parts))))
+
+    def _data(self) -> Message:
+        if not self.task.record_id:
+            return Message("user", self.gate.text(prompts.load("soft_study").text))
+        data = self.gate.text(data_text(self.task.project, self.task.rows, self.gate))
+        self.sources.append(data)
+        shown = prompts.load("soft_record", record_id=self.task.record_id, data=marked(data))
+        return Message("user", self.gate.text(shown.text))
+
+    def _ask(self, messages: Sequence[Message]) -> Completion | None:
+        """The next answer; None for one that does not follow the protocol."""
+        self.keep_alive()
         try:
-            return check(done, data, threshold, version)
+            return self.llm.ask(
+                messages,
+                purpose="soft_rule",
+                version=self.version,
+                tools=self.offered or None,
+                schema=SCHEMA if self.by_schema else None,
+                temperature=0.0,
+                top_p=1.0,
+                max_tokens=1000,
+                tries=2,
+            )
+        except LlmProtocolError as error:
+            self.problems.append(str(error))
+            return None
+
+    def _take(self, done: Completion) -> tuple[Verdict | None, list[Message]]:
+        """A sound verdict, or the messages that carry the conversation on."""
+        given = [call for call in done.tool_calls if call.name == soft_verdict.NAME]
+        if done.tool_calls and not given:
+            return None, self._act(done)
+        try:
+            said = soft_verdict.parsed(done, given[0] if given else None)
+            return self._checked(said), []
         except Unsound as problem:
-            problems.append(str(problem))
-            retry = prompts.load("soft_retry", problem=problem)
-            answer = gate.text(done.content or "{}")
-            messages += [Message("assistant", answer), Message("user", gate.text(retry.text))]
-    return Verdict(
-        reason=_("The verdict could not be validated."),
-        prompt_version=version,
-        problems=tuple(problems),
-    )
+            self.problems.append(str(problem))
+            return None, self._correct(done, str(problem))
 
+    def _checked(self, said: Mapping[str, Any]) -> Verdict:
+        return soft_verdict.check(
+            said,
+            self.sources,
+            self.task.threshold,
+            prompt_version=self.version,
+            tools=tuple(self.used),
+            problems=tuple(self.problems),
+        )
 
-def check(done: Completion, data: str, threshold: float, version: str) -> Verdict:
-    """The verdict in an answer; undetermined when it is not sure enough. Raises Unsound."""
-    try:
-        said = done.json()
-    except LlmProtocolError:
-        raise Unsound("回答不是 JSON 对象") from None
-    passed, confidence = said.get("passed"), said.get("confidence")
-    reason, evidence = said.get("reason"), said.get("evidence")
-    if not isinstance(passed, bool):
-        raise Unsound("passed 必须是 true 或 false")
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise Unsound("confidence 必须是数字")
-    if not 0 <= confidence <= 1:
-        raise Unsound("confidence 必须在 0 到 1 之间")
-    if not isinstance(reason, str) or not reason.strip():
-        raise Unsound("缺少 reason")
-    quotes = [evidence] if isinstance(evidence, str) else evidence
-    if not isinstance(quotes, list) or not all(isinstance(quote, str) for quote in quotes):
-        raise Unsound("evidence 必须是字符串列表")
-    quotes = [quote for quote in quotes if quote.strip()]
-    _check_quotes(quotes, data)
-    if passed and not quotes:
-        raise Unsound("passed=true 必须有 evidence")
-    return Verdict(
-        passed=passed,
-        reason=reason.strip(),
-        confidence=float(confidence),
-        evidence=tuple(quotes),
-        is_determined=confidence >= threshold and bool(quotes),
-        prompt_version=version,
-    )
+    def _correct(self, done: Completion, problem: str) -> list[Message]:
+        """Name the failed check; a tool call is answered by a tool message, as the protocol wants it."""
+        text = self.gate.text(prompts.load("soft_retry", problem=problem).text)
+        echo = self._echo(done)
+        if not done.tool_calls:
+            return [echo, Message("user", text)]
+        answers = [Message("tool", text, tool_call_id=call.id) for call in done.tool_calls]
+        return [echo, *answers]
 
+    def _echo(self, done: Completion) -> Message:
+        content = self.gate.text(
+            soft_verdict.storable(done.content) or ("" if done.tool_calls else "{}")
+        )
+        return Message("assistant", content, done.tool_calls, reasoning=done.reasoning)
 
-def _check_quotes(quotes: Sequence[str], data: str) -> None:
-    text = _plain(data)
-    for quote in quotes:
-        if _plain(quote) not in text:
-            raise Unsound(f"evidence 不在数据中: {quote[:80]}")
+    def _act(self, done: Completion) -> list[Message]:
+        return [self._echo(done), *self._answers(done.tool_calls)]
 
+    def _answers(self, calls: Sequence[ToolCall]) -> Iterator[Message]:
+        failed = []
+        for call in calls:
+            result = self._call(call)
+            self.gate.learn(result.secrets)
+            shown = self.gate.text(self._shown(result))
+            if result.has_data:
+                self.sources.append(shown)
+            elif result.status in (Status.BAD_ARGUMENTS, Status.REFUSED):
+                failed.append(f"{result.tool}: {result.status}")
+            text = self.gate.text(marked(shown) if result.has_data else shown)
+            yield Message("tool", text, tool_call_id=call.id)
+        if failed:
+            self.problems.append("; ".join(failed))
 
-def _plain(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    def _call(self, call: ToolCall) -> ToolResult:
+        """Run one call; what is wrong with it comes back as an instruction."""
+        self.used.append(call.name[:64])
+        if len(self.used) > MAX_CALLS:
+            return ToolResult(call.name, Status.REFUSED, NO_MORE_CALLS)
+        try:
+            arguments = call.parsed()
+        except ValueError as error:
+            return ToolResult(call.name, Status.BAD_ARGUMENTS, str(error))
+        mine = self.task.record_id
+        if mine and arguments.get("record_id", mine) != mine:
+            return ToolResult(call.name, Status.REFUSED, OTHER_SUBJECT.format(record_id=mine))
+        self.keep_alive()
+        return execute(self.context, call.name, arguments, allowed=self.tools)
+
+    def _shown(self, result: ToolResult) -> str:
+        text = result.data if isinstance(result.data, str) else self.gate.data(result.data)
+        return tokens.cut(text, RESULT_TOKENS)
+
+    def _undetermined(self, reason: str) -> Verdict:
+        return Verdict(
+            reason=reason,
+            prompt_version=self.version,
+            tools=tuple(self.used),
+            problems=tuple(self.problems),
+        )

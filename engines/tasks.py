@@ -8,7 +8,8 @@ from celery import shared_task
 
 from engines import sop
 from engines.sop import events
-from engines.sop.runs import waiting
+from engines.sop.lease import left_behind
+from engines.sop.timeouts import remind_and_escalate
 from projects.models import Project
 from skills.models import Skill
 
@@ -21,8 +22,9 @@ def drive_run(run_id: str) -> None:
 
 @shared_task
 def sweep_runs() -> None:
-    """Pick up what a lost message or a dead worker left behind (design.md 4)."""
-    for run_id in waiting():
+    """Pick up what a lost message, a dead worker or a timer left behind (design.md 4)."""
+    remind_and_escalate()
+    for run_id in left_behind():
         drive_run.delay(run_id)
 
 

@@ -13,6 +13,7 @@ from iit_manager.api import urlpatterns as api
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", include("memory.urls")),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),
     path("healthz", health.healthz),

@@ -25,6 +25,7 @@ from integrations.identifiers import BIRTH, BIRTH_DATE, BIRTH_FIELD, GENE, NAME,
 
 PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
 _SEAL = object()
+_NEVER = re.compile(r"(?!)")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -84,6 +85,7 @@ class Known:
     """Identifier values of a study, indexed by their first character; made once, used by many gates."""
 
     buckets: Mapping[str, tuple[re.Pattern[str], Mapping[str, str]]] = field(default_factory=dict)
+    start: re.Pattern[str] = _NEVER
 
     @classmethod
     def of(cls, values: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Known:
@@ -99,7 +101,9 @@ class Known:
         grouped: dict[str, dict[str, str]] = {}
         for value, kind in kinds.items():
             grouped.setdefault(value[0], {})[_squeeze(value)] = kind
-        return cls({first: (_any_of(group), group) for first, group in grouped.items()})
+        first = "".join(re.escape(char) for char in grouped)
+        start = re.compile(f"[{first}]", re.IGNORECASE) if first else _NEVER
+        return cls({char: (_any_of(group), group) for char, group in grouped.items()}, start)
 
 
 def _telling(value: str, kind: str) -> bool:
@@ -115,7 +119,7 @@ def _squeeze(value: str) -> str:
 
 def _any_of(values: Collection[str]) -> re.Pattern[str]:
     longest = sorted(values, key=len, reverse=True)
-    gap = r"[\s·.-]?"
+    gap = r"[\s·.-]{0,2}"
     words = "|".join(_edged(gap.join(map(re.escape, value)), value) for value in longest)
     return re.compile(words, re.IGNORECASE)
 
@@ -245,14 +249,14 @@ class Gate:
     def _mask_known(self, text: str, known: Known) -> str:
         pieces: list[str] = []
         position = copied = 0
-        while position < len(text):
-            bucket = known.buckets.get(text[position].casefold())
-            found = bucket[0].match(text, position) if bucket else None
-            if bucket is None or found is None:
-                position += 1
+        while (start := known.start.search(text, position)) is not None:
+            bucket, kinds = known.buckets.get(start[0].casefold(), (_NEVER, {}))
+            found = bucket.match(text, start.start())
+            if found is None:
+                position = start.end()
                 continue
-            kind = bucket[1].get(_squeeze(found[0]), "标识")
-            pieces += [text[copied:position], self._token(kind, found[0])]
+            kind = kinds.get(_squeeze(found[0]), "标识")
+            pieces += [text[copied : found.start()], self._token(kind, found[0])]
             position = copied = found.end()
         return "".join([*pieces, text[copied:]]) if pieces else text
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,8 +27,12 @@ def _tokenizer() -> Tokenizer | None:
     return Tokenizer.from_file(str(path)) if path.exists() else None
 
 
+@lru_cache(maxsize=512)
 def count(text: str) -> int:
-    """Tokens of `text`; an upper bound where the vocabulary is absent or the text is huge."""
+    """Tokens of `text`; an upper bound where the vocabulary is absent or the text is huge.
+
+    Remembered: hot memory and the history book are the same from one message to the next.
+    """
     tokenizer = _tokenizer() if len(text) <= _SHORT else None
     if tokenizer is None:
         return upper_bound(text)

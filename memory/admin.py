@@ -4,23 +4,30 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.shortcuts import redirect
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
 
-from memory import services
+from integrations import tokens
+from memory import hot, services
+from memory.console import scopes, visible
 from memory.models import (
     ConversationHistory,
     MemoryTombstone,
+    MemoryTurn,
     ProjectMemory,
     ProjectMemoryVersion,
     UserMemory,
     WeeklyReport,
 )
 from memory.widgets import MarkdownWidget
-from projects import markdown
-from projects.admin_base import ReadOnlyInline, ScopedAdmin
+from projects.access import member_in
+from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
+from projects.admin_text import rendered
 from projects.models import Role
 
 EDITORS = (Role.ADMIN, Role.PI)
@@ -42,88 +49,247 @@ class ProjectMemoryForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        problem = services.memory_problem(cleaned.get("content", ""))
-        if problem:
-            self.add_error("content", problem)
-        base = cleaned.get("base_version")
+        try:
+            services.check_size(cleaned.get("content", ""))
+        except services.MemoryTooLarge as error:
+            self.add_error("content", str(error))
         current = ProjectMemory.objects.filter(pk=self.instance.pk).first()
-        if current and base and current.version != base:
-            self.add_error(
-                None,
-                _("Somebody changed the memory meanwhile. It now reads:\n%s") % current.content,
-            )
+        if current and cleaned.get("base_version") != current.version:
+            self._conflict(current)
         return cleaned
+
+    def _conflict(self, current: ProjectMemory) -> None:
+        """Show what the other one wrote; saving again is then a decision made in its knowledge."""
+        text = format_html(
+            '{}<pre class="iit-json">{}</pre>',
+            _(
+                "Somebody changed the memory meanwhile. Take over what you need into your text and save "
+                "again. It now reads:"
+            ),
+            current.content,
+        )
+        self.add_error(None, ValidationError(text, code="conflict"))
+        self.data = self.data.copy()
+        self.data[self.add_prefix("base_version")] = str(current.version)
 
 
 class VersionInline(ReadOnlyInline):
     model = ProjectMemoryVersion
-    fields = ("version", "author", "created_at", "content")
+    fields = ("version", "author", "created_at", "show_content")
     readonly_fields = fields
     tab = True
+    per_page = 10
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Old versions name subjects of all sites, so a membership with a site does not open them."""
+        given = scopes(request.user, obj.project_id) if obj else []
+        return request.user.is_superuser or any(scope.everything for scope in given)
+
+    @admin.display(description=_("content"))
+    def show_content(self, obj: ProjectMemoryVersion) -> Any:
+        return format_html(
+            '<details class="iit-folded"><summary>{}</summary><pre class="iit-json">{}</pre></details>',
+            _("Show"),
+            obj.content,
+        )
 
 
 @admin.register(ProjectMemory)
 class ProjectMemoryAdmin(ScopedAdmin):
     form = ProjectMemoryForm
     edit_roles = EDITORS
-    list_display = ("project", "last_updated_by", "version", "updated_at")
-    fields = ("content", "base_version")
+    list_display = ("show_project", "last_updated_by", "version", "updated_at")
+    list_select_related = ("project",)
+    readonly_fields = ("last_updated_by", "updated_at", "show_content", "show_size")
     inlines = (VersionInline,)
 
-    def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Editors see every line they save: a membership with a site does not edit."""
+        if not super().has_change_permission(request, obj):
+            return False
+        held = self.holders(request, self.edit_roles).filter(site="")
+        if obj is not None:
+            held = held.filter(project_id=obj.project_id)
+        return request.user.is_superuser or held.exists()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The editor, or the lines that the reader may see; and how much of it a prompt carries."""
+        editor = self.has_change_permission(request, obj)
+        content = ("content", "base_version") if editor else ("show_content",)
+        return [(None, {"fields": (*content, "show_size", ("last_updated_by", "updated_at"))})]
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row with what this reader is shown of it."""
+        memory = super().get_object(request, object_id, from_field)
+        if memory:
+            member = member_in(request.user, memory.project_id)
+            memory.shown = visible(memory.content, scopes(request.user, memory.project_id))
+            memory.left_out = hot.inject(memory.project, member).left_out if member else ()
+        return memory
+
+    @admin.display(description=_("content"))
+    def show_content(self, obj: Any) -> Any:
+        return rendered(obj.shown)
+
+    @admin.display(description=_("in the prompt"))
+    def show_size(self, obj: Any) -> Any:
+        return size(obj.shown, obj.left_out) if obj.pk else "-"
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """Somebody may save between our check and our write."""
         try:
-            services.save_memory(
-                project=obj.project,
-                content=obj.content,
-                base_version=form.cleaned_data.get("base_version") or obj.version,
-                actor=request.user,
-            )
+            return super().changeform_view(request, object_id, form_url, extra_context)
         except services.MemoryConflict as error:
             messages.error(request, str(error))
+            return redirect(request.path)
+
+    def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:
+        saved = services.save_memory(
+            project=obj.project,
+            content=obj.content,
+            base_version=form.cleaned_data["base_version"],
+            actor=request.user,
+        )
+        obj.version = saved.version
+
+
+def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
+    """Tokens of the text, and the lines that did not fit (decisions.md, "what is injected")."""
+    count = _("%(count)d of at most %(limit)d tokens") % {
+        "count": tokens.count(text),
+        "limit": hot.LIMIT,
+    }
+    cut = [line["line"] for line in left_out if line["line"]]
+    if not cut:
+        return count
+    return format_html(
+        '{}<p>{}</p><pre class="iit-json">{}</pre>', count, _("Left out:"), "\n".join(cut)
+    )
 
 
 @admin.register(WeeklyReport)
 class WeeklyReportAdmin(ScopedAdmin):
-    list_display = ("show_week", "week_start", "week_end", "created_by", "project")
-    list_filter = ("project",)
+    list_display = ("show_week", "week_start", "show_enrolled", "created_by", "show_project")
+    list_filter = (BY_PROJECT,)
+    list_select_related = ("project",)
     search_fields = ("summary",)
+
     fields = (
         ("project", "week_number"),
         ("week_start", "week_end"),
         "show_summary",
         "metrics",
-        "created_by",
+        ("created_by", "updated_at"),
     )
     readonly_fields = ("show_summary",)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row with what this reader is shown of it."""
+        report = super().get_object(request, object_id, from_field)
+        if report:
+            report.shown = shown_text(request, report)
+        return report
+
+    @admin.display(description=_("report"))
+    def show_summary(self, obj: Any) -> Any:
+        return rendered(obj.shown)
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        """Search finds what the reader would see, not what was left out for them."""
+        rows, doubled = super().get_search_results(request, queryset, search_term)
+        if not search_term or request.user.is_superuser:
+            return rows, doubled
+        words = search_term.casefold().split()
+        found = [
+            report.pk
+            for report in rows
+            if all(word in shown_text(request, report).casefold() for word in words)
+        ]
+        return queryset.filter(pk__in=found), False
 
     @admin.display(description=_("week"), ordering="week_number")
     def show_week(self, obj: WeeklyReport) -> str:
         return str(obj)
 
-    @admin.display(description=_("report"))
-    def show_summary(self, obj: WeeklyReport) -> SafeString:
-        return format_html(
-            '<div class="prose dark:prose-invert max-w-none">{}</div>',
-            mark_safe(markdown.render(obj.summary)),  # noqa: S308 - nh3 has cleaned it
-        )
+    @admin.display(description=_("enrolled / target"))
+    def show_enrolled(self, obj: WeeklyReport) -> str:
+        figures = obj.metrics if isinstance(obj.metrics, dict) else {}
+        if "enrolled_total" not in figures:
+            return "-"
+        return f"{figures['enrolled_total']} / {figures.get('target', '-')}"
+
+
+def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
+    """A report's text as the user sees it."""
+    return visible(report.summary, scopes(request.user, report.project_id))
 
 
 @admin.register(ConversationHistory)
 class ConversationHistoryAdmin(ScopedAdmin):
-    list_display = ("created_at", "user_id", "role", "content", "intent", "record_id", "feedback")
-    list_filter = ("role", "intent", "feedback")
+    list_display = (
+        "created_at",
+        "user_id",
+        "show_role",
+        "show_content",
+        "intent",
+        "record_id",
+        "feedback",
+    )
+    list_filter = (BY_PROJECT, "role", "intent", "feedback")
     search_fields = ("content", "user_id", "record_id")
     date_hierarchy = "created_at"
+    fields = (
+        ("project", "created_at"),
+        ("user_id", "role"),
+        "content",
+        ("intent", "record_id"),
+        "entities",
+        ("feedback", "feedback_reason"),
+    )
+
+    @display(description=_("role"), ordering="role", label={"user": "info", "assistant": "success"})
+    def show_role(self, obj: ConversationHistory) -> tuple[str, str]:
+        return obj.role, obj.get_role_display()
+
+    @admin.display(description=_("content"))
+    def show_content(self, obj: ConversationHistory) -> str:
+        return Truncator(obj.content).chars(60)
 
 
 @admin.register(UserMemory)
 class UserMemoryAdmin(ScopedAdmin):
     list_display = ("user_id", "memory_type", "field", "content", "importance", "created_at")
-    list_filter = ("memory_type",)
+    list_filter = (BY_PROJECT, "memory_type", "category")
     search_fields = ("user_id", "field", "content")
+    fields = (
+        ("project", "user_id"),
+        ("memory_type", "importance"),
+        ("field", "category"),
+        "content",
+        "value",
+        "evidence",
+        ("source", "superseded_by"),
+        ("created_at", "expires_at"),
+    )
 
 
 @admin.register(MemoryTombstone)
 class MemoryTombstoneAdmin(ScopedAdmin):
     view_roles = EDITORS
-    list_display = ("created_at", "created_by", "user_id", "project")
+    list_display = ("created_at", "created_by", "user_id", "show_project")
+    list_filter = (BY_PROJECT,)
+    fields = (("project", "user_id"), ("created_by", "created_at"))
+
+
+@admin.register(MemoryTurn)
+class MemoryTurnAdmin(HouseAdmin):
+    """How many turns wait for the Memory Manager; their words are nobody's to read."""
+
+    list_display = ("created_at", "user_id", "project")
+    fields = ("project", "user_id", "created_at")

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+from uuid import UUID
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 
 from memory import services
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
+from memory.visibility import scope_of
+from projects.access import User, member_in
 from projects.api import EditViewSet, ReadViewSet
 from projects.problems import Conflict
+
+
+def readable(user: User, project_id: UUID, text: str) -> str:
+    """Shared text without the lines about subjects of other sites (decisions.md, Memory)."""
+    member = member_in(user, project_id)
+    if member is None or not member.site:
+        return text
+    scope = scope_of(member)
+    return "\n".join(line for line in text.split("\n") if scope.allows(line))
+
+
+class SharedTextSerializer(serializers.ModelSerializer):
+    """A row whose `text_field` names subjects of all sites."""
+
+    text_field: ClassVar[str]
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The row as the requesting user may read it."""
+        shown: dict[str, Any] = super().to_representation(instance)
+        user = self.context["request"].user
+        shown[self.text_field] = readable(user, instance.project_id, shown[self.text_field])
+        return shown
 
 
 class ConversationSerializer(serializers.ModelSerializer):
@@ -43,9 +70,10 @@ class ConversationViewSet(ReadViewSet):
     filterset_fields = ("project__code", "user_id", "record_id", "role", "intent", "feedback")
 
 
-class ProjectMemorySerializer(serializers.ModelSerializer):
+class ProjectMemorySerializer(SharedTextSerializer):
     """Hot memory; send the `version` you read, a later one is answered with 409."""
 
+    text_field = "content"
     project = serializers.CharField(source="project.code", read_only=True)
     version = serializers.IntegerField()
 
@@ -69,21 +97,33 @@ class ProjectMemoryViewSet(EditViewSet):
         """Through the service, which compares versions."""
         memory: ProjectMemory = serializer.instance  # type: ignore[assignment]
         self.require_role(memory.project)
+        self._require_whole_text(memory)
         data = serializer.validated_data
+        if "version" not in data:
+            raise serializers.ValidationError({"version": [_("Send the version you read.")]})
         try:
             serializer.instance = services.save_memory(
                 project=memory.project,
                 content=data.get("content", memory.content),
-                base_version=data.get("version", memory.version),
+                base_version=data["version"],
                 actor=self.request.user,
             )
         except services.MemoryConflict as error:
             raise Conflict(str(error), "memory_changed", current=error.content) from error
+        except services.MemoryTooLarge as error:
+            raise serializers.ValidationError({"content": [str(error)]}) from error
+
+    def _require_whole_text(self, memory: ProjectMemory) -> None:
+        # Who does not see every line would delete the hidden ones by saving.
+        member = member_in(self.request.user, memory.project_id)
+        if member is not None and member.site:
+            raise PermissionDenied(_("Your role does not allow this."))
 
 
-class WeeklyReportSerializer(serializers.ModelSerializer):
+class WeeklyReportSerializer(SharedTextSerializer):
     """A week of the study."""
 
+    text_field = "summary"
     project = serializers.CharField(source="project.code", read_only=True)
 
     class Meta:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 from django.db import connection, migrations
 from django.utils.timezone import localdate
 
+log = logging.getLogger(__name__)
 TABLE = "iit_conversation_history"
 
 
@@ -44,7 +47,7 @@ def months(first: date, count: int) -> list[tuple[date, date]]:
         date(first.year + (first.month - 1 + n) // 12, (first.month - 1 + n) % 12 + 1, 1)
         for n in range(count + 1)
     ]
-    return list(zip(starts, starts[1:], strict=False))
+    return list(pairwise(starts))
 
 
 def prepare(count: int = 3) -> list[str]:
@@ -59,11 +62,25 @@ def prepare(count: int = 3) -> list[str]:
         for start, end in months(localdate(), count):
             name = f"{TABLE}_{start:%Y_%m}"
             cursor.execute("SELECT to_regclass(%s)", [name])
-            found = cursor.fetchone()
-            if found and found[0]:
+            if _one(cursor):
+                continue
+            cursor.execute(_TAKEN, [start, end])
+            if _one(cursor):
+                log.warning("%s was not made: the default partition holds its rows", name)
                 continue
             cursor.execute(
                 f"CREATE TABLE {name} PARTITION OF {TABLE} FOR VALUES FROM ('{start}') TO ('{end}')"
             )
             made.append(name)
     return made
+
+
+_TAKEN = (
+    "SELECT count(*) FROM iit_conversation_history_default"
+    " WHERE created_at >= %s AND created_at < %s"
+)
+
+
+def _one(cursor: Any) -> Any:
+    row = cursor.fetchone()
+    return row and row[0]

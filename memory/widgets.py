@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.forms import Media
+from django.urls import reverse
 from markdownx.widgets import MarkdownxWidget
+from unfold.widgets import TEXTAREA_CLASSES
 
 
-class MarkdownWidget(MarkdownxWidget):
-    """django-markdownx's widget in the console's own frame (django_style.md 2, problem 1)."""
+class MarkdownWidget(MarkdownxWidget):  # type: ignore[misc]
+    """django-markdownx's widget in the console's own frame (django_style.md 2, problem 1).
+
+    Its script also uploads images; ours only asks for the preview.
+    """
 
     template_name = "memory/markdown_widget.html"
 
-    class Media:
-        css = {"all": ("iit/markdown.css",)}
+    @property
+    def media(self) -> Media:
+        """Our script instead of the package's."""
+        return Media(js=["iit/markdown.js"])
+
+    def get_context(
+        self, name: str, value: Any, attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The editor's attributes and the address of the preview."""
+        classes = " ".join([*TEXTAREA_CLASSES, "iit-code"])
+        own = {
+            **(attrs or {}),
+            "class": classes,
+            "rows": 26,
+            "data-preview": reverse("markdown_preview"),
+        }
+        context: dict[str, Any] = super().get_context(name, value, own)
+        return context

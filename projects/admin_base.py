@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.contrib import admin
+from django.core.exceptions import FieldDoesNotExist
+from django.db import models
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 
 from projects.access import memberships
-from projects.models import Role
+from projects.admin_json import JsonTextarea, PrettyJsonField, readable
+from projects.models import Member, Project, Role
 
 EVERYONE = tuple(Role.values)
+JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
+# The plain filters list all rows of the house; this one lists what the page itself may show.
+BY_PROJECT = ("project", admin.RelatedOnlyFieldListFilter)
 
 
 def roles(request: HttpRequest) -> set[str]:
@@ -39,30 +47,48 @@ def administers(request: HttpRequest) -> bool:
     return request.user.is_superuser
 
 
-class ScopedAdmin(ModelAdmin):
-    """Shows rows of the user's studies; `edit_roles` may change them."""
+class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
+    """Shows rows of the user's studies; `edit_roles` may change them.
+
+    `whole_study`: rows that speak of all sites, so a membership with a site does not open them.
+    """
 
     view_roles: ClassVar[tuple[str, ...]] = EVERYONE
     edit_roles: ClassVar[tuple[str, ...]] = ()
     add_roles: ClassVar[tuple[str, ...]] = ()
     delete_roles: ClassVar[tuple[str, ...]] = ()
+    whole_study: ClassVar[bool] = False
     project_path: ClassVar[str] = "project_id"
+    formfield_overrides = JSON_BOX
     list_per_page = 50
+    list_select_related: bool | tuple[str, ...] = True
     show_full_result_count = False
     warn_unsaved_form = True
     compressed_fields = True
 
+    def holders(self, request: HttpRequest, wanted: tuple[str, ...]) -> QuerySet[Member]:
+        """The user's memberships that carry one of the wanted roles here."""
+        held = memberships(request.user).filter(role__in=wanted)
+        return held.filter(site="") if self.whole_study else held
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = self.model._default_manager.for_user(request.user)  # type: ignore[attr-defined]
+        """Rows of the user's scope, in studies where the user's role opens this page."""
+        rows: QuerySet[Any] = self.model._default_manager.all()
+        if hasattr(rows, "for_user"):
+            rows = rows.for_user(request.user)
+        if not request.user.is_superuser:
+            projects = self.holders(request, self.view_roles).values("project_id")
+            rows = rows.filter(**{f"{self.project_path}__in": projects})
         return rows.order_by(*self.get_ordering(request) or self.model._meta.ordering or ["pk"])
 
     def _has(self, request: HttpRequest, wanted: tuple[str, ...], obj: Model | None) -> bool:
         if request.user.is_superuser:
             return bool(wanted)
         if obj is None:
-            return bool(set(wanted) & roles(request))
-        project = self._project_of(obj)
-        return memberships(request.user).filter(project_id=project, role__in=wanted).exists()
+            if not self.whole_study:
+                return bool(set(wanted) & roles(request))
+            return self.holders(request, wanted).exists()
+        return self.holders(request, wanted).filter(project_id=self._project_of(obj)).exists()
 
     def _project_of(self, obj: Model) -> Any:
         value: Any = obj
@@ -71,65 +97,121 @@ class ScopedAdmin(ModelAdmin):
         return value
 
     def has_module_permission(self, request: HttpRequest) -> bool:
+        """Whether the menu shows the page."""
         return self._has(request, self.view_roles, None)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """A view role in the row's study."""
         return self._has(request, self.view_roles, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """An edit role in the row's study."""
         return self._has(request, self.edit_roles, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        """An add role in any study; the form offers those studies only."""
         return self._has(request, self.add_roles, None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """A delete role in the row's study."""
         return self._has(request, self.delete_roles, obj)
 
+    @admin.display(description=_("project"), ordering="project")
+    def show_project(self, obj: Any) -> str:
+        """The study's code: the full name would fill the list."""
+        return obj.project.code if obj.project else "-"
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """A row stays in the study it was made in."""
+        fields = [*super().get_readonly_fields(request, obj)]
+        return [*fields, "project"] if obj and self.project_path == "project_id" else fields
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """JSON columns are shown indented to those who only read."""
+        given = super().get_fieldsets(request, obj)
+        if self._writes(request, obj):
+            return given
+        return [
+            (name, {**options, "fields": [self._readable(item) for item in options["fields"]]})
+            for name, options in given
+        ]
+
+    def _writes(self, request: HttpRequest, obj: Model | None) -> bool:
+        if obj is None:
+            return self.has_add_permission(request)
+        return self.has_change_permission(request, obj)
+
+    def _readable(self, item: Any) -> Any:
+        if isinstance(item, list | tuple):
+            return tuple(self._readable(part) for part in item)
+        try:
+            field = self.model._meta.get_field(item)
+        except (FieldDoesNotExist, TypeError):
+            return item
+        if not isinstance(field, models.JSONField):
+            return item
+        return readable(item, str(field.verbose_name))
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Choices of a foreign key are the user's rows, too."""
+        """Choices of a foreign key are the user's rows, too; projects: those the user may write in."""
         manager: Any = db_field.remote_field.model._default_manager
         if "queryset" not in kwargs and hasattr(manager.all(), "for_user"):
-            kwargs["queryset"] = manager.for_user(request.user)
+            rows = manager.for_user(request.user)
+            if db_field.remote_field.model is Project and not request.user.is_superuser:
+                rows = rows.filter(pk__in=self.holders(request, self.add_roles).values("project"))
+            kwargs["queryset"] = rows
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
-class ReadOnlyInline(TabularInline):
+class ReadOnlyInline(TabularInline):  # type: ignore[misc]
     """Rows that are only looked at; who sees the parent sees them."""
 
     extra = 0
     max_num = 0
     can_delete = False
+    hide_title = True
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The parent's page decides."""
         return True
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Never."""
         return False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Never."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Never."""
         return False
 
 
-class HouseAdmin(ModelAdmin):
+class HouseAdmin(ModelAdmin):  # type: ignore[misc]
     """Tables of the house: superusers look at them, nobody edits."""
 
+    formfield_overrides = JSON_BOX
     list_per_page = 50
     show_full_result_count = False
+    compressed_fields = True
 
     def has_module_permission(self, request: HttpRequest) -> bool:
+        """Superusers."""
         return request.user.is_superuser
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers."""
         return request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Never."""
         return False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        """Never."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Never."""
         return False

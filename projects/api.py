@@ -24,13 +24,12 @@ class ScopedMixin:
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
     model: ClassVar[type[Model]]
-    request: Request
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Rows of the requesting user."""
+        """Rows of the requesting user, in an order that no page boundary tears."""
         manager: Any = self.model._default_manager
-        rows: QuerySet[Any] = manager.for_user(self.request.user)
-        return rows
+        rows: QuerySet[Any] = manager.for_user(self.request.user)  # type: ignore[attr-defined]
+        return rows.order_by(*self.model._meta.ordering, "pk")
 
 
 class ReadViewSet(ScopedMixin, viewsets.ReadOnlyModelViewSet):
@@ -80,12 +79,13 @@ class ProjectField(serializers.SlugRelatedField):
 
 def find_project(request: Request, name: object) -> Project:
     """The project of the user with this code or id. Raises Http404."""
-    field = ProjectField()
+    field: Any = ProjectField()
     field._context = {"request": request}
     try:
-        return field.to_internal_value(name)
+        found: Project = field.to_internal_value(name)
     except serializers.ValidationError as error:
         raise Http404 from error
+    return found
 
 
 class ProjectSerializer(serializers.ModelSerializer):
@@ -120,10 +120,27 @@ class ProjectViewSet(ReadViewSet):
     filterset_fields = ("code", "status")
 
 
+class VisitSerializer(serializers.Serializer):
+    """A planned visit of a subject (contracts.md, visit_window)."""
+
+    record_id = serializers.CharField()
+    visit = serializers.CharField()
+    anchor_field = serializers.CharField()
+    anchor = serializers.DateField(allow_null=True)
+    anchor_is_day = serializers.IntegerField()
+    target = serializers.DateField(allow_null=True)
+    open = serializers.DateField(allow_null=True)
+    close = serializers.DateField(allow_null=True)
+    actual = serializers.DateField(allow_null=True)
+    state = serializers.CharField()
+    days = serializers.IntegerField()
+    reason = serializers.CharField(allow_null=True)
+
+
 class VisitViewSet(viewsets.GenericViewSet):
     """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`."""
 
-    serializer_class = serializers.Serializer
+    serializer_class = VisitSerializer
     queryset = Project.objects.none()
     filter_backends = ()
 
@@ -149,7 +166,7 @@ class VisitViewSet(viewsets.GenericViewSet):
     def _project(self, request: Request) -> Project:
         if name := request.query_params.get("project"):
             return find_project(request, name)
-        project = Project.objects.for_user(request.user).first()
+        project: Project | None = Project.objects.for_user(request.user).first()
         if project is None:
             raise Http404
         return project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 from celery import current_app, signals
@@ -31,7 +32,7 @@ def connect() -> None:
 def _refuse_misconfiguration(**_: Any) -> None:
     # Celery runs the checks and ignores what they say; an exception of a receiver it only logs.
     try:
-        call_command("check")
+        call_command("check", stdout=StringIO(), stderr=StringIO())
     except SystemCheckError as error:
         raise SystemExit(str(error)) from error
 

@@ -33,6 +33,7 @@ def check_skill(skill: Skill) -> None:
         errors.setdefault("config", []).append(_("An event skill names its event."))
     if errors:
         raise ValidationError(errors)
+    skill.full_clean(exclude=["config"])
 
 
 def _event(skill: Skill) -> object:

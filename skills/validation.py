@@ -61,13 +61,15 @@ def validate(config: object, project: Project | None = None) -> list[Problem]:
     graph = Graph.model_validate(config)
     problems += [*_ends(graph), *_targets(graph), *_rules(graph, project), *_tools(graph)]
     if not problems:
-        problems += _paths(graph)
+        problems += _endless(graph)
+    problems += _unreachable(graph)
     return sorted(problems, key=lambda problem: problem.is_warning)
 
 
 def _shape(config: object) -> Iterator[Problem]:
     try:
-        if len(json.dumps(config)) > MAX_BYTES:
+        size = len(json.dumps(config, ensure_ascii=False, allow_nan=False).encode())
+        if size > MAX_BYTES:
             yield Problem("", _("The configuration is too large."))
             return
         errors = list(Draft202012Validator(schema()).iter_errors(config))
@@ -115,12 +117,19 @@ def _tools(graph: Graph) -> Iterator[Problem]:
                 yield Problem(f"nodes.{key}.tools", _("There is no tool “%s”.") % tool, key)
 
 
-def _paths(graph: Graph) -> Iterator[Problem]:
+def _unreachable(graph: Graph) -> Iterator[Problem]:
     edges = {key: set(node.edges().values()) for key, node in graph.nodes.items()}
-    reached = _closure(graph.start_node, edges)
-    for key in graph.nodes.keys() - reached:
+    for key in sorted(graph.nodes.keys() - _closure(graph.start_node, edges)):
         yield Problem(f"nodes.{key}", _("No path leads to “%s”.") % key, key, is_warning=True)
-    for key in sorted(graph.nodes.keys() & reached):
+
+
+def _endless(graph: Graph) -> Iterator[Problem]:
+    # A fault ends every run: a way to an end is one without `on_error`.
+    edges = {
+        key: {target for edge, target in node.edges().items() if edge != "on_error"}
+        for key, node in graph.nodes.items()
+    }
+    for key in sorted(graph.nodes):
         if not any(is_end(target) for target in _closure(key, edges)):
             yield Problem(f"nodes.{key}", _("From “%s” no path leads to an end.") % key, key)
 

@@ -12,9 +12,11 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection
 from pytest_django import Settings
+from pytest_django.plugin import blocking_manager_key
 
 from tests.support.stand_ins import StandIns
 
+GUARDED = pytest.StashKey[bool]()
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -59,24 +61,32 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
 
 
-@pytest.fixture(autouse=True)
-def _audit_guard(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """Let transactional tests empty the audit table: its triggers refuse DELETE (projects.audit_guard)."""
-    transactional = {"transactional_db", "live_server"} & set(request.fixturenames)
-    marker = request.node.get_closest_marker("django_db")
-    if not (transactional or (marker and marker.kwargs.get("transaction"))):
-        yield
-        return
+    if GUARDED not in item.stash:
+        return (yield)
     from projects import audit_guard
 
-    request.getfixturevalue("django_db_setup")
-    blocker: Any = request.getfixturevalue("django_db_blocker")
-    with blocker.unblock():
+    unblock = item.config.stash[blocking_manager_key].unblock
+    with unblock():
         audit_guard.remove(connection)
-    request.getfixturevalue("transactional_db")
-    yield
-    with blocker.unblock():
-        audit_guard.install(connection)
+    try:
+        return (yield)
+    finally:
+        if nextitem is not None:  # after the last test there is no test database any more
+            with unblock():
+                audit_guard.install(connection)
+
+
+@pytest.fixture(autouse=True)
+def _guarded(request: pytest.FixtureRequest) -> None:
+    """Note that this test empties the tables of the test database, which is there from here on."""
+    marker = request.node.get_closest_marker("django_db")
+    fixtures = {"transactional_db", "live_server"} & set(request.fixturenames)
+    if fixtures or (marker and marker.kwargs.get("transaction")):
+        request.getfixturevalue("django_db_setup")
+        request.node.stash[GUARDED] = True
 
 
 @pytest.fixture(autouse=True)

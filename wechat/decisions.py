@@ -14,6 +14,7 @@ from engines.models import Review
 from projects import audit
 from projects.db import atomic
 from projects.models import Member, Project
+from wechat.texts import REJECT_WORDS
 
 Decision = Literal["approve", "reject"]
 STATUS: dict[Decision, Review.Status] = {
@@ -83,7 +84,8 @@ def _refused(error: sop.SopError, member: Member, review: Review, decision: Deci
     if isinstance(error, sop.NotSuspended):
         return _too_late(error, member, review, decision)
     if isinstance(error, sop.ReasonRequired):
-        hint = _('Reply "驳回 %(number)s reason".') % {"number": review.pk}
+        said = {"reject": f"{REJECT_WORDS[0]} {review.pk}"}
+        hint = _('Reply "%(reject)s" and the reason.') % said
         return Outcome(f"{error} {hint}", review.project)
     return Outcome(str(error), review.project, stale=True)
 

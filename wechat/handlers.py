@@ -14,6 +14,7 @@ from wechat.commands import read as read_command
 from wechat.decisions import decide
 from wechat.job import Job
 from wechat.models import Card, InboxMessage
+from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS
 
 SPOKEN = ("text", "voice")
 
@@ -103,7 +104,10 @@ def _note_feedback(job: Job, command: Feedback) -> None:
         if not known:
             text = _("There is no answer of mine to rate yet.")
         elif command.feedback == "thumbs_down" and command.reason is None:
-            text = _('Thank you. What was wrong? Reply "👎 太长", "👎 不准确" or "👎 不清楚".')
+            ways = ", ".join(f"{DOWN_WORDS[0]} {word}" for word in FEEDBACK_REASONS)
+            text = _("Thank you. What was wrong? Please reply with one of: %(ways)s") % {
+                "ways": ways
+            }
         else:
             text = _("Thank you for your feedback.")
         job.finish(text, member.project)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import translation
 from django.utils.timezone import now
@@ -84,8 +85,10 @@ def _following(from_user: str) -> int | None:
     return head.pk if head and is_due else None
 
 
-def _language(userid: str) -> str | None:
-    return Member.objects.active_of(userid).values_list("language", flat=True).first()
+def _language(userid: str) -> str:
+    """The reader's language; a stranger is spoken to in the house's."""
+    found = Member.objects.active_of(userid).values_list("language", flat=True).first()
+    return found or settings.LANGUAGE_CODE
 
 
 def _handle(row: InboxMessage) -> None:

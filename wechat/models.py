@@ -153,6 +153,7 @@ class OutboxMessage(models.Model):
         indexes = [
             models.Index(fields=["to_user", "status", "id"], name="iit_outbox_lane"),
             models.Index(fields=["to_user", "tried_at"], name="iit_outbox_rate"),
+            models.Index(fields=["to_user", "first_tried_at"], name="iit_outbox_first"),
             models.Index(
                 fields=["available_at"],
                 name="iit_outbox_due",

@@ -16,6 +16,7 @@ from wechat import cards
 from wechat.cards import Click, cut
 from wechat.decisions import decide, decision_text
 from wechat.models import Card
+from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 KIND = "review"
 QUESTION = "reason"
@@ -118,8 +119,11 @@ def as_text(review: Review) -> str:
     lines = [
         _("Review #%(number)s needed") % {"number": review.pk},
         f"{review.project.code} {review.record_id or ''} {without_identifiers(review)}".strip(),
-        _('Reply "同意 %(number)s" to approve or "驳回 %(number)s reason" to reject.')
-        % {"number": review.pk},
+        _('Reply "%(approve)s" to approve, or "%(reject)s" and the reason to reject.')
+        % {
+            "approve": f"{APPROVE_WORDS[0]} {review.pk}",
+            "reject": f"{REJECT_WORDS[0]} {review.pk}",
+        },
     ]
     return "\n".join(lines)
 
@@ -130,7 +134,8 @@ def clicked(click: Click) -> str:
     The decision's own transaction changes the card (`show_decision`), with this click's code.
     """
     key = click.incoming.event_key
-    Card.objects.filter(pk=click.card.pk).update(response_code=click.incoming.response_code)
+    if code := click.incoming.response_code:
+        Card.objects.filter(pk=click.card.pk).update(response_code=code)
     outcome = decide(
         userid=click.member.wecom_userid,
         review_id=int(click.card.ref),

@@ -100,10 +100,9 @@ def claim(to_user: str) -> OutboxMessage | None:
 
 def _next_interval(row: OutboxMessage) -> int:
     """A duplicate-check interval unlike the lane's last ones: two different sends never are the same JSON."""
-    earlier = OutboxMessage.objects.filter(
-        to_user=row.to_user, pk__lt=row.pk, duplicate_interval__isnull=False
-    )
-    last = earlier.order_by("-pk").values_list("duplicate_interval", flat=True).first()
+    tried = OutboxMessage.objects.filter(to_user=row.to_user, first_tried_at__isnull=False)
+    latest = tried.order_by("-first_tried_at", "-pk")
+    last = latest.values_list("duplicate_interval", flat=True).first()
     if last is None:
         return INTERVAL_LEAST
     return INTERVAL_LEAST + (last - INTERVAL_LEAST + 1) % INTERVAL_STEPS
@@ -115,10 +114,10 @@ def _throttle(row: OutboxMessage) -> bool:
         tried = OutboxMessage.objects.filter(
             to_user=row.to_user, tried_at__gt=now() - window
         ).exclude(pk=row.pk)
-        oldest = tried.order_by("-tried_at").values_list("tried_at", flat=True)[most - 1 : most]
-        for at in filter(None, oldest):
+        times = tried.order_by("-tried_at").values_list("tried_at", flat=True)
+        if oldest := times[most - 1 : most].first():
             mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence)
-            mine.update(available_at=at + window + timedelta(seconds=1))
+            mine.update(available_at=oldest + window + timedelta(seconds=1))
             return True
     return False
 

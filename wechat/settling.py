@@ -22,6 +22,7 @@ CODE_RETRIES = 3  # "at most three" where WeCom answers busy (3.6)
 TRANSPORT_RETRIES = 12  # about half an hour where WeCom does not answer
 LONGEST_S = 300.0
 LONGEST_WAIT_S = 3600.0
+WINDOW_MARGIN_S = 5
 # Codes by which WeCom says that the first, unanswered call had worked.
 _USED_UP = {
     OutboxMessage.Kind.CARD_UPDATE: frozenset({60140, 42022}),
@@ -77,7 +78,9 @@ def _refused(row: OutboxMessage, error: SendError) -> dict[str, Any]:
         if row.attempts <= TRANSPORT_RETRIES:
             return _later(row, delay, **noted)
     elif row.attempts <= (CODE_RETRIES if error.code else TRANSPORT_RETRIES):
-        return _later(row, _backoff(row.attempts), error.kind is Kind.AMBIGUOUS, **noted)
+        ambiguous = row.is_ambiguous or error.kind is Kind.AMBIGUOUS
+        delay = _backoff(row.attempts)
+        return _later(row, _in_time(row, delay) if ambiguous else delay, ambiguous, **noted)
     logger.error("ALERT outbox %s given up after %s attempts", row.pk, row.attempts)
     return {"status": Status.DEAD, **noted}
 
@@ -85,6 +88,15 @@ def _refused(row: OutboxMessage, error: SendError) -> dict[str, Any]:
 def _backoff(attempts: int) -> float:
     """2, 4, 8 … seconds with jitter (45033 asks for it), short enough for the duplicate check."""
     return min(2.0**attempts, LONGEST_S) * random.uniform(0.75, 1.0)
+
+
+def _in_time(row: OutboxMessage, delay: float) -> float:
+    """Rather a little early than after WeCom has forgotten the first try: then it would deliver twice."""
+    if row.first_tried_at is None or row.duplicate_interval is None:
+        return delay
+    window = timedelta(seconds=row.duplicate_interval - WINDOW_MARGIN_S)
+    left = (row.first_tried_at + window - now()).total_seconds()
+    return min(delay, left) if left > 1.0 else delay
 
 
 def _later(

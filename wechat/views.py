@@ -35,7 +35,7 @@ _TIMEOUT = httpx.Timeout(60.0, connect=2.0)
 
 
 @csrf_exempt
-def simulator(request: HttpRequest, rest: str = "") -> HttpResponseBase:
+def simulator(request: HttpRequest, path: str = "") -> HttpResponseBase:
     """Forward GET and POST below /simulator/ to the stand-ins on this machine."""
     if not settings.DEBUG:
         raise Http404
@@ -45,7 +45,7 @@ def simulator(request: HttpRequest, rest: str = "") -> HttpResponseBase:
     client = httpx.Client(trust_env=False, follow_redirects=False, timeout=_TIMEOUT)
     asked = client.build_request(
         request.method,
-        f"http://127.0.0.1:{settings.SIM_PORT}/simulator/{rest}",
+        f"http://127.0.0.1:{settings.SIM_PORT}/simulator/{path}",
         params=request.META.get("QUERY_STRING", ""),
         headers={name: value for name, value in request.headers.items() if _passes(name)},
         content=request.body or None,

@@ -32,6 +32,12 @@ def answers(text: str, needed: Sequence[Fact]) -> bool:
     return any(_stands(fact, folded, said) for fact in telling)
 
 
+def of_subjects(text: str, subjects: Sequence[str]) -> bool:
+    """Whether an answer speaks of no other subject than those that were asked about."""
+    said = {str(token.value) for token in tokens(plain(text), subjects) if token.kind == "id"}
+    return said <= {subject.upper() for subject in subjects}
+
+
 def _stands(fact: Fact, folded: str, said: Iterable[object]) -> bool:
     held = values(fact.value)
     if any(held.holds(token) for token in said):  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def handle(
 
 def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
     """Read for all tasks side by side, then word them side by side; in the order of handling."""
-    parts = merged(turn.detection.parts, turn.text)
+    parts = merged(turn.detection.parts, turn.resolved(turn.text))
     limits = _limits(turn, parts)
     read = run_all([partial(_prefetch, turn, part) for part in parts])
     jobs = [
@@ -104,7 +104,9 @@ def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
 
 
 def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
-    """One question that is both of history and of trend is read and answered once."""
+    """A single task is the whole message; history and trend of one question are answered once."""
+    if len(parts) == 1:
+        return [replace(parts[0], text=text)]
     if len(parts) != 2 or {part.intent for part in parts} != HISTORY_TASKS:
         return parts
     intent = "query_history" if asks_decision(text) else "analyze_trend"

@@ -164,6 +164,14 @@ def failed(
     with atomic():
         entry = flow_log.Turn(question=text, answer=answer, intent="", entities={"intents": []})
         answer_id = flow_log.append(project=project, user_id=member.identity, turn=entry, at=now())
+        # The question is not repeated here: without a gate it could not be de-identified.
+        AgentTrace.objects.create(
+            project=project,
+            user_id=member.identity,
+            query="",
+            trace=[{"iteration": 0, "thought": "failed", "observation": answer}],
+            success=False,
+        )
         reply = ChatReply(
             text=answer,
             project=project,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from engines import prompts, render
-from engines.chat.relevance import answers, says_nothing
+from engines.chat.relevance import answers, of_subjects, says_nothing
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
 from engines.grounding import Sources, check
@@ -26,7 +26,8 @@ logger = logging.getLogger(__name__)
 class Draft:
     """What an answer may use. `fallback` is said when the model gives nothing that is grounded.
 
-    `needed`: facts of which at least one must stand in the answer; `trusted`: "there is none" is an answer.
+    `needed`: facts of which at least one must stand in the answer; `subjects`: nobody else may be
+    spoken of; `trusted`: "there is none" is an answer.
     """
 
     part: Part
@@ -36,6 +37,7 @@ class Draft:
     asked: Sequence[str] = ()
     limit: int = 150
     needed: Sequence[Fact] = ()
+    subjects: Sequence[str] = ()
     trusted: bool = False
 
 
@@ -69,6 +71,8 @@ def answer(turn: Turn, draft: Draft) -> str:
 
 def _useful(text: str, draft: Draft) -> bool:
     """An answer beside the point is no answer, while the data that were asked for lie there."""
+    if draft.subjects and not of_subjects(text, draft.subjects):
+        return False
     if draft.needed:
         return answers(text, draft.needed)
     return draft.trusted or not draft.fallback or not says_nothing(text)

@@ -62,9 +62,9 @@ class Sources:
 def _strings(data: object) -> Iterator[str]:
     """Texts of a result that are about no single field: times of reading, conventions, lists."""
     if isinstance(data, dict):
-        for key in ("read_at", "convention", "today", "summary", "全部编号", "入组编号"):
+        for key in ("读取时间", "锚点约定", "今天", "汇总", "全部名单", "入组名单"):
             if isinstance(data.get(key), str):
-                yield data[key]
+                yield f"{key}:{data[key]}"
 
 
 @dataclass

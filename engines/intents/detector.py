@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from engines.intents import features, model, ordering, rules, segment, split
+from engines.intents import concepts, features, model, ordering, rules, segment, split
 from engines.intents.marks import Span
 from engines.intents.normal import normalise
 from engines.intents.types import Detection, Intent, Part
@@ -10,7 +10,7 @@ from engines.intents.types import Detection, Intent, Part
 MAX_CLASSIFIED = 600
 RULE_CONFIDENCE = 0.9
 DOUBT = 0.35
-SURE = {Intent.OFF_TOPIC: 0.6, Intent.FEEDBACK: 0.5}
+SURE: dict[str, float] = {Intent.OFF_TOPIC: 0.6, Intent.FEEDBACK: 0.5}
 _ABOUT_ONE = {
     Intent.QUERY_RECORD,
     Intent.VISIT_WINDOW,
@@ -111,12 +111,18 @@ def _join_topics(tasks: list[_Task]) -> list[_Task]:
     joined: list[_Task] = []
     for task in tasks:
         last = joined[-1] if joined else None
-        if last and _is_topic(last) and task.intent in _TAKES_TOPIC and task.boundary in _LOOSE:
+        if last and _leads_to(last, task):
             text = last.marked + task.marked
             joined[-1] = replace(task, start=last.start, boundary=last.boundary, marked=text)
         elif not (last and last.intent == Intent.FEEDBACK and _is_topic(task)):
             joined.append(task)
     return joined
+
+
+def _leads_to(topic: _Task, task: _Task) -> bool:
+    """Tell whether a topic or statement ("P003要出差,") only introduces the next part."""
+    empty = task.intent in _TAKES_TOPIC or not concepts.FACT.search(topic.stripped)
+    return _is_topic(topic) and empty and task.boundary in _LOOSE
 
 
 def _is_topic(task: _Task) -> bool:

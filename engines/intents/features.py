@@ -3,12 +3,13 @@
 import re
 
 from engines.intents import marks, records
+from engines.intents.concepts import concepts
 from engines.intents.marks import Span
 from engines.intents.normal import normalise
 
 _LEAD = re.compile(
     r"^(?:[\s,。;:、!~.]|然后|接着|顺便|顺带|顺手|另外|此外|还有|再者|并且|同时|以及|完了|对了|而且|最后|并(?!发)"
-    r"|(?:and|then|also|btw|plus)\b|\(?\d\)|\d[.、](?!\d)|[①②③④]|第[一二三]步|[一二三]是)+",
+    r"|(?:and|then|also|btw|plus)\b|\(?\d\)|\d[.、](?!\d)|第[一二三]步|[一二三]是)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"[\s,。;:、!~.]+$")
@@ -32,7 +33,7 @@ def mark(text: str, record_id_pattern: str | None = None) -> tuple[str, list[Spa
 
 def strip(marked: str) -> str:
     """Return the stretch of a marked text that is classified: no connective, no padding."""
-    text = marked.replace(marks.PAD, "").lower()
+    text = marked.replace(marks.PAD, "").lower().replace("您", "你")
     text = _TAIL.sub("", _LEAD.sub("", text))
     return _FINDING.sub(r"\1结果", _QC.sub("质控", _SPACE.sub("", text)))
 
@@ -40,7 +41,8 @@ def strip(marked: str) -> str:
 def ngrams(stripped: str) -> set[str]:
     """Return the character 1-3-grams, with ^ and $ at the edges."""
     text = f"^{stripped}$"
-    return {text[i : i + n] for n in (1, 2, 3) for i in range(len(text) - n + 1)}
+    grams = {text[i : i + n] for n in (1, 2, 3) for i in range(len(text) - n + 1)}
+    return grams | concepts(stripped)
 
 
 def from_raw(text: str) -> set[str]:

@@ -21,7 +21,7 @@ def execution_order(parts: list[tuple[str, str]]) -> list[int]:
     """
     order: list[int] = []
     waiting: list[int] = []
-    for at, (text, intent) in enumerate(parts):
+    for at, (_, intent) in enumerate(parts):
         if intent == Intent.FEEDBACK:
             order.insert(0, at)
         elif _waits(parts, at):

@@ -15,20 +15,23 @@ _UNIT = (
     r"|/|\.\d|-[A-Za-z]"
 )
 _NO_UNIT = rf"(?!\d|[A-Za-z]|-\d|\s?(?:{_UNIT}))"
-_NO_MEASURE = r"(?!\d|[A-Za-z]|-\d|-[A-Za-z]|\.\d|\s?(?:%|℃|mg|kg|mmol|umol|/))"
+_NO_MEASURE = r"(?!\d|(?!V\d)[A-Za-z]|-\d|\.\d|\s?(?:%|℃|mg|kg|mmol|umol))"
 _NO_SITE = r"(?!\s?(?:号)?\s?(?:分?中心|医院|site|center|centre))"
 _DIGITS = r"\d{1,6}(?:-\d{1,6}){0,3}"
 
 # Prefixes whose number is a measurement, a gene, a drug, a scale or a register, not a subject.
 _NOT_SUBJECTS = frozenset(
-    "CA CD HER PD PDL PDL IL NCT CHICTR ICD COVID ECOG ALT AST WBC RBC HGB HB PLT ANC BP HR BMI CR SCR"
-    " K NA CRP GFR EGFR INR PT APTT CK LDH UA TC TG TP ALB TBIL DBIL GLU QT QTC SF EQ PHQ GAD HAMD HAMA"
-    " MMSE MOCA NYHA LVEF CTCAE RECIST GCP KI FU TS T M N G Q H HBA CYP BRCA KRAS AE SAE CRF ICF VAS NRS"
-    " SPO DAS ACR PSA AFP CEA TSH FT BUN V W D C PM CT MRI PET PS SD DSMB WEEK DAY VISIT GRADE PHASE EDC"
-    " QLQ FACT PCR RNA DNA HBV HCV HIV HPV VERSION VER TOP ISO SOP WIN OFFICE EXCEL SITE CENTER".split()
+    re.findall(
+        r"\w+",
+        "CA CD HER PD PDL IL NCT CHICTR ICD COVID ECOG ALT AST WBC RBC HGB HB PLT ANC BP HR BMI CR SCR K NA"
+        " CRP GFR EGFR INR PT APTT CK LDH UA TC TG TP ALB TBIL DBIL GLU QT QTC SF EQ PHQ GAD HAMD HAMA MMSE"
+        " MOCA NYHA LVEF CTCAE RECIST GCP KI FU TS T M N G Q H HBA CYP BRCA KRAS AE SAE CRF ICF VAS NRS SPO"
+        " DAS ACR PSA AFP CEA TSH FT BUN V W D C PM CT MRI PET PS SD DSMB WEEK DAY VISIT GRADE PHASE EDC QLQ"
+        " FACT PCR RNA DNA HBV HCV HIV HPV VERSION VER TOP ISO SOP WIN OFFICE EXCEL SITE CENTER ID NO RECORD",
+    )
 )
 _LETTERED = re.compile(
-    r"(?<![A-Za-z0-9.])(?<![A-Za-z0-9][-_])([A-Za-z]{1,6})(\s?-\s?|\s)?(\d{1,6}(?:\s?-\s?\d{1,6}){0,3})"
+    r"(?<![A-Za-z0-9.])(?<![A-Za-z][-_])([A-Za-z]{1,6})(\s?-\s?|\s)?(\d{1,6}(?:\s?-\s?\d{1,6}){0,3})"
     rf"{_NO_MEASURE}{_NO_SITE}"
 )
 _SPELT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])((?: \d){3,4})(?!\s?\d)")
@@ -44,7 +47,7 @@ _PREFIXED = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_PERSON = re.compile(
-    rf"(?<![\dA-Za-z.\-/第])({_DIGITS})(\s?号)?\s?(?:的)?(?:那个|这个|那位|这位|那名|那)?(?:女|男|老)?"
+    rf"(?<![\dA-Za-z\-/第])(?<!\d\.)({_DIGITS})(\s?号)?\s?(?:的)?(?:那个|这个|那位|这位|那名|那)?(?:女|男|老)?"
     r"(?:患者|病人|受试者|病例|老太太|老大爷|大爷|大妈|阿姨)"
 )
 _FACT = (
@@ -64,6 +67,8 @@ _BARE_OBJECT = re.compile(
 _ZEROS = re.compile(
     rf"(?<![\dA-Za-z.\-/:第#])(0\d{{2,5}}|0\d-\d{{3,4}})(?:\s?号)?(?![\d.:年日]){_NO_UNIT}{_NO_SITE}"
 )
+_ALONE = re.compile(rf"(?<![\dA-Za-z.\-/:第])(\d{{3,10}}(?:-\d{{1,6}}){{0,3}}){_NO_UNIT}{_NO_SITE}")
+_BARE_SHAPES = (_PREFIXED, _BEFORE_PERSON, _BARE_FACT, _BARE_OBJECT, _ZEROS)
 _NEXT = re.compile(
     r"\s?号?\s?(?:、|,|和|跟|与|及|以及|还有|到|至|~|/|&|and)\s?(?:受试者|患者|病人)?\s?(\d{1,6})(?!\d)号?"
     rf"{_NO_UNIT}{_NO_SITE}"
@@ -85,7 +90,8 @@ def record_spans(text: str, pattern: str | None = None) -> list[Span]:
     else:
         accept = lambda value: bool(value) and own.fullmatch(value) is not None  # noqa: E731
         spans = _own_tokens(hidden, accept)
-    spans = _add(spans, _bare(marks.cover(hidden, spans, marks.RECORD), accept))
+    shapes = _BARE_SHAPES if own is None else (*_BARE_SHAPES, _ALONE)
+    spans = _add(spans, _bare(marks.cover(hidden, spans, marks.RECORD), accept, shapes))
     return _lists(hidden, spans, accept)
 
 
@@ -119,9 +125,10 @@ def _default_lettered(text: str) -> list[Span]:
 
 def _lettered(match: re.Match[str]) -> Span | None:
     prefix, gap, digits = match.group(1).upper(), match.group(2) or "", match.group(3)
-    if prefix in _NOT_SUBJECTS:
-        return None
     count = sum(c.isdigit() for c in digits)
+    padded = len(prefix) == 1 and count >= 3 and digits.startswith("0")
+    if prefix in _NOT_SUBJECTS and not padded:
+        return None
     enough = count >= 3 or (prefix in {"P", "S"} and count == 2) or (prefix == "P" and not gap)
     loose = gap == " " and len(prefix) > 1 and not digits.startswith("0")
     return Span(match.start(), match.end(), _id(match.group())) if enough and not loose else None
@@ -136,12 +143,14 @@ def _own_tokens(text: str, accept: Callable[[str], bool]) -> list[Span]:
     return spans
 
 
-def _bare(text: str, accept: Callable[[str], bool]) -> list[Span]:
+def _bare(
+    text: str, accept: Callable[[str], bool], shapes: tuple[re.Pattern[str], ...]
+) -> list[Span]:
     found: list[Span] = []
-    for pattern in (_PREFIXED, _BEFORE_PERSON, _BARE_FACT, _BARE_OBJECT, _ZEROS):
+    for pattern in shapes:
         for m in pattern.finditer(text):
             weak = pattern is _BEFORE_PERSON and not m.group(2) and len(m.group(1)) < 3
-            register = pattern is _ZEROS and _REGISTER.search(
+            register = pattern in (_ZEROS, _ALONE) and _REGISTER.search(
                 text, max(0, m.start() - 16), m.start()
             )
             if not weak and not register and accept(m.group(1)):

@@ -57,6 +57,10 @@ _NOT_WINDOW = re.compile(
 _PERSON = re.compile(
     r"那[个位].{0,14}(?:病人|患者|受试者|老太太|老头|大爷|阿姨|小伙|姑娘|女的|男的)|谁|哪[个位几些一]"
 )
+_DESCRIBED = re.compile(
+    r"那[个位](?!时|月|周|季|次|方案|会).{1,10}的.{0,6}(?:后来|现在|怎么样|咋样|怎么处理)"
+)
+_MEETING = re.compile(r"会上|会议|讨论|报告|方案|决定|周报|月报|事[,的]?")
 _DECIDED = re.compile(
     r"(?:当时|当初|当年|那会儿?|那时候).{0,4}(?:为什么|为啥|为何|怎么(?:定|想|考虑|决定|商量)|是?怎么说)"
 )
@@ -134,7 +138,9 @@ def _person(part: str, label: str) -> str:
     why = _WHY.search(part) and _FAILED.search(part)
     if named and (label == Intent.QA_QUERY or (why and label in _ABOUT_RULES)):
         return Intent.QUERY_RECORD
-    if label == Intent.QUERY_RECORD and not named and _PERSON.search(part):
+    described = _DESCRIBED.search(part) and not _MEETING.search(part)
+    asked = label == Intent.QUERY_RECORD and _PERSON.search(part)
+    if not named and (asked or (described and label == Intent.QUERY_HISTORY)):
         return Intent.QA_QUERY
     return label
 

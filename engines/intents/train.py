@@ -16,7 +16,7 @@ from engines.intents import features, model
 TRAINING = Path(__file__).with_name("training")
 VERSION = 1
 SCALE = 100
-STRENGTH = 20.0
+STRENGTH = 40.0
 SKIPPED = "negated"
 
 # Wrappers say nothing about the intent; each request is also seen with one of them around it.
@@ -43,10 +43,9 @@ Example = tuple[str, str]
 
 def rows(folder: Path = TRAINING) -> list[dict[str, Any]]:
     """Return every training row, in the order of file names and lines."""
-    lines = [
-        line for path in sorted(folder.glob("*.jsonl")) for line in path.open(encoding="utf-8")
-    ]
-    return [json.loads(line) for line in lines]
+    paths = sorted(folder.glob("*.jsonl"))
+    lines = [line for path in paths for line in path.read_text(encoding="utf-8").split("\n")]
+    return [json.loads(line) for line in lines if line]
 
 
 def data_hash(folder: Path = TRAINING) -> str:

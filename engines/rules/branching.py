@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeAlias
 
 from engines.rules import parse
@@ -146,13 +146,18 @@ class _Parser:
         return node
 
     def _primary(self) -> Node:
+        if self._accept("-"):
+            minus = 1
+            while self._accept("-"):
+                minus += 1
+            node = self._primary()
+            zero = _constant(Decimal(0))
+            return _call(_ARITHMETIC["-"], [zero, node]) if minus % 2 else node
         kind, text = self._next()
         if text == "(":
             node = self.expression()
             self._expect(")")
             return node
-        if text == "-":
-            return _call(_ARITHMETIC["-"], [_constant(Decimal(0)), self._primary()])
         if kind == "field":
             return self._field(text[1:-1])
         if kind == "text":
@@ -241,7 +246,7 @@ def _call(
             return undecided
         try:
             return function(today, *values) if needs_today else function(*values)
-        except (ArithmeticError, InvalidOperation, DivisionByZero, TypeError, ValueError):
+        except (ArithmeticError, LookupError, TypeError, ValueError):
             return ""
 
     return evaluate

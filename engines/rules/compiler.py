@@ -100,7 +100,8 @@ class Compiler:
         expr = self.compile(logic, path)
         self.check_condition(expr, path)
         node = expr.node
-        return node if expr.type is Type.FLAG else lambda scope: truth(node(scope))
+        is_truth = expr.type is Type.FLAG and not expr.branches
+        return node if is_truth else lambda scope: truth(node(scope))
 
     def check_condition(self, expr: Expr, path: str) -> None:
         """Note a problem where a value can't stand for true or false."""

@@ -133,7 +133,7 @@ def _columns(row: Mapping[str, Any], missing_codes: Mapping[str, str]) -> list[C
     options = _text(row, "select_choices_or_calculations")
     if field_type == "checkbox":
         return _checkbox(name, parse.choices(options), missing_codes, base)
-    if field_type in {"radio", "dropdown"}:
+    if field_type in {"radio", "dropdown"} and options.strip():
         return [Column(name, kind=Kind.CODE, choices=parse.choices(options), **base)]
     if field_type in {"yesno", "truefalse"}:
         labels = _YES_NO if field_type == "yesno" else _TRUE_FALSE

@@ -60,6 +60,8 @@ def double(number: int | float) -> int | float:
 
 def to_number(value: Any) -> int | float:
     """JavaScript's Number(value)."""
+    if type(value) is int and -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        return value
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int | float):
@@ -174,6 +176,8 @@ def loose_equal(a: Any, b: Any) -> bool:
 
 def less(a: Any, b: Any) -> bool:
     """JavaScript's a < b: text by UTF-16 units, everything else as numbers."""
+    if type(a) is str and type(b) is str and a.isascii() and b.isascii():
+        return a < b
     a, b = _primitive(a), _primitive(b)
     if isinstance(a, str) and isinstance(b, str):
         return _utf16(a) < _utf16(b)
@@ -182,6 +186,8 @@ def less(a: Any, b: Any) -> bool:
 
 def less_equal(a: Any, b: Any) -> bool:
     """JavaScript's a <= b; not the negation of b < a, because NaN is never on either side."""
+    if type(a) is str and type(b) is str and a.isascii() and b.isascii():
+        return a <= b
     a, b = _primitive(a), _primitive(b)
     if isinstance(a, str) and isinstance(b, str):
         return _utf16(a) <= _utf16(b)
@@ -214,7 +220,9 @@ def substr(source: Any, start: Any, end: Any = UNDEFINED) -> str:
     first = max(length + first, 0) if first < 0 else min(first, length)
     if end is UNDEFINED:
         last = length
+    elif less(end, 0):
+        # JavaScript adds a negative text to the length as text, which gives no number
+        last = length + to_integer(end) if isinstance(end, int | float) else 0
     else:
-        count = to_integer(end)
-        last = length + count if less(end, 0) else first + count
+        last = first + to_integer(end)
     return units[2 * first : 2 * max(first, min(last, length))].decode("utf-16-le", "surrogatepass")

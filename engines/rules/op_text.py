@@ -12,7 +12,7 @@ from engines.rules.compiler import Compiler, operator
 from engines.rules.convert import text_of
 from engines.rules.errors import RuleError
 from engines.rules.expression import NOT_EXPORTED, Expr, Node, Scope, Type
-from engines.rules.pattern import MAX_TEXT, compile_pattern
+from engines.rules.pattern import compile_pattern
 from engines.rules.text import translate as _
 from engines.rules.values import Items, Reason, Unknown, Value, plain
 
@@ -117,8 +117,9 @@ def build_matches(compiler: Compiler, arguments: Sequence[Any], path: str) -> Ex
         value = text(scope)
         if isinstance(value, Unknown):
             return value
-        if len(str(value)) > MAX_TEXT:
-            return Unknown(None, _("The text is too long for a pattern."))
-        return pattern.fullmatch(str(value))
+        try:
+            return pattern.fullmatch(str(value))
+        except RuleError as error:
+            return Unknown(None, str(error))
 
     return Expr(evaluate, Type.FLAG)

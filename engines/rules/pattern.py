@@ -17,9 +17,8 @@ from typing import TypeAlias
 from engines.rules.errors import RuleError
 from engines.rules.text import translate as _
 
-MAX_TEXT = 10_000
 _MAX_PATTERN, _MAX_STATES, _MAX_REPEAT, _MAX_NESTING = 1_000, 500, 200, 30
-_MAX_CACHED = 2_000
+_MAX_CACHED, _MAX_WORK = 2_000, 2_000_000
 
 Test: TypeAlias = Callable[[str], bool]
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
@@ -54,10 +53,16 @@ class Pattern:
         self._seen: dict[tuple[frozenset[int], str], frozenset[int]] = {}
 
     def fullmatch(self, text: str) -> bool:
-        """Whether the whole of `text` matches."""
-        current = self._first
+        """Whether the whole of `text` matches; RuleError when it would take seconds to tell."""
+        current, seen, work = self._first, self._seen, 0
         for character in text:
-            current = self._step(current, character)
+            following = seen.get((current, character))
+            if following is None:
+                work += len(current)
+                if work > _MAX_WORK:
+                    raise RuleError(_("The text is too long for this pattern."))
+                following = self._step(current, character)
+            current = following
             if not current:
                 return False
         return 0 in self._closure(current, at_start=not text, at_end=True)
@@ -69,17 +74,14 @@ class Pattern:
         return len(self._states) - 1
 
     def _step(self, current: frozenset[int], character: str) -> frozenset[int]:
-        key = (current, character)
-        following = self._seen.get(key)
-        if following is None:
-            targets: set[int] = set()
-            for index in current:
-                state = self._states[index]
-                if state.test is not None and state.test(character):
-                    targets.update(state.nexts)
-            if len(self._seen) >= _MAX_CACHED:
-                self._seen.clear()
-            following = self._seen[key] = self._closure(targets)
+        targets: set[int] = set()
+        for index in current:
+            state = self._states[index]
+            if state.test is not None and state.test(character):
+                targets.update(state.nexts)
+        if len(self._seen) >= _MAX_CACHED:
+            self._seen.clear()
+        following = self._seen[current, character] = self._closure(targets)
         return following
 
     def _closure(

@@ -82,11 +82,12 @@ class Row:
             return self
         if self.record.context.has_dictionary and self.holds(column.form):
             return self
-        if self.place.instrument is not None:
-            base = self.record.base_row(self.place.event)
-            if base is not None and base is not self and base.holds(column.form):
-                return base
-        return None if self.record.context.has_dictionary else self
+        base = self.record.base_row(self.place.event)
+        if self.place.instrument is None or base is None:
+            base = None
+        if not self.record.context.has_dictionary:
+            return base if base is not None and base._is_filled(column) else self
+        return base if base is not None and base.holds(column.form) else None
 
     def _is_filled(self, column: Column) -> bool:
         if column.kind in {Kind.TICK, Kind.TICKS}:

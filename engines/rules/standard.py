@@ -35,11 +35,25 @@ def _compile(logic: Any) -> Expression:
     [(operator, arguments)] = logic.items()
     if not isinstance(arguments, list | tuple):
         arguments = [arguments]
+    if operator == "var" and len(arguments) == 1 and is_plain_name(arguments[0]):
+        return _column(arguments[0])
     if operator in _LAZY:
         return _LAZY[operator]([_compile(argument) for argument in arguments])
     if operator in _EAGER:
         return _eager(_EAGER[operator], [_compile(argument) for argument in arguments])
     raise RuleError(_("Unknown operator “%(name)s”.") % {"name": operator})
+
+
+def is_plain_name(path: Any) -> bool:
+    """Whether a path is one written key."""
+    return isinstance(path, str) and path != "" and "." not in path
+
+
+def _column(name: str) -> Expression:
+    def evaluate(data: Any) -> Any:
+        return data.get(name) if type(data) is dict else lookup(data, name)
+
+    return evaluate
 
 
 def _eager(function: Callable[..., Any], arguments: list[Expression]) -> Expression:

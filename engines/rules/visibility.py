@@ -11,7 +11,7 @@ from engines.rules.context import Kind, checkbox_column
 from engines.rules.convert import Reading
 from engines.rules.errors import RuleError
 from engines.rules.record import Row
-from engines.rules.values import Reason, Unknown
+from engines.rules.values import Moment, Range, Reason, Unknown
 
 Visibility = tuple[bool | None, str]
 _FIELD = re.compile(r"\[([^\[\]]+)\]")
@@ -54,6 +54,8 @@ class _Lookup:
         self._row = row
 
     def __call__(self, name: str, code: str, event: str | None) -> Operand:
+        if name == "event-name":
+            return self._row.place.event or ""
         if self._row.record.context.column(name) is None:
             return Open(name)
         row = self._row if event is None else self._row.record.base_row(event)
@@ -65,7 +67,10 @@ class _Lookup:
 
 def _operand(row: Row, name: str, reading: Reading) -> Operand:
     value = reading.value
-    if isinstance(value, Unknown) and reading.forced is None:
+    is_bounded = isinstance(value, Range) or (isinstance(value, Moment) and value.is_partial)
+    if reading.forced is not None or is_bounded:
+        return Open(name)
+    if isinstance(value, Unknown):
         if reading.is_blank:
             is_shown, cause = visibility(row, name)
             return "" if is_shown is False else Open(cause or name, is_blank=True)

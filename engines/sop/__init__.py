@@ -10,7 +10,7 @@ from engines.sop.errors import (
     ValuesChanged,
 )
 from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
-from engines.sop.runs import cancel, fire, start
+from engines.sop.runs import SopResult, cancel, fire, result_of, start
 from skills.services import pick_qc_skill as pick_skill
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "NotSuspended",
     "ReasonRequired",
     "SopError",
+    "SopResult",
     "ValuesChanged",
     "cancel",
     "decide",
@@ -28,5 +29,6 @@ __all__ = [
     "fire",
     "open_review",
     "pick_skill",
+    "result_of",
     "start",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from engines.models import Review
 
 
@@ -47,3 +49,21 @@ class Fault(Exception):
         """`message` is shown to people: no identifiers in it."""
         super().__init__(message)
         self.transient = transient
+
+
+class NoSuchSubject(Fault):
+    """REDCap does not hold the subject (any more)."""
+
+
+class Postponed(Exception):
+    """A node has to wait for a known time; `sub_status` says for what (issue B, "LLM budget")."""
+
+    def __init__(self, message: str, *, until: datetime, sub_status: str) -> None:
+        """`message` is shown to people."""
+        super().__init__(message)
+        self.until = until
+        self.sub_status = sub_status
+
+
+class Overtaken(Exception):
+    """Another worker has the run, or it was cancelled: what this one did is thrown away."""

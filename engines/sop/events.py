@@ -1,39 +1,123 @@
-"""Event skills: started by a change of a subject's data (decisions.md, "triggers")."""
+"""Event skills: started by a change of a subject's data or by a finding (decisions.md, "triggers")."""
 
 from __future__ import annotations
 
-from engines.models import TaskRun
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engines.models import PendingAction, TaskRun
 from engines.sop import snapshot
 from engines.sop.errors import Fault
 from engines.sop.runs import start
+from engines.sop.snapshot import Rows
+from projects import dictionary
+from projects.metadata import StudyMetadata
 from projects.models import Project
+from projects.records import RecordData
+from skills.graph import Graph
 from skills.models import Skill
 
+log = logging.getLogger(__name__)
+
 ACTOR = "system_event"
+AE_FORM = "ae"
+PLACE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
 
 
 def record_changed(project: Project, record_id: str) -> list[TaskRun]:
-    """Start the study's `record_changed` skills on the subject as it is now.
+    """Start the study's skills for a change of this subject, on the data as they are now.
 
-    The cause is the content itself: a trigger that comes twice, or late, starts nothing twice.
+    A trigger that comes twice, or late, starts nothing twice: what counts is the content.
     """
-    active = Skill.objects.filter(project=project, is_active=True, trigger_type=Skill.Trigger.EVENT)
-    skills = [skill for skill in active if skill.config.get("event") == "record_changed"]
+    skills = [*_listening(project, "record_changed"), *_listening(project, "ae_added")]
     if not skills:
         return []
     try:
         data = snapshot.read(project, record_id)
-    except Fault:
+    except Fault as fault:
+        log.warning("event skills of %s have to wait for the next reading: %s", project.code, fault)
         return []
-    cause = f"changed:{record_id}:{snapshot.fingerprint([dict(row) for row in data.rows])}"
-    return [
-        start(
-            project=project,
-            skill=skill,
-            record_id=record_id,
-            triggered_by=ACTOR,
-            cause=cause,
-            data=data,
-        )
-        for skill in skills
-    ]
+    metadata = dictionary.load(project)
+    runs = [_on_change(skill, graph, data, metadata) for skill, graph in skills]
+    return [run for run in runs if run]
+
+
+def finding_opened(run: TaskRun, opened: Sequence[PendingAction]) -> None:
+    """Start the skills that follow up findings, once for all that one node opened.
+
+    Their own findings start nothing: they would answer themselves for ever.
+    """
+    if run.config.get("event") == "finding_opened":
+        return
+    for skill, graph in _listening(run.project, "finding_opened"):
+        if any(_is_meant(graph, finding) for finding in opened):
+            start(
+                project=run.project,
+                skill=skill,
+                record_id=run.record_id,
+                triggered_by=ACTOR,
+                cause=f"finding:{run.pk}:{run.seq}",
+            )
+
+
+def _is_meant(graph: Graph, finding: PendingAction) -> bool:
+    named = graph.event_field in {"", finding.field}
+    return named and graph.event_form in {"", finding.instrument}
+
+
+def _listening(project: Project, event: str) -> list[tuple[Skill, Graph]]:
+    active = Skill.objects.filter(project=project, is_active=True, trigger_type=Skill.Trigger.EVENT)
+    graphs = [(skill, Graph.model_validate(skill.config)) for skill in active]
+    return [(skill, graph) for skill, graph in graphs if graph.event == event]
+
+
+def _on_change(
+    skill: Skill, graph: Graph, data: RecordData, metadata: StudyMetadata
+) -> TaskRun | None:
+    """The run for what changed since this skill's last run on the subject; None: nothing did."""
+    content = _watched(graph, data, metadata)
+    mark = snapshot.fingerprint(content)
+    mine = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
+    last = mine.order_by("-created_at").first()
+    if last and (_mark(last) == mark or (last.read_at and last.read_at >= data.read_at)):
+        return None
+    if graph.event == "ae_added" and not content:
+        return None
+    # The number makes a change back to earlier values a change of its own; two that notice the same
+    # change at once count the same number.
+    return start(
+        project=skill.project,
+        skill=skill,
+        record_id=data.record_id,
+        triggered_by=ACTOR,
+        cause=f"changed:{data.record_id}:{mine.count()}:{mark}",
+        data=data,
+    )
+
+
+def _mark(run: TaskRun) -> str:
+    return (run.cause or "").rpartition(":")[2]
+
+
+def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:
+    """What of the subject's data this skill listens to."""
+    rows = [dict(row) for row in data.rows]
+    if graph.event == "ae_added":
+        form = graph.event_form or AE_FORM
+        return [_place(row) for row in rows if row.get("redcap_repeat_instrument") == form]
+    if not (graph.event_form or graph.event_field):
+        return rows
+    columns = [column for column in rows[0] if _is_watched(graph, column, metadata)] if rows else []
+    kept = [(row, {column: row[column] for column in columns if row.get(column)}) for row in rows]
+    return [_place(row) | values for row, values in kept if values]
+
+
+def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row.get(name) for name in PLACE}
+
+
+def _is_watched(graph: Graph, column: str, metadata: StudyMetadata) -> bool:
+    name = metadata.columns.get(column, (column, ""))[0]
+    form = metadata.fields.get(name, {}).get("form_name", "")
+    return graph.event_field in {"", name} and graph.event_form in {"", form} and bool(form)

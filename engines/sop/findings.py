@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from engines.models import FindingEvent, PendingAction, TaskRun
@@ -22,6 +22,8 @@ GOOD = {"PASS", "NOT_APPLICABLE"}
 RESOLVED = "resolved by data change"
 OBSERVED = "observed"
 REOPENED = "reopened"
+SEEN = ("action_type", "message", "severity", "outcome", "reason", "value", "detail")
+"""What a finding says about the last observation."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +73,30 @@ def record(run: TaskRun, node: str, observations: Iterable[Observation]) -> int:
     One query to find what is known, one bulk insert for what is new.
     """
     by_key = {open_key(run, node, seen): seen for seen in observations}
-    known = {row.open_key: row for row in PendingAction.objects.filter(open_key__in=by_key)}
+    known = _known(by_key)
     bad = {key: seen for key, seen in by_key.items() if seen.outcome not in GOOD}
-    _open(run, node, {key: seen for key, seen in bad.items() if key not in known})
-    _observe(run, [row for key, row in known.items() if key in bad])
+    new = {key: seen for key, seen in bad.items() if key not in known}
+    if new:
+        known |= _open(run, node, new)
+    _observe(run, {key: (known[key], seen) for key, seen in bad.items() if key in known})
     if run.is_complete:
         _resolve(run, [row for key, row in known.items() if key not in bad])
     return len(bad)
 
 
-def _open(run: TaskRun, node: str, new: dict[str, Observation]) -> None:
+def _known(keys: Iterable[str]) -> dict[str, PendingAction]:
+    rows = PendingAction.objects.filter(open_key__in=[*keys])
+    return {row.open_key or "": row for row in rows}
+
+
+def _open(run: TaskRun, node: str, new: dict[str, Observation]) -> dict[str, PendingAction]:
+    """Open findings; returns those that another run opened in this same instant."""
     rows = [_row(run, node, key, seen) for key, seen in new.items()]
     PendingAction.objects.bulk_create(rows, ignore_conflicts=True)
-    for row in rows:
+    mine = {row.pk for row in rows}
+    stored = _known(new)
+    opened = [stored[key] for key in new if key in stored and stored[key].pk in mine]
+    for row in opened:
         audit.record(
             "finding.open",
             actor="system",
@@ -92,6 +105,11 @@ def _open(run: TaskRun, node: str, new: dict[str, Observation]) -> None:
             record_id=run.record_id or "",
             new={"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version},
         )
+    if opened:
+        from engines.sop import events
+
+        events.finding_opened(run, opened)
+    return {key: row for key, row in stored.items() if row.pk not in mine}
 
 
 def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
@@ -118,26 +136,56 @@ def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
     )
 
 
-def _observe(run: TaskRun, rows: list[PendingAction]) -> None:
-    again = [row for row in rows if row.state == State.DATA_CHANGED]
-    PendingAction.objects.filter(pk__in=[row.pk for row in again]).update(state=State.OPEN)
-    _note(run, rows, OBSERVED)
-    _note(run, again, REOPENED)
+def _observe(run: TaskRun, again: dict[str, tuple[PendingAction, Observation]]) -> None:
+    """Note that findings still hold; one that had been resolved by a data change is open again."""
+    notes = [_noted(run, row, OBSERVED, _refresh(run, row, seen)) for row, seen in again.values()]
+    reopened = [row for row, _seen in again.values() if row.state == State.DATA_CHANGED]
+    if reopened:
+        _still(reopened, State.DATA_CHANGED).update(state=State.OPEN)
+    notes += [_noted(run, row, REOPENED) for row in reopened]
+    _note(notes)
+
+
+def _refresh(run: TaskRun, row: PendingAction, seen: Observation) -> str:
+    """Let the finding say what was seen last; returns "UNKNOWN → FAIL" where the outcome changed."""
+    newer = _row(run, row.node, row.open_key or "", seen)
+    changed = {
+        name: getattr(newer, name) for name in SEEN if getattr(row, name) != getattr(newer, name)
+    }
+    if changed:
+        _still([row], row.state).update(**changed)
+    return f"{row.outcome} → {seen.outcome}" if row.outcome != seen.outcome else ""
 
 
 def _resolve(run: TaskRun, rows: list[PendingAction]) -> None:
-    changed = [row for row in rows if row.state == State.OPEN]
-    PendingAction.objects.filter(pk__in=[row.pk for row in changed], state=State.OPEN).update(
-        state=State.DATA_CHANGED
-    )
-    _note(run, changed, RESOLVED)
+    good = [row for row in rows if row.state == State.OPEN]
+    if good and _still(good, State.OPEN).update(state=State.DATA_CHANGED):
+        _note([_noted(run, row, RESOLVED) for row in good])
 
 
-def _note(run: TaskRun, rows: list[PendingAction], what: str) -> None:
-    FindingEvent.objects.bulk_create(
-        [FindingEvent(finding=row, task_run=run, what=what, by="system") for row in rows],
-        ignore_conflicts=True,
+def _still(rows: list[PendingAction], state: str) -> QuerySet[PendingAction]:
+    """The rows, unless a person closed them meanwhile."""
+    keys = [row.pk for row in rows]
+    return PendingAction.objects.filter(pk__in=keys, open_key__isnull=False, state=state)
+
+
+def _noted(run: TaskRun, row: PendingAction, what: str, note: str = "") -> FindingEvent:
+    return FindingEvent(finding=row, task_run=run, what=what, by="system", note=note)
+
+
+def _note(events: list[FindingEvent]) -> None:
+    FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
+
+
+def open_of(run: TaskRun) -> list[PendingAction]:
+    """Open findings of the run's subject that its workflow made: what a reviewer is shown."""
+    rows = PendingAction.objects.filter(
+        project_id=run.project_id,
+        record_id=run.record_id,
+        skill_type=run.skill.skill_type,
+        open_key__isnull=False,
     )
+    return [*rows.order_by("created_at")]
 
 
 def seen_in(run: TaskRun) -> list[PendingAction]:

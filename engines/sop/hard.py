@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
-from engines.hard_rules import RuleError, RuleResult
+from engines.hard_rules import RuleError, RuleResult, rule_key
 from engines.models import TaskRun
 from engines.sop import snapshot
 from engines.sop.findings import GOOD, Observation
 from engines.sop.study import Study
 from skills.graph import Node
+from skills.mapping import actual_rules
 
 RULE_ERROR = "规则执行异常: %s"
 
 
 def evaluate(node: Node, run: TaskRun, study: Study) -> list[Observation]:
-    """What every rule of the node says about the snapshot, passes included."""
+    """What every rule of the node says about the snapshot, passes included.
+
+    A run about no subject has nothing to check: that is undecided, never a pass.
+    """
+    if not run.record_id:
+        return [_unusable(rule, "UNKNOWN", rule["message"]) for rule in node.rules]
+    today = study.today()
     try:
-        rules = study.compiled(node.rules)
+        return _run(study, node.rules, run, today)
+    except RuleError:
+        # One rule that the dictionary no longer bears must not silence the others.
+        return [seen for rule in node.rules for seen in _alone(study, rule, run, today)]
+
+
+def _run(study: Study, rules: list[dict[str, Any]], run: TaskRun, today: date) -> list[Observation]:
+    compiled = study.compiled(rules)
+    return [*_observed(compiled.evaluate(run.record_id or "", snapshot.rows(run), today))]
+
+
+def _alone(study: Study, rule: dict[str, Any], run: TaskRun, today: date) -> list[Observation]:
+    try:
+        return _run(study, [rule], run, today)
     except RuleError as error:
-        return [_broken(rule, str(error)) for rule in node.rules]
-    data = snapshot.rows(run)
-    results = rules.evaluate(run.record_id or "", data, study.today())
-    return [*_observed(node, results)]
+        return [_unusable(rule, "ERROR", RULE_ERROR % error, study.names)]
 
 
 def is_passed(observations: list[Observation]) -> bool:
@@ -31,7 +49,7 @@ def is_passed(observations: list[Observation]) -> bool:
     return all(seen.outcome in GOOD for seen in observations)
 
 
-def _observed(node: Node, results: list[RuleResult]) -> Iterator[Observation]:
+def _observed(results: list[RuleResult]) -> Iterator[Observation]:
     for result in results:
         yield Observation(
             rule_key=result.rule,
@@ -48,12 +66,15 @@ def _observed(node: Node, results: list[RuleResult]) -> Iterator[Observation]:
         )
 
 
-def _broken(rule: dict[str, Any], error: str) -> Observation:
+def _unusable(
+    rule: dict[str, Any], outcome: str, message: str, names: Mapping[str, str] | None = None
+) -> Observation:
+    actual = actual_rules([rule], names or {})[0]
     return Observation(
-        rule_key=rule.get("id") or snapshot.fingerprint(rule["logic"])[:16],
-        outcome="ERROR",
-        field=rule["field"],
-        message=RULE_ERROR % error,
+        rule_key=rule_key(actual),
+        outcome=outcome,
+        field=actual["field"],
+        message=message,
         severity=rule.get("severity", "error"),
-        reason="type_mismatch",
+        reason="not_exported" if outcome == "UNKNOWN" else "",
     )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from engines.models import TaskRun
 
 LEASE = timedelta(seconds=180)
-"""Longer than one LLM call with its retries; a slow node renews it with every call."""
+"""Longer than one LLM call with its retries; a slow node renews it before every call."""
+LEFT_BEHIND = timedelta(seconds=20)
+"""So long the message that wakes a worker may be on its way."""
 
 Status = TaskRun.Status
 
@@ -26,19 +27,20 @@ def due() -> QuerySet[TaskRun]:
     )
 
 
-def claim(run_id: UUID) -> TaskRun | None:
-    """The run with a fresh lease and the next fencing number; None when it is not ours to take."""
-    run = due().select_related("project", "skill").filter(pk=run_id).first()
-    if run is None:
-        return None
+def claim(run: TaskRun) -> bool:
+    """Take the run: a fresh lease, the next fencing number, one more trial. False: not ours to take.
+
+    Fencing number and `seq` in the condition name the very state that was read: of two workers that read
+    the same row one gets it, and nobody works on an outdated copy.
+    """
     until = now() + LEASE
-    # The old fencing number in the condition: of two workers that read the same row one gets it.
-    taken = due().filter(pk=run_id, fence=run.fence, seq=run.seq)
-    if taken.update(fence=run.fence + 1, lease_until=until) != 1:
-        return None
+    mine = due().filter(pk=run.pk, fence=run.fence, seq=run.seq)
+    if mine.update(fence=F("fence") + 1, attempts=F("attempts") + 1, lease_until=until) != 1:
+        return False
     run.fence += 1
+    run.attempts += 1
     run.lease_until = until
-    return run
+    return True
 
 
 def still_ours(run: TaskRun) -> QuerySet[TaskRun]:
@@ -49,3 +51,20 @@ def still_ours(run: TaskRun) -> QuerySet[TaskRun]:
 def renew(run: TaskRun) -> bool:
     """Prolong the lease; False: another worker has the run, stop."""
     return still_ours(run).update(lease_until=now() + LEASE) == 1
+
+
+def release(run: TaskRun, wait: timedelta) -> None:
+    """Give the run back after a trial that broke, not to be tried again before `wait` is over."""
+    mine = TaskRun.objects.filter(pk=run.pk, fence=run.fence, status=Status.RUNNING)
+    mine.update(lease_until=None, available_at=now() + wait)
+
+
+def left_behind(limit: int = 200) -> list[str]:
+    """Ids of due runs that nobody has touched for a while: a lost message, a dead worker, a timer.
+
+    A run that was never claimed is marked: its next trial is counted (see `drive`).
+    """
+    old = due().filter(updated_at__lt=now() - LEFT_BEHIND)
+    ids = [*old.order_by("updated_at").values_list("pk", flat=True)[:limit]]
+    due().filter(pk__in=ids, fence=0).update(fence=1)
+    return [str(pk) for pk in ids]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypedDict
+
 from django.db import IntegrityError
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
@@ -9,11 +11,11 @@ from django.utils.translation import gettext as _
 from engines.models import Review, TaskRun
 from engines.signals import review_decided
 from engines.sop import snapshot
-from engines.sop.drive import announce
+from engines.sop.chain import announce
 from engines.sop.errors import NotSuspended
-from engines.sop.lease import due
+from engines.sop.waking import wake as wake_run
 from projects import audit, cron
-from projects.db import after_commit, atomic
+from projects.db import atomic
 from projects.models import Project
 from projects.records import RecordData
 from skills.models import Skill
@@ -61,20 +63,13 @@ def start(
                 new={"skill": skill.skill_type, "version": skill.version},
             )
             if wake:
-                after_commit(lambda: wake_run(run))
+                wake_run(run)
     except IntegrityError:
         existing = TaskRun.objects.filter(skill=skill, cause=cause).first() if cause else None
         if existing is None:
             raise
         return existing
     return run
-
-
-def wake_run(run: TaskRun) -> None:
-    """Let a worker go on with the run."""
-    from engines.tasks import drive_run
-
-    drive_run.delay(str(run.pk))
 
 
 def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
@@ -125,6 +120,22 @@ def fire(skill: Skill) -> TaskRun | None:
         )
 
 
-def waiting() -> list[str]:
-    """Ids of runs that wait for a worker: what a lost message left behind."""
-    return [str(pk) for pk in due().order_by("created_at").values_list("pk", flat=True)[:200]]
+class SopResult(TypedDict):
+    """What came of a run so far (seed 001, 4.2; decisions.md, "SopResult")."""
+
+    status: str
+    final_state: str
+    trace: list[dict[str, Any]]
+    task_run_id: str
+    message: str
+
+
+def result_of(run: TaskRun) -> SopResult:
+    """The run in the form of the seed; while it is suspended or running `final_state` is its node."""
+    return {
+        "status": run.status,
+        "final_state": run.final_state or run.current_node or "",
+        "trace": run.trace or [],
+        "task_run_id": str(run.pk),
+        "message": run.message,
+    }

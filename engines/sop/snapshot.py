@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from engines.models import TaskRun
-from engines.sop.errors import Fault
+from engines.sop.errors import Fault, NoSuchSubject
 from integrations.redcap import RedcapError, RedcapUnavailable
 from projects import dictionary, records
 from projects.client import NotConfiguredError
@@ -20,7 +20,7 @@ Rows = list[dict[str, Any]]
 
 
 def read(project: Project, record_id: str) -> RecordData:
-    """The subject as REDCap holds it now. Raises Fault (transient when REDCap cannot be reached)."""
+    """The subject as REDCap holds it now. Raises Fault, NoSuchSubject."""
     try:
         dictionary.ensure_fresh(project)
         data = records.read_record(project=project, record_id=record_id)
@@ -28,7 +28,7 @@ def read(project: Project, record_id: str) -> RecordData:
         message = _("REDCap could not be read: %(error)s") % {"error": error}
         raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
     if data is None:
-        raise Fault(_("There is no such subject."), transient=False)
+        raise NoSuchSubject(_("There is no such subject."), transient=False)
     return data
 
 

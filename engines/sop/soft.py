@@ -2,48 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.llm import LlmNotConfigured, TokenCapReached
 from engines.models import TaskRun
-from engines.soft_rules import Verdict, run_with_retry
+from engines.soft_rules import Task, Verdict, run_with_retry
 from engines.sop import findings, snapshot
+from engines.sop.asking import Question, suspend
+from engines.sop.errors import Fault, Postponed
 from engines.sop.findings import Observation
-from engines.sop.reviews import suspend
+from integrations.llm import LlmError, LlmUnavailable
+from integrations.privacy import PrivacyError
+from integrations.redcap import RedcapError, RedcapUnavailable
+from projects.client import NotConfiguredError
+from projects.models import Project
 from skills.graph import Node
 
 if TYPE_CHECKING:
-    from engines.sop.drive import Chain
+    from engines.sop.chain import Chain
 
 SOFT_FAILURE = "多次重试后仍失败,需人工复核"
+LLM_BUDGET = "llm_budget"
 
 
-def judge(node: Node, run: TaskRun) -> Verdict:
-    """Ask the LLM about the run's snapshot; no transaction may be open. Raises Fault."""
-    return run_with_retry(
+def judge(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> Verdict:
+    """Ask the LLM about the run's snapshot; no transaction may be open. Raises Fault, Postponed.
+
+    A provider that is down leaves the verdict to a person (decisions.md), after the retries where the
+    node asks for any. `keep_alive` is called before every call.
+    """
+    try:
+        return run_with_retry(_task(node, run), keep_alive)
+    except TokenCapReached:
+        raise Postponed(
+            _("The study's tokens of today are used up."),
+            until=next_midnight(run.project),
+            sub_status=LLM_BUDGET,
+        ) from None
+    except (LlmError, PrivacyError) as error:
+        message = _("The language model could not be asked.")
+        if (
+            _may_help(error)
+            and "retry" in node.model_fields_set
+            and run.attempts <= node.retry.times
+        ):
+            raise Fault(message, transient=True) from error
+        return Verdict(reason=message)
+    except (RedcapError, NotConfiguredError) as error:
+        message = _("The data dictionary could not be read.")
+        raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
+
+
+def _may_help(error: Exception) -> bool:
+    return isinstance(error, LlmUnavailable) and not isinstance(error, LlmNotConfigured)
+
+
+def _task(node: Node, run: TaskRun) -> Task:
+    return Task(
         project=run.project,
         instruction=node.instruction,
-        rows=snapshot.rows(run),
         threshold=run.project.soft_confidence if node.threshold is None else node.threshold,
         user_id=run.triggered_by,
+        record_id=run.record_id or "",
+        rows=snapshot.rows(run),
+        tools=tuple(node.tools),
+        effect_key=f"{run.pk}:{run.seq}",
     )
 
 
-def apply(chain: Chain, node: Node, verdict: Verdict) -> None:
+def next_midnight(project: Project) -> datetime:
+    """When the study's next day begins."""
+    zone = ZoneInfo(project.timezone)
+    tomorrow = now().astimezone(zone).date() + timedelta(days=1)
+    return datetime.combine(tomorrow, time.min, zone)
+
+
+def apply(chain: Chain, node: Node, verdict: Verdict, started: datetime) -> None:
     """Follow a verdict; one that could not be established suspends the run at this node."""
-    key = chain.run.current_node or ""
     result = verdict.summary()
+    if chain.run.record_id:
+        # About no subject there is nothing to correct: the verdict only steers the run.
+        findings.record(chain.run, chain.key, [_observation(node, verdict)])
     if verdict.is_determined:
-        findings.record(chain.run, key, [_observation(node, verdict)])
-        chain.step("on_pass" if verdict.passed else "on_fail", result)
+        chain.step("on_pass" if verdict.passed else "on_fail", result, started)
         return
-    message = verdict.reason or SOFT_FAILURE
-    findings.record(chain.run, key, [_undetermined(message)])
-    suspend(
-        chain, f"{SOFT_FAILURE}\n{node.instruction}", node.reviewers, result, ("on_pass", "on_fail")
-    )
+    text = f"{SOFT_FAILURE}\n{node.instruction}"
+    suspend(chain, Question(text, ("on_pass", "on_fail"), result, started))
 
 
 def _observation(node: Node, verdict: Verdict) -> Observation:
+    if not verdict.is_determined:
+        message = verdict.reason or SOFT_FAILURE
+        return Observation("verdict", "UNKNOWN", message=message, severity="warning")
     return Observation(
         rule_key="verdict",
         outcome="PASS" if verdict.passed else "FAIL",
@@ -51,7 +107,3 @@ def _observation(node: Node, verdict: Verdict) -> Observation:
         severity=node.severity,
         detail={"evidence": verdict.evidence, "confidence": verdict.confidence},
     )
-
-
-def _undetermined(message: str) -> Observation:
-    return Observation(rule_key="verdict", outcome="UNKNOWN", message=message, severity="warning")

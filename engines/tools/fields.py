@@ -13,7 +13,7 @@ from pathlib import Path
 
 from projects.metadata import StudyMetadata
 
-_PAREN = re.compile(r"[((][^))]*[))]")
+_PAREN = re.compile(r"[(\uff08][^)\uff09]*[)\uff09]")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _SUFFIX = re.compile(r"(?:签署)?(?:日期|时间|评分|名称|结果|版本|判断|文字)$")
 _PREFIX = re.compile(r"^(?:是否(?:存在|有)?|有无|有)")

@@ -56,16 +56,17 @@ def describe(
     shown = shown[:MOST_VALUES]
     facts = tuple(_fact(context, names, data.record_id, row, value) for row, value in shown)
     complete = data.complete and not cut
-    body = {
+    body: dict[str, Any] = {
         "record_id": data.record_id,
-        "read_at": context.clock(data.read_at),
-        "complete": complete,
         "values": _grouped(shown),
+        "读取时间": context.clock(data.read_at),
     }
+    if not complete:
+        body["完整"] = False
     if notes:
-        body["notes"] = notes
+        body["说明"] = notes
     if len(shown) < len(every) and not wanted:
-        body["more"] = _("more values were not read out")
+        body["其他"] = _("more values were not read out")
     return ToolResult(
         NAME,
         Status.OK if complete else Status.INCOMPLETE,
@@ -73,7 +74,7 @@ def describe(
         facts=facts,
         blocks=tuple(notes),
         lines=_lines(data.record_id, facts, notes),
-        sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["read_at"]},),
+        sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["读取时间"]},),
         record_ids=(data.record_id,),
         secrets=_secrets(context, data),
     )

@@ -21,7 +21,19 @@ NAME = "get_project_stats"
 LISTED = 20
 ENROLLED = ("入组", "入组人数", "已入组", "累计入组", "入组例数", "enrolled")
 TARGET = ("目标", "目标例数", "目标入组", "计划入组", "target")
-TOTAL = ("总数", "受试者总数", "患者", "受试者", "记录", "总共", "一共", "筛选", "登记", "total")
+TOTAL = (
+    "总数",
+    "总例数",
+    "受试者总数",
+    "患者",
+    "受试者",
+    "记录",
+    "总共",
+    "一共",
+    "筛选",
+    "登记",
+    "total",
+)
 COMPLETION = ("完成率", "完成", "进度", "占", "比例", "达到", "completion")
 REMAINING = ("还差", "剩余", "差", "缺口", "尚需", "remaining")
 OPEN = ("未关闭", "待处理", "质疑", "发现", "问题", "open findings")
@@ -151,7 +163,7 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
         }
         for site, (total, inside) in counts.by_site.items():
             facts.append(Fact("", f"site:{site}", (site,), f"{total} / {inside}"))
-    data["read_at"] = context.clock(read_at) if read_at else ""
+    data["读取时间"] = context.clock(read_at) if read_at else ""
     return ToolResult(
         NAME,
         Status.OK if counts.complete else Status.INCOMPLETE,
@@ -160,7 +172,7 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
         lines=tuple(
             f"{fact.names[0]}:{fact.value}" for fact in facts if not fact.field.startswith("site:")
         ),
-        sources=({"kind": "redcap", "what": "stats", "read_at": data["read_at"]},),
+        sources=({"kind": "redcap", "what": "stats", "read_at": data["读取时间"]},),
         record_ids=tuple(counts.total),
     )
 
@@ -175,9 +187,9 @@ def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, A
     data: dict[str, Any] = {
         "范围": counts.scope or "全项目",
         "入组人数": enrolled,
-        "受试者总数": len(counts.total),
-        "入组编号": listed(list(counts.enrolled)),
-        "全部编号": listed(counts.total),
+        "总例数": len(counts.total),
+        "入组名单": listed(list(counts.enrolled)),
+        "全部名单": listed(counts.total),
         "未关闭的质控发现": findings,
     }
     if not counts.scope and target:

@@ -58,33 +58,37 @@ def _describe(
     context: ToolContext, record: RecordData, states: Sequence[VisitState], plan: VisitPlanSpec
 ) -> ToolResult:
     convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
-    facts = tuple(fact for state in states for fact in _facts(record.record_id, state))
+    facts = (*(f for state in states for f in _facts(record.record_id, state)), _convention(plan))
     read_at = context.clock(record.read_at)
     return ToolResult(
         NAME,
         Status.OK if record.complete else Status.INCOMPLETE,
         {
             "record_id": record.record_id,
-            "read_at": read_at,
-            "convention": convention,
-            "today": context.today.isoformat(),
-            "visits": {state.visit: _row(context, state) for state in states},
+            "访视": {state.visit: _row(context, state) for state in states},
+            "锚点约定": convention,
+            "今天": context.today.isoformat(),
+            "读取时间": read_at,
         },
         facts=facts,
-        blocks=(convention, context.today.isoformat()),
         lines=(*(line(context, record.record_id, state) for state in states), convention),
         sources=({"kind": "redcap", "record_id": record.record_id, "read_at": read_at},),
         record_ids=(record.record_id,),
     )
 
 
+def _convention(plan: VisitPlanSpec) -> Fact:
+    """Which day the anchor is (redcap_dify.md 5.1): shown in every answer about windows."""
+    return Fact("", "convention", ("Day", "anchor day", "锚点约定"), str(plan.anchor_is_day))
+
+
 def _row(context: ToolContext, state: VisitState) -> dict[str, Any]:
     row = {
-        _("anchor"): f"{context.metadata.label(state.anchor_field)} {state.anchor or ''}".strip(),
-        _("target"): _iso(state.target),
-        _("window"): window(state),
-        _("actual"): _iso(state.actual),
         _("state"): describe_state(state),
+        _("window"): window(state),
+        _("target"): _iso(state.target),
+        _("actual"): _iso(state.actual),
+        _("anchor"): f"{context.metadata.label(state.anchor_field)} {state.anchor or ''}".strip(),
     }
     return {key: value for key, value in row.items() if value}
 
@@ -165,9 +169,11 @@ def plan_result(context: ToolContext) -> ToolResult:
         for v in plan.visits
     )
     status = Status.OK if lines else Status.NOT_FOUND
-    data = {"访视计划": list(lines), "convention": convention}
+    data = {"访视计划": list(lines), "锚点约定": convention}
     blocks = (*lines, convention)
-    return ToolResult(NAME, status, data, facts=facts, blocks=blocks, lines=blocks)
+    return ToolResult(
+        NAME, status, data, facts=(*facts, _convention(plan)), blocks=blocks, lines=blocks
+    )
 
 
 def due_overview(context: ToolContext) -> ToolResult:
@@ -217,14 +223,14 @@ def _overview(
         NAME,
         Status.OK if complete else Status.INCOMPLETE,
         {
-            "summary": summary,
-            "today": context.today.isoformat(),
+            "汇总": summary,
+            "今天": context.today.isoformat(),
             "visits": list(lines),
-            "read_at": read_at,
+            "读取时间": read_at,
         },
         facts=tuple(f for record, state in rows for f in _facts(record.record_id, state)),
         blocks=(summary, context.today.isoformat(), *lines),
-        lines=(summary, *_compact(rows), *lines),
+        lines=(*_compact(rows), summary),
         sources=({"kind": "redcap", "what": "visits", "read_at": read_at},),
         record_ids=tuple(dict.fromkeys(record.record_id for record, _state in rows)),
     )

@@ -148,6 +148,15 @@ def test_a_signed_forgery_is_refused(client: Client, settings: Settings, name: s
     assert_refused(response, 400)
 
 
+def test_a_key_that_does_not_match_calls_for_help(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A good signature and a bad ciphertext: the AES key of the console is another one (9.8)."""
+    other = Crypt(TOKEN, VECTORS["A1"]["aes_key"], CORP)
+    assert_refused(Callback(plaintext(), crypt=other).post(client), 400)
+    assert "ALERT callback signed but not readable" in caplog.text
+
+
 def test_a_message_for_another_corp_is_refused(client: Client) -> None:
     assert_refused(Callback(plaintext(), crypt=Crypt(TOKEN, AES_KEY, "wwEVIL")).post(client), 400)
 

@@ -13,7 +13,7 @@ from engines.models import Review, TaskRun
 from projects.models import AuditEntry, Member, Subject
 from skills.models import Skill
 from tests.support.study import Study
-from tests.wechat.working import click, deliver, outgoing, payloads, receive, work
+from tests.wechat.working import click, deliver, outgoing, payloads, receive, said, work
 from wechat.models import Card, InboxMessage, OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,7 @@ def test_an_approval_by_card(study: Study, suspend: Run) -> None:
     work()
     review.refresh_from_db()
     assert (review.status, review.decided_by) == (Review.Status.APPROVED, "wanghushi")
-    assert review.reason == "Checked against the source"
+    assert review.reason == said("Checked against the source")
     [update] = payloads("card_update")
     assert update["atall"] == 1
     assert update["template_card"]["replace_text"]
@@ -181,6 +181,24 @@ def test_a_click_of_who_has_no_say_changes_nothing(study: Study, suspend: Run) -
     assert not payloads("card_update")
 
 
+def test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted(
+    study: Study, suspend: Run
+) -> None:
+    """A2."""
+    study.project.four_eyes = True
+    study.project.save()
+    review = suspend("P001", by="wanghushi")
+    click(card_of(review).task_id, "approve", "wanghushi")
+    work()
+    review.refresh_from_db()
+    assert review.status == Review.Status.OPEN
+    assert audited("wechat.decision_refused") == ["wanghushi"]
+    receive(f"同意 {review.pk}", user="admin")
+    work()
+    review.refresh_from_db()
+    assert review.decided_by == "admin"
+
+
 def test_a_forwarded_card_is_refused_to_people_of_no_study(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     click(card_of(review).task_id, "approve", "ghost")
@@ -226,7 +244,7 @@ def test_a_rejection_by_card_needs_its_reason(study: Study, suspend: Run, select
     click(card_of(review).task_id, "reject", "wanghushi", selected="r_err")
     work()
     review.refresh_from_db()
-    assert (review.status, review.reason) == (Review.Status.REJECTED, "Data are wrong")
+    assert (review.status, review.reason) == (Review.Status.REJECTED, said("Data are wrong"))
 
 
 def test_an_approval_without_a_reason_says_so(study: Study, suspend: Run) -> None:
@@ -277,18 +295,8 @@ def test_values_that_changed_are_asked_anew(study: Study, suspend: Run) -> None:
 
 def change(study: Study) -> None:
     """A CRC corrects a value of P001 in REDCap."""
-    rows = study.stand_ins.requests("redcap")
-    assert rows
-    event = _an_event(study)
-    study.stand_ins.post(
-        "redcap/records", [{"record": "P001", "event": event, "values": {"weight": "77.7"}}]
-    )
-
-
-def _an_event(study: Study) -> str:
-    review = Review.objects.latest("pk")
-    rows = json.loads(review.values)
-    return next(str(row["redcap_event_name"]) for row in rows if "weight" in row and row["weight"])
+    values = {"record": "P001", "event": "baseline_arm_1", "values": {"weight_kg": "77.7"}}
+    study.stand_ins.post("redcap/records", [values])
 
 
 @pytest.mark.parametrize(

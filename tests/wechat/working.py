@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from django.test import Client
+from django.utils import translation
 
 from tests.wechat.callback_kit import Callback, event, plaintext
 from wechat import inbox, sender
@@ -14,6 +15,12 @@ from wechat.models import InboxMessage, OutboxMessage
 from wechat.outbox import Payload
 
 _ids = itertools.count(1000)
+
+
+def said(message: str) -> str:
+    """What a Chinese reader gets for a message id of ours."""
+    with translation.override("zh-hans"):
+        return translation.gettext(message)
 
 
 def receive(text: str = "你好", user: str = "zhangyi", **elements: Any) -> InboxMessage:

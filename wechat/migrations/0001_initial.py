@@ -119,7 +119,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'outbox',
                 'db_table': 'iit_wechat_outbox',
                 'ordering': ['-pk'],
-                'indexes': [models.Index(fields=['to_user', 'status', 'id'], name='iit_outbox_lane'), models.Index(fields=['to_user', 'tried_at'], name='iit_outbox_rate'), models.Index(condition=models.Q(('status__in', ['pending', 'sending'])), fields=['available_at'], name='iit_outbox_due')],
+                'indexes': [models.Index(fields=['to_user', 'status', 'id'], name='iit_outbox_lane'), models.Index(fields=['to_user', 'tried_at'], name='iit_outbox_rate'), models.Index(fields=['to_user', 'first_tried_at'], name='iit_outbox_first'), models.Index(condition=models.Q(('status__in', ['pending', 'sending'])), fields=['available_at'], name='iit_outbox_due')],
             },
         ),
     ]

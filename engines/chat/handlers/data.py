@@ -22,7 +22,7 @@ from projects.models import Role
 
 MOST_SUBJECTS = 5
 _PRONOUN = re.compile(
-    r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[??]?$"
+    r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
 )
 _PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
 
@@ -148,6 +148,7 @@ def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
 def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
     """The facts of which an answer must give at least one."""
     facts = [fact for result in results for fact in result.facts]
+    facts = [f for f in facts if f.field != "convention" and not f.field.endswith(":anchor")]
     if part.intent in ("count_records", "project_info"):
         return asked(facts, part.text) or [f for f in facts if f.field in ("enrolled", "name")]
     if part.intent == "visit_window" and not subjects(turn, part):
@@ -168,6 +169,7 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
         asked=asked_fields(turn, part),
         limit=limit,
         needed=needed(turn, part, good),
+        subjects=subjects(turn, part) if part.intent in ("query_record", "visit_window") else (),
         trusted=part.intent == "query_protocol",
     )
     text = answer(turn, draft)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,11 @@ from engines.tools.stats import count, describe
 from integrations.redcap import RedcapError
 from memory.history import pages
 from projects.client import NotConfiguredError
+
+_WHY = re.compile(r"为什么|为啥|为何|原因")
+_SHORT = re.compile(
+    r"^(\[W\d+\] (?:\d{4}-\d\d-\d\d: )?[^,:;\uff0c\uff1a\uff1b]{4,}+)[,\uff0c\uff1a\uff1b].*$"
+)
 
 
 def read_trend(turn: Turn, part: Part) -> list[ToolResult]:
@@ -62,9 +68,16 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
         history=[page.block for page in book],
         fallback=_plain(part, [(page.week, page.text) for page in book], good, limit),
         limit=limit,
+        needed=_months(good),
     )
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
     return Outcome("\n".join([answer(turn, draft), *failed]), results=good)
+
+
+def _months(results: Sequence[ToolResult]) -> list[Fact]:
+    """A trend names at least one of the months it was counted for."""
+    fields = [f.field for result in results for f in result.facts if f.field.startswith("month:")]
+    return [Fact("", "month", (), field.removeprefix("month:")) for field in fields]
 
 
 def _plain(
@@ -74,6 +87,9 @@ def _plain(
         return render.fit([line for result in results for line in result.lines], limit)
     lines = [line for week, text in book for line in _lines(week, text)]
     best = _best(lines, part.text)
+    # A reason stands in the whole sentence; a list of measures is better short than cut off.
+    if sum(map(len, best)) > limit and not _WHY.search(part.text):
+        best = [_SHORT.sub(r"\1", line) for line in best]
     return render.fit(best, limit) if best else _("The weekly reports say nothing about it.")
 
 
@@ -92,11 +108,12 @@ def _best(lines: Sequence[tuple[str, bool]], question: str, most: int = 4) -> li
     """The lines that share rare words with the question, in the order of the weeks."""
     asked = bigrams(plain(question))
     words = related(question)
+    lines = [line for line in lines if any(word in line[0] for word in words)] or lines
     counts = Counter(word for text, _d in lines for word in asked & bigrams(text))
     scored = []
     for at, (text, decision) in enumerate(lines):
         score = sum(log(1 + len(lines) / counts[word]) for word in asked & bigrams(text))
-        score += 8 * sum(word in text for word in words)
+        score += 8 * any(word in text for word in words)
         score *= 1.6 if decision and asks_decision(question) else 1.0
         scored.append((score, at))
     best = max((score for score, _at in scored), default=0.0)

@@ -16,7 +16,7 @@ from engines.tools import Fact, ToolResult
 from memory import facts, hot
 from memory.flow_log import set_feedback
 
-_QUESTION = re.compile(r"[??]|吗|记得|什么|哪些|是不是|还记")
+_QUESTION = re.compile(r"[?\uff1f]|吗|记得|什么|哪些|是不是|还记")
 _SELF = re.compile(r"我|以后|今后|下次|汇报|回复|回答|提到|称呼|别再|不要再|直接说|只看|只说")
 _OTHER = re.compile(
     r"主任|教授|[\u4e00-\u9fff]PI|PI(?!喜欢)|医生|护士|老师|同事|他们|她|他|项目|研究|方案|入组|标准|受试者|患者|换成|改为|出差|开会"
@@ -61,8 +61,10 @@ def _recall(turn: Turn, part: Part, limit: int) -> str:
 
 def _clauses(line: str) -> list[str]:
     """`偏好: 简洁汇报,只看结论` → its pieces: an answer repeats at least one of them."""
-    _key, _colon, value = line.replace(":", ":").partition(":")
-    return [piece.strip() for piece in re.split(r"[,,、;;]", value or line) if piece.strip()]
+    _key, _colon, value = line.replace("\uff1a", ":").partition(":")
+    return [
+        piece.strip() for piece in re.split(r"[,\uff0c、;\uff1b]", value or line) if piece.strip()
+    ]
 
 
 def feedback(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:

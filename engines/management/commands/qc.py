@@ -31,7 +31,8 @@ class Command(BaseCommand):
         if bool(options["records"]) == options["all"]:
             raise CommandError(_("Name subjects, or --all."))
         project = self._project(options["project"])
-        skill = Skill.objects.filter(project=project, skill_type=options["skill"]).first()
+        skills = Skill.objects.filter(project=project, is_active=True)
+        skill = skills.filter(skill_type=options["skill"]).first()
         if skill is None:
             raise CommandError(_("There is no workflow %s.") % options["skill"])
         wanted = options["records"] or self._every(project)
@@ -46,7 +47,8 @@ class Command(BaseCommand):
         found = Project.objects.filter(code=code) if code else Project.objects.all()[:2]
         if len(found) != 1:
             raise CommandError(_("Name the study with --project CODE."))
-        return found[0]
+        project: Project = found[0]
+        return project
 
     def _every(self, project: Project) -> list[str]:
         try:

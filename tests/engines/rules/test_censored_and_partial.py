@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.rules.support import result, untyped, var, verdict
@@ -134,6 +134,7 @@ def test_an_unknown_time_of_day() -> None:
 DATES = st.dates(date(2023, 11, 1), date(2024, 4, 30))
 
 
+@settings(deadline=None)
 @given(known=DATES, month=st.integers(1, 12))
 def test_a_partial_date_never_contradicts_any_day_it_can_be(known: date, month: int) -> None:
     first = date(2024, month, 1)
@@ -145,6 +146,7 @@ def test_a_partial_date_never_contradicts_any_day_it_can_be(known: date, month: 
         assert found == (possible.pop() if len(possible) == 1 else PARTIAL)
 
 
+@settings(deadline=None)
 @given(
     sign=st.sampled_from(["<", "<=", ">", ">="]),
     bound=st.integers(-3, 3),

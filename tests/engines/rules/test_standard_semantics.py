@@ -97,6 +97,8 @@ DATA: dict[str, Any] = {
         ({"substr": ["a😀b", 1, 2]}, "😀"),
         ({"substr": ["试验编号", 2]}, "编号"),
         ({"substr": ["abc", 0, None]}, ""),
+        ({"substr": ["abc", 0, "2"]}, "ab"),
+        ({"substr": ["abc", 0, "-1"]}, ""),
         ({"<": ["😀", "\uff41"]}, True),
         # data, not logic
         ({"a": 1, "b": 2}, {"a": 1, "b": 2}),

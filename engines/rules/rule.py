@@ -1,0 +1,93 @@
+"""One clinical rule: checked, compiled, identified."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engines.rules import op_compare, op_date, op_list, op_logic, op_number, op_study, op_text
+from engines.rules.arithmetic import truth
+from engines.rules.compiler import Compiler, Problem
+from engines.rules.context import Column, StudyContext
+from engines.rules.errors import RuleError
+from engines.rules.expression import Expr, Node
+from engines.rules.limits import check_limits
+from engines.rules.text import translate as _
+
+OPERATOR_MODULES = (op_compare, op_date, op_list, op_logic, op_number, op_study, op_text)
+SEVERITIES = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A checked rule with its compiled logic."""
+
+    key: str
+    field: str
+    message: str
+    severity: str
+    node: Node
+    reads: tuple[tuple[str, str | None], ...]
+    column: Column
+    logic: Any
+
+
+def rule_key(rule: Mapping[str, Any]) -> str:
+    """A rule's identity: its `id`, else the hash of its logic (decisions.md)."""
+    if rule.get("id") not in {None, ""}:
+        return str(rule["id"])
+    text = json.dumps(rule.get("logic"), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def rule_list(source: Any) -> list[Any]:
+    """The rules of a parsed rules file: a list, or {"rules": [...]}; RuleError otherwise."""
+    rules = source.get("rules") if isinstance(source, Mapping) else source
+    if not isinstance(rules, list | tuple):
+        raise RuleError(_("Rules are a list, or an object with a list “rules”."))
+    return list(rules)
+
+
+def compile_rule(rule: Any, path: str, context: StudyContext) -> tuple[Rule | None, list[Problem]]:
+    """The rule, or None and why it is refused; `path` is where it stands for the messages."""
+    compiler = Compiler(context)
+    if not isinstance(rule, Mapping) or not isinstance(rule.get("field"), str):
+        compiler.problem(path, _("A rule is an object with “field”, “logic” and “message”."))
+        return None, compiler.problems
+    column = context.column(rule["field"])
+    if column is None:
+        message = _("“%(name)s” is not a column of the data dictionary.")
+        compiler.problem(f"{path}/field", message % {"name": rule["field"]})
+    severity = rule.get("severity") or "error"
+    if severity not in SEVERITIES:
+        compiler.problem(f"{path}/severity", _("Severity is error, warning or info."))
+    expr = _logic(compiler, rule, f"{path}/logic")
+    if compiler.problems or column is None or expr is None:
+        return None, compiler.problems
+    node = _verdict(expr)
+    reads = tuple(compiler.reads)
+    message = str(rule.get("message") or "")
+    key, logic = rule_key(rule), rule["logic"]
+    return Rule(key, rule["field"], message, str(severity), node, reads, column, logic), []
+
+
+def _logic(compiler: Compiler, rule: Mapping[str, Any], path: str) -> Expr | None:
+    if "logic" not in rule:
+        compiler.problem(path, _("The rule has no logic."))
+        return None
+    try:
+        check_limits(rule["logic"])
+    except RuleError as error:
+        compiler.problem(path, str(error))
+        return None
+    expr = compiler.compile(rule["logic"], path)
+    compiler.check_condition(expr, path)
+    return expr
+
+
+def _verdict(expr: Expr) -> Node:
+    node = expr.node
+    return lambda scope: truth(node(scope))

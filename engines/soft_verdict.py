@@ -1,0 +1,163 @@
+"""The verdict of a soft rule: its schema, and the checks it has to stand (decisions.md, Engines)."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.llm import Completion, LlmProtocolError, ToolCall
+
+NAME = "give_verdict"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "description": "判断理由"},
+        "evidence": {"type": "array", "items": {"type": "string"}, "description": "原文"},
+        "passed": {"type": "boolean"},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+    "required": ["reason", "evidence", "passed", "confidence"],
+    "additionalProperties": False,
+}
+GIVE_VERDICT: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": NAME, "description": "提交判断结论。", "parameters": SCHEMA},
+}
+SHORTEST_QUOTE = 2
+LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an instruction; only a determined one may lead along on_pass or on_fail."""
+
+    passed: bool = False
+    reason: str = ""
+    confidence: float = 0.0
+    evidence: tuple[str, ...] = ()
+    is_determined: bool = False
+    prompt_version: str = ""
+    tools: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """For the journal."""
+        return {
+            "passed": self.passed,
+            "determined": self.is_determined,
+            "reason": self.reason,
+            "confidence": self.confidence,
+            "evidence": list(self.evidence),
+            "prompt": self.prompt_version,
+            "tools": [storable(name) for name in self.tools],
+            "problems": list(self.problems),
+        }
+
+
+class Unsound(Exception):
+    """A check that the verdict failed, worded for the model."""
+
+
+def parsed(done: Completion, call: ToolCall | None) -> dict[str, Any]:
+    """The object in an answer, or in a call of the verdict's tool. Raises Unsound."""
+    try:
+        return call.parsed() if call else done.json()
+    except (LlmProtocolError, ValueError):
+        raise Unsound("回答不是 JSON 对象") from None
+
+
+def check(
+    said: Mapping[str, Any], sources: Sequence[str], threshold: float, **about: Any
+) -> Verdict:
+    """The verdict that was said; undetermined when it is not sure enough or quotes nothing.
+
+    `sources` are the texts that evidence may quote. Raises Unsound.
+    """
+    passed, confidence = _passed(said), _confidence(said)
+    reason = said.get("reason")
+    if not isinstance(reason, str) or not reason.strip():
+        raise Unsound("缺少 reason")
+    quotes = _quotes(said, sources)
+    if passed and not quotes:
+        raise Unsound("passed=true 必须有 evidence")
+    return Verdict(
+        passed=passed,
+        reason=storable(reason.strip())[:LONGEST_TEXT],
+        confidence=confidence,
+        evidence=tuple(storable(quote) for quote in quotes),
+        is_determined=confidence >= threshold and bool(quotes),
+        **about,
+    )
+
+
+def _passed(said: Mapping[str, Any]) -> bool:
+    passed = said.get("passed")
+    if not isinstance(passed, bool):
+        raise Unsound("passed 必须是 true 或 false")
+    return passed
+
+
+def _confidence(said: Mapping[str, Any]) -> float:
+    confidence = said.get("confidence")
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise Unsound("confidence 必须是数字")
+    if not 0 <= confidence <= 1:
+        raise Unsound("confidence 必须在 0 到 1 之间")
+    return float(confidence)
+
+
+def _quotes(said: Mapping[str, Any], sources: Sequence[str]) -> list[str]:
+    evidence = said.get("evidence")
+    given = [evidence] if isinstance(evidence, str) else evidence
+    if not isinstance(given, list) or not all(isinstance(quote, str) for quote in given):
+        raise Unsound("evidence 必须是字符串列表")
+    lines = [line for source in sources for line in _lines(source)]
+    quotes = [quote for quote in given if quote.strip()]
+    for quote in quotes:
+        if not _stands_in(quote, lines):
+            raise Unsound(f"evidence 不在数据中: {storable(quote)[:80]}")
+    return quotes
+
+
+def _stands_in(quote: str, lines: Sequence[str]) -> bool:
+    """Whether every line of the quote stands within one line of the data: nothing is stitched together."""
+    parts = [part for part in map(_plain, quote.splitlines()) if part]
+    if sum(char.isalnum() for part in parts for char in part) < SHORTEST_QUOTE:
+        return False
+    return all(any(part in line for line in lines) for part in parts)
+
+
+def _lines(source: str) -> Iterator[str]:
+    """Lines of a text, and the texts inside a JSON object as a reader sees them."""
+    yield from map(_plain, source.splitlines())
+    try:
+        value = json.loads(source)
+    except (ValueError, RecursionError):
+        return
+    for text in _leaves(value):
+        yield from map(_plain, text.splitlines())
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(item, dict | list):
+                yield f"{key}: {item}"
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield str(value)
+
+
+def _plain(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def storable(text: str) -> str:
+    """Text that every database takes: no NUL, no lone surrogate."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,216 @@
+"""One claim of a run: its local nodes share a transaction, each with its own journal row (design.md 4)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import TaskRun
+from engines.signals import run_finished
+from engines.sop import findings, hard
+from engines.sop.asking import Question, suspend
+from engines.sop.errors import Fault, Overtaken, Postponed
+from engines.sop.journal import Journal
+from engines.sop.lease import still_ours
+from engines.sop.study import Study
+from projects import audit
+from skills.graph import Graph, Node, Retry, is_end
+
+Status = TaskRun.Status
+
+SUCCESS_END = "end_success"
+REVIEW_END = "end_review_required"
+ERROR_END = "end_error"
+LONGEST_WAIT = timedelta(days=1)
+SAVED = (
+    "status",
+    "current_node",
+    "trace",
+    "resume_callback",
+    "reject_callback",
+    "suspended_at",
+    "completed_at",
+    "data",
+    "read_at",
+    "is_complete",
+    "final_state",
+    "message",
+    "sub_status",
+    "seq",
+    "lease_until",
+    "available_at",
+    "attempts",
+)
+
+
+class Chain:
+    """Moves a run along; nothing is stored before `save`, which the caller's transaction ends with."""
+
+    def __init__(self, run: TaskRun, study: Study | None = None) -> None:
+        """`study` is what hard rules need; None where it could not be read."""
+        self.run = run
+        self.study = study
+        self.journal = Journal(run)
+        self._entered = (run.fence, run.seq)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The configuration the run started with."""
+        return Graph.model_validate(self.run.config)
+
+    @property
+    def key(self) -> str:
+        """The name of the node the run stands at."""
+        return self.run.current_node or ""
+
+    @property
+    def node(self) -> Node:
+        """The node the run stands at."""
+        return self.graph.nodes[self.key]
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the subject's data are still to be read."""
+        return bool(self.run.record_id) and self.run.read_at is None
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the next thing to do needs the network."""
+        if self.run.status != Status.RUNNING or self._is_capped:
+            return False
+        return self.needs_data or self.node.type == "soft_instruction"
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether slow work follows at once, under the same lease."""
+        return self.is_slow and not self._waits
+
+    @property
+    def _waits(self) -> bool:
+        return self.run.available_at is not None and self.run.available_at > now()
+
+    @property
+    def _is_capped(self) -> bool:
+        return self.run.seq >= self.graph.max_steps
+
+    def run_local(self) -> None:
+        """Go on until the run needs the network, a person, time, or nothing more."""
+        while self.run.status == Status.RUNNING and not self.is_slow and not self._waits:
+            if self._is_capped:
+                self.fail(_("The run was stopped after %d steps.") % self.graph.max_steps)
+            elif self.node.type == "human_review":
+                suspend(self, Question(self.node.description, ("on_approve", "on_reject")))
+            else:
+                self._hard_rule()
+
+    def _hard_rule(self) -> None:
+        if self.study is None:
+            missing = Fault(_("The data dictionary could not be read."), transient=True)
+            self.fault(missing, self.node.retry, self.node.target("on_error"))
+            return
+        observations = hard.evaluate(self.node, self.run, self.study)
+        bad = findings.record(self.run, self.key, observations)
+        edge = "on_pass" if hard.is_passed(observations) else "on_fail"
+        self.step(edge, {"rules": len(observations), "findings": bad})
+
+    def step(self, edge: str, result: object = None, started: datetime | None = None) -> None:
+        """Journal the current node and follow `edge`."""
+        node = self.node
+        self.journal.add(self.key, node.type, edge.removeprefix("on_"), result, started)
+        self.run.message = ""
+        self.go(self._never_clean(node.target(edge)))
+
+    def _never_clean(self, target: str) -> str:
+        """What was read in part only does not end as a success by itself (design.md 9.8)."""
+        if target != SUCCESS_END or not self.run.record_id or self.run.is_complete:
+            return target
+        self.run.message = _("REDCap did not show all data: the result is incomplete.")
+        return REVIEW_END
+
+    def go(self, target: str) -> None:
+        """Move to a node or to an end; whatever the last node waited for is over."""
+        run = self.run
+        run.attempts, run.available_at, run.sub_status = 0, None, ""
+        run.current_node = target
+        if is_end(target):
+            self._finish(target)
+
+    def _finish(self, end: str) -> None:
+        run = self.run
+        if end in {REVIEW_END, SUCCESS_END}:
+            # A later success on complete data answers the finding of an earlier end.
+            findings.record(run, REVIEW_END, [_end_observation(run, end)])
+        run.status = Status.FAILED if end == ERROR_END else Status.COMPLETED
+        run.final_state = end
+        run.completed_at = now()
+
+    def fault(self, fault: Fault, retry: Retry, target: str) -> None:
+        """The node could not work: try later while that may help, then go to `target`."""
+        run = self.run
+        run.message = str(fault)
+        if fault.transient and run.attempts <= retry.times:
+            wait = timedelta(seconds=retry.wait_s * 2 ** max(run.attempts - 1, 0))
+            run.available_at = now() + min(wait, LONGEST_WAIT)
+            return
+        self.journal.add(self.key, "fault", "error", {"message": str(fault)})
+        self.go(target)
+
+    def postpone(self, reason: Postponed) -> None:
+        """Wait for a known time; that is no failed trial."""
+        run = self.run
+        run.attempts, run.available_at = 0, reason.until
+        run.sub_status, run.message = reason.sub_status, str(reason)
+
+    def fail(self, message: str) -> None:
+        """End the run as failed."""
+        self.run.message = message
+        self.journal.add(self.key, "fault", "error", {"message": message})
+        self.go(ERROR_END)
+
+    def save(self) -> None:
+        """Write journal and run, keeping the lease only for slow work. Raises Overtaken."""
+        run = self.run
+        self.journal.save()
+        if self.goes_on:
+            run.attempts = max(run.attempts, 1)
+        else:
+            run.lease_until = None
+        values = {name: getattr(run, name) for name in SAVED}
+        fence, seq = self._entered
+        rows = TaskRun.objects.filter(pk=run.pk, fence=fence, seq=seq, status=Status.RUNNING)
+        if rows.update(**values, updated_at=now()) != 1:
+            raise Overtaken
+        self._entered = (run.fence, run.seq)
+        if run.status in {Status.COMPLETED, Status.FAILED}:
+            announce(run)
+
+    def hold(self) -> None:
+        """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""
+        if still_ours(self.run).update(updated_at=now()) != 1:
+            raise Overtaken
+
+
+def announce(run: TaskRun) -> None:
+    """Tell the channels and the audit trail that a run ended."""
+    audit.record(
+        "run.end",
+        actor="system",
+        project=run.project,
+        subject=run,
+        record_id=run.record_id or "",
+        new={"status": run.status, "final_state": run.final_state},
+    )
+    run_finished.send(sender=TaskRun, run=run)
+
+
+def _end_observation(run: TaskRun, end: str) -> findings.Observation:
+    return findings.Observation(
+        rule_key=REVIEW_END,
+        outcome="PASS" if end == SUCCESS_END else "UNKNOWN",
+        message=run.message or _("The check ended without a pass: a person has to look at it."),
+        severity="warning",
+        kind=findings.Kind.REVIEW_REQUIRED,
+    )

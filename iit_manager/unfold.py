@@ -1,0 +1,144 @@
+"""How the console looks: name, colours, menu (settings.UNFOLD)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.apps import apps
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+
+def may_view(label: str, request: HttpRequest) -> bool:
+    """Whether the page of a model opens for the user."""
+    from django.contrib import admin  # settings import this module before the apps are there
+
+    page = admin.site._registry.get(apps.get_model(label))
+    return bool(page and page.has_module_permission(request))
+
+
+def _badge(request: HttpRequest) -> dict[str, Any]:
+    """The number of reviews that wait in the user's scope; none is no badge."""
+    reviews: Any = apps.get_model("engines", "Review")._default_manager
+    waiting = reviews.for_user(request.user).filter(status="open").count()
+    return {"badge": waiting, "badge_variant": "warning"} if waiting else {}
+
+
+def _item(label: str, icon: str, title: Any, **more: Any) -> dict[str, Any]:
+    address = f"admin:{label.lower().replace('.', '_')}_changelist"
+    permission: Callable[[HttpRequest], bool] = partial(may_view, label)
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(address),
+        "permission": permission,
+        **more,
+    }
+
+
+def _group(title: Any, *items: dict[str, Any], closed: bool = False) -> dict[str, Any]:
+    return {"title": title, "separator": True, "collapsible": closed, "items": [*items]}
+
+
+def menu(request: HttpRequest) -> list[dict[str, Any]]:
+    """The side bar: groups of pages; those that do not open for the user are left out."""
+    return [
+        _group(
+            _("Workbench"),
+            {
+                "title": _("Dashboard"),
+                "icon": "space_dashboard",
+                "link": reverse_lazy("admin:index"),
+            },
+            _item("engines.Review", "rule", _("Reviews"), **_badge(request)),
+            _item("engines.PendingAction", "flag", _("Findings")),
+            _item("engines.TaskRun", "play_circle", _("Runs")),
+        ),
+        _group(
+            _("Study"),
+            _item("projects.Project", "science", _("Projects")),
+            _item("projects.Member", "group", _("Members")),
+            _item("projects.Subject", "personal_injury", _("Subjects")),
+            _item("projects.VisitPlanEntry", "event_note", _("Visit plan")),
+            _item("projects.ProtocolDocument", "description", _("Protocol documents")),
+            _item("projects.Dictionary", "dictionary", _("Data dictionary")),
+            _item("projects.SyncState", "sync", _("Sync state")),
+        ),
+        _group(
+            _("Memory"),
+            _item("memory.ProjectMemory", "local_fire_department", _("Hot memory")),
+            _item("memory.WeeklyReport", "calendar_view_week", _("Weekly reports")),
+            _item("memory.UserMemory", "person_book", _("User memories")),
+            _item("memory.ConversationHistory", "forum", _("Conversations")),
+            _item("memory.MemoryTombstone", "delete_sweep", _("Removed lines")),
+        ),
+        _group(
+            _("Skills"),
+            _item("skills.Skill", "account_tree", _("Skills")),
+            _item("skills.FieldMapping", "sync_alt", _("Field mappings")),
+            _item("skills.FormTemplate", "view_list", _("Form templates")),
+        ),
+        _group(
+            _("Operation"),
+            _item("engines.AgentTrace", "route", _("Traces")),
+            _item("engines.LlmUsage", "data_usage", _("LLM usage")),
+            _item("wechat.InboxMessage", "inbox", _("Inbox")),
+            _item("wechat.OutboxMessage", "outbox", _("Outbox")),
+            _item("wechat.Card", "badge", _("Cards")),
+            _item("projects.AuditEntry", "history_edu", _("Audit trail")),
+            _item("django_celery_beat.PeriodicTask", "schedule", _("Schedules")),
+            _item("projects.CronFiring", "alarm_on", _("Cron firings")),
+            _item("projects.Heartbeat", "monitor_heart", _("Heartbeats")),
+        ),
+        _group(
+            _("Accounts"),
+            _item("auth.User", "manage_accounts", _("Logins")),
+            _item("authtoken.TokenProxy", "key", _("API tokens")),
+            _item("axes.AccessFailureLog", "gpp_maybe", _("Failed log-ins")),
+            _item("axes.AccessLog", "login", _("Log-ins")),
+        ),
+    ]
+
+
+def _file(name: str) -> Callable[[HttpRequest], str]:
+    return lambda request: static(name)
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "IIT Manager",
+    "SITE_HEADER": "IIT Manager",
+    "SITE_SUBHEADER": _("Investigator-initiated trials"),
+    "SITE_SYMBOL": "clinical_notes",
+    "SITE_URL": None,
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": _file("iit/icon.svg")},
+    ],
+    "SHOW_LANGUAGES": True,
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": True,
+    "BORDER_RADIUS": "6px",
+    "STYLES": [_file("iit/console.css")],
+    "SCRIPTS": [_file("iit/console.js")],
+    "DASHBOARD_CALLBACK": "iit_manager.dashboard.dashboard",
+    "COLORS": {
+        "primary": {
+            "50": "#eefbfa",
+            "100": "#d3f4f1",
+            "200": "#a9e8e3",
+            "300": "#72d5cf",
+            "400": "#3bb9b4",
+            "500": "#209d9a",
+            "600": "#187f7f",
+            "700": "#176566",
+            "800": "#175152",
+            "900": "#174445",
+            "950": "#072829",
+        },
+    },
+    "SIDEBAR": {"show_search": False, "navigation": "iit_manager.unfold.menu"},
+}

@@ -1,0 +1,49 @@
+"""What the console shows of texts that speak of all sites, and the editor's preview.
+
+A line that names a record the reader may not see is left out (decisions.md, "hot memory and reports name
+subjects of all sites").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.admin.views.decorators import staff_member_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.views.decorators.http import require_POST
+from markdownx.views import MarkdownifyView
+
+from memory.visibility import Scope, scope_of
+from projects.access import User, memberships
+
+MOST = 200_000
+
+
+def scopes(user: User, project_id: Any) -> list[Scope]:
+    """What the user may see in a study, one scope for each membership; [] for a superuser: everything."""
+    if getattr(user, "is_superuser", False):
+        return []
+    return [scope_of(member) for member in memberships(user).filter(project_id=project_id)]
+
+
+def visible(text: str, opened: Iterable[Scope]) -> str:
+    """The lines that any of the scopes allows; all of them where there is none to ask."""
+    given = list(opened)
+    if not given or any(scope.everything for scope in given):
+        return text
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if any(scope.allows(line) for scope in given))
+
+
+@staff_member_required
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """HTML of the Markdown in the editor: for members only; django-markdownx's own view has no login."""
+    if not (request.user.is_superuser or memberships(request.user).exists()):
+        raise PermissionDenied
+    if len(request.POST.get("content", "x" * (MOST + 1))) > MOST:
+        return HttpResponseBadRequest()
+    answer: HttpResponse = MarkdownifyView().post(request)
+    return answer

@@ -1,0 +1,105 @@
+"""Tables of the running house and of its libraries: superusers look at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.contrib import admin
+from django.http import HttpRequest
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
+from rest_framework.authtoken.models import Token, TokenProxy
+
+from projects.admin_base import HouseAdmin
+from projects.models import AuditHead, BrokerMessage, CronFiring, Heartbeat
+
+for _replaced in (
+    AccessAttempt,
+    AccessFailureLog,
+    AccessLog,
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+    Token,
+    TokenProxy,
+):
+    if admin.site.is_registered(_replaced):
+        admin.site.unregister(_replaced)
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(HouseAdmin):
+    list_display = ("name", "at")
+
+
+@admin.register(CronFiring)
+class CronFiringAdmin(HouseAdmin):
+    list_display = ("job", "due_at", "fired_at")
+    search_fields = ("job",)
+    date_hierarchy = "due_at"
+
+
+@admin.register(BrokerMessage)
+class BrokerMessageAdmin(HouseAdmin):
+    list_display = ("id", "queue", "visible_at", "created_at")
+    fields = ("queue", "visible_at", "created_at")
+
+
+@admin.register(AuditHead)
+class AuditHeadAdmin(HouseAdmin):
+    list_display = ("chain", "length")
+
+
+@admin.register(PeriodicTask)
+class PeriodicTaskAdmin(HouseAdmin):
+    list_display = ("name", "task", "enabled", "scheduler", "last_run_at", "total_run_count")
+    list_filter = ("enabled",)
+    search_fields = ("name", "task")
+
+
+@admin.register(CrontabSchedule, IntervalSchedule, ClockedSchedule, SolarSchedule)
+class ScheduleAdmin(HouseAdmin):
+    list_display = ("__str__",)
+
+
+@admin.register(AccessAttempt)
+class AccessAttemptAdmin(HouseAdmin):
+    list_display = ("attempt_time", "username", "ip_address", "failures_since_start")
+    search_fields = ("username", "ip_address")
+    fields = ("attempt_time", "username", "ip_address", "user_agent", "failures_since_start")
+
+
+@admin.register(AccessFailureLog)
+class AccessFailureLogAdmin(HouseAdmin):
+    list_display = ("attempt_time", "username", "ip_address", "locked_out")
+    search_fields = ("username", "ip_address")
+    fields = ("attempt_time", "username", "ip_address", "user_agent", "locked_out")
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(HouseAdmin):
+    list_display = ("attempt_time", "logout_time", "username", "ip_address")
+    search_fields = ("username", "ip_address")
+    fields = ("attempt_time", "logout_time", "username", "ip_address", "user_agent")
+
+
+@admin.register(TokenProxy)
+class TokenAdmin(HouseAdmin):
+    """Whose program may call the API, since when; the token itself is never shown."""
+
+    list_display = ("user", "created")
+    search_fields = ("user__username",)
+    fields = ("user", "created")
+
+    list_display_links = None
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Nothing: tokens are their own primary keys, a page of one would carry it in its address."""

@@ -1,0 +1,55 @@
+"""Members of a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from projects import services
+from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.models import Member, Role
+
+
+@admin.register(Member)
+class MemberAdmin(ScopedAdmin):
+    edit_roles = add_roles = (Role.ADMIN,)
+    list_display = ("show_name", "wecom_userid", "show_role", "site", "show_project", "is_active")
+    list_filter = (BY_PROJECT, "role", "site", "is_active")
+    search_fields = ("display_name", "wecom_userid")
+    list_select_related = ("project",)
+    fields = (
+        ("project", "display_name"),
+        ("wecom_userid", "user"),
+        ("role", "site"),
+        ("language", "is_active"),
+        "plain_text",
+    )
+
+    @admin.display(description=_("name"), ordering="display_name")
+    def show_name(self, obj: Member) -> str:
+        return obj.display_name or obj.wecom_userid
+
+    @display(
+        description=_("role"),
+        ordering="role",
+        label={"PI": "primary", "CRC": "success", "ADMIN": "warning", "AUDITOR": "info"},
+    )
+    def show_role(self, obj: Member) -> tuple[str, str]:
+        return obj.role, obj.get_role_display()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Logins without a person first; a study administrator does not browse the house's people."""
+        if db_field.name == "user" and not request.user.is_superuser:
+            kwargs["queryset"] = User.objects.filter(
+                memberships__project_id__in=self.holders(request, self.edit_roles).values("project")
+            ).distinct()
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Member, form: ModelForm, change: bool) -> None:
+        services.save_member(member=obj, actor=request.user)

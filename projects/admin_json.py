@@ -1,0 +1,90 @@
+"""JSON in the console: readable where it is shown, with line and column where it is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.forms.fields import InvalidJSONInput
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from unfold.widgets import TEXTAREA_CLASSES
+
+
+def pretty(value: Any) -> str:
+    """Indented JSON that keeps Chinese as it is."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def shown(value: Any) -> SafeString | str:
+    """`value` for a read-only field; a dash where there is nothing."""
+    if value in (None, "", [], {}):
+        return "-"
+    return format_html('<pre class="iit-json">{}</pre>', pretty(value))
+
+
+def folded(title: Any, value: Any) -> SafeString:
+    """`value` behind a title that opens it: long JSON in a table."""
+    return format_html(
+        '<details class="iit-folded"><summary>{}</summary><pre class="iit-json">{}</pre></details>',
+        title,
+        pretty(value),
+    )
+
+
+@cache
+def readable(name: str, label: str) -> Callable[[Model], SafeString | str]:
+    """A read-only admin field that shows the JSON column `name`."""
+
+    def show(obj: Model) -> SafeString | str:
+        return shown(getattr(obj, name))
+
+    show.__name__ = f"show_{name}"
+    show.short_description = label  # type: ignore[attr-defined]
+    return show
+
+
+class JsonTextarea(forms.Textarea):
+    """A large monospaced box."""
+
+    class Media:
+        js = ("iit/json.js",)
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        classes = " ".join([*TEXTAREA_CLASSES, "iit-code"])
+        own = {"class": classes, "rows": 8, "spellcheck": "false", "data-iit-json": "1"}
+        super().__init__({**own, **(attrs or {})})
+
+
+class PrettyJsonField(forms.JSONField):
+    """A JSON form field that opens indented and says where a text stops being JSON."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """The text of the box; what could not be parsed is given back untouched."""
+        return value if isinstance(value, InvalidJSONInput) else pretty(value)
+
+    def to_python(self, value: Any) -> Any:
+        """Parse. Raises ValidationError with line and column."""
+        try:
+            return super().to_python(value)
+        except ValidationError as error:
+            raise ValidationError(_where(str(value)) or error.messages, code="invalid") from error
+        except RecursionError as error:
+            raise ValidationError(_("The text is nested too deeply."), code="invalid") from error
+
+
+def _where(text: str) -> str:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        place = {"line": error.lineno, "column": error.colno, "why": error.msg}
+        return _("Not JSON at line %(line)d, column %(column)d: %(why)s") % place
+    except RecursionError:
+        return _("The text is nested too deeply.")
+    return ""

@@ -1,0 +1,125 @@
+"""People in front of the console, and runs that wait for them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from engines import sop
+from engines.models import Review, TaskRun
+from projects.models import Member
+from skills.models import Skill
+from skills.services import save_skill
+
+SITE_A, SITE_B = "P002", "P022"
+CONFIG = {
+    "name": "console check",
+    "start_node": "check",
+    "nodes": {
+        "check": {
+            "type": "hard_rule",
+            "rules": [
+                {
+                    "id": "C1",
+                    "field": "age_calculated",
+                    "logic": {"<": [{"var": "age_calculated"}, 1]},
+                    "message": "年龄超出范围",
+                }
+            ],
+            "on_pass": "end_success",
+            "on_fail": "ask",
+        },
+        "ask": {
+            "type": "human_review",
+            "question": "年龄是否已核对?",
+            "reviewers": ["CRC"],
+            "on_approve": "end_success",
+            "on_reject": "end_rejected",
+        },
+    },
+}
+ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture
+def as_user(study: Any) -> Callable[..., Client]:
+    """A browser without a screen, logged in; `charlie` is in no study, `auditor` looks on."""
+
+    def login(name: str, language: str = "en") -> Client:
+        user = User.objects.filter(username=name).first() or _newcomer(study, name)
+        client = Client(headers={"accept-language": language})
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return login
+
+
+def _newcomer(study: Any, name: str) -> User:
+    user = User.objects.create_user(name, password="a-good-long-word", is_staff=True)
+    if name == "auditor":
+        Member.objects.create(project=study.project, wecom_userid=name, user=user, role="AUDITOR")
+    return user
+
+
+@pytest.fixture
+def suspended(study: Any) -> Callable[[str], TaskRun]:
+    """A run on a subject that waits for its reviewer, with one open finding."""
+    skill = save_skill(
+        skill=Skill(
+            project=study.project,
+            skill_type="qc_process:console",
+            name="Console check",
+            config=CONFIG,
+        ),
+        actor="test",
+    )
+
+    def suspend(record_id: str) -> TaskRun:
+        run = sop.start(
+            project=study.project,
+            skill=skill,
+            record_id=record_id,
+            triggered_by="zhangyi",
+            wake=False,
+        )
+        sop.drive(run.pk)
+        run.refresh_from_db()
+        assert run.status == TaskRun.Status.SUSPENDED
+        return run
+
+    return suspend
+
+
+@pytest.fixture
+def run_a(suspended: Callable[[str], TaskRun]) -> TaskRun:
+    """Waits for a CRC of site_a."""
+    return suspended(SITE_A)
+
+
+def review_of(run: TaskRun) -> Review:
+    """The question that a run waits on."""
+    review = sop.open_review(run)
+    assert review is not None
+    return review
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A real browser."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("NOT RUN: no Chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGS)
+        yield browser
+        browser.close()

@@ -1,0 +1,83 @@
+"""The first page: what waits, how the study stands, whether the house is well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.test import Client
+from django.utils.timezone import now
+
+from engines.models import TaskRun
+from memory.models import WeeklyReport
+from projects.models import Heartbeat, SyncState
+from tests.console.conftest import SITE_A, SITE_B
+from wechat.models import OutboxMessage
+
+
+def home(client: Client) -> str:
+    """The text of the page, white space folded."""
+    page = client.get("/admin/").content.decode()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_the_crc_sees_what_waits(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
+) -> None:
+    suspended(SITE_A), suspended(SITE_B)
+    text = home(as_user("wanghushi"))
+    assert "Reviews waiting" in text
+    assert SITE_A in text
+    assert SITE_B not in text
+    assert "Violation 1" in text
+    assert "Waiting for review 1" in text
+    assert "The house" not in text
+    assert "Violation 2" in home(as_user("admin"))
+
+
+def test_enrolment_is_the_newest_report(as_user: Callable[..., Client], study: Any) -> None:
+    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
+    assert newest is not None
+    newest.metrics = {"enrolled": 2, "enrolled_total": 17, "target": 34, "completion": 50}
+    newest.save()
+    assert "17 / 34 subjects enrolled · 50%" in home(as_user("zhangyi"))
+
+
+def test_a_study_without_reports(as_user: Callable[..., Client], study: Any) -> None:
+    WeeklyReport.objects.all().delete()
+    assert "There is no weekly report yet" in home(as_user("zhangyi"))
+
+
+def test_a_failed_reading_never_looks_clean(as_user: Callable[..., Client], study: Any) -> None:
+    assert "Last reading failed" not in home(as_user("admin"))
+    SyncState.objects.filter(project=study.project).update(
+        failed_at=now() + timedelta(seconds=1), error="REDCap answers 503"
+    )
+    text = home(as_user("admin"))
+    assert "Last reading failed" in text
+    assert "REDCap answers 503" in text
+
+
+def test_the_house_is_shown_to_its_keepers(
+    as_user: Callable[..., Client], study: Any, settings: Any
+) -> None:
+    Heartbeat.objects.create(name="worker", at=now() - timedelta(minutes=3))
+    OutboxMessage.objects.create(
+        key="k", to_user="x", project=study.project, kind="text", payload="{}", status="dead"
+    )
+    settings.EMBEDDED = True
+    text = home(as_user("admin"))
+    assert "Embedded" in text
+    assert "3 minutes ago" in text
+    assert "never seen" in text
+    assert "Messages given up 1" in text
+    settings.EMBEDDED = False
+    assert "PostgreSQL + Redis" in home(as_user("admin"))
+
+
+def test_a_quiet_study_says_so(as_user: Callable[..., Client]) -> None:
+    text = home(as_user("wanghushi"))
+    assert "No review waits for a decision." in text
+    assert "Nothing ran in the last 7 days." in text

@@ -1,0 +1,129 @@
+"""Hot memory, weekly reports and the editor's preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from memory.models import ProjectMemory, WeeklyReport
+
+PREVIEW = "/admin/markdown-preview/"
+
+
+@pytest.fixture
+def memory(study: Any) -> ProjectMemory:
+    return ProjectMemory.objects.get(project=study.project)
+
+
+def edit(client: Client, memory: ProjectMemory, content: str, base: int) -> Any:
+    url = f"/admin/memory/projectmemory/{memory.pk}/change/"
+    plan = {"versions-TOTAL_FORMS": "0", "versions-INITIAL_FORMS": "0"}
+    return client.post(url, plan | {"content": content, "base_version": str(base)})
+
+
+def test_the_pi_edits(as_user: Callable[..., Client], memory: ProjectMemory) -> None:
+    content = memory.content + "\n- 新的一行\n"
+    assert edit(as_user("zhangyi"), memory, content, memory.version).status_code == 302
+    memory.refresh_from_db()
+    assert "- 新的一行" in memory.content
+    assert (memory.last_updated_by, memory.version) == ("zhangyi", 2)
+    assert memory.versions.count() == 2
+
+
+def test_the_later_of_two_writers_is_told(
+    as_user: Callable[..., Client], memory: ProjectMemory
+) -> None:
+    edit(as_user("zhangyi"), memory, "# 当前状态\n- 甲写的\n", 1)
+    answer = edit(as_user("admin"), memory, "# 当前状态\n- 乙写的\n", 1)
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "Somebody changed the memory meanwhile" in page
+    assert "甲写的" in page
+    assert "乙写的" in page
+    memory.refresh_from_db()
+    assert "甲写的" in memory.content
+    assert 'name="base_version" value="2"' in page.replace("'", '"')
+
+
+def test_too_long_rules_are_refused(as_user: Callable[..., Client], memory: ProjectMemory) -> None:
+    answer = edit(as_user("admin"), memory, "# 系统禁令 (Rules)\n" + "- 严禁删除数据\n" * 400, 1)
+    assert "1200" in answer.content.decode()
+    memory.refresh_from_db()
+    assert memory.version == 1
+
+
+@pytest.mark.parametrize("name", ["wanghushi", "auditor"])
+def test_others_only_read(as_user: Callable[..., Client], memory: ProjectMemory, name: str) -> None:
+    client = as_user(name)
+    page = client.get(f"/admin/memory/projectmemory/{memory.pk}/change/").content.decode()
+    assert "<textarea" not in page
+    assert edit(client, memory, "# x", 1).status_code == 403
+
+
+def test_lines_of_other_sites_are_left_out(
+    as_user: Callable[..., Client], memory: ProjectMemory
+) -> None:
+    url = f"/admin/memory/projectmemory/{memory.pk}/change/"
+    ours = as_user("wanghushi").get(url).content.decode()
+    theirs = as_user("crc_b").get(url).content.decode()
+    assert "P005" in ours
+    assert "P005" not in theirs
+    assert "系统禁令" in theirs
+
+
+def test_a_site_bound_pi_does_not_edit(
+    as_user: Callable[..., Client], study: Any, memory: ProjectMemory
+) -> None:
+    member = study["zhangyi"]
+    member.site = "site_b"
+    member.save()
+    client = as_user("zhangyi")
+    page = client.get(f"/admin/memory/projectmemory/{memory.pk}/change/").content.decode()
+    assert "P005" not in page
+    assert edit(client, memory, "# x", 1).status_code == 403
+
+
+def test_reports_and_their_search_keep_to_the_site(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    report = WeeklyReport.objects.filter(project=study.project).first()
+    assert report is not None
+    report.summary += "\n- P005 依从性差\n- 全体培训"
+    report.save()
+    url = f"/admin/memory/weeklyreport/{report.pk}/change/"
+    assert "P005 依从性差" in as_user("wanghushi").get(url).content.decode()
+    page = as_user("crc_b").get(url).content.decode()
+    assert "依从性差" not in page
+    assert "全体培训" in page
+    found = as_user("crc_b").get("/admin/memory/weeklyreport/", {"q": "依从性差"})
+    assert str(report.pk) not in found.content.decode()
+    found = as_user("wanghushi").get("/admin/memory/weeklyreport/", {"q": "依从性差"})
+    assert str(report.pk) in found.content.decode()
+
+
+def test_the_preview_is_cleaned(as_user: Callable[..., Client]) -> None:
+    text = (
+        "# 标题\n<img src=x onerror=alert(1)> <script>alert(1)</script> [x](javascript:alert(1)) **b** "
+        "![i](http://example.org/i.png)"
+    )
+    html = as_user("zhangyi").post(PREVIEW, {"content": text}).content.decode()
+    assert "<h1>标题</h1>" in html
+    assert "<strong>b</strong>" in html
+    for bad in ("<img", "<script", "javascript:", "onerror=alert(1)>"):
+        assert bad not in html, bad
+
+
+def test_the_preview_is_for_members(as_user: Callable[..., Client], study: Any) -> None:
+    assert Client().post(PREVIEW, {"content": "x"}).status_code == 302
+    assert as_user("charlie").post(PREVIEW, {"content": "x"}).status_code == 403
+    assert as_user("zhangyi").get(PREVIEW).status_code == 405
+    assert as_user("zhangyi").post(PREVIEW).status_code == 400
+    assert Client(enforce_csrf_checks=True).post(PREVIEW, {"content": "x"}).status_code == 403
+
+
+def test_nothing_can_be_uploaded(as_user: Callable[..., Client]) -> None:
+    for url in ("/markdownx/upload/", "/markdownx/markdownify/"):
+        assert as_user("admin").post(url).status_code == 404

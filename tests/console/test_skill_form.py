@@ -1,0 +1,87 @@
+"""A workflow is saved only when it is one; what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from skills.models import Skill
+from tests.console.conftest import CONFIG
+
+ADD = "/admin/skills/skill/add/"
+
+
+@pytest.fixture
+def form(study: Any) -> dict[str, str]:
+    return {
+        "project": str(study.project.pk),
+        "skill_type": "qc_process:new",
+        "name": "New check",
+        "trigger_type": "webhook",
+        "cron_schedule": "",
+        "is_active": "on",
+        "config": json.dumps(CONFIG, ensure_ascii=False),
+        "versions-TOTAL_FORMS": "0",
+        "versions-INITIAL_FORMS": "0",
+    }
+
+
+def saved() -> bool:
+    return Skill.objects.filter(skill_type="qc_process:new").exists()
+
+
+def test_a_workflow_is_saved(as_user: Callable[..., Client], form: dict[str, str]) -> None:
+    assert as_user("admin").post(ADD, form).status_code == 302
+    skill = Skill.objects.get(skill_type="qc_process:new")
+    assert skill.versions.get().author == "admin"
+    page = as_user("wanghushi").get(f"/admin/skills/skill/{skill.pk}/change/").content.decode()
+    assert "年龄超出范围" in page
+
+
+def test_text_that_is_no_json_is_placed(
+    as_user: Callable[..., Client], form: dict[str, str]
+) -> None:
+    page = as_user("admin").post(ADD, form | {"config": '{\n "a": ,}'}).content.decode()
+    assert "line 2, column" in page
+    assert not saved()
+
+
+def test_an_edge_into_nothing_is_named(
+    as_user: Callable[..., Client], form: dict[str, str]
+) -> None:
+    broken = json.loads(form["config"])
+    broken["nodes"]["check"]["on_fail"] = "nowhere"
+    page = as_user("admin").post(ADD, form | {"config": json.dumps(broken)}).content.decode()
+    assert "nodes.check.on_fail" in page
+    assert not saved()
+
+
+def test_a_schedule_needs_five_fields(as_user: Callable[..., Client], form: dict[str, str]) -> None:
+    bad = form | {"trigger_type": "cron", "cron_schedule": "every day"}
+    page = as_user("admin").post(ADD, bad).content.decode()
+    assert "cron_schedule" in page
+    assert not saved()
+
+
+def test_deep_json_is_refused(as_user: Callable[..., Client], form: dict[str, str]) -> None:
+    answer = as_user("admin").post(ADD, form | {"config": "[" * 100_000 + "]" * 100_000})
+    assert answer.status_code == 200
+    assert not saved()
+
+
+def test_a_skill_that_ran_is_not_deleted(as_user: Callable[..., Client], run_a: Any) -> None:
+    url = f"/admin/skills/skill/{run_a.skill_id}/delete/"
+    as_user("admin").post(url, {"post": "yes"})
+    assert Skill.objects.filter(pk=run_a.skill_id).exists()
+
+
+def test_only_the_administrator_writes(
+    as_user: Callable[..., Client], form: dict[str, str]
+) -> None:
+    for name in ("zhangyi", "wanghushi", "auditor"):
+        assert as_user(name).post(ADD, form).status_code == 403
+    assert not saved()

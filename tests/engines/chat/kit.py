@@ -1,0 +1,74 @@
+"""What the chat tests share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engines.chat import ChatReply, answer_message
+from engines.models import AgentTrace
+from tests.support.study import Study
+
+NOT_FOUND_OF_LLM = "我在提供的资料中没有找到相关信息。"
+
+
+def ask(userid: str, text: str, **more: Any) -> ChatReply:
+    return answer_message(userid=userid, text=text, **more)
+
+
+def say(text: str) -> dict[str, str]:
+    return {"content": text}
+
+
+def call(name: str, number: int = 1, **arguments: Any) -> dict[str, Any]:
+    """A tool call as the model writes it."""
+    written = json.dumps(arguments, ensure_ascii=False)
+    return {
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": name, "arguments": written},
+    }
+
+
+def calls(*made: dict[str, Any]) -> dict[str, Any]:
+    return {"content": None, "tool_calls": list(made)}
+
+
+def prompts(study: Study) -> list[dict[str, Any]]:
+    """The bodies of all LLM requests."""
+    rows = study.stand_ins.requests("llm")
+    return [json.loads(r["body"]) if isinstance(r["body"], str) else r["body"] for r in rows]
+
+
+def sent(study: Study, service: str = "llm") -> str:
+    """Everything a service received, as one text."""
+    rows = study.stand_ins.requests(service)
+    return "\n".join(
+        r["body"] if isinstance(r["body"], str) else json.dumps(r["body"], ensure_ascii=False)
+        for r in rows
+    )
+
+
+def trace() -> AgentTrace:
+    found = AgentTrace.objects.order_by("-created_at").first()
+    assert found is not None
+    return found
+
+
+def mute(study: Study) -> None:
+    """The LLM answers with empty content from now on."""
+    study.stand_ins.post("configure", {"llm": {"empty_content": True, "latency_s": 0}})
+
+
+def record(study: Study, record_id: str) -> dict[str, str]:
+    """What the stand-in's data hold about a subject, first value of each field, codes."""
+    from projects.records import read_record
+
+    data = read_record(project=study.project, record_id=record_id)
+    assert data is not None
+    found: dict[str, str] = {}
+    for row in data.rows:
+        for name, value in row.items():
+            if str(value) and name not in found:
+                found[name] = str(value)
+    return found

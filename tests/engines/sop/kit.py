@@ -1,0 +1,100 @@
+"""What the tests of the SOP engine share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils.timezone import now
+
+from engines import sop
+from engines.models import PendingAction, Review, TaskRun
+from engines.sop.findings import seen_in
+from skills.models import Skill
+from skills.services import save_skill
+from tests.support.study import Study
+
+
+def qc(study: Study, kind: str = "qc_process") -> Skill:
+    return Skill.objects.select_related("project").get(project=study.project, skill_type=kind)
+
+
+def new_skill(
+    study: Study, nodes: dict[str, Any], kind: str = "qc_process:test", **more: Any
+) -> Skill:
+    """A saved workflow that starts at its first node; `more`: fields of the skill or of its config."""
+    fields = {key: more.pop(key) for key in ("trigger_type", "cron_schedule") if key in more}
+    config = {"name": kind, "start_node": next(iter(nodes)), "nodes": nodes, **more}
+    skill = Skill(project=study.project, skill_type=kind, name=kind, config=config, **fields)
+    return save_skill(skill=skill, actor="admin")
+
+
+def begin(study: Study, skill: Skill, record: str | None = "P001", **more: Any) -> TaskRun:
+    """A run that nobody has driven yet."""
+    more.setdefault("triggered_by", "zhangyi")
+    return sop.start(project=study.project, skill=skill, record_id=record, wake=False, **more)
+
+
+def go(run: TaskRun) -> TaskRun:
+    sop.drive(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def run_of(study: Study, skill: Skill, record: str | None = "P001", **more: Any) -> TaskRun:
+    return go(begin(study, skill, record, **more))
+
+
+def run_qc(study: Study, record: str, kind: str = "qc_process", **more: Any) -> TaskRun:
+    return run_of(study, qc(study, kind), record, **more)
+
+
+def steps(run: TaskRun) -> list[str]:
+    return [f"{step.node} {step.outcome}" for step in run.steps.order_by("seq")]
+
+
+def findings(run: TaskRun) -> list[PendingAction]:
+    return seen_in(run)
+
+
+def review_of(run: TaskRun) -> Review:
+    review = sop.open_review(run)
+    assert review
+    return review
+
+
+def change(study: Study, record: str, event: str, **values: str) -> None:
+    """Somebody enters data in REDCap."""
+    row = {"record": record, "event": event, "instrument": "", "instance": None, "values": values}
+    study.stand_ins.post("redcap/records", [row])
+
+
+def expire(run: TaskRun) -> None:
+    """The lease and every waiting time of a run are over."""
+    past = now() - timedelta(hours=1)
+    TaskRun.objects.filter(pk=run.pk, lease_until__isnull=False).update(lease_until=past)
+    TaskRun.objects.filter(pk=run.pk, available_at__isnull=False).update(available_at=past)
+    TaskRun.objects.filter(pk=run.pk).update(updated_at=past)
+
+
+def rule(**more: Any) -> dict[str, Any]:
+    """A rule that P001 passes."""
+    return {
+        "id": "R1",
+        "field": "age",
+        "logic": {">=": [{"var": "age"}, 18]},
+        "message": "未满18岁",
+        **more,
+    }
+
+
+def hard(**more: Any) -> dict[str, Any]:
+    return {"type": "hard_rule", "rules": [rule()], **more}
+
+
+def human(**more: Any) -> dict[str, Any]:
+    return {"type": "human_review", "description": "请复核", **more}
+
+
+def soft(**more: Any) -> dict[str, Any]:
+    return {"type": "soft_instruction", "instruction": "检查既往史,排除间质性肺炎。", **more}

@@ -1,0 +1,104 @@
+"""Answers without the LLM, cut to length (seed 003, reply rules)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines import render
+from engines.chat.relevance import answers, asked, asks_decision, of_subjects, related, says_nothing
+from engines.parallel import run_all
+from engines.tools import Fact, Status, ToolResult
+
+DATE = Fact("P001", "enroll_date", ("入组日期", "入组"), "2026-02-05")
+YES = Fact("P001", "enrolled", ("是否入组",), "是")
+TOTAL = Fact("", "total", ("总数", "一共"), "38")
+ENROLLED = Fact("", "enrolled", ("入组",), "27")
+
+
+@given(st.text(max_size=300), st.integers(2, 150))
+def test_a_cut_text_is_short_enough(text: str, limit: int) -> None:
+    assert len(render.cut(text, limit)) <= limit
+
+
+def test_a_cut_prefers_the_end_of_a_sentence() -> None:
+    text = "P001 已入组。入组日期 2026-02-05,首次用药 2026-02-06。" + "其他" * 40
+    assert render.cut(text, 60).endswith("。")
+
+
+def test_a_cut_never_goes_through_a_number() -> None:
+    for limit in range(8, 20):
+        shown = render.cut("受试者编号以及入组日期2026-02-05已登记", limit)
+        assert "2026" not in shown or "2026-02-05" in shown
+
+
+def test_whole_lines_as_far_as_they_fit() -> None:
+    assert render.fit(["一二三", "四五六", "七八九"], 7) == "一二三\n四五六"
+    assert len(render.fit(["一" * 50], 10)) <= 10
+
+
+def test_fitting_lines_come_first() -> None:
+    lines = ["P001 性别:男", "P001 入组日期:2026-02-05"]
+    assert render.ranked(lines, "P001 什么时候入组")[0] == lines[1]
+
+
+def test_an_incomplete_read_is_marked() -> None:
+    result = ToolResult(
+        "read_clinical_data", Status.INCOMPLETE, {}, lines=("P001 入组日期:2026-02-05",)
+    )
+    shown = render.results_text([result], "入组", 100)
+    assert shown.startswith("P001 入组日期:2026-02-05")
+    assert shown != "P001 入组日期:2026-02-05"
+
+
+def test_nothing_read_is_nothing_said() -> None:
+    assert render.results_text([ToolResult("x", Status.DOWN, "x")], "入组", 100) == ""
+
+
+def test_the_passage_that_fits_starts_where_it_speaks_of_it() -> None:
+    passages = ["随访安排\n每四周一次。", "4.2 总则\n一般规定。\n排除标准如下:\n1. 间质性肺炎"]
+    assert render.passage_lines(passages, "排除标准是什么")[0] == "排除标准如下:"
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("P001 于2026年2月5日入组", True),
+        ("入组日期:2026-02-05", True),
+        ("P001 已入组", False),
+        ("没有找到 P001", False),
+    ],
+)
+def test_an_answer_gives_what_was_asked(text: str, good: bool) -> None:
+    assert answers(text, [YES, DATE]) is good
+
+
+def test_a_bare_yes_is_enough_where_nothing_else_was_read() -> None:
+    assert answers("是的,已入组", [YES])
+    assert not answers("没有找到相关信息", [YES])
+
+
+def test_the_figures_a_question_names() -> None:
+    assert asked([ENROLLED, TOTAL], "一共多少") == [TOTAL]
+    assert asked([ENROLLED, TOTAL], "一共入组多少") == [ENROLLED]
+    assert asked([ENROLLED, TOTAL], "你好") == []
+
+
+def test_an_answer_about_somebody_else_is_none() -> None:
+    assert of_subjects("P001 已入组", ["P001"])
+    assert not of_subjects("P001 已入组,P002 也是", ["P001"])
+    assert of_subjects("已入组", ["P001"])
+
+
+def test_words_of_measures() -> None:
+    assert "补贴" in related("最近入组太慢了")
+    assert related("P001 入组了吗") == []
+    assert asks_decision("为什么暂停")
+    assert says_nothing("资料中没有找到相关信息")
+    assert not says_nothing("P001 已入组")
+
+
+def test_jobs_come_back_in_order() -> None:
+    assert run_all([lambda n=n: n * n for n in range(6)]) == [0, 1, 4, 9, 16, 25]  # type: ignore[misc]
+    assert run_all([]) == []

@@ -1,0 +1,74 @@
+"""Triggers of the database in use refuse to change or delete audit entries (design.md 9.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from projects import audit, audit_guard
+from projects.db import atomic
+from projects.models import AuditEntry
+from tests.house.kit import make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def raw(sql: str) -> Callable[[AuditEntry], object]:
+    def run(entry: AuditEntry) -> object:
+        with connection.cursor() as cursor:
+            return cursor.execute(sql)
+
+    return run
+
+
+def saved(entry: AuditEntry) -> object:
+    entry.reason = "forged"
+    return entry.save()
+
+
+WAYS: dict[str, Callable[[AuditEntry], object]] = {
+    "save": saved,
+    "update": lambda entry: AuditEntry.objects.update(reason="forged"),
+    "bulk_update": lambda entry: AuditEntry.objects.bulk_update([entry], ["reason"]),
+    "delete": lambda entry: entry.delete(),
+    "delete all": lambda entry: AuditEntry.objects.all().delete(),
+    "raw update": raw("UPDATE iit_audit_log SET reason = 'forged'"),
+    "raw update that changes nothing": raw("UPDATE iit_audit_log SET reason = reason"),
+    "raw delete": raw("DELETE FROM iit_audit_log"),
+}
+
+
+@pytest.fixture
+def entry() -> AuditEntry:
+    with atomic():
+        audit.record("login", actor="zhangyi", reason="true")
+    return AuditEntry.objects.get()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_to_change_an_entry(entry: AuditEntry, way: str) -> None:
+    with pytest.raises(DatabaseError, match="audit entries cannot be changed"), transaction.atomic():
+        WAYS[way](entry)
+    assert AuditEntry.objects.get().reason == "true"
+
+
+def test_a_study_that_is_deleted_leaves_its_entries() -> None:
+    project = make_project()
+    with atomic():
+        audit.record("login", actor="zhangyi", project=project)
+    chain = str(project.pk)
+    project.delete()
+    assert AuditEntry.objects.filter(chain=chain).count() == 1
+    assert [*audit.verify()] == []
+
+
+def test_installing_twice_is_no_error_and_removing_can_be_undone(entry: AuditEntry) -> None:
+    audit_guard.install(connection)
+    audit_guard.remove(connection)
+    audit_guard.remove(connection)
+    AuditEntry.objects.update(reason="true")
+    audit_guard.install(connection)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        AuditEntry.objects.update(reason="forged")

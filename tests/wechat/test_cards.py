@@ -1,0 +1,104 @@
+"""Cards keep within WeCom's limits and are stored before they are sent (reference/wecom.md 3.3)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from projects.models import Project
+from tests.wecom_standin import WecomSim
+from wechat import cards, feedback_cards, review_cards, sender
+from wechat.models import Card, OutboxMessage
+
+pytestmark = pytest.mark.django_db
+
+
+def offer(project: Project, to: list[str], ref: str = "7") -> None:
+    cards.send(
+        kind="feedback",
+        ref=ref,
+        version=1,
+        project=project,
+        to=to,
+        content=feedback_cards.content(),
+        fallback="in words",
+    )
+
+
+def test_a_card_is_stored_and_queued_once(project: Project) -> None:
+    offer(project, ["ZhangYi", "admin"])
+    offer(project, ["somebody", "else"])
+    card = Card.objects.get()
+    assert (card.task_id, card.to_user, card.state) == ("feedback_7@1", "admin|zhangyi", "open")
+    assert OutboxMessage.objects.get().to_user == "admin|zhangyi"
+
+
+def test_a_card_for_nobody_is_none(project: Project) -> None:
+    offer(project, [])
+    assert not Card.objects.exists()
+
+
+def test_one_message_reaches_several(project: Project, wecom: WecomSim) -> None:
+    offer(project, ["zhangyi", "admin"])
+    sender.send_lane("admin|zhangyi")
+    assert sorted(row["to"] for row in wecom.delivered()) == ["admin", "zhangyi"]
+    assert Card.objects.get().response_code
+
+
+def test_an_update_by_the_code_of_the_send_call(project: Project, wecom: WecomSim) -> None:
+    offer(project, ["zhangyi", "admin"])
+    cards.replace(Card.objects.get(), note="done", button="Closed", key="k")
+    sender.send_lane("admin|zhangyi")
+    assert Card.objects.get().state == "closed"
+    updates = [row for row in wecom.delivered() if row["type"] == "update_template_card"]
+    assert sorted(row["to"] for row in updates) == ["admin", "zhangyi"]
+    assert updates[0]["content"]["replace_text"] == "Closed"
+
+
+def test_an_update_of_a_card_that_never_arrived_becomes_a_text(
+    project: Project, wecom: WecomSim
+) -> None:
+    wecom.errcode("message/send", 42031)
+    offer(project, ["zhangyi", "admin"])
+    cards.replace(Card.objects.get(), note="done", button="Closed", key="k", fallback="decided")
+    sender.send_lane("admin|zhangyi")
+    for user in ("admin", "zhangyi"):
+        sender.send_lane(user)
+        assert wecom.texts(user) == ["in words", "decided"]
+
+
+@pytest.mark.parametrize("fault", ["timeout_after", "reset"])
+def test_an_unanswered_update_is_done_when_its_code_is_used_up(
+    project: Project, wecom: WecomSim, fault: str
+) -> None:
+    from datetime import timedelta
+
+    import time_machine
+    from django.utils.timezone import now
+
+    offer(project, ["zhangyi"])
+    sender.send_lane("zhangyi")
+    wecom.fault("message/update_template_card", fault, 0.0)
+    cards.replace(Card.objects.get(), note="done", button="Closed", key="k", fallback="decided")
+    sender.send_lane("zhangyi")
+    with time_machine.travel(now() + timedelta(seconds=5)):
+        sender.send_lane("zhangyi")
+    assert OutboxMessage.objects.get(kind="card_update").status == "sent"
+    updates = [row for row in wecom.delivered() if row["type"] == "update_template_card"]
+    assert len(updates) == 1
+    assert not wecom.texts()
+
+
+@pytest.mark.parametrize(("name", "most"), cards.CARD_CHARS.items())
+def test_texts_are_cut_to_what_is_shown(name: str, most: int) -> None:
+    assert cards.cut("短", name) == "短"
+    assert len(cards.cut("长" * 500, name)) == most
+    assert cards.cut("a\n b", name) == "a b"
+
+
+def test_option_ids_and_task_ids_have_the_right_form() -> None:
+    assert re.fullmatch(r"[0-9A-Za-z_\-@]{1,128}", cards.task_id("review", 42, 3))
+    assert cards.task_id("review", 42, 3) == "review_42@3"
+    assert {"r_ok", "r_src", "r_err"} <= set(review_cards.reasons())
+    assert set(feedback_cards.reasons()) == {"too_long", "inaccurate", "unclear"}

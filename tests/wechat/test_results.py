@@ -1,0 +1,106 @@
+"""Who ordered a run hears what came of it, once (design.md 2: receivers only insert outbox rows)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engines.models import PendingAction, TaskRun
+from engines.signals import run_finished
+from projects.db import atomic
+from projects.models import Member, Project, Subject
+from skills.models import Skill
+from tests.wechat.working import outgoing
+from wechat.receivers import result_text
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people", "subjects")]
+
+
+def finished(
+    project: Project, by: str = "zhangyi", record_id: str | None = "P001", **more: Any
+) -> TaskRun:
+    skill, _ = Skill.objects.get_or_create(
+        project=project, skill_type="qc_process", defaults={"name": "质控", "config": {}}
+    )
+    return TaskRun.objects.create(
+        project=project,
+        skill=skill,
+        record_id=record_id,
+        triggered_by=by,
+        skill_version=1,
+        config={},
+        **{"status": "COMPLETED", "final_state": "end_success", **more},
+    )
+
+
+def announce(run: TaskRun) -> None:
+    with atomic():
+        run_finished.send(sender=TaskRun, run=run)
+
+
+def find(run: TaskRun, number: int, key: str | None = "") -> None:
+    PendingAction.objects.create(
+        project=run.project,
+        task_run=run,
+        record_id=run.record_id,
+        action_type="violation",
+        message=f"问题{number}",
+        severity="error",
+        skill_type="qc_process",
+        node="n",
+        rule_key=str(number),
+        open_key=None if key is None else f"{run.pk}-{number}",
+    )
+
+
+def test_the_orderer_is_told_once(project: Project) -> None:
+    run = finished(project)
+    announce(run)
+    announce(run)
+    assert len(outgoing("zhangyi")) == 1
+    assert "质控 P001" in outgoing("zhangyi")[0]
+
+
+@pytest.mark.parametrize("by", ["system_scheduler", "console_user", ""])
+def test_schedules_and_console_users_get_no_message(project: Project, by: str) -> None:
+    announce(finished(project, by=by))
+    assert not outgoing()
+
+
+def test_who_may_no_longer_see_the_subject_is_not_told(project: Project) -> None:
+    run = finished(project, by="wanghushi")
+    Subject.objects.filter(record_id="P001").update(site="site_b")
+    announce(run)
+    Member.objects.filter(wecom_userid="zhangyi").update(is_active=False)
+    announce(finished(project))
+    assert not outgoing()
+
+
+def test_open_findings_are_listed_and_counted(project: Project) -> None:
+    run = finished(project, status="COMPLETED", final_state="end_review_required")
+    for number in range(1, 8):
+        find(run, number)
+    find(run, 8, key=None)
+    lines = result_text(run).splitlines()
+    assert lines[1:6] == [f"{n}. 问题{n}" for n in range(1, 6)]
+    assert "7" in lines[6]
+    assert len(lines) == 7
+
+
+def test_a_failure_says_why(project: Project) -> None:
+    run = finished(project, status="FAILED", final_state="end_error", message="REDCap 无法读取")
+    assert "REDCap 无法读取" in result_text(run)
+
+
+def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:
+    run = finished(project)
+
+    def fail() -> None:
+        with atomic():
+            run_finished.send(sender=TaskRun, run=run)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert not outgoing()

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as translate
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
+from projects.admin_json import shown
+from projects.models import Role
+from wechat import outbox
+from wechat.models import AccessToken, Card, InboxMessage, OutboxMessage
+
+
+class ChannelAdmin(ScopedAdmin):
+    """Messages of all sites, some of people: for administrators of the whole study."""
+
+    view_roles = (Role.ADMIN,)
+    whole_study = True
+    list_select_related = ("project",)
+
+    @admin.display(description=_("sender"), ordering="from_user")
+    def show_sender(self, obj: Any) -> str:
+        return str(obj.from_user)
+
+    @admin.display(description=_("recipient"), ordering="to_user")
+    def show_recipient(self, obj: Any) -> str:
+        return str(obj.to_user)
+
+
+def _json(text: str) -> SafeString | str:
+    try:
+        return shown(json.loads(text) if text else None)
+    except json.JSONDecodeError:
+        return text
+
+
+@admin.register(InboxMessage)
+class InboxMessageAdmin(ChannelAdmin):
+    list_display = (
+        "id",
+        "received_at",
+        "show_sender",
+        "msg_type",
+        "event",
+        "show_status",
+        "attempts",
+        "show_project",
+    )
+    list_filter = ("status", "channel", "msg_type", BY_PROJECT)
+    search_fields = ("from_user", "event")
+    date_hierarchy = "received_at"
+    fields = (
+        ("project", "channel"),
+        ("show_sender", "received_at"),
+        ("msg_type", "event"),
+        "content",
+        ("status", "attempts"),
+        ("done_at", "error"),
+    )
+
+    readonly_fields = ("show_sender",)
+
+    @display(
+        description=_("status"),
+        ordering="status",
+        label={str(status): colour for status, colour in InboxMessage.COLOURS.items()},
+    )
+    def show_status(self, obj: InboxMessage) -> tuple[str, str]:
+        return obj.status, obj.get_status_display()
+
+
+@admin.register(OutboxMessage)
+class OutboxMessageAdmin(ChannelAdmin):
+    list_display = (
+        "id",
+        "created_at",
+        "show_recipient",
+        "kind",
+        "show_status",
+        "attempts",
+        "sent_at",
+        "error",
+        "show_project",
+    )
+    list_filter = ("status", "kind", BY_PROJECT)
+    search_fields = ("to_user", "key", "msgid", "error")
+    date_hierarchy = "created_at"
+    fields = (
+        ("project", "show_recipient"),
+        ("kind", "key"),
+        "show_payload",
+        ("status", "attempts"),
+        ("created_at", "sent_at"),
+        ("tried_at", "msgid"),
+        ("error_code", "error"),
+        ("is_ambiguous", "possible_duplicate"),
+    )
+    readonly_fields = ("show_payload", "show_recipient")
+    actions = ("resend",)
+
+    @display(
+        description=_("status"),
+        ordering="status",
+        label={str(status): colour for status, colour in OutboxMessage.COLOURS.items()},
+    )
+    def show_status(self, obj: OutboxMessage) -> tuple[str, str]:
+        return obj.status, obj.get_status_display()
+
+    @admin.display(description=_("content"))
+    def show_payload(self, obj: OutboxMessage) -> SafeString | str:
+        return _json(obj.payload)
+
+    @admin.action(description=_("Send the selected dead letters again"))
+    def resend(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> None:
+        done = sum(outbox.resend(message=row, actor=request.user) for row in queryset)
+        level = messages.SUCCESS if done else messages.WARNING
+        self.message_user(request, translate("%d put back into the outbox.") % done, level)
+
+
+@admin.register(Card)
+class CardAdmin(ChannelAdmin):
+    list_display = ("task_id", "kind", "show_recipient", "show_state", "created_at", "show_project")
+    list_filter = ("kind", "state", BY_PROJECT)
+    search_fields = ("task_id", "to_user")
+    fields = (
+        ("project", "show_recipient"),
+        ("task_id", "kind"),
+        ("state", "created_at"),
+        ("version", "seen"),
+        "show_content",
+    )
+    readonly_fields = ("show_content", "show_recipient")
+
+    @display(
+        description=_("state"), ordering="state", label={"open": "warning", "closed": "success"}
+    )
+    def show_state(self, obj: Card) -> tuple[str, str]:
+        return obj.state, obj.get_state_display()
+
+    @admin.display(description=_("content"))
+    def show_content(self, obj: Card) -> Any:
+        return _json(obj.content)
+
+
+@admin.register(AccessToken)
+class AccessTokenAdmin(HouseAdmin):
+    """Whether WeCom lets us in; the token itself is never shown."""
+
+    list_display = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
+    fields = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
