@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import path
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
@@ -112,7 +112,7 @@ class TaskRunAdmin(DeciderAdmin):
     def show_end(self, obj: TaskRun) -> str:
         return labels.name(labels.ENDS, obj.final_state) or obj.current_node or "-"
 
-    def get_urls(self) -> list[URLPattern]:
+    def get_urls(self) -> Any:
         decide = self.admin_site.admin_view(console.decide_view)
         cancel = self.admin_site.admin_view(console.cancel_view)
         own = [
@@ -207,7 +207,7 @@ class PendingActionAdmin(DeciderAdmin):
     def show_detail(self, obj: PendingAction) -> SafeString | str:
         return shown(json.loads(obj.detail) if obj.detail else None)
 
-    def get_urls(self) -> list[URLPattern]:
+    def get_urls(self) -> Any:
         resolve = self.admin_site.admin_view(console.resolve_view)
         own = [path("<uuid:pk>/resolve/", resolve, name="engines_pendingaction_resolve")]
         return own + super().get_urls()

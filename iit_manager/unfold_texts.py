@@ -46,7 +46,9 @@ TEXTS = (
     gettext_noop("Select action"),
     gettext_noop("Select action to run"),
     gettext_noop(
-        'Raw passwords are not stored, so there is no way to see this user’s password, but you can change the password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
+        "Raw passwords are not stored, so there is no way to see this user’s password, but you "
+        'can change the password using <a href="{}" class="text-primary-600 '
+        'dark:text-primary-500">this form</a>.'
     ),
     gettext_noop("Select value"),
     gettext_noop("Dataset not found. No action performed."),
@@ -97,6 +99,8 @@ TEXTS = (
     gettext_noop("Add row"),
     gettext_noop("Date"),
     gettext_noop("Select currency"),
+    gettext_noop("Welcome"),
+    gettext_noop("Username"),
 )
 
 # Names of our apps in the path above a page.
@@ -107,4 +111,12 @@ APPS = (
     gettext_noop("Engines"),
     gettext_noop("Wechat"),
     gettext_noop("Authentication and Authorization"),
+)
+
+# `make run` prints these inside f-strings, where xgettext does not look.
+START = (
+    gettext_noop("Console"),
+    gettext_noop("Phone page"),
+    gettext_noop("Mode"),
+    gettext_noop("Ctrl-C ends everything."),
 )

@@ -5,11 +5,11 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
-from wechat.views import simulator
 
 from engines.views import data_entry_trigger
 from iit_manager import health
 from iit_manager.api import urlpatterns as api
+from wechat.views import simulator
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

@@ -69,8 +69,8 @@ class ProjectMemoryForm(forms.ModelForm):
             current.content,
         )
         self.add_error(None, ValidationError(text, code="conflict"))
-        self.data = self.data.copy()
-        self.data[self.add_prefix("base_version")] = str(current.version)
+        sent: Any = self.data
+        self.data = {**sent.dict(), self.add_prefix("base_version"): str(current.version)}
 
 
 class VersionInline(ReadOnlyInline):

@@ -69,6 +69,13 @@ class PrettyJsonField(forms.JSONField):
         """The text of the box; what could not be parsed is given back untouched."""
         return value if isinstance(value, InvalidJSONInput) else pretty(value)
 
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """What was typed, also where it is nested too deeply to be parsed."""
+        try:
+            return super().bound_data(data, initial)
+        except RecursionError:
+            return InvalidJSONInput(data)
+
     def to_python(self, value: Any) -> Any:
         """Parse. Raises ValidationError with line and column."""
         try:

@@ -96,7 +96,7 @@ class SkillAdmin(ScopedAdmin):
         """What the check says about the saved configuration, warnings too."""
         problems = validate(obj.config, obj.project) if obj.config else []
         if not problems:
-            return _("None") if obj.config else "-"
+            return str(_("None")) if obj.config else "-"
         rows = (
             ("warning" if found.is_warning else "error", found.path, found.message)
             for found in problems

@@ -111,12 +111,16 @@ class FormTemplateViewSet(EditViewSet):
     filterset_fields = ("project__code", "form_name")
 
     def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Only with the role."""
+        """Through the service."""
         self.require_role(serializer.validated_data["project"])
-        serializer.save()
+        template = FormTemplate(**serializer.validated_data)
+        serializer.instance = services.save_template(template=template, actor=self.request.user)
 
     def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Only with the role; the project stays."""
+        """Through the service; the project stays."""
         template: FormTemplate = serializer.instance  # type: ignore[assignment]
         self.require_role(template.project)
-        serializer.save(project=template.project)
+        for name, value in serializer.validated_data.items():
+            if name != "project":
+                setattr(template, name, value)
+        services.save_template(template=template, actor=self.request.user)

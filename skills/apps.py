@@ -15,5 +15,6 @@ class SkillsConfig(AppConfig):
                 "skill.change": "Skill changed",
                 "skill.delete": "Skill deleted",
                 "mapping.change": "Field mapping changed",
+                "template.change": "Form template changed",
             }
         )

@@ -12,7 +12,7 @@ from projects import audit, cron
 from projects.db import atomic
 from projects.models import Project
 from skills import beat
-from skills.models import FieldMapping, Skill, SkillVersion
+from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
 from skills.validation import validate
 
 
@@ -131,3 +131,28 @@ def save_mapping(*, mapping: FieldMapping, actor: object) -> FieldMapping:
             new={"alias": mapping.alias_name, "field": mapping.actual_name},
         )
     return mapping
+
+
+def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
+    """Store a new or changed form template. Raises ValidationError."""
+    template.full_clean(exclude=["field_schema"])
+    with atomic():
+        before = FormTemplate.objects.filter(pk=template.pk).first()
+        template.save()
+        audit.record(
+            "template.change",
+            actor=actor,
+            project=template.project,
+            subject=template,
+            old=_structure(before) if before else None,
+            new=_structure(template),
+        )
+    return template
+
+
+def _structure(template: FormTemplate) -> dict[str, Any]:
+    return {
+        "form": template.form_name,
+        "fields": template.field_schema,
+        "keywords": template.keywords,
+    }

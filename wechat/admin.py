@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as translate
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -121,7 +121,7 @@ class OutboxMessageAdmin(ChannelAdmin):
     def resend(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> None:
         done = sum(outbox.resend(message=row, actor=request.user) for row in queryset)
         level = messages.SUCCESS if done else messages.WARNING
-        self.message_user(request, translate("%d put back into the outbox.") % done, level)
+        self.message_user(request, gettext("%d put back into the outbox.") % done, level)
 
 
 @admin.register(Card)

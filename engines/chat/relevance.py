@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from engines.grounding.values import plain, tokens, values
+from engines.grounding.values import Token, plain, tokens, values
 from engines.tools import Fact
 
 _NOTHING = re.compile(
@@ -38,9 +38,11 @@ def of_subjects(text: str, subjects: Sequence[str]) -> bool:
     return said <= {subject.upper() for subject in subjects}
 
 
-def _stands(fact: Fact, folded: str, said: Iterable[object]) -> bool:
+def _stands(fact: Fact, folded: str, said: Iterable[Token]) -> bool:
     held = values(fact.value)
-    if any(held.holds(token) for token in said):  # type: ignore[arg-type]
+    # The parts of a date are numbers too, but a 6 somewhere is not 2026-06.
+    telling = [token for token in said if not held.dates or token.kind == "date"]
+    if any(held.holds(token) for token in telling):
         return True
     return plain(fact.value).casefold() in folded
 

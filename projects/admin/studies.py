@@ -245,7 +245,12 @@ class SubjectAdmin(ScopedAdmin):
 @admin.register(SyncState)
 class SyncStateAdmin(ScopedAdmin):
     list_display = ("show_project", "roster_at", "polled_at", "swept_at", "failed_at", "error")
-    fields = ("project", ("roster_at", "polled_at"), ("swept_at", "records"), ("failed_at", "error"))
+    fields = (
+        "project",
+        ("roster_at", "polled_at"),
+        ("swept_at", "records"),
+        ("failed_at", "error"),
+    )
 
 
 @admin.register(Dictionary)

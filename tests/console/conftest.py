@@ -36,7 +36,7 @@ CONFIG = {
         },
         "ask": {
             "type": "human_review",
-            "question": "年龄是否已核对?",
+            "description": "年龄是否已核对?",
             "reviewers": ["CRC"],
             "on_approve": "end_success",
             "on_reject": "end_rejected",
@@ -111,15 +111,18 @@ def review_of(run: TaskRun) -> Review:
     return review
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A real browser."""
+    """A real browser. Its driver keeps an event loop in this thread, which Django must put up with."""
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("NOT RUN: no Chromium")
     from playwright.sync_api import sync_playwright
 
+    patch = pytest.MonkeyPatch()
+    patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGS)
         yield browser
         browser.close()
+    patch.undo()

@@ -20,7 +20,9 @@ def make_project(code: str = "ALPHA", **fields: Any) -> Project:
     return Project.objects.create(**values)
 
 
-def make_member(project: Project, userid: str, role: str = "CRC", site: str = "", **fields: Any) -> Member:
+def make_member(
+    project: Project, userid: str, role: str = "CRC", site: str = "", **fields: Any
+) -> Member:
     user, _ = User.objects.get_or_create(username=userid)
     values = {"user": user, "role": role, "site": site} | fields
     return Member.objects.create(project=project, wecom_userid=userid, **values)
@@ -48,7 +50,8 @@ def together(*calls: Callable[[], object], limit_s: float = 60) -> list[object]:
             connections.close_all()
 
     threads = [
-        threading.Thread(target=run, args=(index, call), daemon=True) for index, call in enumerate(calls)
+        threading.Thread(target=run, args=(index, call), daemon=True)
+        for index, call in enumerate(calls)
     ]
     for thread in threads:
         thread.start()

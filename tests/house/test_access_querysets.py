@@ -48,7 +48,11 @@ class House:
 @pytest.fixture
 def house() -> House:
     alpha, beta = make_project("ALPHA"), make_project("BETA")
-    for project, record, site in ((alpha, "A1", "site_a"), (alpha, "B1", "site_b"), (beta, "A1", "site_a")):
+    for project, record, site in (
+        (alpha, "A1", "site_a"),
+        (alpha, "B1", "site_b"),
+        (beta, "A1", "site_a"),
+    ):
         make_subject(project, record, site)
     people = {
         "pi": make_member(alpha, "pi", "PI"),
@@ -78,7 +82,13 @@ def run_on(project: Project, record_id: str | None, by: str = "pi") -> TaskRun:
 def review_on(project: Project, record_id: str | None) -> Review:
     run = run_on(project, record_id)
     return Review.objects.create(
-        project=project, task_run=run, record_id=record_id, node="a", question="?", values="[]", seen="x"
+        project=project,
+        task_run=run,
+        record_id=record_id,
+        node="a",
+        question="?",
+        values="[]",
+        seen="x",
     )
 
 
@@ -90,7 +100,10 @@ def entry_on(project: Project, record_id: str | None) -> AuditEntry:
 
 def finding_on(project: Project, record_id: str | None) -> PendingAction:
     return PendingAction.objects.create(
-        project=project, task_run=run_on(project, record_id), record_id=record_id, action_type="violation"
+        project=project,
+        task_run=run_on(project, record_id),
+        record_id=record_id,
+        action_type="violation",
     )
 
 
@@ -112,14 +125,29 @@ OF_A_PERSON: dict[type[Model], Callable[[Project, str], Model]] = {
     ),
 }
 OF_THE_STUDY: dict[type[Model], Callable[[Project], Model]] = {
-    Skill: lambda project: Skill.objects.create(project=project, skill_type="x", name="x", config=GRAPH),
-    FieldMapping: lambda project: FieldMapping.objects.create(project=project, alias_name="a", actual_name="b"),
-    FormTemplate: lambda project: FormTemplate.objects.create(project=project, form_name="f", field_schema={}),
-    ProjectMemory: lambda project: ProjectMemory.objects.create(project=project, last_updated_by="x"),
-    WeeklyReport: lambda project: WeeklyReport.objects.create(
-        project=project, week_number=1, week_start=now(), week_end=now(), summary="s", created_by="x"
+    Skill: lambda project: Skill.objects.create(
+        project=project, skill_type="x", name="x", config=GRAPH
     ),
-    ProtocolDocument: lambda project: ProtocolDocument.objects.create(project=project, name="n", text="t", digest="d"),
+    FieldMapping: lambda project: FieldMapping.objects.create(
+        project=project, alias_name="a", actual_name="b"
+    ),
+    FormTemplate: lambda project: FormTemplate.objects.create(
+        project=project, form_name="f", field_schema={}
+    ),
+    ProjectMemory: lambda project: ProjectMemory.objects.create(
+        project=project, last_updated_by="x"
+    ),
+    WeeklyReport: lambda project: WeeklyReport.objects.create(
+        project=project,
+        week_number=1,
+        week_start=now(),
+        week_end=now(),
+        summary="s",
+        created_by="x",
+    ),
+    ProtocolDocument: lambda project: ProtocolDocument.objects.create(
+        project=project, name="n", text="t", digest="d"
+    ),
     SyncState: lambda project: SyncState.objects.create(project=project),
     VisitPlanEntry: lambda project: VisitPlanEntry.objects.create(
         project=project, visit="V1", anchor_field="a", date_field="b", day=1
@@ -160,7 +188,9 @@ def test_a_subject_that_moves_takes_its_rows_along(house: House, model: type[Mod
 
 
 @pytest.mark.parametrize("model", ABOUT_A_SUBJECT, ids=lambda model: model.__name__)
-def test_rows_about_an_unknown_subject_are_for_those_without_a_site(house: House, model: type[Model]) -> None:
+def test_rows_about_an_unknown_subject_are_for_those_without_a_site(
+    house: House, model: type[Model]
+) -> None:
     row = ABOUT_A_SUBJECT[model](house.alpha, "GHOST").pk
     assert seen_by(model, house["pi"]) == {row}
     assert seen_by(model, house["crc_a"]) == set()
@@ -221,7 +251,8 @@ def test_every_scoped_table_is_covered_here(house: House) -> None:
     scoped = {
         model
         for model in apps.get_models()
-        if isinstance(model._default_manager.all(), ScopedQuerySet) and model._meta.app_label != "wechat"
+        if isinstance(model._default_manager.all(), ScopedQuerySet)
+        and model._meta.app_label != "wechat"
     }
     tested = {*ABOUT_A_SUBJECT, *OF_A_PERSON, *OF_THE_STUDY, Subject, Member}
     names = {model.__name__ for model in scoped - tested}
@@ -269,7 +300,11 @@ def test_a_superuser_sees_the_house_unless_deactivated(house: House) -> None:
 def test_somebody_with_two_memberships_sees_both_scopes(house: House) -> None:
     user = house["crc_a"].user
     make_member(house.beta, "crc_a", "PI", user=user)
-    a, b, beta = run_on(house.alpha, "A1").pk, run_on(house.alpha, "B1").pk, run_on(house.beta, "A1").pk
+    a, b, beta = (
+        run_on(house.alpha, "A1").pk,
+        run_on(house.alpha, "B1").pk,
+        run_on(house.beta, "A1").pk,
+    )
     assert user is not None
     assert ids(TaskRun.objects.for_user(user)) == {a, beta}
     assert b not in ids(TaskRun.objects.for_user(user))

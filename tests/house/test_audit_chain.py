@@ -26,7 +26,9 @@ def project() -> Iterator[Project]:
     project = make_project()
     for number in range(1, 6):
         with atomic():
-            audit.record("login", actor="zhangyi", project=project, new={"n": number}, reason=f"r{number}")
+            audit.record(
+                "login", actor="zhangyi", project=project, new={"n": number}, reason=f"r{number}"
+            )
     with atomic():
         audit.record("login", actor="admin", reason="h1")
         audit.record("login", actor="admin", reason="h2")
@@ -47,7 +49,9 @@ def test_an_untouched_trail_holds(project: Project) -> None:
     assert breaks() == []
 
 
-@pytest.mark.parametrize("column", ["actor", "action", "reason", "label", "record_id", "object_type", "object_id"])
+@pytest.mark.parametrize(
+    "column", ["actor", "action", "reason", "label", "record_id", "object_type", "object_id"]
+)
 @pytest.mark.parametrize("number", [1, 3, 5])
 def test_a_changed_column_is_found(project: Project, column: str, number: int) -> None:
     row(number).update(**{column: "forged"})
@@ -80,9 +84,15 @@ def test_a_forger_who_computes_the_hash_is_given_away_by_the_next_entry(project:
 
 @pytest.mark.parametrize(
     ("number", "expected"),
-    [(1, [(1, "missing"), (2, "changed")]), (3, [(3, "missing"), (4, "changed")]), (5, [(5, "missing")])],
+    [
+        (1, [(1, "missing"), (2, "changed")]),
+        (3, [(3, "missing"), (4, "changed")]),
+        (5, [(5, "missing")]),
+    ],
 )
-def test_a_removed_entry_is_found(project: Project, number: int, expected: list[tuple[int, str]]) -> None:
+def test_a_removed_entry_is_found(
+    project: Project, number: int, expected: list[tuple[int, str]]
+) -> None:
     row(number).delete()
     assert breaks() == expected
 

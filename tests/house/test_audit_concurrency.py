@@ -27,7 +27,12 @@ def writer(*chains: Project | None, actor: str) -> object:
 @pytest.mark.parametrize("writers", [2, 4])
 def test_chains_touched_in_different_order_do_not_deadlock(writers: int) -> None:
     first, second = make_project("FIRST"), make_project("SECOND")
-    orders = [(first, None, second), (second, None, first), (None, first, second), (second, first, None)]
+    orders = [
+        (first, None, second),
+        (second, None, first),
+        (None, first, second),
+        (second, first, None),
+    ]
     calls = [writer(*order, actor=f"w{index}") for index, order in enumerate(orders[:writers])]
     assert together(*calls) == [ROUNDS] * writers  # type: ignore[arg-type]
     assert [*audit.verify()] == []

@@ -49,7 +49,10 @@ def entry() -> AuditEntry:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_way_to_change_an_entry(entry: AuditEntry, way: str) -> None:
-    with pytest.raises(DatabaseError, match="audit entries cannot be changed"), transaction.atomic():
+    with (
+        pytest.raises(DatabaseError, match="audit entries cannot be changed"),
+        transaction.atomic(),
+    ):
         WAYS[way](entry)
     assert AuditEntry.objects.get().reason == "true"
 

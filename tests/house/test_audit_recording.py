@@ -106,19 +106,38 @@ def test_who_what_when_old_new_why() -> None:
     entry = AuditEntry.objects.get()
     assert (entry.chain, entry.number, entry.project) == (str(project.pk), 1, project)
     assert (entry.actor, entry.action, entry.reason) == ("wanghushi", "member.change", "调动")
-    assert (entry.object_type, entry.object_id, entry.label) == ("member", str(member.pk), str(member))
-    assert (entry.record_id, entry.old, entry.new) == ("P001", {"day": "2026-01-06"}, {"site": "site_b"})
+    assert (entry.object_type, entry.object_id, entry.label) == (
+        "member",
+        str(member.pk),
+        str(member),
+    )
+    assert (entry.record_id, entry.old, entry.new) == (
+        "P001",
+        {"day": "2026-01-06"},
+        {"site": "site_b"},
+    )
     assert entry.at.utcoffset() is not None
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("member", "wanghushi"), ("user", "wanghushi"), ("job", "system_daily_job"), ("nobody", "anonymous")]
+    ("kind", "name"),
+    [
+        ("member", "wanghushi"),
+        ("user", "wanghushi"),
+        ("job", "system_daily_job"),
+        ("nobody", "anonymous"),
+    ],
 )
 def test_how_actors_are_named(kind: str, name: str) -> None:
     from django.contrib.auth.models import AnonymousUser
 
     member = make_member(make_project(), "wanghushi")
-    actors = {"member": member, "user": member.user, "job": "system_daily_job", "nobody": AnonymousUser()}
+    actors = {
+        "member": member,
+        "user": member.user,
+        "job": "system_daily_job",
+        "nobody": AnonymousUser(),
+    }
     assert audit.actor_name(actors[kind]) == name
 
 
@@ -155,7 +174,10 @@ def test_entries_are_the_last_statements_of_the_transaction() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec=None)), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec=None)), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -185,7 +207,9 @@ def test_what_json_has_no_number_for_is_kept_as_text() -> None:
     assert AuditEntry.objects.get().new == ["NaN", "Infinity", "-Infinity"]
 
 
-def test_what_must_happen_after_the_commit_waits_for_it(django_capture_on_commit_callbacks: object) -> None:
+def test_what_must_happen_after_the_commit_waits_for_it(
+    django_capture_on_commit_callbacks: object,
+) -> None:
     seen: list[int] = []
     with django_capture_on_commit_callbacks(execute=True) as calls, db.atomic():  # type: ignore[operator]
         db.after_commit(lambda: seen.append(1))

@@ -173,6 +173,8 @@ def test_senders_and_consumers_together_lose_nothing(broker: Connection) -> None
     assert Counter(taken) == Counter(f"{name}{n}" for name in "ab" for n in range(number))
 
 
-def test_the_transport_says_nothing_about_a_host(broker: Connection, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_transport_says_nothing_about_a_host(
+    broker: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
     broker.ensure_connection(max_retries=1)
     assert not [record for record in caplog.records if "hostname" in record.message]

@@ -38,13 +38,26 @@ class House:
         self.python("manage.py", "migrate", "--verbosity", "0")
 
     def python(self, *arguments: str) -> None:
-        subprocess.run([sys.executable, *arguments], cwd=ROOT, env=self.env, check=True, timeout=120)
+        subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=self.env, check=True, timeout=120
+        )
 
     def start(self, pool: str) -> None:
         command = ["-m", "celery", "-q", "-A", "tests.house.broker_app", "worker", "--pool", pool]
-        options = ["--concurrency", "2", "--without-gossip", "--without-mingle", "-Q", "broker-test", "--loglevel", "error"]
+        options = [
+            "--concurrency",
+            "2",
+            "--without-gossip",
+            "--without-mingle",
+            "-Q",
+            "broker-test",
+            "--loglevel",
+            "error",
+        ]
         self.workers.append(
-            subprocess.Popen([sys.executable, *command, *options], cwd=ROOT, env=self.env, start_new_session=True)
+            subprocess.Popen(
+                [sys.executable, *command, *options], cwd=ROOT, env=self.env, start_new_session=True
+            )
         )
 
     def kill(self) -> None:

@@ -29,7 +29,9 @@ def due(expression: str, text: str, zone: str = "Asia/Shanghai") -> str | None:
 
 
 @given(MINUTES, HOURS, st.sampled_from(ZONES), MOMENTS)
-def test_a_daily_time_was_due_within_the_last_day(minute: int, hour: int, zone: str, moment: datetime) -> None:
+def test_a_daily_time_was_due_within_the_last_day(
+    minute: int, hour: int, zone: str, moment: datetime
+) -> None:
     found = cron.last_due(f"{minute} {hour} * * *", zone=zone, at=moment)
     assert found is not None
     assert (found.hour, found.minute, found.second, found.microsecond) == (hour, minute, 0, 0)
@@ -37,7 +39,16 @@ def test_a_daily_time_was_due_within_the_last_day(minute: int, hour: int, zone: 
 
 
 @given(
-    st.sampled_from(["*/7 * * * *", "5,50 */3 * * *", "0-10 9-17 * * *", "59 23 * * *", "0 0 * * *", "30 8 * * 1-5"]),
+    st.sampled_from(
+        [
+            "*/7 * * * *",
+            "5,50 */3 * * *",
+            "0-10 9-17 * * *",
+            "59 23 * * *",
+            "0 0 * * *",
+            "30 8 * * 1-5",
+        ]
+    ),
     st.sampled_from(ZONES),
     MOMENTS,
 )
@@ -59,7 +70,11 @@ def test_it_is_the_last_minute_that_matches_and_none_lies_between(
     assert local == found
 
 
-@given(st.sampled_from(["0 9 * * *", "*/5 * * * *", "0 0 1 * *", "15 6 * * 0"]), MOMENTS, st.integers(0, 86_400))
+@given(
+    st.sampled_from(["0 9 * * *", "*/5 * * * *", "0 0 1 * *", "15 6 * * 0"]),
+    MOMENTS,
+    st.integers(0, 86_400),
+)
 def test_time_goes_forward_only(expression: str, moment: datetime, later_s: int) -> None:
     first = cron.last_due(expression, zone="Asia/Shanghai", at=moment)
     second = cron.last_due(expression, zone="Asia/Shanghai", at=moment + timedelta(seconds=later_s))
@@ -74,14 +89,19 @@ def test_the_arrival_of_the_wake_up_does_not_matter(expression: str, moment: dat
     found = cron.last_due(expression, zone="Asia/Shanghai", at=moment)
     assert found is not None
     for late in (0, 1, 30, 59):
-        assert cron.last_due(expression, zone="Asia/Shanghai", at=found + timedelta(seconds=late)) == found
+        assert (
+            cron.last_due(expression, zone="Asia/Shanghai", at=found + timedelta(seconds=late))
+            == found
+        )
 
 
 @given(MOMENTS, st.sampled_from(ZONES))
 def test_the_zone_of_the_moment_does_not_matter(moment: datetime, zone: str) -> None:
     elsewhere = moment.astimezone(ZoneInfo("Pacific/Auckland"))
     expression = "0 9 * * 1"
-    assert cron.last_due(expression, zone=zone, at=moment) == cron.last_due(expression, zone=zone, at=elsewhere)
+    assert cron.last_due(expression, zone=zone, at=moment) == cron.last_due(
+        expression, zone=zone, at=elsewhere
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +182,9 @@ def test_any_text_is_a_schedule_or_a_clear_refusal(text: str) -> None:
         cron.last_due(text, zone="UTC", at=datetime(2026, 1, 1, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("text", ["", "* * * *", "* * * * * *", "61 * * * *", "* 25 * * *", "* * * * 7", "a b c d e"])
+@pytest.mark.parametrize(
+    "text", ["", "* * * *", "* * * * * *", "61 * * * *", "* 25 * * *", "* * * * 7", "a b c d e"]
+)
 def test_what_is_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         cron.parse(text)

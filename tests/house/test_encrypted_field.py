@@ -31,7 +31,9 @@ def test_the_table_holds_ciphertext_and_the_object_the_text() -> None:
     assert Project.objects.get(pk=project.pk).redcap_token == "SECRET-TOKEN"
 
 
-@pytest.mark.parametrize("way", ["save", "update", "bulk_update", "bulk_create", "update_or_create"])
+@pytest.mark.parametrize(
+    "way", ["save", "update", "bulk_update", "bulk_create", "update_or_create"]
+)
 def test_every_way_of_writing_encrypts(way: str) -> None:
     project = make_project("BEFORE" if way == "bulk_create" else "ALPHA")
     project.redcap_token = "SECRET-TOKEN"
@@ -42,13 +44,17 @@ def test_every_way_of_writing_encrypts(way: str) -> None:
     elif way == "bulk_update":
         Project.objects.bulk_update([project], ["redcap_token"])
     elif way == "update_or_create":
-        Project.objects.update_or_create(code=project.code, defaults={"redcap_token": "SECRET-TOKEN"})
+        Project.objects.update_or_create(
+            code=project.code, defaults={"redcap_token": "SECRET-TOKEN"}
+        )
     else:
         project = Project(code="ALPHA", start_date=project.start_date, redcap_token="SECRET-TOKEN")
         Project.objects.bulk_create([project])
     assert stored(project) not in {"", "SECRET-TOKEN"}
     assert Project.objects.get(pk=project.pk).redcap_token == "SECRET-TOKEN"
-    assert Project.objects.values_list("redcap_token", flat=True).get(pk=project.pk) == "SECRET-TOKEN"
+    assert (
+        Project.objects.values_list("redcap_token", flat=True).get(pk=project.pk) == "SECRET-TOKEN"
+    )
 
 
 def test_blank_stays_blank_so_that_not_set_can_be_told_without_a_key() -> None:
@@ -72,7 +78,18 @@ def test_plain_text_in_the_table_is_loud() -> None:
 
 @pytest.mark.parametrize(
     "lookup",
-    ["", "__exact", "__in", "__contains", "__icontains", "__startswith", "__gt", "__regex", "__length", "__range"],
+    [
+        "",
+        "__exact",
+        "__in",
+        "__contains",
+        "__icontains",
+        "__startswith",
+        "__gt",
+        "__regex",
+        "__length",
+        "__range",
+    ],
 )
 def test_look_ups_are_refused_instead_of_finding_nothing(lookup: str) -> None:
     make_project(redcap_token="SECRET-TOKEN")

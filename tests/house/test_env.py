@@ -68,7 +68,9 @@ def test_a_value_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert env.envlist("A") == ["k1", "k2"]
 
 
-def test_a_secret_file_that_is_gone_is_no_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_secret_file_that_is_gone_is_no_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("A_FILE", str(tmp_path / "absent"))
     with pytest.raises(ImproperlyConfigured, match="A_FILE"):
         env.envstr("A", "default")
@@ -80,7 +82,10 @@ def test_dotenv_fills_what_the_environment_does_not_say(
     monkeypatch.setenv("A", "environment")
     monkeypatch.setenv("B", "")
     file = tmp_path / ".env"
-    file.write_text("# A=no\nA=file\nB=file\n\nC = spaced \nD=\"quoted\"\nE=x='y'\nnonsense\nF='don't'\n", "utf-8")
+    file.write_text(
+        "# A=no\nA=file\nB=file\n\nC = spaced \nD=\"quoted\"\nE=x='y'\nnonsense\nF='don't'\n",
+        "utf-8",
+    )
     env.load_dotenv(file)
     assert [env.envstr(name) for name in "ABCDEF"] == [
         "environment",

@@ -29,7 +29,9 @@ def ready(client: Client) -> tuple[int, str, dict[str, str]]:
     return answer.status_code, content["status"], content["checks"]
 
 
-def test_alive_without_looking_at_anything(client: Client, django_assert_num_queries: Callable[[int], Any]) -> None:
+def test_alive_without_looking_at_anything(
+    client: Client, django_assert_num_queries: Callable[[int], Any]
+) -> None:
     with django_assert_num_queries(0):
         answer = client.get("/healthz")
     assert (answer.status_code, answer.content) == (200, b"ok")
@@ -38,7 +40,12 @@ def test_alive_without_looking_at_anything(client: Client, django_assert_num_que
 def test_a_house_without_worker_and_beat_is_not_ready(client: Client) -> None:
     status, word, checks = ready(client)
     assert (status, word) == (503, "not ready")
-    assert checks == {"database": "ok", "broker": "ok", "worker": "never seen", "beat": "never seen"}
+    assert checks == {
+        "database": "ok",
+        "broker": "ok",
+        "worker": "never seen",
+        "beat": "never seen",
+    }
 
 
 def test_ready_as_soon_as_both_have_started(client: Client, settings: Settings) -> None:
@@ -76,7 +83,9 @@ def test_a_worker_that_starts_looks_for_what_was_left_behind() -> None:
     assert drain() == ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 
 
-def test_a_database_that_is_away_is_said_not_raised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_is_said_not_raised(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> str:
         raise DatabaseError("password=secret")
 

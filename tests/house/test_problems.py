@@ -44,13 +44,21 @@ def test_status_and_code(error: Exception, status: int, code: str) -> None:
 
 
 def test_a_conflict_carries_what_stands_there_now() -> None:
-    found = problem(Conflict("Somebody was faster.", "values_changed", review={"id": 7}, current="x"))
+    found = problem(
+        Conflict("Somebody was faster.", "values_changed", review={"id": 7}, current="x")
+    )
     assert (found["status"], found["code"]) == (409, "values_changed")
-    assert (found["detail"], found["review"], found["current"]) == ("Somebody was faster.", {"id": 7}, "x")
+    assert (found["detail"], found["review"], found["current"]) == (
+        "Somebody was faster.",
+        {"id": 7},
+        "x",
+    )
 
 
 def test_a_validation_error_names_the_fields() -> None:
-    found = problem(exceptions.ValidationError({"site": ["unknown"], "rows": [{}, {"day": ["late"]}]}))
+    found = problem(
+        exceptions.ValidationError({"site": ["unknown"], "rows": [{}, {"day": ["late"]}]})
+    )
     assert (found["status"], found["code"]) == (400, "invalid")
     assert found["errors"] == {"site": ["unknown"], "rows": [{}, {"day": ["late"]}]}
 

@@ -9,7 +9,12 @@ from projects import services
 from projects.models import AuditEntry, Project, VisitPlanEntry
 from tests.house.kit import make_member, make_project
 
-SECRETS = {"redcap_token": "TOKEN-1", "dify_key": "KEY-1", "llm_api_key": "SK-1", "redcap_det_secret": "DET-1"}
+SECRETS = {
+    "redcap_token": "TOKEN-1",
+    "dify_key": "KEY-1",
+    "llm_api_key": "SK-1",
+    "redcap_det_secret": "DET-1",
+}
 
 
 def problems(**fields: object) -> set[str]:
@@ -43,7 +48,9 @@ def test_a_pattern_that_does_not_compile_is_refused(pattern: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("anchor_is_day", "refused"), [(1, True), (0, False)])
-def test_day_zero_exists_only_where_the_anchor_is_day_zero(anchor_is_day: int, refused: bool) -> None:
+def test_day_zero_exists_only_where_the_anchor_is_day_zero(
+    anchor_is_day: int, refused: bool
+) -> None:
     project = make_project(anchor_is_day=anchor_is_day)
     entry = VisitPlanEntry(project=project, visit="V1", anchor_field="a", date_field="b", day=0)
     if refused:
@@ -91,7 +98,11 @@ def test_members_and_visits_leave_entries_too() -> None:
     entry = VisitPlanEntry(project=project, visit="V1", anchor_field="a", date_field="b", day=1)
     services.save_visit(entry=entry, actor="admin")
     change, plan = AuditEntry.objects.order_by("number")
-    assert (change.action, change.old["site"], change.new["site"]) == ("member.change", "site_a", "site_b")
+    assert (change.action, change.old["site"], change.new["site"]) == (
+        "member.change",
+        "site_a",
+        "site_b",
+    )
     assert (plan.action, plan.object_type) == ("plan.change", "visitplanentry")
 
 

@@ -90,7 +90,7 @@ def test_qc_suspends_is_approved_and_the_result_arrives(
     crc = console(running, chromium, "wanghushi")
     crc.goto(f"{running.url}/admin/engines/taskrun/?status__exact=SUSPENDED")
     crc.locator("#result_list tbody a").first.click()
-    crc.locator("textarea[name=reason]").fill("外院病历已核对,符合入组条件")
+    crc.locator("#decision_reason").fill("外院病历已核对,符合入组条件")
     crc.locator("button[name=approve]").click()
     expect(crc.locator("body")).to_contain_text("已同意", timeout=SLOW_MS)
 

@@ -75,7 +75,9 @@ def test_preparing_is_repeatable_everywhere() -> None:
 
 def partition_of(row: ConversationHistory) -> str:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT tableoid::regclass::text FROM {partitions.TABLE} WHERE id = %s", [row.pk])
+        cursor.execute(
+            f"SELECT tableoid::regclass::text FROM {partitions.TABLE} WHERE id = %s", [row.pk]
+        )
         return str(cursor.fetchone()[0])
 
 
@@ -98,7 +100,10 @@ def test_rows_land_in_their_month() -> None:
 @needs_postgresql
 @pytest.mark.django_db
 def test_a_row_of_a_month_that_was_not_prepared_is_kept_all_the_same() -> None:
-    assert partition_of(row_at(datetime(2019, 5, 5, tzinfo=ZoneInfo("UTC")))) == f"{partitions.TABLE}_default"
+    assert (
+        partition_of(row_at(datetime(2019, 5, 5, tzinfo=ZoneInfo("UTC"))))
+        == f"{partitions.TABLE}_default"
+    )
 
 
 @needs_postgresql

@@ -26,7 +26,12 @@ def test_field_and_vars_are_replaced() -> None:
     assert actual_rules([rule], NAMES) == [
         {
             "field": "age_calculated",
-            "logic": {"and": [{">=": [{"var": "age_calculated"}, 18]}, {"<=": [{"var": ["ecog_score", 0]}, 2]}]},
+            "logic": {
+                "and": [
+                    {">=": [{"var": "age_calculated"}, 18]},
+                    {"<=": [{"var": ["ecog_score", 0]}, 2]},
+                ]
+            },
             "message": "age stays here",
         }
     ]
@@ -60,7 +65,9 @@ def test_very_deep_rules_do_not_crash() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
 )
 
 

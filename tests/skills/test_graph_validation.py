@@ -36,7 +36,12 @@ def test_the_example_of_seed_002_gets_exactly_its_two_problems() -> None:
             "on_pass leads to “medication_check”, which does not exist.",
             "history_check",
         ),
-        Problem("nodes.human_review", "No path leads to “human_review”.", "human_review", is_warning=True),
+        Problem(
+            "nodes.human_review",
+            "No path leads to “human_review”.",
+            "human_review",
+            is_warning=True,
+        ),
     ]
 
 
@@ -54,13 +59,21 @@ def test_the_reminder_of_seed_002_is_fine() -> None:
 @pytest.mark.parametrize(
     ("node", "targets"),
     [
-        (hard(), {"on_pass": "end_success", "on_fail": "end_review_required", "on_error": "end_error"}),
-        (soft(), {"on_pass": "end_success", "on_fail": "end_review_required", "on_error": "end_error"}),
+        (
+            hard(),
+            {"on_pass": "end_success", "on_fail": "end_review_required", "on_error": "end_error"},
+        ),
+        (
+            soft(),
+            {"on_pass": "end_success", "on_fail": "end_review_required", "on_error": "end_error"},
+        ),
         (human(), {"on_approve": "end_success", "on_reject": "end_rejected"}),
         (hard(on_fail="b"), {"on_pass": "end_success", "on_fail": "b", "on_error": "end_error"}),
     ],
 )
-def test_silent_edges_have_documented_targets(node: dict[str, Any], targets: dict[str, str]) -> None:
+def test_silent_edges_have_documented_targets(
+    node: dict[str, Any], targets: dict[str, str]
+) -> None:
     assert Graph.model_validate(graph(a=node)).nodes["a"].edges() == targets
 
 
@@ -82,7 +95,9 @@ def test_a_missing_target_of_a_review_is_an_error(edge: str) -> None:
 @pytest.mark.parametrize("target", ["end", "end_", "end_success", "end_with_violation", "end_结束"])
 def test_every_end_is_a_target_and_none_is_a_node(target: str) -> None:
     assert validate(graph(a=hard(on_fail=target))) == []
-    assert (f"nodes.{target}", target, False) in found(graph(start="a", a=hard(on_pass=target), **{target: hard()}))
+    assert (f"nodes.{target}", target, False) in found(
+        graph(start="a", a=hard(on_pass=target), **{target: hard()})
+    )
 
 
 @pytest.mark.parametrize("target", ["ending", "END", "the_end"])
@@ -216,7 +231,9 @@ def test_size_is_limited_in_bytes() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3)
+    ),
     max_leaves=10,
 )
 EDGES = st.dictionaries(

@@ -26,9 +26,13 @@ def project() -> Project:
     return make_project()
 
 
-def saved(project: Project, skill_type: str = "qc_process", actor: str = "admin", **fields: Any) -> Skill:
+def saved(
+    project: Project, skill_type: str = "qc_process", actor: str = "admin", **fields: Any
+) -> Skill:
     values = {"name": "质控", "config": graph(a=hard())} | fields
-    return services.save_skill(skill=Skill(project=project, skill_type=skill_type, **values), actor=actor)
+    return services.save_skill(
+        skill=Skill(project=project, skill_type=skill_type, **values), actor=actor
+    )
 
 
 def cron(project: Project, schedule: str | None = "0 9 * * *", **fields: Any) -> Skill:
@@ -42,7 +46,10 @@ def beat(skill: Skill) -> PeriodicTask | None:
 
 
 def versions(skill: Skill) -> list[tuple[int, str]]:
-    return [(row.version, row.author) for row in SkillVersion.objects.filter(skill=skill).order_by("version")]
+    return [
+        (row.version, row.author)
+        for row in SkillVersion.objects.filter(skill=skill).order_by("version")
+    ]
 
 
 def refused(skill: Skill) -> set[str]:
@@ -58,7 +65,11 @@ def test_the_first_version(project: Project) -> None:
     assert skill.version == 1
     assert versions(skill) == [(1, "admin")]
     entry = AuditEntry.objects.get()
-    assert (entry.action, entry.project, entry.object_id) == ("skill.create", project, str(skill.pk))
+    assert (entry.action, entry.project, entry.object_id) == (
+        "skill.create",
+        project,
+        str(skill.pk),
+    )
     assert (entry.old, entry.new["config"]) == (None, skill.config)
 
 
@@ -129,7 +140,9 @@ def test_fields_are_checked_too(project: Project, fields: dict[str, Any], names:
 
 def test_a_second_skill_of_the_same_type_is_an_error_not_a_crash(project: Project) -> None:
     saved(project)
-    assert refused(Skill(project=project, skill_type="qc_process", name="x", config=graph(a=hard())))
+    assert refused(
+        Skill(project=project, skill_type="qc_process", name="x", config=graph(a=hard()))
+    )
     assert saved(project, "qc_process:ae").pk
     assert saved(make_project("BETA")).pk
 
@@ -203,7 +216,11 @@ def test_a_field_mapping_is_audited_and_unique(project: Project) -> None:
     services.save_mapping(mapping=mapping, actor="zhangyi")
     created, changed = AuditEntry.objects.order_by("number")
     assert (created.old, created.new) == (None, {"alias": "age", "field": "age_calculated"})
-    assert (changed.actor, changed.old["field"], changed.new["field"]) == ("zhangyi", "age_calculated", "age_years")
+    assert (changed.actor, changed.old["field"], changed.new["field"]) == (
+        "zhangyi",
+        "age_calculated",
+        "age_years",
+    )
     with pytest.raises(ValidationError):
         services.save_mapping(
             mapping=FieldMapping(project=project, alias_name="age", actual_name="x"), actor="admin"
@@ -224,7 +241,12 @@ def test_which_check_an_order_means(project: Project, text: str, expected: str) 
     saved(project)
     saved(project, "qc_process:ae", config=graph(a=hard()) | {"match": ["不良事件", "ae"]})
     saved(project, "qc_process:sae", config=graph(a=hard()) | {"match": ["严重不良事件"]})
-    off = saved(project, "qc_process:off", config=graph(a=hard()) | {"match": ["P001 的严重不良事件"]}, is_active=False)
+    off = saved(
+        project,
+        "qc_process:off",
+        config=graph(a=hard()) | {"match": ["P001 的严重不良事件"]},
+        is_active=False,
+    )
     found = services.pick_qc_skill(project, text)
     assert found is not None
     assert (found.skill_type, found.pk != off.pk) == (expected, True)

@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import httpx2
 from django.db import connection
 
+TRANSPORTS: tuple[Any, ...] = (httpx.HTTPTransport, httpx2.HTTPTransport)
 TRANSACTION = ("_commit", "_rollback", "_set_autocommit")
 
 
@@ -46,15 +48,17 @@ class Boundaries:
     def watch(self) -> Iterator[None]:
         """Count what this thread does with the database and over HTTP."""
         connection.ensure_connection()
-        send = httpx.HTTPTransport.handle_request
+        real = {kind: kind.handle_request for kind in TRANSPORTS}
         for name in TRANSACTION:
             setattr(connection, name, self.around(name.strip("_"), getattr(connection, name)))
-        httpx.HTTPTransport.handle_request = self.around("http", send)  # type: ignore[method-assign]
+        for kind, send in real.items():
+            kind.handle_request = self.around("http", send)  # type: ignore[method-assign]
         try:
             with connection.execute_wrapper(self._statement):
                 yield
         finally:
-            httpx.HTTPTransport.handle_request = send  # type: ignore[method-assign]
+            for kind, send in real.items():
+                kind.handle_request = send  # type: ignore[method-assign]
             for name in TRANSACTION:
                 delattr(connection, name)
 

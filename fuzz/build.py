@@ -1,0 +1,131 @@
+"""Bytes of the fuzzer -> rules, rows and workflows.
+
+Half of the inputs are JSON text as it comes, the other half is built byte by byte from operators,
+columns and awkward values, which gets far deeper.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engines.rules.compiler import _OPERATORS
+from engines.rules.standard import STANDARD_OPERATORS
+from fuzz.study import CELLS, COLUMNS, PLACES
+
+STANDARD = sorted(STANDARD_OPERATORS)
+CLINICAL = sorted(_OPERATORS)
+AWKWARD: list[Any] = [
+    *(None, True, False, 0, 1, -1, 18, 75.5, -0.0, 1e308, float("nan"), float("inf"), 10**30),
+    *("", " ", "0", "65", " 65 ", "1e2", "ND", "a", "a.b", "2024-01-12", "试验", "😀", "\ud800"),
+    *([], [1, 2], ["a"], {}, {"a": 1}, {"a": 1, "b": 2}, "(a+)+$", "[", "\\d+", "a{1,99}"),
+    *("current", "accumulator", "__class__", "e1", "mg/dL", "mmol/L", "glucose"),
+]
+TARGETS = ["a", "b", "c", "end", "end_success", "end_x", "nowhere", "", None, 3]
+KINDS = ["hard_rule", "soft_instruction", "human_review", "loop"]
+KEYS = [
+    *("on_pass", "on_fail", "on_error", "on_approve", "on_reject", "rules", "instruction"),
+    *("tools", "threshold", "retry", "reviewers", "on_timeout", "severity", "description"),
+]
+
+
+class Source:
+    """Numbers out of bytes; zeros once they are used up."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._at = 0
+
+    def below(self, limit: int) -> int:
+        """A number in range(limit), limit <= 256."""
+        self._at += 1
+        if self._at > len(self._content):
+            return 0
+        return self._content[self._at - 1] % limit
+
+    def pick(self, items: list[Any]) -> Any:
+        """One of `items`."""
+        return items[self.below(len(items))]
+
+    @property
+    def rest(self) -> bytes:
+        """What was not used."""
+        return self._content[self._at :]
+
+
+def text_or(content: bytes) -> tuple[bool, Any]:
+    """(True, parsed JSON) for an input that is JSON text, else (False, Source)."""
+    source = Source(content)
+    if source.below(2) == 0:
+        return False, source
+    try:
+        return True, json.loads(source.rest.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return False, source
+
+
+def logic(source: Source, operators: list[str], depth: int = 5) -> Any:
+    """A rule: operators over columns and awkward values."""
+    choice = source.below(8)
+    if depth == 0 or choice < 2:
+        return source.pick(AWKWARD)
+    if choice < 4:
+        return {"var": source.pick([*COLUMNS, "", "a", "a.b", 0, ["age", 5], None])}
+    count = source.below(4) + 1
+    arguments = [logic(source, operators, depth - 1) for _ in range(count)]
+    return {source.pick(operators): arguments if choice < 7 else arguments[0]}
+
+
+def data(source: Source) -> Any:
+    """Data for a standard rule."""
+    return {source.pick([*COLUMNS, "a"]): source.pick(AWKWARD) for _ in range(source.below(6))}
+
+
+def rules(source: Source) -> list[Any]:
+    """Clinical rules, most of them well-formed."""
+    return [
+        {"field": source.pick(COLUMNS), "logic": logic(source, CLINICAL), "message": "m"}
+        for _ in range(source.below(3) + 1)
+    ]
+
+
+def rows(source: Source) -> list[dict[str, Any]]:
+    """Exported rows of one record."""
+    found = []
+    for _ in range(source.below(3) + 1):
+        cells = {source.pick(COLUMNS): _cell(source) for _ in range(source.below(8))}
+        found.append({**cells, **source.pick(PLACES)})
+    return found
+
+
+def _cell(source: Source) -> Any:
+    return source.pick(CELLS if source.below(8) else AWKWARD)
+
+
+def config(source: Source) -> Any:
+    """A workflow, most of them well-formed."""
+    nodes = {name: _node(source) for name in ["a", "b", "c"][: source.below(3) + 1]}
+    if source.below(16) == 1:
+        nodes[source.pick([*TARGETS[:7], "x" * 101])] = _node(source)
+    made = {"start_node": source.pick(TARGETS) if source.below(8) == 1 else "a", "nodes": nodes}
+    if source.below(8) == 1:
+        made[source.pick(["max_steps", "match", "event", "name", "odd"])] = source.pick(AWKWARD)
+    return made
+
+
+def _node(source: Source) -> Any:
+    kind = KINDS[source.below(16) % 4] if source.below(16) == 1 else source.pick(KINDS[:3])
+    node: dict[str, Any] = {"type": kind}
+    if kind == "hard_rule":
+        node["rules"] = rules(source)
+    elif kind == "soft_instruction":
+        node["instruction"] = "x"
+    else:
+        node["description"] = "x"
+    edges = ("on_approve", "on_reject") if kind == "human_review" else ("on_pass", "on_fail")
+    for edge in edges:
+        if source.below(3):
+            node[edge] = source.pick(TARGETS[:6] if source.below(8) else TARGETS)
+    if source.below(8) == 1:
+        node[source.pick(KEYS)] = source.pick([*AWKWARD, ["CRC"], {"times": 2}, [{}]])
+    return node

@@ -1,0 +1,71 @@
+"""The API describes itself, without a warning (contracts.md, `/api/v1/schema/`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from tests.api.conftest import House, Login
+
+ACTIONS = {
+    "/api/v1/task-runs/start/": "post",
+    "/api/v1/task-runs/{id}/approve/": "post",
+    "/api/v1/task-runs/{id}/reject/": "post",
+    "/api/v1/task-runs/{id}/cancel/": "post",
+    "/api/v1/pending-actions/{id}/resolve/": "post",
+    "/api/v1/chat/": "post",
+}
+RESOURCES = (
+    "projects skills field-mappings form-templates task-runs pending-actions conversations"
+    " project-memory weekly-reports agent-traces user-memory visits"
+)
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("schema") / "schema.yml"
+    call_command("spectacular", "--file", str(path), "--validate", "--fail-on-warn")
+    content: dict[str, Any] = yaml.safe_load(Path(path).read_text("utf-8"))
+    return content
+
+
+def test_every_resource_and_action_is_described(schema: dict[str, Any]) -> None:
+    for resource in RESOURCES.split():
+        assert "get" in schema["paths"][f"/api/v1/{resource}/"]
+    for path, method in ACTIONS.items():
+        assert method in schema["paths"][path]
+
+
+def test_lists_are_described_as_they_come(schema: dict[str, Any]) -> None:
+    content = schema["paths"]["/api/v1/task-runs/"]["get"]["responses"]["200"]["content"]
+    name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert schema["components"]["schemas"][name]["properties"].keys() == {
+        "count",
+        "next",
+        "previous",
+        "results",
+    }
+
+
+def test_starting_answers_with_id_and_status(schema: dict[str, Any]) -> None:
+    content = schema["paths"]["/api/v1/task-runs/start/"]["post"]["responses"]["201"]["content"]
+    name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert schema["components"]["schemas"][name]["properties"].keys() == {"id", "status"}
+
+
+def test_the_schema_is_served(house: House, login: Login) -> None:
+    answer = login("crc_a").get("/api/v1/schema/?format=json")
+    assert answer.status_code == 200
+    assert answer.json()["info"]["title"] == "IIT Manager"
+
+
+def test_the_documentation_loads_nothing_from_outside(house: House, login: Login) -> None:
+    page = login("crc_a").get("/api/v1/docs/")
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "/static/drf_spectacular_sidecar/" in text
+    assert "https://" not in text

@@ -1,0 +1,236 @@
+"""`make run`: everything starts, is watched, and leaves nothing behind (contracts.md, Make)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.house.kit import until
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("make-run")]
+ROOT = Path(__file__).resolve().parents[2]
+USERS = {"admin", "zhangyi", "wanghushi", "crc_b"}
+CHILDREN = {"simulators", "web", "worker", "beat"}
+
+
+def free_ports() -> tuple[int, int]:
+    with socket.socket() as first, socket.socket() as second:
+        for probe in (first, second):
+            probe.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+class Demo:
+    """One `make run` in a `var/` and on ports of its own."""
+
+    def __init__(self, var: Path) -> None:
+        self.var = var
+        self.port, self.sim_port = free_ports()
+        self.mark = f"HOUSE_TEST={var}"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "DEBUG": "1",
+            "SECRET_KEY": "t" * 50,
+            "FIELD_ENCRYPTION_KEYS": base64.b64encode(b"k" * 32).decode(),
+            "VAR_DIR": str(var),
+            "PORT": str(self.port),
+            "SIM_PORT": str(self.sim_port),
+            "DATABASE_URL": "",
+            "REDIS_URL": "",
+            "HOUSE_TEST": str(var),
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> str:
+        return (self.var / "terminal.log").read_text("utf-8")
+
+    def start(self) -> None:
+        # What `make run` execs; the file stands for the terminal.
+        with (self.var / "terminal.log").open("wb") as terminal:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "demo.supervisor"],
+                cwd=ROOT,
+                env=self.env,
+                stdout=terminal,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        os.killpg(self.process.pid, number)
+        return self.process.wait(30)
+
+    def status(self, path: str) -> int:
+        try:
+            return httpx.get(
+                f"http://127.0.0.1:{self.port}{path}", timeout=5, trust_env=False
+            ).status_code
+        except httpx.HTTPError:
+            return 0
+
+    def is_ready(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log
+        return self.status("/readyz") == 200
+
+    def run(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.var / "run.json").read_text("utf-8"))
+        return content
+
+    def processes(self) -> list[str]:
+        """Command lines of everything that was started, however it is related to us by now."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self.mark in (entry / "environ").read_text(
+                    "utf-8", "replace"
+                ):
+                    found.append((entry / "cmdline").read_text("utf-8").replace("\0", " "))
+            except (OSError, PermissionError):
+                continue
+        return [command for command in found if command]
+
+    def get(self, path: str, userid: str = "zhangyi") -> Any:
+        token = self.run()["logins"][userid]["token"]
+        answer = httpx.get(
+            f"http://127.0.0.1:{self.port}{path}",
+            headers={"Authorization": f"Token {token}"},
+            timeout=20,
+            trust_env=False,
+        )
+        answer.raise_for_status()
+        return answer.json()
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Demo]:
+    demo = Demo(tmp_path)
+    yield demo
+    if demo.process is not None and demo.process.poll() is None:
+        demo.end()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and demo.mark in (entry / "environ").read_text(
+                "utf-8", "replace"
+            ):
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "Z (zombie)" not in Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return False
+
+
+def test_the_whole_life_of_a_demo(demo: Demo) -> None:
+    demo.start()
+    until(demo.is_ready, limit_s=120)
+
+    run_file = demo.var / "run.json"
+    assert run_file.stat().st_mode & 0o777 == 0o600
+    first = until(lambda: demo.run() if demo.run().get("pids", {}).keys() >= CHILDREN else None)
+    assert first["ports"] == {"web": demo.port, "simulators": demo.sim_port}
+    assert first["pids"].keys() == CHILDREN | {"supervisor"}
+    assert all(is_alive(pid) for pid in first["pids"].values())
+    assert first["logins"].keys() == USERS
+    assert all({"password", "token"} <= login.keys() for login in first["logins"].values())
+    assert first["redcap_tokens"].keys() == {"full", "deidentified", "site_a", "site_b"}
+    assert first["det_url"].startswith(f"http://127.0.0.1:{demo.port}/redcap/det/")
+
+    # console, phone page, API and stand-ins answer, the logins work
+    assert demo.status("/admin/login/") == 200
+    assert demo.status("/simulator/") == 200
+    assert demo.get("/api/v1/projects/")["results"][0]["code"] == "LUNG-IIT"
+    assert len(demo.get("/api/v1/visits/?record_id=P001")["results"]) > 3
+    assert httpx.post(first["det_url"], data={"record": "P001"}, trust_env=False).content == b""
+
+    # a second house on the same ports is told so and harms nobody
+    second = subprocess.run(
+        [sys.executable, "-m", "demo.supervisor"],
+        cwd=ROOT,
+        env=demo.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert str(demo.port) in second.stdout
+    assert "Traceback" not in second.stderr
+
+    # whoever dies is started again, with what it left behind taken away
+    for name in ("worker", "web", "simulators", "beat"):
+        before = demo.run()["pids"]
+        os.kill(before[name], signal.SIGKILL)
+        until(
+            lambda name=name, before=before: (
+                demo.run()["pids"].get(name) not in {None, before[name]}
+            )
+        )
+        until(demo.is_ready)
+        after = demo.run()["pids"]
+        assert {other: pid for other, pid in after.items() if other != name} == {
+            other: pid for other, pid in before.items() if other != name
+        }
+    until(lambda: demo.status("/simulator/") == 200)
+    until(lambda: len(demo.get("/api/v1/visits/?record_id=P001")["results"]) > 3)
+    assert not [line for line in demo.log.splitlines() if "ended (0)" in line]
+
+    # the terminal shows what a person needs, once, and no noise
+    for login in first["logins"].values():
+        assert demo.log.count(login["password"]) == 1
+    for noise in (
+        "superuser privileges",
+        "No hostname was supplied",
+        "Traceback",
+        "[queues]",
+        "Configuration ->",
+    ):
+        assert noise not in demo.log
+    for userid in USERS:
+        assert first["logins"][userid]["token"] not in demo.log
+
+    demo.end(signal.SIGTERM)
+    assert demo.processes() == []
+    assert not [pid for pid in demo.run()["pids"].values() if is_alive(pid)]
+
+    # the second run keeps data and logins
+    demo.start()
+    until(demo.is_ready, limit_s=120)
+    again = until(
+        lambda: (
+            demo.run() if demo.run()["pids"]["supervisor"] != first["pids"]["supervisor"] else None
+        )
+    )
+    for kept in ("logins", "redcap_tokens", "det_url", "demo_today", "dify_key"):
+        assert again[kept] == first[kept]
+    assert len(demo.get("/api/v1/projects/", "admin")["results"]) == 1
+    assert run_file.stat().st_mode & 0o777 == 0o600
+
+    # a supervisor that is killed takes everything along
+    os.kill(again["pids"]["supervisor"], signal.SIGKILL)
+    until(lambda: demo.processes() == [], limit_s=60)
+
+
+def test_ctrl_c_in_the_middle_of_starting_leaves_nothing(demo: Demo) -> None:
+    demo.start()
+    until(lambda: len(demo.processes()) > 1, limit_s=60)
+    demo.end(signal.SIGINT)
+    assert demo.processes() == []
+    assert "Traceback" not in demo.log
