@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import AbstractBaseUser
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
@@ -159,7 +160,10 @@ class TaskRunViewSet(ReadViewSet):
             raise Conflict(sop.WRONG_STATE, sop.NotSuspended.code, review=None)
         try:
             run = sop.decide(
-                review_id=review.pk, actor=request.user, decision=decision, **said.validated_data
+                review_id=review.pk,
+                actor=cast(AbstractBaseUser, request.user),  # anonymous requests ended before
+                decision=decision,
+                **said.validated_data,
             )
         except sop.NotAllowed as error:
             raise PermissionDenied(str(error)) from error

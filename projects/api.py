@@ -29,7 +29,7 @@ class ScopedMixin:
         """Rows of the requesting user, in an order that no page boundary tears."""
         manager: Any = self.model._default_manager
         rows: QuerySet[Any] = manager.for_user(self.request.user)  # type: ignore[attr-defined]
-        return rows.order_by(*self.model._meta.ordering, "pk")
+        return rows.order_by(*(self.model._meta.ordering or ()), "pk")
 
 
 class ReadViewSet(ScopedMixin, viewsets.ReadOnlyModelViewSet):

@@ -1,4 +1,4 @@
-"""AES-256-GCM with a list of keys: the first encrypts, every one decrypts (contracts.md, FIELD_ENCRYPTION_KEYS)."""
+"""AES-256-GCM with a list of keys: the first encrypts, all decrypt (FIELD_ENCRYPTION_KEYS)."""
 
 from __future__ import annotations
 

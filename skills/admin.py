@@ -146,3 +146,18 @@ class FormTemplateAdmin(ScopedAdmin):
     list_filter = (BY_PROJECT,)
     search_fields = ("form_name",)
     fields = ("project", "form_name", "field_schema", "keywords")
+
+    def save_model(self, request: HttpRequest, obj: FormTemplate, form: Any, change: bool) -> None:
+        services.save_template(template=obj, actor=request.user)
+
+    def delete_model(self, request: HttpRequest, obj: FormTemplate) -> None:
+        with atomic():
+            old = {"form": obj.form_name, "fields": obj.field_schema, "keywords": obj.keywords}
+            audit.record(
+                "template.change", actor=request.user, project=obj.project, subject=obj, old=old
+            )
+            obj.delete()
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for template in queryset:
+            self.delete_model(request, template)

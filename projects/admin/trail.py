@@ -31,6 +31,7 @@ ACTIONS = (
     gettext_noop("Skill changed"),
     gettext_noop("Skill deleted"),
     gettext_noop("Field mapping changed"),
+    gettext_noop("Form template changed"),
     gettext_noop("Hot memory changed"),
     gettext_noop("Memory proposed in chat"),
     gettext_noop("Weekly report saved"),

@@ -122,6 +122,7 @@ def test_hot_memory_is_edited_with_a_preview(page: Page, study: Any) -> None:
     expect(preview.get_by_role("heading", name="系统禁令 (Rules)")).to_be_visible()
     box = page.locator("textarea[name=content]")
     box.fill("# 当前状态\n- **本周**目标<img src=x onerror=alert(1)>\n")
+    expect(preview.locator("strong")).to_have_count(1)
     expect(preview.locator("strong")).to_have_text("本周")
     expect(preview.locator("img")).to_have_count(0)
     page.locator("[name=_save]").click()

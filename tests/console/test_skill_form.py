@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from skills.models import Skill
+from projects.models import AuditEntry
+from skills.models import FieldMapping, FormTemplate, Skill
 from tests.console.conftest import CONFIG
 
 ADD = "/admin/skills/skill/add/"
@@ -77,6 +78,23 @@ def test_a_skill_that_ran_is_not_deleted(as_user: Callable[..., Client], run_a: 
     url = f"/admin/skills/skill/{run_a.skill_id}/delete/"
     as_user("admin").post(url, {"post": "yes"})
     assert Skill.objects.filter(pk=run_a.skill_id).exists()
+
+
+def test_mappings_and_templates_leave_a_trail(as_user: Callable[..., Client], study: Any) -> None:
+    client, project = as_user("admin"), str(study.project.pk)
+    mapping = {"project": project, "alias_name": "height", "actual_name": "height_cm"}
+    template = {"project": project, "form_name": "ae", "field_schema": '{"a": 1}', "keywords": "[]"}
+    for kind, model, action, given in (
+        ("fieldmapping", FieldMapping, "mapping.change", mapping),
+        ("formtemplate", FormTemplate, "template.change", template),
+    ):
+        assert client.post(f"/admin/skills/{kind}/add/", given).status_code == 302, kind
+        row = model.objects.latest("created_at")
+        client.post(f"/admin/skills/{kind}/{row.pk}/delete/", {"post": "yes"})
+        assert not model.objects.filter(pk=row.pk).exists()
+        trail = AuditEntry.objects.filter(action=action, object_id=str(row.pk)).order_by("number")
+        assert [entry.new is None for entry in trail] == [False, True]
+        assert {entry.actor for entry in trail} == {"admin"}
 
 
 def test_only_the_administrator_writes(

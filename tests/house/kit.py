@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils.timezone import now
 
+from projects.db import atomic
 from projects.models import Member, Project, Subject
 
 
@@ -69,3 +71,18 @@ def until(condition: Callable[[], Any], limit_s: float = 60, every_s: float = 0.
             return value
         pause.wait(every_s)
     raise TimeoutError(f"not within {limit_s} s")
+
+
+class Failed(Exception):
+    """What goes wrong at the end of a `failing` block."""
+
+
+@contextmanager
+def failing(block: Callable[[], AbstractContextManager[None]] = atomic) -> Iterator[None]:
+    """A transaction that fails after its last statement."""
+    try:
+        with block():
+            yield
+            raise Failed
+    except Failed:
+        return

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from projects import audit, db
 from projects.models import AuditEntry, AuditHead, Project
-from tests.house.kit import make_member, make_project
+from tests.house.kit import failing, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -35,10 +35,9 @@ def test_work_and_entry_arrive_together() -> None:
 
 
 def test_a_failure_takes_work_and_entry_along() -> None:
-    with pytest.raises(ZeroDivisionError), db.atomic():
+    with failing():
         make_project()
         note("one")
-        _ = 1 / 0
     assert labels() == []
     assert not Project.objects.exists()
     with db.atomic():
@@ -47,10 +46,14 @@ def test_a_failure_takes_work_and_entry_along() -> None:
 
 
 def test_an_entry_that_cannot_be_written_takes_the_work_along() -> None:
-    with pytest.raises(DatabaseError), db.atomic():
-        make_project()
-        note("one")
-        db.current().entries[0].action = None
+    def work() -> None:
+        with db.atomic():
+            make_project()
+            note("one")
+            db.current().entries[0].action = None
+
+    with pytest.raises(DatabaseError):
+        work()
     assert not Project.objects.exists()
     assert not AuditHead.objects.exists()
 
@@ -58,22 +61,19 @@ def test_an_entry_that_cannot_be_written_takes_the_work_along() -> None:
 def test_an_inner_block_that_fails_drops_its_own_entries_only() -> None:
     with db.atomic():
         note("before")
-        with pytest.raises(ZeroDivisionError), db.atomic():
+        with failing():
             make_project("INNER")
             note("inner")
             with db.atomic():
                 note("innermost")
-            _ = 1 / 0
         note("after")
     assert labels() == ["before", "after"]
     assert not Project.objects.exists()
 
 
 def test_an_inner_block_that_succeeds_goes_with_the_outer_one() -> None:
-    with pytest.raises(ZeroDivisionError), db.atomic():
-        with db.atomic():
-            note("inner")
-        _ = 1 / 0
+    with failing(), db.atomic():
+        note("inner")
     assert labels() == []
 
 

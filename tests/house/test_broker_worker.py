@@ -35,7 +35,6 @@ class House:
             "PYTHONWARNINGS": "ignore",
         }
         self.workers: list[subprocess.Popen[bytes]] = []
-        self.python("manage.py", "migrate", "--verbosity", "0")
 
     def python(self, *arguments: str) -> None:
         subprocess.run(
@@ -78,11 +77,11 @@ class House:
 
 
 @pytest.fixture(params=["embedded", "redis"])
-def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
+def house(request: pytest.FixtureRequest, migrated: Path) -> Iterator[House]:
     redis_url = settings.REDIS_URL if request.param == "redis" else ""
     if request.param == "redis" and not redis_url:
         pytest.skip("NOT RUN: Redis (set REDIS_URL)")
-    house = House(tmp_path, redis_url)
+    house = House(migrated, redis_url)
     yield house
     house.kill()
 

@@ -116,14 +116,6 @@ def test_values_from_files_count(tmp_path: Path) -> None:
     assert "WECOM_SECRET_FILE" in gone.stderr
 
 
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    var = tmp_path_factory.mktemp("var")
-    done = run(var, "manage.py", "migrate", "--verbosity", "0")
-    assert done.returncode == 0, done.stderr
-    return var
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",

@@ -54,7 +54,7 @@ def test_day_zero_exists_only_where_the_anchor_is_day_zero(
     project = make_project(anchor_is_day=anchor_is_day)
     entry = VisitPlanEntry(project=project, visit="V1", anchor_field="a", date_field="b", day=0)
     if refused:
-        with pytest.raises(ValidationError, match="Day 0|0"):
+        with pytest.raises(ValidationError, match="0"):
             entry.clean()
     else:
         entry.clean()

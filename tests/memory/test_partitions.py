@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -27,7 +28,7 @@ def test_months_follow_each_other_without_gap(first: date, count: int) -> None:
     found = partitions.months(first, count)
     assert len(found) == count
     assert found[0][0] == first.replace(day=1)
-    for (_, end), (start, _) in zip(found, found[1:], strict=False):
+    for (_, end), (start, _) in pairwise(found):
         assert end == start
     for start, end in found:
         assert start.day == end.day == 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
+from urllib.request import ProxyHandler, build_opener
 
-import httpx
 from django.conf import settings
 
 from engines import sop
@@ -60,6 +61,7 @@ SEND = {
     ]
 }
 SENT = '{"reason": "已通知", "evidence": ["\\"sent\\": 1"], "passed": true, "confidence": 0.9}'
+DIRECT = build_opener(ProxyHandler({}))
 TELL = [SEND, {"content": SENT}]
 
 
@@ -75,8 +77,9 @@ def prepare() -> None:
 def script(*messages: Any) -> None:
     """What the LLM says next; not a call of the product."""
     url = f"http://127.0.0.1:{settings.SIM_PORT}/_control/llm/script"
-    with httpx.Client(trust_env=False) as client:
-        client.post(url, json=list(messages)).raise_for_status()
+    # Not httpx: its boundaries are counted, and making a client takes longer than the whole call.
+    with DIRECT.open(url, json.dumps(messages).encode(), timeout=30) as answer:
+        answer.read()
 
 
 def order() -> TaskRun:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engines import sop
@@ -70,10 +72,13 @@ def test_seven_and_007_are_two_subjects(study: Study) -> None:
     assert sop.reviews.reviewer(study["wanghushi"], other.reviews.get()) is None
 
 
-def test_a_run_starts_by_its_message_and_ends_once(study: Study) -> None:
-    run = sop.start(
-        project=study.project, skill=qc(study), record_id="P004", triggered_by="zhangyi"
-    )
+def test_a_run_starts_by_its_message_and_ends_once(
+    study: Study, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        run = sop.start(
+            project=study.project, skill=qc(study), record_id="P004", triggered_by="zhangyi"
+        )
 
     assert "engines.tasks.drive_run" in drain()
     run.refresh_from_db()

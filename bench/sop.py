@@ -1,0 +1,220 @@
+"""SOP runs per second on PostgreSQL against LangGraph's PostgresSaver, interleaved in rounds.
+
+One run: rule -> rule -> suspend -> resume -> end. Both sides evaluate the same two rules with the
+same compiled rule engine on the same row of about 2 kB, one process, one connection each, on the
+same server with the same settings (fsync and synchronous_commit as they are); every step that a
+crash must not lose is committed before the next.
+
+Ours is the product's own path: `sop.start(data=…)`, `sop.drive`, `sop.decide(actor=the CRC)`, each
+with its transactions, the journal, the data snapshot (encrypted), the review with what was shown,
+fencing, permissions and sites, and the WeCom receivers connected, so that the review card, its
+change after the decision and the final message are outbox rows. The study has no REDCap address:
+the decision's second reading of the subject ends at once ("could not be read") and no HTTP is in the
+timed part, as none is in the peer's. Nothing wakes a worker: the process drives its own runs.
+
+The row without the audit chain runs the same with `projects.audit.record` silenced; the row with it
+is the product as it is.
+
+LangGraph: a StateGraph of two rule nodes and one that calls `interrupt()`, PostgresSaver made by
+`from_conn_string`, `durability="sync"`, `invoke` and `invoke(Command(resume=…))`. It writes neither
+journal, outbox nor audit, checks no permission and has no fencing.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from statistics import median
+from typing import Any, TypedDict
+from unittest import mock
+
+from bench import _data
+from bench._database import ABSENT, temporary
+from bench._measure import Row, interleaved, missing, ratio, row, seconds
+
+RUNS = 25
+ROUNDS = 6
+RECORD = "P002"
+OURS = {"journal and outbox": 1.7, "journal, outbox and audit chain": 1.3}
+NAME = "sop: rule, rule, suspend, resume, end on PostgreSQL, {what}, runs/s"
+RULES: list[list[dict[str, Any]]] = [
+    [{"id": "A", "field": "age_0", "logic": {"<=": [18, {"var": "age_0"}, 75]}, "message": "m"}],
+    [{"id": "B", "field": "ecog_0", "logic": {"in": [{"var": "ecog_0"}, [0, 1]]}, "message": "m"}],
+]
+Go = Callable[[], None]
+
+
+def run() -> list[Row]:
+    """Runs per second, with the audit chain and without."""
+    with temporary() as url:
+        if url is None:
+            return [
+                missing(NAME.format(what=what), _peer_name(), f">= {goal} x", ABSENT)
+                for what, goal in OURS.items()
+            ]
+        return _measured(url)
+
+
+def _measured(url: str) -> list[Row]:
+    ours = _ours()
+    works = {
+        "journal and outbox": _timer(ours, silent=True),
+        "journal, outbox and audit chain": _timer(ours),
+    }
+    with _langgraph(url) as peer:
+        if peer:
+            works["peer"] = _timer(peer)
+        spent = interleaved(works, ROUNDS)
+    _check_side_effects()
+    return [_row(what, goal, spent) for what, goal in OURS.items()]
+
+
+def _row(what: str, goal: float, spent: dict[str, list[float]]) -> Row:
+    peer = spent.get("peer")
+    times = ratio(peer, spent[what]) if peer else None
+    return row(
+        NAME.format(what=what),
+        _per_second(spent[what]),
+        peer=_peer_name(),
+        of_peer=_per_second(peer) if peer else None,
+        times=times,
+        goal=f">= {goal} x",
+        met=times is not None and times >= goal,
+    )
+
+
+def _per_second(spent: list[float]) -> float:
+    return round(RUNS / median(spent), 1)
+
+
+def _timer(go: Go, *, silent: bool = False) -> Callable[[], float]:
+    def many() -> None:
+        for _ in range(RUNS):
+            go()
+
+    def timed() -> float:
+        if not silent:
+            return seconds(many)
+        with mock.patch("projects.audit.record"):
+            return seconds(many)
+
+    return timed
+
+
+def _row_of_data() -> dict[str, str]:
+    row_ = {**_data.exported(1)[0], "record_id": RECORD, "age_0": "50", "ecog_0": "1"}
+    return row_ | {"note_0": "既往史无特殊。" * 80}
+
+
+def _ours() -> Go:
+    from django.utils.timezone import now
+
+    from bench import _study
+    from engines import sop
+    from projects.records import RecordData
+    from skills.models import Skill
+    from skills.services import save_skill
+
+    project = _study.project()
+    crc = _study.people(project)["wanghushi"]
+    nodes = {
+        "first": {"type": "hard_rule", "rules": RULES[0], "on_pass": "second"},
+        "second": {"type": "hard_rule", "rules": RULES[1], "on_pass": "person"},
+        "person": {"type": "human_review", "description": "请复核"},
+    }
+    config = {"name": "bench", "start_node": "first", "nodes": nodes}
+    skill = Skill(project=project, skill_type="qc_process", name="bench", config=config)
+    skill = save_skill(skill=skill, actor="admin")
+    rows = (_row_of_data(),)
+
+    def go() -> None:
+        data = RecordData(RECORD, "site_a", rows, now(), (), True)
+        run = sop.start(
+            project=project,
+            skill=skill,
+            record_id=RECORD,
+            triggered_by="zhangyi",
+            data=data,
+            wake=False,
+        )
+        sop.drive(run.pk)
+        review = sop.open_review(run)
+        if review is None:
+            raise RuntimeError("the run was not suspended")
+        run = sop.decide(review_id=review.pk, actor=crc, decision="approve", seen=review.seen)
+        if run.final_state != "end_success":
+            raise RuntimeError(f"the run ended as {run.final_state}")
+
+    return go
+
+
+def _check_side_effects() -> None:
+    """Every run has its journal, card, changed card and message: else the figure is worth nothing."""
+    from engines.models import SopStep, TaskRun
+    from wechat.models import OutboxMessage
+
+    runs = TaskRun.objects.count()
+    steps, messages = SopStep.objects.count(), OutboxMessage.objects.count()
+    if steps != 4 * runs or messages < 2 * runs:
+        raise RuntimeError(f"{runs} runs, {steps} steps, {messages} messages")
+
+
+def _peer_name() -> str:
+    try:
+        return f"LangGraph {version('langgraph')} PostgresSaver, sync"
+    except ImportError:
+        return "LangGraph PostgresSaver, sync"
+
+
+class State(TypedDict, total=False):
+    """What the peer keeps between its nodes: the same row and what the rules said."""
+
+    rows: list[dict[str, str]]
+    first: list[str]
+    second: list[str]
+    decision: str
+
+
+@contextmanager
+def _langgraph(url: str) -> Iterator[Go | None]:
+    try:
+        from langgraph.checkpoint.postgres import PostgresSaver
+        from langgraph.graph import END, START, StateGraph
+        from langgraph.types import Command, interrupt
+    except ImportError:
+        yield None
+        return
+    first, second = _judge(RULES[0]), _judge(RULES[1])
+    graph = StateGraph(State)
+    graph.add_node("a", lambda state: {"first": first(state["rows"])})
+    graph.add_node("b", lambda state: {"second": second(state["rows"])})
+    graph.add_node("person", lambda _state: {"decision": interrupt("请复核")})
+    edges = [START, "a", "b", "person", END]
+    for source, target in zip(edges, edges[1:], strict=False):
+        graph.add_edge(source, target)
+    rows = [_row_of_data()]
+    with PostgresSaver.from_conn_string(url) as saver:
+        saver.setup()
+        compiled = graph.compile(checkpointer=saver)
+
+        def go() -> None:
+            thread = {"configurable": {"thread_id": str(uuid.uuid4())}}
+            compiled.invoke({"rows": rows}, thread, durability="sync")
+            ended = compiled.invoke(Command(resume="approve"), thread, durability="sync")
+            if ended["decision"] != "approve" or ended["first"] + ended["second"] != ["PASS"] * 2:
+                raise RuntimeError(f"the peer ended with {ended}")
+
+        yield go
+
+
+def _judge(rules: list[dict[str, Any]]) -> Callable[[list[dict[str, str]]], list[str]]:
+    from datetime import date
+
+    from engines.hard_rules import StudyContext, compile_rule_set
+
+    rule_set = compile_rule_set(rules, StudyContext.build(_data.dictionary()))
+    today = date(2024, 6, 1)
+    return lambda rows: [str(r.outcome) for r in rule_set.evaluate(RECORD, rows, today)]

@@ -1,0 +1,136 @@
+"""Two people, or a person and a cancellation, in the same instant: exactly one wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from engines import sop
+from engines.models import Review, TaskRun
+from projects import audit
+from projects.models import AuditEntry
+from tests.engines.sop.kit import review_of, run_qc
+from tests.support.stand_ins import StandIns
+from tests.support.study import seed_study
+from wechat.models import OutboxMessage
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TIMES = 4
+
+
+def at_once(*calls: Callable[[], Any]) -> list[str]:
+    """What became of calls that start together: "won" or the name of the refusal."""
+    barrier = threading.Barrier(len(calls))
+    outcomes: list[str] = [""] * len(calls)
+
+    def work(number: int, call: Callable[[], Any]) -> None:
+        try:
+            barrier.wait()
+            call()
+            outcomes[number] = "won"
+        except Exception as error:
+            outcomes[number] = type(error).__name__
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=work, args=pair) for pair in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return outcomes
+
+
+def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+
+    def say(review: Review, who: str, decision: sop.Decision) -> Callable[[], Any]:
+        return lambda: sop.decide(
+            review_id=review.pk,
+            actor=study[who],
+            decision=decision,
+            reason="同时",
+            seen=review.seen,
+        )
+
+    for _time in range(TIMES):
+        run = run_qc(study, "P012")
+        review = review_of(run)
+        outcomes = at_once(
+            say(review, "wanghushi", "approve"),
+            say(review, "admin", "reject"),
+            say(review, "admin", "approve"),
+        )
+
+        assert sorted(outcomes) == ["NotSuspended", "NotSuspended", "won"]
+        run.refresh_from_db()
+        review.refresh_from_db()
+        approved = outcomes[1] != "won"
+        assert review.status == ("approved" if approved else "rejected")
+        assert review.decided_by == ("wanghushi" if outcomes[0] == "won" else "admin")
+        assert run.final_state == ("end_success" if approved else "end_rejected")
+        assert [step.seq for step in run.steps.order_by("seq")] == [*range(run.seq)]
+        results = OutboxMessage.objects.filter(key__startswith=f"run:{run.pk}")
+        assert results.count() == 1
+    decided = AuditEntry.objects.filter(action__in=["review.approve", "review.reject"])
+    assert decided.count() == TIMES
+    assert [*audit.verify()] == []
+
+
+def test_approve_and_cancel_at_once(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+    for _time in range(TIMES):
+        run = run_qc(study, "P012")
+        review = review_of(run)
+        outcomes = at_once(
+            lambda review=review: sop.decide(  # type: ignore[misc]
+                review_id=review.pk, actor=study["wanghushi"], decision="approve", reason="好"
+            ),
+            lambda run=run: sop.cancel(run=run, actor="admin", reason="不要了"),  # type: ignore[misc]
+        )
+
+        assert sorted(outcomes) == ["NotSuspended", "won"]
+        run.refresh_from_db()
+        review.refresh_from_db()
+        expected = ("COMPLETED", "approved") if outcomes[0] == "won" else ("CANCELLED", "withdrawn")
+        assert (run.status, review.status) == expected
+    assert [*audit.verify()] == []
+
+
+def test_many_drivers_of_one_run(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+    skill = study.project.skills.get(skill_type="qc_process")
+    for record in ("P004", "P012"):
+        run = sop.start(
+            project=study.project, skill=skill, record_id=record, triggered_by="zhangyi", wake=False
+        )
+        assert at_once(*[lambda run=run: sop.drive(run.pk)] * 4) == ["won"] * 4  # type: ignore[misc]
+
+        run.refresh_from_db()
+        assert run.status in {"COMPLETED", "SUSPENDED"}
+        assert [step.seq for step in run.steps.order_by("seq")] == [*range(run.seq)]
+        assert run.findings.count() == 1
+        assert run.fence == 1, "one of the four had it, the others had nothing to do"
+
+
+def test_two_runs_open_the_same_finding_once(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+    skill = study.project.skills.get(skill_type="qc_process")
+    runs = [
+        sop.start(
+            project=study.project, skill=skill, record_id="P004", triggered_by="zhangyi", wake=False
+        )
+        for _number in range(3)
+    ]
+    assert at_once(*[lambda run=run: sop.drive(run.pk) for run in runs]) == ["won"] * 3  # type: ignore[misc]
+
+    from engines.sop.findings import seen_in
+
+    found = [seen_in(run) for run in TaskRun.objects.filter(pk__in=[run.pk for run in runs])]
+    assert len(found[0]) == 1
+    assert found[0] == found[1] == found[2], "the others say that they saw it too"
+    assert AuditEntry.objects.filter(action="finding.open").count() == 1

@@ -1,0 +1,201 @@
+"""Findings: opened once, observed again, resolved by data change, opened again, closed by a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engines import sop
+from engines.models import FindingEvent, PendingAction
+from engines.sop import findings as book
+from projects.db import atomic
+from projects.models import Project
+from tests.engines.sop.kit import (
+    change,
+    findings,
+    hard,
+    human,
+    new_skill,
+    rule,
+    run_of,
+    run_qc,
+    soft,
+)
+from tests.support.study import Study
+
+pytestmark = pytest.mark.django_db
+State = PendingAction.State
+SCREENING = "screening_arm_1"
+ECOG = rule(id="E", field="ecog", logic={"<=": [{"var": "ecog"}, 2]}, message="ECOG>2")
+
+
+def ecog(study: Study, value: str) -> None:
+    event = next(
+        row["redcap_event_name"]
+        for row in rows_of(study, "P004")
+        if row.get("ecog_score") not in {None, ""}
+    )
+    change(study, "P004", str(event), ecog_score=value)
+
+
+def rows_of(study: Study, record: str) -> list[dict[str, Any]]:
+    from engines.sop import snapshot
+
+    return [dict(row) for row in snapshot.read(study.project, record).rows]
+
+
+def only() -> PendingAction:
+    return PendingAction.objects.get()
+
+
+def events(finding: PendingAction) -> list[str]:
+    return [*finding.events.values_list("what", flat=True)]
+
+
+def test_a_second_run_observes_and_opens_nothing(study: Study) -> None:
+    run_qc(study, "P004")
+    again = run_qc(study, "P004")
+
+    finding = only()
+    assert (finding.state, events(finding)) == (State.OPEN, ["observed"])
+    assert findings(again) == [finding]
+
+
+def test_changed_data_resolve_but_a_person_closes(study: Study) -> None:
+    run_qc(study, "P004")
+    ecog(study, "1")
+    later = run_qc(study, "P004")
+
+    finding = only()
+    assert (finding.state, events(finding)) == (State.DATA_CHANGED, ["resolved by data change"])
+    assert finding.open_key
+    assert finding.resolved_at is None
+    assert later.final_state != "end_with_violation"
+
+
+def test_a_value_that_breaks_the_rule_again_opens_the_same_finding(study: Study) -> None:
+    run_qc(study, "P004")
+    ecog(study, "1")
+    run_qc(study, "P004")
+    ecog(study, "4")
+    run_qc(study, "P004")
+
+    finding = only()
+    assert finding.state == State.OPEN
+    assert events(finding) == ["resolved by data change", "observed", "reopened"]
+    assert finding.value == "4", "it says what was seen last"
+
+
+def test_a_closed_finding_stays_closed_and_a_new_one_is_opened(study: Study) -> None:
+    run_qc(study, "P004")
+    with atomic():
+        assert book.close(only(), actor=study["admin"], resolution="已核对")
+        assert not book.close(only(), actor=study["admin"], resolution="又一次")
+    run_qc(study, "P004")
+
+    assert sorted(PendingAction.objects.values_list("state", flat=True)) == [
+        State.CLOSED,
+        State.OPEN,
+    ]
+    closed = PendingAction.objects.get(state=State.CLOSED)
+    assert (closed.resolved_by, closed.resolution, closed.open_key) == ("admin", "已核对", None)
+
+
+def test_an_incomplete_read_resolves_nothing(study: Study) -> None:
+    run_qc(study, "P004")
+    ecog(study, "1")
+    token = study.run["redcap_tokens"]["deidentified"]
+    Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
+    study.project.refresh_from_db()
+    run = run_qc(study, "P004")
+
+    assert not run.is_complete
+    assert PendingAction.objects.get(rule_key="EL03").state == State.OPEN
+
+
+def test_an_incomplete_read_never_ends_in_success(study: Study) -> None:
+    token = study.run["redcap_tokens"]["deidentified"]
+    Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
+    study.project.refresh_from_db()
+    run = run_of(study, new_skill(study, {"a": hard()}))
+
+    assert (run.is_complete, run.final_state) == (False, "end_review_required")
+    assert run.message
+    assert [f.action_type for f in findings(run)] == ["review_required"]
+
+
+def test_blanking_the_value_makes_the_violation_a_question(study: Study) -> None:
+    skill = new_skill(study, {"a": hard(rules=[ECOG])})
+    run_of(study, skill, "P004")
+    ecog(study, "")
+    run_of(study, skill, "P004")
+
+    finding = PendingAction.objects.get(rule_key="E")
+    assert (finding.state, finding.outcome, finding.reason) == (State.OPEN, "UNKNOWN", "missing")
+    assert finding.action_type == "review_required"
+    assert FindingEvent.objects.get(finding=finding).note == "FAIL → UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("severity", "kind"), [("error", "violation"), ("warning", "warning"), ("info", "warning")]
+)
+def test_the_kind_of_a_finding_follows_the_severity(study: Study, severity: str, kind: str) -> None:
+    run = run_of(
+        study, new_skill(study, {"a": hard(rules=[ECOG | {"severity": severity}])}), "P004"
+    )
+
+    found = {f.rule_key: f.action_type for f in findings(run)}
+    assert found == {"E": kind, "end_review_required": "review_required"}
+
+
+def test_a_later_success_answers_the_finding_of_the_end(study: Study) -> None:
+    skill = new_skill(study, {"a": hard(rules=[ECOG])})
+    assert run_of(study, skill, "P004").final_state == "end_review_required"
+    ecog(study, "0")
+    assert run_of(study, skill, "P004").final_state == "end_success"
+
+    assert {f.state for f in PendingAction.objects.all()} == {State.DATA_CHANGED}
+
+
+def test_two_subjects_two_workflows_two_nodes_are_four_places(study: Study) -> None:
+    same = {"rules": [rule(id="X", logic={">": [{"var": "age"}, 200]})], "on_fail": "b"}
+    nodes = {"a": hard(**same), "b": hard(**(same | {"on_fail": "end_x"}))}
+    for kind in ("qc_process:x", "qc_process:y"):
+        skill = new_skill(study, nodes, kind)
+        for record in ("P001", "P004", "P001"):
+            run_of(study, skill, record)
+
+    assert (
+        PendingAction.objects.count()
+        == len({*PendingAction.objects.values_list("open_key", flat=True)})
+        == 8
+    )
+
+
+def test_a_rule_that_lost_its_field_does_not_silence_the_others(study: Study) -> None:
+    broken = rule(id="GONE", field="no_such_field", logic={">": [{"var": "no_such_field"}, 1]})
+    skill = new_skill(study, {"a": hard(rules=[ECOG])})
+    skill.config["nodes"]["a"]["rules"].append(broken)
+    run = run_of(study, skill, "P004")
+
+    found = {f.rule_key: (f.outcome, f.action_type) for f in findings(run)}
+    assert found["E"] == ("FAIL", "violation")
+    assert found["GONE"] == ("ERROR", "review_required")
+    assert PendingAction.objects.get(rule_key="GONE").message.startswith("规则执行异常: ")
+    assert run.final_state == "end_review_required"
+
+
+def test_hard_rules_without_a_subject_are_no_pass(study: Study) -> None:
+    run = run_of(study, new_skill(study, {"a": hard()}), None)
+
+    assert run.final_state == "end_review_required"
+    assert {f.outcome for f in findings(run)} == {"UNKNOWN"}
+
+
+def test_a_verdict_about_no_subject_is_no_finding(study: Study) -> None:
+    run = run_of(study, new_skill(study, {"a": soft(on_fail="end_nothing"), "b": human()}), None)
+
+    assert findings(run) == []
+    assert run.status == "SUSPENDED"
+    assert sop.open_review(run)
