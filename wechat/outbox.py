@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
 from projects import audit
 from projects.db import after_commit, atomic
 from projects.models import Project
+from wechat import answers, formats
 from wechat.models import OutboxMessage
 from wechat.neutralise import neutralise
 from wechat.splitting import split
 
 Kind = OutboxMessage.Kind
 TEXTS = (Kind.TEXT, Kind.MARKDOWN)
+MOST_PARTS = 4  # 30 messages a minute reach a member: a book goes to the console
 
 
 class Payload(BaseModel):
@@ -38,11 +42,13 @@ def enqueue(
 ) -> None:
     """Insert a message once: where `key` is already there nothing happens. Call it in a transaction.
 
-    `content` is a text (cut into numbered parts), a template card, or for `card_update` the call's body.
-    `fallback` is sent as text where WeCom refuses a card or its update.
+    `content` is a text (cut into numbered parts; over `WECOM_MOST_PARTS` the rest is a page of the console),
+    a template card, or the body of the call. `fallback` is sent as text where WeCom refuses the message.
     """
+    if _is_there(key):
+        return
     if isinstance(content, str):
-        messages = _texts(kind, content)
+        messages = _texts(kind, content, to_user.lower(), project)
     elif kind == Kind.CARD:
         messages = [{"msgtype": "template_card", "template_card": dict(content)}]
     else:
@@ -56,11 +62,44 @@ def enqueue(
     )
 
 
-def _texts(kind: str, content: str) -> list[dict[str, Any]]:
+def tell(
+    *, to_user: str, project: Project | None, content: str, key: str, fallback: str = ""
+) -> None:
+    """`enqueue` a text as this reader can see it: markdown where there is markup, else plain text."""
+    kind, text = formats.choose(content, to_user=to_user, project=project)
+    enqueue(
+        to_user=to_user, project=project, kind=kind, content=text, key=key, fallback=fallback
+    )
+
+
+def _is_there(key: str) -> bool:
+    return OutboxMessage.objects.filter(key=f"{key}#1").exists()
+
+
+def _texts(
+    kind: str, content: str, to_user: str, project: Project | None
+) -> list[dict[str, Any]]:
     if kind not in TEXTS:
         raise ValueError(f"{kind} needs a mapping")
-    parts = split(neutralise(content, markdown=kind == Kind.MARKDOWN)) if content.strip() else []
+    if not content.strip():
+        return []
+    parts = split(neutralise(content, markdown=kind == Kind.MARKDOWN))
+    most = int(getattr(settings, "WECOM_MOST_PARTS", MOST_PARTS))
+    if len(parts) > most and "|" not in to_user:
+        parts = _with_page(parts, most, content, to_user, project)
     return [{"msgtype": str(kind), str(kind): {"content": part}} for part in parts]
+
+
+def _with_page(
+    parts: list[str], most: int, content: str, to_user: str, project: Project | None
+) -> list[str]:
+    """The first parts and, as the last one, where the whole can be read."""
+    path = answers.keep(text=content, to_user=to_user, project=project)
+    link = f"{settings.PUBLIC_URL}{path}"
+    kept = parts[: most - 1]
+    last = f"({most}/{most}) " + _("The whole answer: %(link)s") % {"link": link}
+    shown = [part.replace(f"/{len(parts)}) ", f"/{most}) ", 1) for part in kept]
+    return [*shown, last]
 
 
 def _insert(
@@ -77,7 +116,7 @@ def _insert(
         )
         for number, payload in enumerate(payloads, 1)
     ]
-    if not rows or OutboxMessage.objects.filter(key=rows[0].key).exists():
+    if not rows:
         return
     try:
         with transaction.atomic():

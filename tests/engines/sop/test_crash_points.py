@@ -52,7 +52,7 @@ def _lab(servers: StandIns, var: Path, stride: int) -> tuple[list[dict[str, Any]
     }
     command = [sys.executable, "-m", "tests.engines.sop.crash_lab", str(stride)]
     done = subprocess.run(
-        command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=900
+        command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=1800
     )
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return lines, done.returncode, done.stderr[-4000:]

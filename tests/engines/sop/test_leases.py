@@ -1,0 +1,235 @@
+"""Claims, leases and fencing: one worker at a time, a dead one is followed, a late one is not heard."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from engines import sop, tasks
+from engines.models import TaskRun
+from engines.sop import lease
+from engines.sop.drive import POISON
+from tests.engines.sop.kit import begin, expire, go, hard, human, new_skill, qc, run_of, soft, steps
+from tests.engines.sop.test_soft_lies import said
+from tests.support.study import Study
+from tests.support.tasks import drain
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(study: Study) -> TaskRun:
+    return begin(study, qc(study), "P004")
+
+
+def copy(run: TaskRun) -> TaskRun:
+    return TaskRun.objects.select_related("project", "skill").get(pk=run.pk)
+
+
+def test_of_two_that_read_the_same_row_one_claims(run: TaskRun) -> None:
+    first, second = copy(run), copy(run)
+
+    assert lease.claim(first)
+    assert not lease.claim(second)
+    assert (first.fence, first.attempts, second.fence) == (1, 1, 0)
+
+
+def test_a_living_lease_keeps_others_away(run: TaskRun) -> None:
+    assert lease.claim(copy(run))
+
+    assert go(run).steps.count() == 0
+    assert (run.status, run.fence) == ("RUNNING", 1)
+
+
+def test_an_expired_lease_is_taken_over(run: TaskRun) -> None:
+    dead = copy(run)
+    assert lease.claim(dead)
+    expire(run)
+
+    assert go(run).final_state == "end_with_violation"
+    assert run.fence == 2
+    assert not lease.renew(dead), "the dead worker, should it wake up, has lost the run"
+
+
+def test_a_result_that_comes_too_late_is_thrown_away(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker sleeps in the middle of its LLM call; another one takes the run over and ends it."""
+    run = begin(study, new_skill(study, {"judge": soft(on_fail="end_bad")}))
+    study.stand_ins.script(said(), said(passed=False, reason="有"))
+    from engines.llm import Llm
+
+    real = Llm.ask
+
+    def slow(self: Llm, *args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(Llm, "ask", real)
+        answer = real(self, *args, **kwargs)
+        expire(run)
+        sop.drive(run.pk)
+        return answer
+
+    monkeypatch.setattr(Llm, "ask", slow)
+    go(run)
+
+    assert run.final_state == "end_bad", "the second worker's verdict stands"
+    assert steps(run) == ["read pass", "judge fail"]
+    assert {step.fence for step in run.steps.filter(kind="soft_instruction")} == {2}
+
+
+def test_a_run_cancelled_during_slow_work_stays_cancelled(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begin(study, new_skill(study, {"judge": soft()}))
+    study.stand_ins.script(said())
+    from engines.llm import Llm
+
+    real = Llm.ask
+
+    def slow(self: Llm, *args: Any, **kwargs: Any) -> Any:
+        sop.cancel(run=run, actor="admin", reason="不要了")
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Llm, "ask", slow)
+    go(run)
+
+    assert (run.status, steps(run)) == ("CANCELLED", ["read pass"])
+
+
+def test_slow_work_renews_its_lease(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(study, new_skill(study, {"judge": soft()}))
+    study.stand_ins.script(said(evidence=["编的"]), said())
+    renewed: list[bool] = []
+    real = lease.renew
+
+    def renew(run: TaskRun) -> bool:
+        TaskRun.objects.filter(pk=run.pk).update(lease_until=now() + timedelta(seconds=1))
+        renewed.append(real(run))
+        assert TaskRun.objects.get(pk=run.pk).lease_until > now() + lease.LEASE / 2  # type: ignore[operator]
+        return renewed[-1]
+
+    monkeypatch.setattr("engines.sop.drive.renew", renew)
+
+    assert go(run).final_state == "end_success"
+    assert renewed == [True, True], "before each call"
+
+
+def test_redcap_away_is_tried_again_later(study: Study) -> None:
+    study.stand_ins.fault("redcap", "status", 503, times=None)
+    run = run_of(study, qc(study), "P004")
+    assert (run.status, run.attempts, run.lease_until, run.seq) == ("RUNNING", 1, None, 0)
+    assert run.available_at
+    assert now() < run.available_at <= now() + timedelta(seconds=60)
+    assert run.message
+
+    study.stand_ins.reset()
+    expire(run)
+    go(run)
+    assert (run.final_state, run.message, run.attempts) == ("end_with_violation", "", 0)
+
+
+def test_redcap_away_for_long_fails_the_run(study: Study) -> None:
+    study.stand_ins.fault("redcap", "status", 503, times=None)
+    run = begin(study, qc(study), "P004")
+    waits = []
+    for _time in range(4):
+        expire(go(run))
+        waits.append(run.available_at)
+
+    assert (run.status, run.final_state) == ("FAILED", "end_error")
+    assert steps(run) == ["baseline_check error"]
+    assert not run.is_complete
+
+
+def test_a_missing_dictionary_waits_and_then_takes_the_error_edge(study: Study) -> None:
+    from projects.models import Dictionary
+    from projects.records import read_record
+
+    run = begin(
+        study,
+        new_skill(study, {"a": hard(on_error="b"), "b": human()}),
+        data=read_record(project=study.project, record_id="P001"),
+    )
+    Dictionary.objects.filter(project=study.project).update(digest="")
+    study.stand_ins.fault("redcap", "status", 403, times=None)
+    for _time in range(3):
+        assert go(run).status == "RUNNING"
+        expire(run)
+    go(run)
+
+    assert (run.status, run.current_node) == ("SUSPENDED", "b")
+    assert steps(run) == ["a error", "b waiting"]
+
+
+def test_the_sweeper_wakes_what_was_left_behind(study: Study, run: TaskRun) -> None:
+    tasks.sweep_runs()
+    assert "engines.tasks.drive_run" not in drain(), "its own message may still be on the way"
+
+    expire(run)
+    tasks.sweep_runs()
+    assert "engines.tasks.drive_run" in drain()
+    run.refresh_from_db()
+    assert run.final_state == "end_with_violation"
+    tasks.sweep_runs()
+    assert drain() == []
+
+
+def test_a_run_that_breaks_its_worker_is_given_up(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begin(study, new_skill(study, {"a": hard()}))
+    trials = 0
+
+    def broken(*args: Any) -> Any:
+        nonlocal trials
+        trials += 1
+        raise MemoryError
+
+    monkeypatch.setattr("engines.sop.chain.hard.evaluate", broken)
+    for _time in range(POISON + 5):
+        expire(run)
+        lease.left_behind()
+        try:
+            go(run)
+        except MemoryError:
+            run.refresh_from_db()
+
+    assert (run.status, run.final_state) == ("FAILED", "end_error")
+    assert trials <= POISON
+    assert steps(run)[-1] == "a error"
+
+
+def test_a_worker_that_dies_each_time_is_counted(study: Study) -> None:
+    run = begin(study, new_skill(study, {"judge": soft()}))
+    lease.left_behind()
+    for _time in range(POISON):
+        expire(run)
+        assert lease.claim(copy(run)), "claimed, and then the process is gone"
+    expire(run)
+
+    assert go(run).status == "FAILED"
+
+
+def test_a_loop_of_slow_nodes_is_stopped(study: Study) -> None:
+    nodes = {"a": soft(on_pass="b"), "b": soft(on_pass="a", on_fail="end_x")}
+    run = begin(study, new_skill(study, nodes, max_steps=7))
+    study.stand_ins.script(*[said()] * 20)
+    go(run)
+
+    assert (run.status, run.seq) == ("FAILED", 8)
+    assert "7" in run.message
+
+
+def test_a_loop_of_local_nodes_is_stopped(study: Study) -> None:
+    nodes = {"a": hard(on_pass="b"), "b": hard(on_pass="a", on_fail="end_x")}
+    run = run_of(study, new_skill(study, nodes, max_steps=5))
+
+    assert (run.status, run.final_state, run.seq) == ("FAILED", "end_error", 6)
+
+
+def test_a_run_that_is_gone_is_no_error() -> None:
+    from uuid import uuid4
+
+    sop.drive(uuid4())

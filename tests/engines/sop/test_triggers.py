@@ -1,0 +1,161 @@
+"""What starts a run by itself: a change of data, a finding, a schedule; each once (decisions.md, "triggers")."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from engines import sop, tasks
+from engines.models import TaskRun
+from engines.sop import events
+from skills.models import Skill
+from skills.services import save_skill
+from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc
+from tests.engines.sop.test_findings_life import rows_of
+from tests.support.study import Study
+
+pytestmark = pytest.mark.django_db
+ECOG = rule(id="E", field="ecog", logic={"<=": [{"var": "ecog"}, 2]}, message="ECOG>2")
+
+
+def listener(study: Study, event: str = "record_changed", **more: Any) -> Skill:
+    nodes = {"a": hard(rules=[ECOG], on_fail="end_bad")}
+    return new_skill(study, nodes, f"on_{event}", trigger_type="event", event=event, **more)
+
+
+def changed(study: Study, record: str = "P001") -> list[TaskRun]:
+    return events.record_changed(study.project, record)
+
+
+def put(study: Study, record: str = "P001", **values: str) -> None:
+    name = next(iter(values))
+    place = next(row["redcap_event_name"] for row in rows_of(study, record) if row.get(name))
+    change(study, record, str(place), **values)
+
+
+def test_once_per_change_however_often_it_is_told(study: Study) -> None:
+    listener(study)
+
+    assert [len(changed(study)) for _time in range(3)] == [1, 0, 0]
+    put(study, ecog_score="2")
+    assert [len(changed(study)) for _time in range(3)] == [1, 0, 0]
+    assert TaskRun.objects.get(cause__contains=":0:").triggered_by == "system_event"
+
+
+def test_a_value_that_is_put_back_is_a_change_too(study: Study) -> None:
+    listener(study)
+    before = next(str(row["ecog_score"]) for row in rows_of(study, "P001") if row.get("ecog_score"))
+    go(changed(study)[0])
+    put(study, ecog_score="4")
+    bad = go(changed(study)[0])
+    assert findings(bad)[0].state == "open"
+    put(study, ecog_score=before)
+    (run,) = changed(study)
+
+    assert go(run).final_state == "end_success"
+    assert findings(bad)[0].state == "data_changed"
+
+
+def test_a_filter_listens_to_its_field_or_form_only(study: Study) -> None:
+    listener(study, event_field="ecog_score")
+    assert len(changed(study)) == 1
+    put(study, weight_kg="71")
+    assert changed(study) == []
+    put(study, ecog_score="2")
+    assert len(changed(study)) == 1
+
+
+def test_a_new_adverse_event(study: Study) -> None:
+    listener(study, "ae_added")
+    assert changed(study, "P014") == [], "there is none yet"
+    row = {"record": "P014", "event": "log_arm_1", "instrument": "ae", "instance": 1}
+    study.stand_ins.post("redcap/records", [row | {"values": {"ae_term": "乏力"}}])
+    assert len(changed(study, "P014")) == 1
+    study.stand_ins.post("redcap/records", [row | {"values": {"ae_term": "恶心"}}])
+    assert changed(study, "P014") == [], "changed, not added"
+
+
+def test_a_finding_starts_its_skill_once_and_no_loop(study: Study) -> None:
+    listener(study, "finding_opened")
+    run_qc(study, "P004")
+    run_qc(study, "P004")
+
+    (follow_up,) = TaskRun.objects.filter(skill__skill_type="on_finding_opened")
+    assert follow_up.cause
+    assert follow_up.cause.startswith("finding:")
+    assert go(follow_up).final_state == "end_bad"
+    assert TaskRun.objects.filter(skill__skill_type="on_finding_opened").count() == 1
+
+
+@pytest.mark.parametrize("fault", [503, 403])
+def test_an_unreadable_redcap_starts_nothing(study: Study, fault: int) -> None:
+    listener(study)
+    study.stand_ins.fault("redcap", "status", fault, times=None)
+
+    tasks.record_changed(str(study.project.pk), "P001")
+    assert not TaskRun.objects.exists()
+
+
+def test_a_disabled_skill_listens_no_more(study: Study) -> None:
+    skill = listener(study)
+    skill.is_active = False
+    save_skill(skill=skill, actor="admin")
+
+    assert changed(study) == []
+
+
+def test_the_hook_of_redcap_is_only_a_hint(study: Study, client: Any) -> None:
+    from tests.support.tasks import drain
+
+    listener(study)
+    url = f"/redcap/det/{study.project.redcap_det_secret}/"
+    for _time in range(2):
+        answer = client.post(url, {"record": "P004", "project_id": "1"})
+        assert (answer.status_code, answer.content) == (200, b"")
+    drain()
+    assert TaskRun.objects.count() == 1
+    assert client.post("/redcap/det/wrong/", {"record": "P004"}).status_code == 404
+
+
+def test_a_schedule_fires_once(study: Study) -> None:
+    skill = new_skill(
+        study, {"a": human()}, "daily", trigger_type="cron", cron_schedule="0 9 * * *"
+    )
+    with time_machine.travel(datetime.fromisoformat("2026-12-01T09:00:20+08:00"), tick=False):
+        runs = [sop.fire(Skill.objects.get(pk=skill.pk)) for _caller in range(3)]
+        tasks.fire_skill(str(skill.pk))
+    assert [run is not None for run in runs] == [True, False, False]
+    with time_machine.travel(datetime.fromisoformat("2026-12-02T08:59:59+08:00"), tick=False):
+        assert sop.fire(skill) is None
+    with time_machine.travel(datetime.fromisoformat("2026-12-02T11:30:00+08:00"), tick=False):
+        late = sop.fire(skill)
+    assert late
+    assert late.cause == "cron:2026-12-02T09:00:00+08:00"
+    assert (late.record_id, late.triggered_by) == (None, "system_scheduler")
+
+
+@pytest.mark.parametrize(
+    "values", [{"is_active": False}, {"trigger_type": "webhook"}, {"cron_schedule": None}]
+)
+def test_what_has_no_schedule_does_not_fire(study: Study, values: dict[str, Any]) -> None:
+    skill = new_skill(
+        study, {"a": human()}, "daily", trigger_type="cron", cron_schedule="0 9 * * *"
+    )
+    for name, value in values.items():
+        setattr(skill, name, value)
+
+    assert sop.fire(skill) is None
+
+
+def test_a_cause_is_used_once(study: Study) -> None:
+    skill = new_skill(study, {"a": hard()})
+    runs = [
+        sop.start(project=study.project, skill=skill, record_id="P001", triggered_by="x", cause="c")
+        for _caller in range(2)
+    ]
+
+    assert runs[0].pk == runs[1].pk
+    assert TaskRun.objects.count() == 1

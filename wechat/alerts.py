@@ -1,0 +1,55 @@
+"""What an operator has to mend: a log line for the watch, a row for the console (wecom.md 9.8)."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db.models import F
+from django.utils.timezone import now
+
+from integrations.wecom import Kind, SendError
+from wechat.models import Alert
+
+logger = logging.getLogger(__name__)
+
+Code = Alert.Code
+_CODES = {60020: Code.ADDRESS, 45009: Code.LIMIT, 40001: Code.SECRET}
+# WeCom's words for "this person cannot be reached" (wecom.md 3.6; O10, O11, A13).
+UNREACHABLE = frozenset({81013, 60011, 60111, 40003})
+# What a call that works proves wrong.
+_OF_CALLS = (Code.ADDRESS, Code.SECRET, Code.LIMIT, Code.REFUSED)
+
+
+def sound(code: Alert.Code, detail: str = "", subject: str = "") -> None:
+    """Note a trouble. `detail` carries no secret and no text of a message."""
+    logger.error("ALERT %s %s: %s", code.value, subject, detail)
+    Alert.objects.bulk_create(
+        [Alert(code=code, subject=subject[:64], times=0)], ignore_conflicts=True
+    )
+    Alert.objects.filter(code=code, subject=subject[:64]).update(
+        detail=detail[:300], last_at=now(), times=F("times") + 1, cleared_at=None
+    )
+
+
+def sound_for(error: SendError) -> None:
+    """Note a call that was refused for a reason of the whole app."""
+    if error.kind in (Kind.ALERT, Kind.WAIT):
+        sound(_CODES.get(error.code, Code.REFUSED), f"{error.code} {error.detail}")
+
+
+def clear(*codes: Alert.Code, subject: str = "") -> None:
+    """It works again."""
+    still = Alert.objects.filter(code__in=codes, subject=subject, cleared_at=None)
+    if still.exists():
+        still.update(cleared_at=now())
+
+
+def calls_work() -> None:
+    """WeCom took a call of ours."""
+    clear(*_OF_CALLS)
+
+
+def unreachable() -> set[str]:
+    """Userids that WeCom does not deliver to."""
+    rows = Alert.objects.filter(code=Code.UNREACHABLE, cleared_at=None)
+    return set(rows.values_list("subject", flat=True))

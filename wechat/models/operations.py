@@ -1,0 +1,89 @@
+"""How we stand with WeCom: the access token, and what needs an operator."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
+
+from projects.fields import EncryptedTextField
+
+
+class AccessToken(models.Model):
+    """The one access token of an app, shared by all processes (wecom.md 3.1).
+
+    `refresh_until` is the lease of the process that fetches, `fence` makes its claim fail once another has
+    fetched. `blocked_until` is the circuit: after a refused secret nobody asks, because repeated tries get
+    the address banned. The key holds a digest of the secret: a corrected secret starts afresh.
+    """
+
+    key = models.CharField(max_length=150, primary_key=True)
+    token = EncryptedTextField(blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    refresh_until = models.DateTimeField(null=True, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+    blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
+    error_code = models.IntegerField(_("error code"), null=True, blank=True)
+    error = models.CharField(_("error"), max_length=300, blank=True)
+    fetched_at = models.DateTimeField(_("fetched"), null=True, blank=True)
+
+    class Meta:
+        db_table = "iit_wechat_tokens"
+        verbose_name = _("access token")
+        verbose_name_plural = _("access tokens")
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Alert(models.Model):
+    """Something an operator has to mend, one row per cause: a log line alone is seen by nobody (wecom.md 9.8).
+
+    `subject` is the userid of an unreachable member, else blank. `cleared_at` is set when it works again.
+    """
+
+    class Code(models.TextChoices):
+        KEY = "key", _("The AES key is not the one of the WeCom console")
+        NOT_UNDERSTOOD = "not_understood", _("A genuine callback was not understood")
+        ADDRESS = "address", _("Our address is not trusted by WeCom (60020)")
+        SECRET = "secret", _("WeCom refuses our secret (40001)")
+        LIMIT = "limit", _("Over a call limit of WeCom (45009)")
+        REFUSED = "refused", _("WeCom refuses our calls")
+        INACTIVE = "inactive", _("WeCom is about to suspend the app")
+        UNREACHABLE = "unreachable", _("A member cannot be reached")
+
+    REMEDIES = {
+        Code.KEY: _("Copy EncodingAESKey from the callback settings of the app into WECOM_AES_KEY."),
+        Code.NOT_UNDERSTOOD: _("Look at the quarantined row in the inbox."),
+        Code.ADDRESS: _(
+            "Add the address named below to the trusted addresses of the app; it takes a minute."
+        ),
+        Code.SECRET: _("Copy the secret of the app into WECOM_SECRET. Nobody asks before the ban ends."),
+        Code.LIMIT: _("Nothing: sending goes on by itself. If it stays, ask who else uses the app."),
+        Code.REFUSED: _("Run manage.py wecom_check and do what it says."),
+        Code.INACTIVE: _("Have members open the app, or reopen it in the WeCom console."),
+        Code.UNREACHABLE: _("Add the member to the app's visible range, or end the membership."),
+    }
+
+    code = models.CharField(_("what"), max_length=32, choices=Code.choices)
+    subject = models.CharField(_("whom"), max_length=64, blank=True)
+    detail = models.CharField(_("detail"), max_length=300, blank=True)
+    times = models.PositiveIntegerField(_("times"), default=1)
+    first_at = models.DateTimeField(_("first"), default=now)
+    last_at = models.DateTimeField(_("last"), default=now)
+    cleared_at = models.DateTimeField(_("cleared"), null=True, blank=True)
+
+    class Meta:
+        db_table = "iit_wechat_alerts"
+        ordering = ["-last_at"]
+        verbose_name = _("WeCom alert")
+        verbose_name_plural = _("WeCom alerts")
+        constraints = [models.UniqueConstraint("code", "subject", name="iit_alert_once")]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.subject}".strip()
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return str(self.REMEDIES[Alert.Code(self.code)])

@@ -1,0 +1,93 @@
+"""What goes out to WeCom (design.md 3)."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import ScopedQuerySet
+from projects.fields import EncryptedTextField
+from projects.models import Project
+
+
+class OutboxMessage(models.Model):
+    """A message to WeCom: the only way out (issue 5).
+
+    Inserted in the transaction of what it tells about, under a unique `key`, so that whatever is done twice
+    is told once. `to_user` (lower case; `a|b` for one card to several) is its lane: rows of a lane go out
+    one at a time in the order of their ids. A row that is `sending` with an expired lease may have arrived:
+    it is sent again as the identical JSON (`duplicate_interval`; decisions.md, "resend after an ambiguous
+    time-out"), and `possible_duplicate` says when that came too late for WeCom to notice.
+    """
+
+    class Kind(models.TextChoices):
+        TEXT = "text", _("Text")
+        MARKDOWN = "markdown", _("Markdown")
+        CARD = "card", _("Card")
+        CARD_UPDATE = "card_update", _("Card update")
+        RESPONSE = "response", _("Answer of the smart bot")
+
+    class Status(models.TextChoices):
+        PENDING = "pending", _("Waiting")
+        SENDING = "sending", _("Being sent")
+        SENT = "sent", _("Sent")
+        FAILED = "failed", _("Refused by WeCom")
+        DEAD = "dead", _("Given up")
+
+    UNSENT = (Status.PENDING, Status.SENDING)
+    DEAD_LETTERS = (Status.FAILED, Status.DEAD)
+    COLOURS = {
+        Status.PENDING: "info",
+        Status.SENDING: "info",
+        Status.SENT: "success",
+        Status.FAILED: "danger",
+        Status.DEAD: "danger",
+    }
+
+    key = models.CharField(max_length=150, unique=True)
+    to_user = models.CharField(_("to"), max_length=1000)
+    project = models.ForeignKey(
+        Project, models.SET_NULL, null=True, related_name="+", verbose_name=_("project")
+    )
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind.choices)
+    payload = EncryptedTextField(_("content"))
+    status = models.CharField(
+        _("status"), max_length=16, choices=Status.choices, default=Status.PENDING
+    )
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    available_at = models.DateTimeField(default=now)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    fence = models.PositiveIntegerField(default=0)
+    duplicate_interval = models.PositiveIntegerField(null=True)
+    first_tried_at = models.DateTimeField(null=True, blank=True)
+    tried_at = models.DateTimeField(_("last tried"), null=True, blank=True)
+    is_ambiguous = models.BooleanField(_("may have arrived"), default=False)
+    possible_duplicate = models.BooleanField(_("possible duplicate"), default=False)
+    msgid = models.CharField(_("message id"), max_length=128, blank=True)
+    response_code = models.CharField(max_length=512, blank=True)
+    error_code = models.IntegerField(_("error code"), null=True, blank=True)
+    error = models.CharField(_("error"), max_length=300, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    sent_at = models.DateTimeField(_("sent"), null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_wechat_outbox"
+        ordering = ["-pk"]
+        verbose_name = _("message to WeCom")
+        verbose_name_plural = _("outbox")
+        indexes = [
+            models.Index(fields=["to_user", "status", "id"], name="iit_outbox_lane"),
+            models.Index(fields=["to_user", "tried_at"], name="iit_outbox_rate"),
+            models.Index(fields=["to_user", "first_tried_at"], name="iit_outbox_first"),
+            models.Index(
+                fields=["available_at"],
+                name="iit_outbox_due",
+                condition=models.Q(status__in=["pending", "sending"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} {self.to_user} {self.kind}"
