@@ -114,7 +114,10 @@ def _record(make: random.Random, number: int) -> Record:
 def dictionary() -> list[dict[str, str]]:
     """The fields as REDCap metadata."""
     kinds = [("age", "text", "integer", ""), ("day", "text", "date_ymd", "")]
-    kinds += [("ecog", "radio", "", "0, a | 1, b | 2, c | 3, d | 4, e"), ("consent", "yesno", "", "")]
+    kinds += [
+        ("ecog", "radio", "", "0, a | 1, b | 2, c | 3, d | 4, e"),
+        ("consent", "yesno", "", ""),
+    ]
     fields = [_field("record_id", "text", "", "")]
     fields += [_field(f"{k}_{n}", kind, v, c) for k, kind, v, c in kinds for n in range(FAMILY)]
     return fields + [_field(f"note_{n}", "text", "", "") for n in range(7)]

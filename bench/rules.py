@@ -53,7 +53,7 @@ def qubit(logics: list[Any]) -> Callable[[dict[str, Any]], None]:
 
     def go(record: dict[str, Any]) -> None:
         for logic in logics:
-            try:
+            try:  # noqa: SIM105 - a context manager would be time of the peer
                 jsonLogic(logic, record)
             except ValueError:
                 pass

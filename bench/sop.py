@@ -22,11 +22,11 @@ journal, outbox nor audit, checks no permission and has no fencing.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import pairwise
 from statistics import median
 from typing import Any, TypedDict
 from unittest import mock
@@ -193,7 +193,7 @@ def _langgraph(url: str) -> Iterator[Go | None]:
     graph.add_node("b", lambda state: {"second": second(state["rows"])})
     graph.add_node("person", lambda _state: {"decision": interrupt("请复核")})
     edges = [START, "a", "b", "person", END]
-    for source, target in zip(edges, edges[1:], strict=False):
+    for source, target in pairwise(edges):
         graph.add_edge(source, target)
     rows = [_row_of_data()]
     with PostgresSaver.from_conn_string(url) as saver:

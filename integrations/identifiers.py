@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 
 NAME = "姓名"
@@ -22,6 +23,13 @@ BIRTH = "出生日期"
 _EDGE = r"(?<![\dA-Za-z])"
 _END = r"(?![\dA-Za-z])"
 _IS = r"\s*(?:号码?|编号|id)?\s*(?:为|是|叫|:|=)*\s*"
+# A viral load has eleven digits too.
+_COUNTED = r"(?!\s?(?:IU|copies|拷贝|CFU))"
+# Not a date ("检查 2026-02-05"), not a stretch of time or a count ("住院 120 天").
+_NUMBERED = (
+    r"(?!(?:19|20)\d{2}[-/.年]\d)([A-Z]{0,4}-?\d[\dA-Z-]{2,20}+)"
+    r"(?!\s*(?:天|日|次|周|年|月|元|小时|例|人))"
+)
 _SURNAMES = (
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎"
     "鲁韦马苗凤花方俞任袁柳鲍史唐费廉岑薛雷贺倪汤滕殷罗毕郝邬安常乐傅卞齐康伍余顾孟黄穆萧尹"
@@ -44,7 +52,7 @@ _NOT_NAMES = (
     "印证|秋季|夏季|冬季|季度|农村|申请|申办|国际|符合|融合|冷藏|关系|关键|全组|余下|余量|万一|满足|金额|石料|康复|宁可|毕业|许可"
 )
 _AFTER_NAME = (
-    r"(?=$|[^\u4e00-\u9fff]|的|今|昨|明|于|在|电话|手机|家属|诉|因|说|为|是|已|住|男|女|血|做|有|来|去|到|入|出|"
+    r"(?=$|[^\u4e00-\u9fff]|的|今|昨|明[天日早晚]|也|都|曾|会|能|又|再|还|这|那|跟|或|需|要|于|在|电话|手机|家属|诉|因|说|为|是|已|住|男|女|血|做|有|来|去|到|入|出|"
     r"签|用|服|发|出现|同意|拒绝|自述|反映|联系|身份|和|与|及|告|年)"
 )
 
@@ -73,7 +81,8 @@ PATTERNS = (
         rf"(?:银行卡|卡号|账号|医保卡?|社保卡?|医保){_IS}([A-Z]{{0,3}}\d[\dA-Z -]{{4,25}}\d)",
     ),
     _pattern(
-        PHONE, rf"{_EDGE}(?:\(?\+?(?:00)?86\)?[ -]?)?1[3-9]\d[ .-]?\d{{4}}[ .-]?\d{{4}}{_END}"
+        PHONE,
+        rf"{_EDGE}(?:\(?\+?(?:00)?86\)?[ -]?)?1[3-9]\d[ .-]?\d{{4}}[ .-]?\d{{4}}{_END}{_COUNTED}",
     ),
     _pattern(PHONE, rf"{_EDGE}1[3-9]\d[ .-]\d{{3}}[ .-]\d{{5}}{_END}"),
     _pattern(PHONE, rf"{_EDGE}1[ .-][3-9](?:[ .-]\d){{9}}{_END}"),
@@ -83,9 +92,12 @@ PATTERNS = (
     ),
     _pattern(PHONE, rf"(?:电话|手机|座机|联系方式|tel|phone){_IS}(\+?\d[\d ()-]{{5,18}}\d)"),
     _pattern(
+        HOSPITAL, rf"(?:住院|门诊|病案|病历|急诊|MRN|HIS)(?:号码?|编号|ID|#)?{_IS}{_NUMBERED}"
+    ),
+    _pattern(
         HOSPITAL,
-        r"(?:住院|门诊|病案|病历|就诊|就诊卡|登记|病理|影像|检查|病人|标本|条码|MRN)号?"
-        rf"{_IS}([A-Z]{{0,4}}-?\d[\dA-Z-]{{2,20}})",
+        r"(?:登记|病理|影像|检查|检验|病人|患者|标本|样本|条码|就诊卡?|诊疗卡?|床位?|CT|MRI?|申请单)"
+        rf"(?:号码?|编号|ID|#){_IS}{_NUMBERED}",
     ),
     _pattern(
         ACCOUNT,
@@ -120,11 +132,16 @@ WEAK_NAME = re.compile(
     r"(?:患者|受试者|病人|病友|参与者|病患)\s*(?:姓名|名字)?\s*(?:为|是|叫|:)*\s*"
     rf"((?!{_NOT_NAMES}){_FULL_NAME}){_AFTER_NAME}"
 )
-TITLED_NAME = re.compile(rf"({_FULL_NAME})(?=先生|女士|阿姨|大爷|大妈|叔叔|奶奶|爷爷|小姐)")
+_TITLES = "先生|女士|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|伯伯|奶奶|爷爷|小姐|师傅|老伯|太太"
+TITLED_NAME = re.compile(rf"({_FULL_NAME})(?={_TITLES})")
+SURNAMED = re.compile(
+    rf"(?<![\u4e00-\u9fff])((?:{_COMPOUND}|[{_SURNAMES}])(?:(?={_TITLES})|某+|[×*]{{1,2}}|XX?))"
+    rf"|(?<=患者|病人|问下|请问|查下|看看|受试)((?:{_COMPOUND}|[{_SURNAMES}])(?:(?={_TITLES})|某+))"
+)
 LATIN_NAME = re.compile(
     r"(?i:\b(?:patient|subject|name))(?i:\s+name)?\s*(?:is|:)?\s*([A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20}){1,2})\b"
 )
-NAMES = (NAMED_FIELD, STRONG_NAME, WEAK_NAME, TITLED_NAME, LATIN_NAME)
+NAMES = (NAMED_FIELD, STRONG_NAME, WEAK_NAME, TITLED_NAME, SURNAMED, LATIN_NAME)
 BIRTH_DATE = re.compile(
     r"(?:出生日期|出生年月日?|出生|生日|生于|DOB|birth(?:day| date)?)\s*(?:为|是|于|:)*\s*"
     r"((?:19|20)\d{2}\s*[-/.年]\s*\d{1,2}(?:\s*[-/.月]\s*\d{1,2}\s*日?)?|(?:19|20)\d{6})",
@@ -134,6 +151,64 @@ GENE = re.compile(
     r"基因|突变|测序|外显子|单核苷酸|snp|genotyp|genom|mutation|(?:^|_)genes?(?:_|$)", re.IGNORECASE
 )
 BIRTH_FIELD = re.compile(r"出生|生日|(?:^|_)(?:dob|birth)", re.IGNORECASE)
+
+
+IDENTIFYING_FIELD = re.compile(
+    r"姓名|患者名|受试者名|名字|身份证|证件号|护照|军官证|电话|手机|联系方式|座机|传真|住院号|门诊号|病案号|病历号|就诊号|就诊卡|"
+    r"诊疗卡|地址|住址|户籍|邮箱|邮编|微信|银行卡|账号|卡号|医保|社保|联系人|监护人|家属|照片|人脸|指纹|(?:姓名|患者|受试者|名)缩写|^缩写$|"
+    r"(?:^|_)(?:patient|subject|full|first|last|family|given|sur|pt)_?name(?:$|_)|^name$|(?:^|_)(?:xm|xingming)(?:$|_)|"
+    r"(?:^|_)(?:id_?card|id_?(?:no|number)|identity|passport|ssn|mrn|phone|mobile|tel|telephone|fax|cell|"
+    r"e?mail|address|addr|zip|postcode|wechat|weixin|bank|insurance|initials?|contact|guardian|"
+    r"hospital_?no|inpatient_?no|outpatient_?no|medical_?record(?:_?no)?|photo)(?:$|_|\d)",
+    re.IGNORECASE,
+)
+NOT_IDENTIFYING = re.compile(
+    r"最后.{0,4}联系|(?:失去|能否|是否|有无|愿意).{0,4}联系|电话(?:随访|访视).{0,4}(?:日期|时间|次数|结果|完成)|"
+    r"contact_(?:date|yn)|insurance_type|医保类型",
+    re.IGNORECASE,
+)
+
+
+def identifies(name: str, label: str = "") -> bool:
+    """Whether a field's name or label says that it holds an identifier, flagged or not."""
+    text = f"{normalise(label)}"
+    told = IDENTIFYING_FIELD.search(name) or IDENTIFYING_FIELD.search(text)
+    return bool(told) and not NOT_IDENTIFYING.search(f"{name} {text}")
+
+
+def surname(name: str) -> str:
+    """The family name of a Chinese name of two to four characters; "" for every other value."""
+    if not re.fullmatch(r"[\u4e00-\u9fff]{2,4}", name):
+        return ""
+    found = re.match(_COMPOUND, name)
+    return found[0] if found and len(name) > 2 else name[0]
+
+
+def addressed(surnames: Collection[str]) -> re.Pattern[str]:
+    """张先生, 老张, 小张, 张某: how people speak of somebody whose family name is known."""
+    one = "|".join(re.escape(name) for name in sorted(surnames, key=len, reverse=True))
+    return re.compile(
+        rf"((?:{one})(?:(?={_TITLES}|老太|老师)|某+|[×*]{{1,2}}|XX?)|(?<![\u4e00-\u9fff])[老小阿](?:{one})"
+        rf"(?![\u4e00-\u9fff]{{0,1}}(?:序|量|规))|(?<=患者|病人|那个|这个|帮我|的是|问下|请问|查下|看看)[老小阿](?:{one}))"
+    )
+
+
+def birth_spellings(value: str) -> list[str]:
+    """A date of birth in the ways people write it; [] for what is no full date."""
+    found = re.fullmatch(r"((?:19|20)\d{2})[-/.年]?(\d{1,2})[-/.月]?(\d{1,2})日?", value.strip())
+    if not found:
+        return []
+    year, month, day = (int(part) for part in found.groups())
+    return [
+        f"{year}-{month:02}-{day:02}",
+        f"{year}/{month}/{day}",
+        f"{year}.{month}.{day}",
+        f"{year}年{month}月{day}日",
+        f"{year}年{month:02}月{day:02}日",
+        f"{year}{month:02}{day:02}",
+        f"{month:02}/{day:02}/{year}",
+        f"{day:02}/{month:02}/{year}",
+    ]
 
 
 def normalise(text: str) -> str:

@@ -11,10 +11,10 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import wraps
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -22,10 +22,22 @@ from urllib.parse import urlsplit
 
 from integrations import identifiers
 from integrations.identifiers import BIRTH, BIRTH_DATE, BIRTH_FIELD, GENE, NAME, NAMES, PATTERNS
+from integrations.known import NEVER, Known, squeeze
+
+__all__ = [
+    "PLACEHOLDER",
+    "Deidentified",
+    "Gate",
+    "Known",
+    "OutsideRefused",
+    "PrivacyError",
+    "age_on",
+    "birth_fields",
+    "require_local",
+]
 
 PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
 _SEAL = object()
-_NEVER = re.compile(r"(?!)")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -35,7 +47,7 @@ class PrivacyError(Exception):
 
 
 class OutsideRefused(PrivacyError):
-    """An endpoint outside of this machine: not yet allowed (issue 2, a)."""
+    """An address to which study data may not go."""
 
 
 class Deidentified(str):
@@ -55,14 +67,49 @@ class Deidentified(str):
 
 
 def require_local(url: str) -> None:
-    """Refuse an address that is not on this machine. Raises OutsideRefused."""
-    host = urlsplit(url).hostname or ""
+    """Refuse an address to which not even de-identified text may go. Raises OutsideRefused.
+
+    Outside of this machine only https. Plain http goes to this machine, and to a private address that
+    the environment allows: `PRIVATE_HTTP_HOSTS`, a comma list of addresses or networks.
+    """
     try:
-        local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        parts = urlsplit(url)
+        host, _port = parts.hostname or "", parts.port
     except ValueError:
-        local = False
-    if not local:
-        raise OutsideRefused("addresses outside of this machine are not allowed yet")
+        raise OutsideRefused("this is no address") from None
+    address = _address(host)
+    if not host or parts.username is not None or parts.password is not None:
+        raise OutsideRefused("an address has a host and no credentials")
+    if parts.scheme in ("http", "https") and (
+        host == "localhost" or (address and address.is_loopback)
+    ):
+        return
+    if address and (address.is_link_local or address.is_multicast or address.is_unspecified):
+        raise OutsideRefused("this address is not a server's")
+    if parts.scheme == "https" or (parts.scheme == "http" and address and _is_allowed(address)):
+        return
+    raise OutsideRefused("outside of this machine only https is allowed")
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_allowed(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    listed = os.environ.get("PRIVATE_HTTP_HOSTS", "").split(",")
+    networks = (_network(text.strip()) for text in listed if text.strip())
+    return address.is_private and any(network and address in network for network in networks)
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
 
 
 def _fail_closed(method: Callable[P, R]) -> Callable[P, R]:
@@ -78,57 +125,6 @@ def _fail_closed(method: Callable[P, R]) -> Callable[P, R]:
             raise PrivacyError(f"the privacy gate failed: {type(error).__name__}") from None
 
     return guarded
-
-
-@dataclass(frozen=True)
-class Known:
-    """Identifier values of a study, indexed by their first character; made once, used by many gates."""
-
-    buckets: Mapping[str, tuple[re.Pattern[str], Mapping[str, str]]] = field(default_factory=dict)
-    start: re.Pattern[str] = _NEVER
-
-    @classmethod
-    def of(cls, values: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Known:
-        """From {field or kind: values}; `keep` (record ids) is never an identifier."""
-        kept = {identifiers.normalise(text).casefold() for text in keep}
-        kinds: dict[str, str] = {}
-        for name, texts in values.items():
-            kind = identifiers.kind_of(name)
-            for text in texts:
-                value = " ".join(identifiers.normalise(str(text)).split())
-                if _telling(value, kind) and value.casefold() not in kept:
-                    kinds.setdefault(value.casefold(), kind)
-        grouped: dict[str, dict[str, str]] = {}
-        for value, kind in kinds.items():
-            grouped.setdefault(value[0], {})[_squeeze(value)] = kind
-        first = "".join(re.escape(char) for char in grouped)
-        start = re.compile(f"[{first}]", re.IGNORECASE) if first else _NEVER
-        return cls({char: (_any_of(group), group) for char, group in grouped.items()}, start)
-
-
-def _telling(value: str, kind: str) -> bool:
-    """Whether a known value can be masked wherever it occurs without wiping out ordinary words."""
-    if re.fullmatch(r"[\d.,/-]*", value):
-        return len(re.sub(r"\D", "", value)) >= (5 if kind != BIRTH else 6)
-    return len(value) >= 2
-
-
-def _squeeze(value: str) -> str:
-    return re.sub(r"[\s·.-]", "", value.casefold())
-
-
-def _any_of(values: Collection[str]) -> re.Pattern[str]:
-    longest = sorted(values, key=len, reverse=True)
-    gap = r"[\s·.-]{0,2}"
-    words = "|".join(_edged(gap.join(map(re.escape, value)), value) for value in longest)
-    return re.compile(words, re.IGNORECASE)
-
-
-def _edged(pattern: str, value: str) -> str:
-    """Latin and digit values only as whole words; Chinese ones anywhere."""
-    before = r"(?<![0-9A-Za-z])" if value[0].isascii() else ""
-    after = r"(?![0-9A-Za-z])" if value[-1].isascii() else ""
-    return f"{before}{pattern}{after}"
 
 
 NOTHING_KNOWN = Known()
@@ -199,6 +195,12 @@ class Gate:
             return Deidentified(json.dumps(self._clean(obj), ensure_ascii=False), _SEAL)
 
     @_fail_closed
+    def invented(self, text: str) -> list[str]:
+        """Placeholders in a model's words that this gate never gave out."""
+        given = set(self._placeholders.values())
+        return [found[0] for found in PLACEHOLDER.finditer(text) if found[0] not in given]
+
+    @_fail_closed
     def restore(self, text: str) -> str:
         """Placeholders as their reader may see them: what they typed themselves, else only the kind."""
 
@@ -213,7 +215,7 @@ class Gate:
         ).hexdigest()[:16]
 
     def _token(self, kind: str, value: str) -> str:
-        key = (kind, _squeeze(value))
+        key = (kind, squeeze(value))
         token = self._placeholders.get(key)
         if token is None:
             self._counts[kind] = self._counts.get(kind, 0) + 1
@@ -228,6 +230,8 @@ class Gate:
             text = _whole(value).sub(lambda found, k=kind: self._token(k, found[0]), text)  # type: ignore[misc]
         for known in self._known:
             text = self._mask_known(text, known)
+        for known in self._known:
+            text = self._substitute(NAME, known.addressed, text)
         text = self._mask_births(text)
         for pattern in PATTERNS:
             text = self._substitute(pattern.kind, pattern.regex, text)
@@ -236,26 +240,30 @@ class Gate:
         return text
 
     def _substitute(self, kind: str, regex: re.Pattern[str], text: str) -> str:
-        group = 1 if regex.groups else 0
-
         def replace(found: re.Match[str]) -> str:
-            if PLACEHOLDER.search(found[group]):
+            group = found.lastindex or 0
+            if PLACEHOLDER.search(found[group]) or self._is_kept(found[group]):
                 return found[0]
             start, end = found.start(group) - found.start(), found.end(group) - found.start()
             return f"{found[0][:start]}{self._token(kind, found[group])}{found[0][end:]}"
 
         return regex.sub(replace, text)
 
+    def _is_kept(self, value: str) -> bool:
+        """Record ids stay, whatever number they look like."""
+        folded = value.strip().casefold()
+        return any(folded in known.kept for known in self._known)
+
     def _mask_known(self, text: str, known: Known) -> str:
         pieces: list[str] = []
         position = copied = 0
         while (start := known.start.search(text, position)) is not None:
-            bucket, kinds = known.buckets.get(start[0].casefold(), (_NEVER, {}))
+            bucket, kinds = known.buckets.get(start[0].casefold(), (NEVER, {}))
             found = bucket.match(text, start.start())
             if found is None:
                 position = start.end()
                 continue
-            kind = kinds.get(_squeeze(found[0]), "标识")
+            kind = kinds.get(squeeze(found[0]), "标识")
             pieces += [text[copied : found.start()], self._token(kind, found[0])]
             position = copied = found.end()
         return "".join([*pieces, text[copied:]]) if pieces else text
@@ -299,11 +307,14 @@ class Gate:
         return name in self._birth_fields or self.drops(name, str(item.get("label") or ""))
 
     def drops(self, name: str, label: str = "") -> bool:
-        """Whether a field never leaves: flagged as identifier, or about genes (redcap_dify.md 5.2)."""
+        """Whether a field never leaves: an identifier by flag, name or label, or genes (redcap_dify.md 5.2)."""
         base = name.split("___")[0]
         if base in self._identifier_fields:
             return True
-        return bool(GENE.search(base) or GENE.search(label or self._labels.get(base, "")))
+        label = label or self._labels.get(base, "")
+        if identifiers.identifies(base, label):
+            return True
+        return bool(GENE.search(base) or GENE.search(label))
 
 
 def _whole(value: str) -> re.Pattern[str]:

@@ -12,9 +12,11 @@ class WechatConfig(AppConfig):
             cards,
             checks,
             feedback_cards,
+            metrics,
             receivers,
             review_cards,
             send_message,
+            welcome,
         )
 
         audit.register(
@@ -28,3 +30,5 @@ class WechatConfig(AppConfig):
         send_message.register_tool()
         cards.register(review_cards.KIND, review_cards.clicked)
         cards.register(feedback_cards.KIND, feedback_cards.clicked)
+        cards.register(welcome.KIND, welcome.clicked)
+        metrics.register()

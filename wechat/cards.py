@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from projects.models import Member, Project
+from wechat.job import Job
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import enqueue
 from wechat.parse import Incoming
@@ -21,13 +22,22 @@ CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 
 class Click:
     """A tap on a card of ours by somebody who is a member of the card's project."""
 
-    inbox_id: int
+    job: Job
     member: Member
     card: Card
-    incoming: Incoming
+
+    @property
+    def incoming(self) -> Incoming:
+        """The event."""
+        return self.job.incoming
+
+    @property
+    def key(self) -> str:
+        """The outbox key of what answers this click."""
+        return f"click:{self.job.row.pk}"
 
 
-# What the person is told in words; blank where the changed card says it all.
+# What the person is told in words; blank where the changed card says it all. May finish the job itself.
 Handler = Callable[[Click], str]
 _kinds: dict[str, Handler] = {}
 

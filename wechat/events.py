@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 import logging
 
-from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
+from wechat import alerts, welcome
+from wechat.aibot import feedback
 from wechat.cards import Click, handler_of
 from wechat.job import Job
-from wechat.models import Card, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.models import Card
+from wechat.questions import ask
 
 logger = logging.getLogger(__name__)
 
 CLICKS = ("template_card_event", "template_card_menu_event")
 WELCOMES = ("enter_agent", "subscribe")
+MENU = "click"
+VOTE = "feedback_event"
 # WeCom suspends an app that nobody uses (wecom.md 1.9).
 WARNINGS = ("inactive_alert", "close_inactive_agent", "low_active_alert", "low_active")
+RELIEFS = ("active_restored", "reopen_inactive_agent")
 
 
 def answer(job: Job) -> None:
@@ -31,34 +35,20 @@ def answer(job: Job) -> None:
         _click(job)
         return
     if event in WARNINGS:
-        logger.error("ALERT WeCom event %s: the app is not used enough", event)
-    with atomic():
-        if event in WELCOMES:
-            _welcome(job)
-        job.finish()
-
-
-def _welcome(job: Job) -> None:
-    """What the assistant can do, once a day."""
+        alerts.sound(alerts.Code.INACTIVE, event)
+    if event in RELIEFS:
+        alerts.clear(alerts.Code.INACTIVE)
     member = Member.objects.active_of(job.row.from_user).first()
-    if member is None:
+    if event == VOTE:
+        feedback.answer(job)
         return
-    lines = (
-        _("Hello %(name)s, I am the assistant of your study. For example, ask me:")
-        % {"name": member.display_name},
-        _("· Has P001 been enrolled?"),
-        _("· How many subjects are enrolled?"),
-        _("· What are the exclusion criteria?"),
-        _("· When is the next visit of P001?"),
-        _("· Check the quality of P001"),
-    )
-    enqueue(
-        to_user=job.row.from_user,
-        project=member.project,
-        kind=OutboxMessage.Kind.TEXT,
-        content="\n".join(lines),
-        key=f"welcome:{job.row.from_user}:{localdate():%Y%m%d}",
-    )
+    if event == MENU and member and (asked := welcome.question(job.incoming.event_key)):
+        ask(job, asked)
+        return
+    with atomic():
+        if event in WELCOMES and member:
+            welcome.greet(member)
+        job.finish()
 
 
 def _click(job: Job) -> None:
@@ -72,9 +62,10 @@ def _click(job: Job) -> None:
     if member is None:
         _refuse(job, card)
         return
-    text = handler(Click(job.row.pk, member, card, job.incoming))
-    with atomic():
-        job.finish(text, card.project)
+    text = handler(Click(job, member, card))
+    if not job.finished:
+        with atomic():
+            job.finish(text, card.project)
 
 
 def _fits(job: Job, card: Card) -> bool:

@@ -82,7 +82,7 @@ def clicked(click: Click) -> str:
             click.card,
             note=thanks,
             button=_("Thank you"),
-            key=f"click:{click.inbox_id}",
+            key=click.key,
             code=click.incoming.response_code,
             fallback=thanks,
         )

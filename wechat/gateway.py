@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 
-from integrations.wecom import Crypt, WecomClient
+from integrations.wecom import Crypt, SendError, Sent, WecomClient, respond
 from wechat.tokens import DatabaseTokens, key_of
 
 
@@ -15,6 +17,17 @@ def crypts() -> list[Crypt]:
         (settings.WECOM_TOKEN_OLD, settings.WECOM_AES_KEY_OLD),
     ]
     return [Crypt(token, key, settings.WECOM_CORP_ID) for token, key in pairs if token and key]
+
+
+def aibot_crypts() -> list[Crypt]:
+    """The pair of the smart bot: its receiveid is blank (wecom.md 5). None where no bot is configured."""
+    token, key = settings.WECOM_AIBOT_TOKEN, settings.WECOM_AIBOT_AES_KEY
+    return [Crypt(token, key, "")] if token and key else []
+
+
+def respond_to_bot(message: dict[str, Any]) -> Sent | SendError:
+    """POST an answer of the smart bot to its response_url."""
+    return respond(settings.WECOM_API_BASE, str(message["url"]), message["body"])
 
 
 def client() -> WecomClient:

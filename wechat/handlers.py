@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from engines.chat import ChatReply, answer_message, record_feedback
+from engines.chat import record_feedback
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
-from wechat import events, feedback_cards
+from wechat import alerts, events
 from wechat.commands import Command, Decide, Feedback
 from wechat.commands import read as read_command
 from wechat.decisions import decide
 from wechat.job import Job
-from wechat.models import Card, InboxMessage
+from wechat.models import Alert, Card, InboxMessage
+from wechat.questions import ask
 from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS
 
-SPOKEN = ("text", "voice")
-
-
-class NoAnswer(Exception):
-    """The engine came back without words: as good as a failure, because silence is no reply."""
+SPOKEN = ("text", "voice", "mixed")
 
 
 def answer(job: Job) -> None:
     """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
+    # Who writes can be reached again.
+    alerts.clear(Alert.Code.UNREACHABLE, subject=job.row.from_user)
     if job.incoming.is_event:
         events.answer(job)
     elif not Member.objects.active_of(job.row.from_user).exists():
         refuse_stranger(job)
+    elif job.incoming.is_group:
+        # What one member may read is not for everybody in the group (design.md 9.7).
+        with atomic():
+            job.finish(_("I answer in single chats only: please write to me there."))
     elif job.incoming.msg_type in SPOKEN and job.incoming.content.strip():
         _spoken(job)
     else:
@@ -48,31 +51,9 @@ def refuse_stranger(job: Job) -> None:
 def _spoken(job: Job) -> None:
     command = read_command(job.incoming.content)
     if command is None:
-        _ask(job)
+        ask(job, job.incoming.content)
     else:
         _obey(job, command)
-
-
-def _ask(job: Job) -> None:
-    """A question: the engine's last transaction ends the row and stores the reply."""
-
-    def store(reply: ChatReply) -> None:
-        if not reply.text.strip():
-            raise NoAnswer
-        job.finish(reply.text, reply.project)
-        feedback_cards.offer(
-            project=reply.project,
-            to_user=job.row.from_user,
-            answer=reply.text,
-            conversation_id=reply.conversation_id,
-        )
-
-    reply = answer_message(
-        userid=job.row.from_user, text=job.incoming.content, in_transaction=store
-    )
-    if not job.finished:
-        with atomic():
-            store(reply)
 
 
 def _obey(job: Job, command: Command) -> None:

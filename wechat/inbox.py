@@ -17,10 +17,9 @@ from django.utils.timezone import now
 
 from projects.db import atomic
 from projects.models import Member
-from wechat import handlers
+from wechat import channels, handlers
 from wechat.job import LEASE, Job, LostLease, close, kept, mine, reply
 from wechat.models import InboxMessage
-from wechat.parse import parse
 from wechat.texts import FAILED
 
 logger = logging.getLogger(__name__)
@@ -96,7 +95,7 @@ def _handle(row: InboxMessage) -> None:
         _fail(row, "the worker was lost")
         return
     try:
-        handlers.answer(Job(row, parse(row.raw)))
+        handlers.answer(Job(row, channels.of(row.channel).parse(row.raw)))
     except LostLease:
         raise
     except Exception as error:  # whatever went wrong, the question gets its one reply

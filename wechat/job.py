@@ -13,8 +13,8 @@ from django.db import DatabaseError, connection
 from django.utils.timezone import now
 
 from projects.models import Project
-from wechat.models import InboxMessage, OutboxMessage
-from wechat.outbox import enqueue
+from wechat import channels
+from wechat.models import InboxMessage
 from wechat.parse import Incoming
 
 logger = logging.getLogger(__name__)
@@ -35,10 +35,15 @@ class Job:
     incoming: Incoming
     finished: bool = False
 
-    def finish(self, text: str = "", project: Project | None = None) -> None:
-        """Mark the row done and put its one final reply into the outbox. Raises LostLease."""
+    def finish(
+        self, text: str = "", project: Project | None = None, conversation_id: str | None = None
+    ) -> None:
+        """Mark the row done and hand its one final reply to its channel. Raises LostLease.
+
+        `conversation_id`: the row of the flow log that a vote on this reply concerns.
+        """
         close(self.row, InboxMessage.Status.DONE, project=project)
-        reply(self.row, text, project)
+        reply(self.row, text, project, conversation_id)
         self.finished = True
 
 
@@ -56,16 +61,11 @@ def close(row: InboxMessage, status: str, *, project: Project | None, error: str
         raise LostLease(f"inbox {row.pk}")
 
 
-def reply(row: InboxMessage, text: str, project: Project | None) -> None:
-    """The row's final reply: the key is the row's, so there is never a second one."""
-    if text.strip():
-        enqueue(
-            to_user=row.from_user,
-            project=project,
-            kind=OutboxMessage.Kind.TEXT,
-            content=text,
-            key=f"inbox:{row.pk}",
-        )
+def reply(
+    row: InboxMessage, text: str, project: Project | None, conversation_id: str | None = None
+) -> None:
+    """The row's final reply, by the channel it came from; there is never a second one."""
+    channels.of(row.channel).reply(row, text, project, conversation_id)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from wechat.splitting import split
 
 Kind = OutboxMessage.Kind
 TEXTS = (Kind.TEXT, Kind.MARKDOWN)
-MOST_PARTS = 4  # 30 messages a minute reach a member: a book goes to the console
+MOST_PARTS = 8  # 30 messages a minute reach a member: a book goes to the console
 
 
 class Payload(BaseModel):
@@ -67,18 +67,14 @@ def tell(
 ) -> None:
     """`enqueue` a text as this reader can see it: markdown where there is markup, else plain text."""
     kind, text = formats.choose(content, to_user=to_user, project=project)
-    enqueue(
-        to_user=to_user, project=project, kind=kind, content=text, key=key, fallback=fallback
-    )
+    enqueue(to_user=to_user, project=project, kind=kind, content=text, key=key, fallback=fallback)
 
 
 def _is_there(key: str) -> bool:
     return OutboxMessage.objects.filter(key=f"{key}#1").exists()
 
 
-def _texts(
-    kind: str, content: str, to_user: str, project: Project | None
-) -> list[dict[str, Any]]:
+def _texts(kind: str, content: str, to_user: str, project: Project | None) -> list[dict[str, Any]]:
     if kind not in TEXTS:
         raise ValueError(f"{kind} needs a mapping")
     if not content.strip():

@@ -20,6 +20,16 @@ class BadCallback(ValueError):
 
 
 @dataclass(frozen=True)
+class Vote:
+    """A vote under an answer of the smart bot: kind 1 good, 2 bad, 3 withdrawn; reasons 1 to 4 (wecom.md 5)."""
+
+    feedback_id: str
+    kind: int
+    reasons: tuple[int, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class Incoming:
     """A message or an event; a blank is an element that was not there. `created`: seconds since 1970."""
 
@@ -36,6 +46,10 @@ class Incoming:
     card_type: str = ""
     response_code: str = ""
     selected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    response_url: str = ""
+    stream_id: str = ""
+    is_group: bool = False
+    vote: Vote | None = None
 
     @property
     def is_event(self) -> bool:

@@ -12,11 +12,16 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from engines.models import PendingAction, Review, TaskRun
-from engines.signals import review_decided, review_requested, run_finished
+from engines.signals import (
+    review_decided,
+    review_escalated,
+    review_reminded,
+    review_requested,
+    run_finished,
+)
 from projects.models import Member
-from wechat import review_cards
-from wechat.models import OutboxMessage
-from wechat.outbox import enqueue
+from wechat import reconcile, review_cards
+from wechat.outbox import tell
 
 FINDINGS_SHOWN = 5
 
@@ -40,6 +45,18 @@ def on_review_decided(*, review: Review, **_kwargs: Any) -> None:
     """Take the buttons off the review's cards, wherever it was decided."""
     review.refresh_from_db()
     review_cards.show_decision(review)
+
+
+@receiver(review_reminded, dispatch_uid="wechat.review_reminded")
+def on_review_reminded(*, review: Review, **_kwargs: Any) -> None:
+    """Recall a waiting review to its reviewers, once."""
+    reconcile.remind(review, f"reminded:{review.pk}@{review.version}")
+
+
+@receiver(review_escalated, dispatch_uid="wechat.review_escalated")
+def on_review_escalated(*, review: Review, **_kwargs: Any) -> None:
+    """Put a waiting review to the administrators, once."""
+    reconcile.escalate(review)
 
 
 @receiver(run_finished, dispatch_uid="wechat.run_finished")
@@ -77,10 +94,4 @@ def result_text(run: TaskRun) -> str:
 
 
 def _tell(member: Member, text: str, key: str) -> None:
-    enqueue(
-        to_user=member.wecom_userid,
-        project=member.project,
-        kind=OutboxMessage.Kind.TEXT,
-        content=text,
-        key=key,
-    )
+    tell(to_user=member.wecom_userid, project=member.project, content=text, key=key)

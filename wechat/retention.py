@@ -6,9 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Concat
-from django.db.models import F, Value
 from django.utils.timezone import now
 
 from projects.db import atomic

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from engines.models import Review, TaskRun
 from projects.db import atomic
 from projects.models import Member, Role, Subject
-from wechat import cards
+from wechat import alerts, cards
 from wechat.cards import Click, cut
 from wechat.decisions import decide, decision_text
 from wechat.models import Card
@@ -33,8 +33,9 @@ def reasons() -> dict[str, str]:
 
 
 def reviewers(review: Review) -> list[Member]:
-    """Who is asked: active CRCs who see the subject, PIs where the node says so, else ADMINs."""
+    """Who is asked: CRCs who see the subject, PIs where the node says so, else ADMINs; who can be reached."""
     people = Member.objects.filter(project=review.project, is_active=True).exclude(wecom_userid="")
+    people = people.exclude(wecom_userid__in=alerts.unreachable())
     visible = [
         member
         for member in people.order_by("wecom_userid")
@@ -148,7 +149,7 @@ def clicked(click: Click) -> str:
     still_open = Card.objects.filter(pk=click.card.pk, state=Card.State.OPEN).exists()
     if outcome.stale and still_open:
         with atomic():
-            _close(click.card, outcome.text, key=f"click:{click.inbox_id}")
+            _close(click.card, outcome.text, key=click.key)
     return outcome.text
 
 

@@ -14,7 +14,6 @@ from engines.tools import Status, Tool, ToolContext, ToolResult, register
 from projects.db import atomic
 from projects.models import Member, Subject
 from wechat import outbox
-from wechat.models import OutboxMessage
 
 NAME = "send_message"
 PARAMETERS: dict[str, Any] = {
@@ -41,10 +40,9 @@ def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResu
     people = recipients(context, list(arguments["roles"]))
     with atomic():
         for member in people:
-            outbox.enqueue(
+            outbox.tell(
                 to_user=member.wecom_userid,
                 project=context.project,
-                kind=OutboxMessage.Kind.TEXT,
                 content=text,
                 key=f"tool:{context.effect_key}:{member.wecom_userid}",
             )

@@ -125,6 +125,8 @@ def _throttle(row: OutboxMessage) -> bool:
 def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result:
     """The call, outside of any transaction. The same row makes the same bytes each time (O14)."""
     payload = Payload.model_validate_json(row.payload)
+    if row.kind == OutboxMessage.Kind.RESPONSE:
+        return gateway.respond_to_bot(payload.message)
     if row.kind != OutboxMessage.Kind.CARD_UPDATE:
         return wecom.send(body(row, payload.message))
     update = _with_code(payload.message)

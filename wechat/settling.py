@@ -12,7 +12,8 @@ from django.utils.timezone import now
 from integrations.wecom import Kind, SendError, Sent
 from integrations.wecom.results import Result
 from projects.db import atomic
-from wechat.models import Card, OutboxMessage
+from wechat import alerts
+from wechat.models import Alert, Card, OutboxMessage
 from wechat.outbox import Payload, enqueue
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ WINDOW_MARGIN_S = 5
 _USED_UP = {
     OutboxMessage.Kind.CARD_UPDATE: frozenset({60140, 42022}),
     OutboxMessage.Kind.CARD: frozenset({42014, 42022}),
+    OutboxMessage.Kind.RESPONSE: frozenset({60140, 42022}),
 }
 
 
@@ -40,10 +42,27 @@ def settle(row: OutboxMessage, result: Result) -> None:
         if not mine.update(lease_until=None, **values):
             logger.warning("outbox %s: lease lost, its result is left to the next worker", row.pk)
             return
+        _note_reach(row, result)
         if isinstance(result, Sent):
             _note_card(row, result)
         elif values["status"] in OutboxMessage.DEAD_LETTERS:
             _fall_back(row)
+
+
+def _note_reach(row: OutboxMessage, result: Result) -> None:
+    """Alerts for people and for the app, set and cleared by what came of the call."""
+    readers = set(row.to_user.split("|"))
+    if isinstance(result, SendError):
+        alerts.sound_for(result)
+        named = "not delivered" in result.detail
+        missed = readers if result.code in alerts.UNREACHABLE or named else set()
+    else:
+        alerts.calls_work()
+        missed = set(result.undelivered)
+        for userid in readers - missed if row.kind != OutboxMessage.Kind.CARD_UPDATE else ():
+            alerts.clear(Alert.Code.UNREACHABLE, subject=userid)
+    for userid in sorted(missed):
+        alerts.sound(Alert.Code.UNREACHABLE, f"outbox {row.pk}", subject=userid)
 
 
 def _had_worked(row: OutboxMessage, error: SendError) -> bool:
@@ -71,7 +90,6 @@ def _refused(row: OutboxMessage, error: SendError) -> dict[str, Any]:
         return {"status": Status.FAILED, **noted}
     if error.kind is Kind.ALERT:
         # Kept until an operator acts; these tries do not count (O9).
-        logger.error("ALERT WeCom %s: %s", error.code, error.detail)
         return _later(row, error.wait_s, attempts=row.attempts - 1, **noted)
     if error.kind is Kind.WAIT:
         delay = min(error.wait_s * 2 ** (row.attempts - 1), LONGEST_WAIT_S)

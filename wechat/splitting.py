@@ -41,6 +41,11 @@ def split(text: str, limit: int = LIMIT) -> list[str]:
         digits += 1
 
 
+def cut(text: str, limit: int) -> str:
+    """The beginning of `text` that fits into `limit` bytes, cut as `split` cuts."""
+    return text if _size(text) <= limit else _parts(text, limit)[0]
+
+
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 

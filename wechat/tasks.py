@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
-from wechat import inbox, sender
+from wechat import housekeeping, inbox, reconcile, retention, sender
 
 logger = logging.getLogger(__name__)
 
@@ -45,3 +45,16 @@ def sweep() -> None:
             send_lane.delay(to_user)
     except OperationalError as error:
         logger.error("sweep: the broker does not answer: %s", type(error).__name__)
+    housekeeping.run_due()
+
+
+@shared_task
+def reconcile_reviews() -> None:
+    """Recall or re-assign reviews that nobody decides; the sweeper runs it every ten minutes."""
+    reconcile.reconcile()
+
+
+@shared_task
+def forget_messages() -> None:
+    """Delete raw messages that are old enough; the sweeper runs it once a night."""
+    retention.forget()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,9 +11,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError, Token, TokenRefused
+from wechat import alerts
 from wechat.models import AccessToken
-
-logger = logging.getLogger(__name__)
 
 MARGIN = timedelta(seconds=300)
 REFRESH_LEASE = timedelta(seconds=20)
@@ -83,8 +81,7 @@ class DatabaseTokens:
 
     def _store_refusal(self, fence: int, error: SendError) -> None:
         blocked = now() + timedelta(seconds=error.wait_s) if error.kind is Kind.ALERT else None
-        if blocked:
-            logger.error("ALERT gettoken refused: %s %s", error.code, error.detail)
+        alerts.sound_for(error)
         self._mine(fence).update(
             refresh_until=None,
             blocked_until=blocked,

@@ -118,19 +118,19 @@ def _with_note(draft: Draft, note: str) -> str:
 def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:
     sources = sources_of(turn, draft.results, draft.history, draft.asked)
     text = _ask(turn, prompt.messages, "chat", prompt.version)
-    problems = check(text, sources)
+    problems = faults(turn, text, sources)
     if text and problems:
         turn.note("grounding", observation="、".join(problems))
         retry = prompts.load("retry", problems="、".join(problems))
         text = _ask(turn, _continued(turn, prompt, text, retry), "ground", retry.version)
-        if check(text, sources):
+        if faults(turn, text, sources):
             return ""
     if len(text) > draft.limit:
         shorter = prompts.load("shorter", limit=draft.limit)
         brief = _ask(turn, _continued(turn, prompt, text, shorter), "shorten", shorter.version)
-        if brief and len(brief) < len(text) and not check(brief, sources):
+        if brief and len(brief) < len(text) and not faults(turn, brief, sources):
             text = brief
-    return turn.gate.restore(_masked(turn, text))
+    return turn.gate.restore(text)
 
 
 def _continued(turn: Turn, prompt: Assembled, said: str, again: prompts.Prompt) -> list[Message]:
@@ -143,11 +143,14 @@ def _ask(turn: Turn, messages: Sequence[Message], purpose: str, version: str) ->
     return turn.llm.ask(messages, purpose=purpose, version=version).content.strip()
 
 
-def _masked(turn: Turn, text: str) -> str:
-    """The model's words without identifiers it may have made up; otherwise left as they are."""
-    masked = turn.gate.text(text)
-    same = PLACEHOLDER.findall(masked) == PLACEHOLDER.findall(text)
-    return text if same else str(masked)
+def faults(turn: Turn, text: str, sources: Sources) -> list[str]:
+    """What keeps a model's words from the reader: no source, an identifier, a made-up placeholder.
+
+    What went out was masked, so an identifier in the answer was made up, or got there by a leak.
+    """
+    invented = turn.gate.invented(text)
+    named = PLACEHOLDER.findall(turn.gate.text(text)) != PLACEHOLDER.findall(text)
+    return [*check(text, sources), *invented, *(["个人标识"] if named else [])]
 
 
 def sources_of(
@@ -167,4 +170,5 @@ def sources_of(
         record_ids=[rid for rid in turn.detection.record_ids if turn.scope.allows(rid)],
         asked=asked,
         names=turn.detection.visits,
+        labels={name: turn.context.metadata.label(name) for name in turn.context.metadata.fields},
     )

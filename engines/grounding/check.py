@@ -7,64 +7,26 @@ source, so that a false number in it is not confirmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
+from engines.grounding.claims import false_claims, unit_fits, unit_of
+from engines.grounding.sources import Sources
 from engines.grounding.values import Token, Values, bigrams, plain, tokens, values
-from engines.tools.results import Fact, ToolResult
+from engines.tools.results import Fact
 
 _SENTENCE = re.compile(r"[^。!?;\n]+")
 _CLAUSE = re.compile(r"[^,()\[\]【】]+")
+_PIECE = re.compile(r"[。!?;\n]|,(?!\d{3})")
 _ANCHOR = re.compile(r"[Ww]\s?(\d{1,3})|第\s*(\d{1,3})\s*周|(本周|上周|本月|上月)|(\d{1,2})\s*月")
+_BEHIND = re.compile(r"(\d[\d.]*)\s*\(([^()\d]{1,20})\)")
+_PRESSURE = re.compile(r"血压\D{0,8}?(\d{2,3})\s*/\s*(\d{2,3})")
 _EACH = re.compile(r"分别|依次")
 _ALL = re.compile(r"均|都")
 _NOT = r"(?:尚未|还没有?|没有|未|没)\s*"
 _EMPTY = frozenset(
     {"受试者", "患者", "研究", "项目", "您好", "数据", "目前", "可以", "建议", "查看"}
 )
-
-
-@dataclass
-class Sources:
-    """What an answer may rest on.
-
-    `blocks`: hot memory lines, reports, session messages, passages; `record_ids`: subjects that were
-    read or asked about and may be named; `asked`: fields the question speaks of; `names`: visit names.
-    """
-
-    results: Sequence[ToolResult] = ()
-    blocks: Sequence[str] = ()
-    record_ids: Collection[str] = ()
-    asked: Collection[str] = ()
-    names: Collection[str] = ()
-
-    @cached_property
-    def facts(self) -> list[Fact]:
-        """All facts of all results."""
-        return [fact for result in self.results for fact in result.facts]
-
-    @cached_property
-    def texts(self) -> list[tuple[str, Values]]:
-        """All text sources with their values."""
-        blocks = [*self.blocks, *(b for result in self.results for b in result.blocks)]
-        blocks += [text for result in self.results for text in _strings(result.data)]
-        return [(plain(block), values(block, self.record_ids)) for block in blocks]
-
-    @cached_property
-    def subjects(self) -> frozenset[str]:
-        """Ids that may be named."""
-        ids = {fact.record_id for fact in self.facts if fact.record_id} | set(self.record_ids)
-        ids |= {rid for result in self.results for rid in result.record_ids}
-        return frozenset(ids | {rid for _text, held in self.texts for rid in held.ids})
-
-
-def _strings(data: object) -> Iterator[str]:
-    """Texts of a result that are about no single field: times of reading, conventions, lists."""
-    if isinstance(data, dict):
-        for key in ("读取时间", "锚点约定", "今天", "汇总", "全部名单", "入组名单"):
-            if isinstance(data.get(key), str):
-                yield f"{key}:{data[key]}"
 
 
 @dataclass
@@ -79,6 +41,7 @@ class _State:
     subject: str = ""
     mentions: list[_Mention] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    places: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
 
 def check(answer: str, sources: Sources) -> list[str]:
@@ -88,10 +51,11 @@ def check(answer: str, sources: Sources) -> list[str]:
     owners = {fact.record_id for fact in sources.facts if fact.record_id}
     if len(owners) == 1:
         state.subject = next(iter(owners))
-    for sentence in _SENTENCE.findall(plain(answer)):
-        state.mentions = []
+    for sentence in _SENTENCE.findall(_BEHIND.sub(r"\2 \1", plain(answer))):
+        state.mentions, state.places = [], {}
         for clause in _CLAUSE.findall(sentence):
             _check_clause(clause, sentence, sources, state, known)
+        state.problems += _mixed(state.places)
     return list(dict.fromkeys(state.problems))
 
 
@@ -103,7 +67,7 @@ def _check_clause(
     for token in ids:
         if str(token.value) not in known:
             state.problems.append(token.text)
-    mentions = _mentions(clause, sources.facts)
+    mentions = _mentions(clause, sources.facts, sources.labels)
     data = [token for token in found if token.kind in ("number", "date")]
     for token in found:
         if token.kind == "name" and not _is_name(token, sources):
@@ -113,10 +77,58 @@ def _check_clause(
         near = _near(mentions, token, number, len(data), clause) or state.mentions
         if not _grounded(token, subject, near, clause, sentence, sources):
             state.problems.append(token.text)
+        _note_places(token, subject, near, clause, sources, state)
     if ids:
         state.subject = str(ids[-1].value)
     state.problems += _false_words(clause, state.subject, mentions, sources.facts)
+    state.problems += _pressure(clause, sources.of(state.subject))
+    state.problems += false_claims(clause, state.subject, bool(ids), sources)
     state.mentions = mentions or state.mentions
+
+
+def _note_places(
+    token: Token,
+    subject: str,
+    near: Sequence[_Mention],
+    clause: str,
+    sources: Sources,
+    state: _State,
+) -> None:
+    """From which visits a value may be, where its field has several and the clause names none."""
+    fields = {name for mention in near for name in mention.fields}
+    own = [f for f in sources.facts if f.record_id == subject and f.field in fields]
+    if len({f.where for f in own}) < 2 or _at_place(own, clause) != own:
+        return
+    found = {f.where for f in own if _holds(f, token)}
+    if found:
+        state.places.setdefault((subject, min(fields)), set()).update(found)
+
+
+def _mixed(places: Mapping[tuple[str, str], set[str]]) -> list[str]:
+    """Values of several fields in one sentence are of one visit, unless it says of which."""
+    problems = []
+    for subject in {subject for subject, _field in places}:
+        sets = [found for (owner, _field), found in places.items() if owner == subject]
+        if len(sets) > 1 and not set.intersection(*sets):
+            problems += [name for owner, name in places if owner == subject]
+    return problems
+
+
+def _pressure(clause: str, facts: Sequence[Fact]) -> list[str]:
+    """108/89: the systolic value stands first."""
+    high = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "收缩压")}
+    low = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "舒张压")}
+    if not high or not low:
+        return []
+    return [
+        hit[0]
+        for hit in _PRESSURE.finditer(clause)
+        if not any((place, hit[2]) in low for place, value in high if value == hit[1])
+    ]
+
+
+def _named(fact: Fact, word: str) -> bool:
+    return any(word in name for name in fact.names)
 
 
 def _is_name(token: Token, sources: Sources) -> bool:
@@ -125,9 +137,11 @@ def _is_name(token: Token, sources: Sources) -> bool:
     )
 
 
-def _mentions(clause: str, facts: Iterable[Fact]) -> list[_Mention]:
+def _mentions(clause: str, facts: Iterable[Fact], labels: Mapping[str, str]) -> list[_Mention]:
     """Where fields are named, the longest name first; one place may mean several fields."""
     named: dict[str, set[str]] = {}
+    for name, label in labels.items():
+        named.setdefault(_bare(label), set()).add(name)
     for fact in facts:
         for name in fact.names:
             named.setdefault(plain(name).strip().casefold(), set()).add(fact.field)
@@ -140,6 +154,11 @@ def _mentions(clause: str, facts: Iterable[Fact]) -> list[_Mention]:
                 taken[hit.start() : hit.end()] = [True] * (hit.end() - hit.start())
                 found.append(_Mention(hit.start(), hit.end(), frozenset(named[name])))
     return sorted(found, key=lambda mention: mention.start)
+
+
+def _bare(label: str) -> str:
+    """A label without its unit: `谷丙转氨酶ALT（U/L）`."""
+    return plain(label).partition("(")[0].strip().casefold()
 
 
 def _subject(
@@ -179,12 +198,32 @@ def _grounded(
     own = [fact for fact in sources.facts if fact.record_id in (subject, "")]
     fields = {name for mention in near for name in mention.fields}
     beside = _at_place([fact for fact in own if fact.field in fields], clause)
-    if any(_holds(fact, token) for fact in beside):
+    unit = unit_of(clause, token) if token.kind == "number" else ""
+    if any(_holds(fact, token) and _in_unit(fact, token, unit, own) for fact in beside):
         return True
-    if not fields and _of_asked(token, own, sources.asked):
+    fitting = [fact for fact in own if _in_unit(fact, token, unit, own)]
+    if not fields and _of_asked(token, fitting, sources.asked):
         return True
-    strict = bool(beside)
-    return any(_told(token, subject, text, held, sentence, strict) for text, held in sources.texts)
+    said = [clause[mention.start : mention.end] for mention in near]
+    names = {name for fact in own if fact.field in fields for name in fact.names} | set(said)
+    return any(
+        _told(token, subject, text, held, sentence, names if fields else (), bool(beside))
+        and _unit_told(unit, token, text)
+        for text, held in sources.texts
+    )
+
+
+def _unit_told(unit: str, token: Token, text: str) -> bool:
+    pieces = [piece for piece in _PIECE.split(text) if values(piece).holds(token)]
+    return not unit or unit_fits(unit, token, pieces)
+
+
+def _in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
+    """Whether the fact is told in this unit; a unit that stands in a field of its own counts too."""
+    if not unit:
+        return True
+    beside = [f.value for f in own if f.where == fact.where and f.field == f"{fact.field}_unit"]
+    return unit_fits(unit, token, [fact.value, *fact.names, *beside])
 
 
 def _at_place(facts: list[Fact], clause: str) -> list[Fact]:
@@ -207,18 +246,36 @@ def _of_asked(token: Token, own: Sequence[Fact], asked: Collection[str]) -> bool
     return bool(having) and having <= set(asked)
 
 
-def _told(token: Token, subject: str, text: str, held: Values, sentence: str, strict: bool) -> bool:
+def _told(
+    token: Token,
+    subject: str,
+    text: str,
+    held: Values,
+    sentence: str,
+    names: Collection[str],
+    strict: bool,
+) -> bool:
     """Whether a text source says it, of the same subject or at least of the same matter.
 
-    `strict`: the data say otherwise beside this field, so only the same week, month or subject counts.
+    `names`: what the value is said of; one of them must stand beside it. `strict`: the data say
+    otherwise beside this field, so only the same week, month or subject counts.
     """
     if not held.holds(token):
         return False
     if subject and held.ids and subject not in held.ids:
         return False
+    if names and not _beside(token, text, names):
+        return False
     if strict:
         return bool(_anchors(sentence) & _anchors(text)) or (bool(subject) and subject in held.ids)
     return bool((bigrams(sentence) & bigrams(text)) - _EMPTY)
+
+
+def _beside(token: Token, text: str, names: Collection[str]) -> bool:
+    """Whether a piece of the text holds the value together with one of the names."""
+    wanted = {bare for name in names if (bare := _bare(name))}
+    pieces = (p.casefold() for p in _PIECE.split(text) if values(p).holds(token))
+    return any(name in piece for piece in pieces for name in wanted)
 
 
 def _anchors(text: str) -> set[str]:

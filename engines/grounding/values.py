@@ -26,11 +26,28 @@ _LINE_ID = re.compile(r"^\s*(\d{1,6})(?=\s+[^\d\s.,%])")
 _NAMED = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])\s?(\d{1,3})(?![\d.])")
 _NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?")
 _HAN_NUMBER = re.compile(
-    r"([二两三四五六七八九十百]{1,4})\s*(?=例|位|名|人|天|周|次|分|岁|个(?:受试者|患者|病人|月)|%)"
+    r"([零一二两三四五六七八九十百千万]{2,7}|[二两三四五六七八九十百])\s*(?=例|位|名|人|天|周|次|分|岁|个(?:受试者|患者|病人|月)|%)"
+    r"|(一)\s*(?=例|岁|分(?!钟|别|析))"
+)
+_HAN_DATE = re.compile(
+    r"([〇零一二三四五六七八九]{4})\s*年\s*([一二三四五六七八九十]{1,2})\s*月(?:\s*([一二三四五六七八九十]{1,3})\s*[日号])?"
 )
 _UNITS = re.compile(r"[×x*]\s?10\^?\d+(?:/L)?|(?<=m)[23](?!\d)|(?<=/m)\^?2", re.IGNORECASE)
 _NUMBERING = re.compile(r"(?m)^\s*(?:\d{1,2}[.、)]\s*(?!\d)|\(\d{1,2}\))|\[(?:任务|文档)\s?\d+\]")
-_DIGITS = {"二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_DIGITS = {
+    "〇": 0,
+    "零": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,8 @@ class Token:
 
 def plain(text: str) -> str:
     """Folded text without placeholders, list numbering and powers of units."""
-    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", text))
+    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", text)).replace("µ", "μ")
+    folded = _HAN_DATE.sub(_han_date, folded)
     return _UNITS.sub(" ", _NUMBERING.sub(" ", PLACEHOLDER.sub(" ", folded)))
 
 
@@ -79,20 +97,44 @@ def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:
     for hit in _NUMBER.finditer(text):
         yield Token("number", Decimal(hit[0]), hit[0], hit.start())
     for hit in _HAN_NUMBER.finditer(text):
-        number = han_number(hit[1])
+        said = hit[1] or hit[2]
+        number = han_number(said)
         if number is not None:
-            yield Token("number", Decimal(number), hit[1], hit.start())
+            yield Token("number", Decimal(number), said, hit.start())
+
+
+_PLACES = {"十": 10, "百": 100, "千": 1000}
 
 
 def han_number(text: str) -> int | None:
-    """二十三 → 23; None for what is no plain number."""
-    if text == "十":
-        return 10
-    found = re.fullmatch(r"(?:([二两三四五六七八九])?(十))?([二两三四五六七八九])?", text)
-    if not found or not any(found.groups()):
+    """二十三 → 23, 一百零五 → 105, 一万 → 10000; None for what is no number."""
+    high, wan, low = text.rpartition("万")
+    parts = [_below_wan(high) if wan else 0, _below_wan(low) if low or not wan else 0]
+    if None in parts:
         return None
-    tens = _DIGITS.get(found[1] or "", 1) * 10 if found[2] else 0
-    return tens + _DIGITS.get(found[3] or "", 0)
+    return parts[0] * 10_000 + parts[1]  # type: ignore[operator]
+
+
+def _below_wan(text: str) -> int | None:
+    total, digit, last = 0, 0, 10_000
+    for char in text:
+        if char in _PLACES:
+            if _PLACES[char] >= last:
+                return None
+            last = _PLACES[char]
+            total += (digit or 1) * last
+            digit = 0
+        elif char in _DIGITS and not digit:
+            digit = _DIGITS[char]
+        else:
+            return None
+    return total + digit if text else None
+
+
+def _han_date(hit: re.Match[str]) -> str:
+    year = "".join(str(_DIGITS[char]) for char in hit[1])
+    day = f"{han_number(hit[3])}日" if hit[3] else ""
+    return f"{year}年{han_number(hit[2])}月{day}"
 
 
 @dataclass(frozen=True)

@@ -81,11 +81,20 @@ def _clip(marked: str) -> str:
 
 def _tasks(marked: str) -> list[_Task]:
     pieces = split.fragments(marked)
-    wanted = [p for p in pieces if not rules.negated(features.strip(marked[p.start : p.end]))]
+    texts = [features.strip(marked[p.start : p.end]) for p in pieces]
+    wanted = [
+        piece
+        for at, (piece, text) in enumerate(zip(pieces, texts, strict=True))
+        if not _unwanted(text) and not (0 < at < len(pieces) - 1 and rules.only_condition(text))
+    ]
     found = segment.segments(marked, wanted, model.shipped())
     labelled = [_task(marked, part) for part in found]
     asked = [task for task in labelled if task.intent != model.NONE]
     return _merge(_drop_small_talk(_drop_doubtful(_join_topics(asked)))) or [_whole(marked)]
+
+
+def _unwanted(part: str) -> bool:
+    return rules.negated(part) or rules.only_preamble(part)
 
 
 def _task(marked: str, part: segment.Segment) -> _Task:

@@ -2,7 +2,7 @@
 
 import re
 
-from engines.intents import marks, records
+from engines.intents import lexicon, marks, records
 from engines.intents.concepts import concepts
 from engines.intents.marks import Span
 from engines.intents.normal import normalise
@@ -39,10 +39,10 @@ def strip(marked: str) -> str:
 
 
 def ngrams(stripped: str) -> set[str]:
-    """Return the character 1-3-grams, with ^ and $ at the edges."""
+    """Return the character 1-3-grams, with ^ and $ at the edges, word families and classes."""
     text = f"^{stripped}$"
     grams = {text[i : i + n] for n in (1, 2, 3) for i in range(len(text) - n + 1)}
-    return grams | concepts(stripped)
+    return grams | concepts(stripped) | lexicon.grams(stripped)
 
 
 def from_raw(text: str) -> set[str]:

@@ -35,6 +35,13 @@ _LETTER_P = re.compile(rf"[皮批屁](?=[零〇洞][{_N}])")
 _LETTERED = re.compile(
     rf"(?<![A-Za-z0-9])([A-Za-z]{{1,6}})((?:\s?(?:杠|横杠|-)?\s?[{_N}]){{2,14}})(?![{_N}十百])"
 )
+_MIXED = re.compile(
+    rf"(?<![A-Za-z0-9])([PpSs]-?)(?=[0-9]{{0,3}}[{_N}])([0-9{_N}]{{3}})"
+    rf"(?![0-9{_N}十百直个下共起次样般些定条天周例位名岁月年度点旦])"
+)
+_LETTER_NUMBER = re.compile(
+    rf"(?<![A-Za-z0-9])([Pp])([{_N}]?[十百][{_N}十]{{0,3}})(?=号|的|\s|$|,)"
+)
 _LEADING_ZERO = re.compile(rf"(?<![{_N}十百千万点第])([零〇洞][{_N}]{{2,5}})(?![{_N}十百千万])")
 _NUMBER = rf"[{_N}十百]{{1,5}}"
 _BEFORE_PERSON = re.compile(rf"({_NUMBER})(?=号(?:的)?(?:那个|这个|那位|这位)?(?:{_PERSON}))")
@@ -56,6 +63,8 @@ def normalise(text: str) -> str:
 def _spoken_ids(text: str) -> str:
     text = _LETTER_P.sub("P", text)
     text = _LETTERED.sub(lambda m: m.group(1) + _spell(m.group(2)), text)
+    text = _MIXED.sub(lambda m: m.group(1) + _mixed(m.group(2)), text)
+    text = _LETTER_NUMBER.sub(lambda m: m.group(1) + chinese_number(m.group(2)), text)
     text = _LEADING_ZERO.sub(lambda m: _digits(m.group(1)), text)
     text = _BEFORE_PERSON.sub(lambda m: chinese_number(m.group(1)), text)
     return _AFTER_PERSON.sub(lambda m: m.group(1) + chinese_number(m.group(2)), text)
@@ -63,6 +72,10 @@ def _spoken_ids(text: str) -> str:
 
 def _spell(spoken: str) -> str:
     return "".join("-" if c in "杠-" else _DIGIT.get(c, "") for c in spoken.replace("横杠", "-"))
+
+
+def _mixed(spoken: str) -> str:
+    return "".join(_DIGIT.get(c, c) for c in spoken)
 
 
 def _digits(spoken: str) -> str:

@@ -9,7 +9,7 @@ from engines.intents.marks import Span
 
 _MAX_ID = 20
 _UNIT = (
-    r"个|例(?!假)|位|名|人(?!在|呢)|岁|天(?!天)|周(?![一二三四五六日末])|月(?!经)|年(?!龄|纪)|次(?!要|日)|条|份|%|℃|mg|kg|g\b|ml"
+    r"个|日(?!记)|例(?!假)|位|名|人(?!在|呢)|岁|天(?!天)|周(?![一二三四五六日末])|月(?!经)|年(?!龄|纪)|次(?!要|日)|条|份|%|℃|mg|kg|g\b|ml"
     r"|mmol|umol|u/l|cm|mm|分(?!到|在|组|配|期)|级|期(?!间)|组(?!别)|度|点(?!击)|小时|粒|片|盒|支(?!气)|针|家(?!属|里|人)|项"
     r"|多(?!大|久|重|高|少)|几(?!号|点|岁|次|期)|余|来个|以上|以下|左右|公斤|斤|毫|米|号楼|号床|床|楼|倍|元|块|万|页|臂"
     r"|/|\.\d|-[A-Za-z]"
@@ -31,13 +31,14 @@ _NOT_SUBJECTS = frozenset(
     )
 )
 _LETTERED = re.compile(
-    r"(?<![A-Za-z0-9.])(?<![A-Za-z][-_])([A-Za-z]{1,6})(\s?-\s?|\s)?(\d{1,6}(?:\s?-\s?\d{1,6}){0,3})"
+    r"(?<![A-Za-z0-9.])(?<![A-Za-z][-_])((?:[A-Za-z]{2,5}-)?[A-Za-z]{1,6})(\s?[-_]\s?|\s)?"
+    r"(\d{2} \d{3}|\d{1,6}(?:(?:\s?-\s?|_)\d{1,6}){0,3})"
     rf"{_NO_MEASURE}{_NO_SITE}"
 )
 _SPELT = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])((?: \d){3,4})(?!\s?\d)")
 _REGISTER = re.compile(
     r"(?:注册号?|登记号|批件号?|方案号|方案编号|项目编号|课题编号|合同号?|伦理号|文件号|单号|药物编号|药号|批号|随机号"
-    r"|版本号?|电话|手机号?|备案号|中心(?:编号|号|代码)?|site|center)\s?(?:是|为|填上?|改成|写)?\s?[::#]?\s?$",
+    r"|版本号?|电话|手机号?|备案号|中心(?:编号|号|代码)|中心(?=\s?\d)|site|center)\s?(?:是|为|填上?|改成|写)?\s?[::#]?\s?$",
     re.IGNORECASE,
 )
 _PREFIXED = re.compile(
@@ -48,17 +49,21 @@ _PREFIXED = re.compile(
 )
 _BEFORE_PERSON = re.compile(
     rf"(?<![\dA-Za-z\-/第])(?<!\d\.)({_DIGITS})(\s?号)?\s?(?:的)?(?:那个|这个|那位|这位|那名|那)?(?:女|男|老)?"
-    r"(?:患者|病人|受试者|病例|老太太|老大爷|大爷|大妈|阿姨)"
+    r"(?:患者|病人|病号|受试者|病例|老太太|老太|老头|老爷子|老奶奶|奶奶|爷爷|老先生|大爷|大妈|大娘|大姐|大哥|大叔|阿姨|小伙|姑娘"
+    r"|(?<=女)的|(?<=男)的)"
 )
 _FACT = (
     r"S?AE|ECOG|不良事件|不良反应|血常规|血压|血糖|血|肝功|肾功|肌酐|化验|心电|体重|身高|体温|基本|质控|状态|基线|合并"
-    r"|病史|年龄|性别|资料|信息|数据|情况|检查|用药|生化|尿|ICF签"
+    r"|病史|年龄|性别|资料|信息|数据|情况|检查|用药|生化|尿|ICF签|吐|恶心|拉肚子|发烧|发热|头[晕疼痛]|晕|咳|皮疹|摔"
+    r"|CT|转氨酶|评分|化疗|签字|肝|肾|心率|体征|疗效|病理"
 )
 _BARE_FACT = re.compile(
     rf"(?<![\dA-Za-z.\-/第月年日周])(\d{{1,4}})号(?:的)?(?:最近|上次|现在|目前)?的?(?:{_FACT}"
-    r"|下次|(?:入组|随机|签\S{0,4}?|出组|脱落|筛败)了?(?:没|吗|么))",
+    r"|下次|(?:怎么|为啥|为什么)?(?:还没?)?(?:入组|随机|签\S{0,4}?|出组|脱落|筛败|退组)了?(?:没|吗|么|$))",
     re.IGNORECASE,
 )
+_ORDINAL = re.compile(r"(?:第\s?(\d{1,4})号(?=受试者|患者|病人|病例))")
+_HASHED = re.compile(rf"(?<![\w#第])[#]\s?(\d{{1,6}}){_NO_UNIT}")
 _BARE_OBJECT = re.compile(
     r"(?:给|把|对|查一?下|看一?下|查查|看看|核下|核一下)\s?(\d{1,4})号"
     r"(?!之?前|以前|之?后|以后|那天|当天|到|至|上午|下午|晚|早|左右|开始|要|的?访视|的?随访|的?会|来|有|能|可以"
@@ -68,7 +73,15 @@ _ZEROS = re.compile(
     rf"(?<![\dA-Za-z.\-/:第#])(0\d{{2,5}}|0\d-\d{{3,4}})(?:\s?号)?(?![\d.:年日]){_NO_UNIT}{_NO_SITE}"
 )
 _ALONE = re.compile(rf"(?<![\dA-Za-z.\-/:第])(\d{{3,10}}(?:-\d{{1,6}}){{0,3}}){_NO_UNIT}{_NO_SITE}")
-_BARE_SHAPES = (_PREFIXED, _BEFORE_PERSON, _BARE_FACT, _BARE_OBJECT, _ZEROS)
+_BARE_SHAPES = (
+    _PREFIXED,
+    _BEFORE_PERSON,
+    _ORDINAL,
+    _HASHED,
+    _BARE_FACT,
+    _BARE_OBJECT,
+    _ZEROS,
+)
 _NEXT = re.compile(
     r"\s?号?\s?(?:、|,|和|跟|与|及|以及|还有|到|至|~|/|&|and)\s?(?:受试者|患者|病人)?\s?(\d{1,6})(?!\d)号?"
     rf"{_NO_UNIT}{_NO_SITE}"
@@ -126,10 +139,10 @@ def _default_lettered(text: str) -> list[Span]:
 def _lettered(match: re.Match[str]) -> Span | None:
     prefix, gap, digits = match.group(1).upper(), match.group(2) or "", match.group(3)
     count = sum(c.isdigit() for c in digits)
-    padded = len(prefix) == 1 and count >= 3 and digits.startswith("0")
+    padded = (len(prefix) == 1 or "-" in gap) and count >= 3 and digits.startswith("0")
     if prefix in _NOT_SUBJECTS and not padded:
         return None
-    enough = count >= 3 or (prefix in {"P", "S"} and count == 2) or (prefix == "P" and not gap)
+    enough = count >= 3 or (prefix in {"P", "S"} and count == 2) or (prefix == "P" and gap != " ")
     loose = gap == " " and len(prefix) > 1 and not digits.startswith("0")
     return Span(match.start(), match.end(), _id(match.group())) if enough and not loose else None
 
@@ -177,9 +190,12 @@ def _lists(text: str, spans: list[Span], accept: Callable[[str], bool]) -> list[
 
 def _alike(known: str, number: str) -> bool:
     tail = re.split(r"[^0-9]", known)[-1]
+    if int(tail or -1) == int(number):
+        return True
     if known.isdigit() and len(known) < 3:
         return len(number) < 3
-    return len(tail) == len(number) and len(number) >= 2
+    lettered = not known[:1].isdigit() and len(tail) > len(number)
+    return len(number) >= 2 and (len(tail) == len(number) or lettered)
 
 
 def _id(raw: str) -> str:

@@ -10,12 +10,23 @@ from engines.intents.marks import NAME, RECORD
 from engines.intents.types import Intent
 
 _NEGATED = re.compile(
-    r"^(?:那|这次|今天|现在|先|暂时|其实|就|哦|嗯|好的|§|¤|的|都|周报|月报|质控|,|\s)*"
-    r"(?:不用|不必|不需要|无需|无须|别|(?<!要)不要|甭|先不|暂不|没必要|不想|不是要|不是让你|不急着?)"
+    r"^(?:那|这次|今天|现在|先|暂时|请|麻烦|你|千万|其实|就|哦|嗯|好的|§|¤|的|都|周报|月报|质控|,|\s)*"
+    r"(?:不用|不必|不需要|无需|无须|别|(?<!要)不要|甭|先不|暂不|没必要|不想|不是要|不是让你|不急着?|别急着?(?=[出跑做写录查登质])|请?勿|切勿|严禁)"
     r"(?!忘|漏|谢|客气|紧|错|超过|了$|再(?:记|发)|管我|啰|绕|老|废话|那么|这么|说这|急|人|院|的科|的医)"
     r"|^.{0,12}(?:先不|不用|不必|先别|暂不|别)(?:再)?(?:管|查|看|跑|录|做|写|出|弄|动|质控|登记)(?:它|他|了)*$"
     r"|^(?:§|¤).{0,3}不(?:查|看|跑|录|做)了?$|^(?:别的|其他的?|其余)(?:都)?(?:不用|不要|不看)"
     r"|^(?:先)?不(?:跑|做|出|录|查|看)(?:质控|周报|月报|报告|§)"
+)
+_PREAMBLE = re.compile(
+    r"^(?:请|现在|麻烦)?(?:忽略|无视|忘掉|忘了|忘记|绕过|绕开|跳过|解除|抛开|不管|不要管)"
+    r"(?:掉|你|以上|上面|上述|之前|前面|先前|所有|一切|全部|任何|安全|系统|的)*"
+    r"(?:设定|规则|指令|限制|要求|身份|约束|提示词?|规定|权限|命令)$"
+    r"|^(?:从现在起?|现在|从现在开始)?,?你?(?:现在)?(?:没有|不受)(?:任何)?(?:限制|约束)了?$|^你(?:现在)?是(?:dan|开发者|root|管理员)(?:模式)?$"
+    r"|^(?:ignore|forget|disregard|bypass) .{0,30}(?:instructions?|rules?|prompts?|limits?)$"
+    r"|^you are (?:now )?(?:in )?(?:a )?(?:dan|developer|root|admin|jailbroken)\b.{0,12}$"
+)
+_CONDITION = re.compile(
+    r"^(?:如果|要是|万一|假如)?[^§¤?]{1,14}的话$|^(?:如果|要是|万一|假如|若)[^§¤?查看核录]{1,12}$"
 )
 _LASTING = re.compile(r"以后|今后|往后|下次|每次|从现在|从今|记住|记得|默认|忘记")
 _ABOUT_ASSISTANT = re.compile(
@@ -27,8 +38,8 @@ _TOLD = re.compile(
 )
 _KEEP = re.compile(r"^(?:请|你|帮我|麻烦)?(?:记住|记牢|提醒我|别忘|忘掉)|记住[了啊哦吧]?$")
 _WRITE = re.compile(
-    r"(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)"
-    r"|记进去|录进去|写进系统|录入系统|填进系统|登记一下|补录"
+    r"(?<![漏没未已])(?:记|登记|录|补|加|添加|新增|报)(?:一?[条个例下]|上)?.{0,8}(?:s?ae(?![a-z])|不良事件|合并用药|方案偏离)"
+    r"|[§¤].*#.{0,8}(?:记一?下|记上|记着)$|记进去|录进去|写进系统|录入系统|填进系统|登记一下|补录"
 )
 _ASKS = re.compile(
     r"(.)不\1|查|看|问|吗|没(?!来|打|接|吃|去)|多少|几|什么|啥|怎么|哪|是否|告诉|说|\?|如何|了解|调出|找|谁|咋|有无|给我|发我|定义|时限|流程"
@@ -84,6 +95,16 @@ def negated(part: str) -> bool:
     return bool(_NEGATED.search(part)) and not _LASTING.search(part)
 
 
+def only_preamble(part: str) -> bool:
+    """Tell whether a part only lifts the rules; an injection is labelled by what it wants."""
+    return bool(_PREAMBLE.search(part))
+
+
+def only_condition(part: str) -> bool:
+    """Tell whether a part is the bare "if" of the step after it (rule 3)."""
+    return bool(_CONDITION.search(part))
+
+
 def asks_about_assistant(part: str) -> bool:
     """Tell whether small talk asks something itself (rule 1)."""
     return bool(_ABOUT_ASSISTANT.search(part))
@@ -135,6 +156,8 @@ def _outside(part: str, label: str) -> str | None:
 def _person(part: str, label: str) -> str:
     """Rule 7; why a named subject failed is about that subject."""
     named = RECORD in part or NAME in part
+    if named and label == Intent.COUNT_RECORDS:
+        return Intent.QUERY_RECORD
     why = _WHY.search(part) and _FAILED.search(part)
     if named and (label == Intent.QA_QUERY or (why and label in _ABOUT_RULES)):
         return Intent.QUERY_RECORD

@@ -21,7 +21,7 @@ _QUOTES = re.compile(
     r"“[^”\n]{0,80}”|\"[^\"\n]{0,80}\"|「[^」\n]{0,80}」|『[^』\n]{0,80}』|《[^》\n]{0,40}》|‘[^’\n]{0,80}’"
 )
 _HARD = re.compile(r"[。;!?\n]+[。;!?\s]*")
-_COMMA = re.compile(r"[,、:~]+\s*|\.{2,}\s*|(?<=[\u4e00-\u9fff])\.\s*")
+_COMMA = re.compile(r"(?:[,、:]|~(?!\s?§))+\s*|\.{2,}\s*|(?<=[\u4e00-\u9fff])\.\s*")
 _SPACE = re.compile(
     r"(?<=[\u4e00-\u9fff\U0001F300-\U0001FAFF❤]) +(?=[^\s])|(?<=[^\s]) +(?=[\u4e00-\u9fff])"
     r"|(?<=[\U0001F300-\U0001FAFF])(?=[^\s\U0001F300-\U0001FAFF])"
@@ -29,21 +29,40 @@ _SPACE = re.compile(
 _VERB = (
     "给帮把查看跑做出写生录补报登记统数问核质告说列算画来发改标更新确对弄整搞汇导找讲通重提按加填建"
 )
+# "Before writing the report, do X" and "if X, Y" without a comma between the two.
+_DOING = "出写发交做跑录约签质控生成整弄提开汇填上查核寄补改登"
+_BEFORE = (
+    rf"(?<![\u4e00-\u9fff])(?:[给在赶等把]?[^,。;!?\n]{{0,6}}?)[{_DOING}][^,。;!?\n]{{0,12}}?(?:之前|以前|前)"
+    rf"(?=[你我先把给帮请要得麻看查跑核数说统§])(?!.{{0,2}}过)"
+)
+# "Having checked X, do Y".
+_AFTER = rf"[{_DOING}数]完[^,。;!?\n]{{1,14}}?(?=[就再][出写生给把跑做登])"
 _LINK = re.compile(
     rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?!参)|以及"
     r"|完了(?![没吗吧])|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
     rf"|(?<![一不先别])再(?=[{_VERB}§¶¤])|(?<!合)并(?=[{_VERB}])|(?<=[\u4e00-\u9fff])直接(?=[{_VERB}])"
     r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[报控告入]前)(?=[帮得要把给看查数核])|(?<=[^\s先])先(?=[查看帮把给跑])"
     r"|第[二三]步|[二三]是|(?<=[完好])(?=就[给帮把出写])"
+    r"|(?<=的话)(?=[\u4e00-\u9fff§])|(?<=[了没过高低])(?=就[重给帮把出写登报记改补标])"
     r"|(?<= )(?:and|then|also)(?= )",
     re.IGNORECASE,
 )
 
 
+_CLAUSES = re.compile(f"{_BEFORE}|{_AFTER}")
+
+# An object without its verb ("把全部数据|再核一遍"), a verb or a question word without its object.
+_OBJECT = re.compile(r"[把将给对][^录改核查跑做出写看标填登补删报统算发告设换关加锁]{1,14}")
+_TAIL = re.compile(
+    r"(?:帮我|麻烦|请|给)?(?:记|备注|登记|录|填|补|更新|标)(?:一下|上|进去|下)(?:吧|哈|谢谢)?"
+    r"|(?:现在|是|到底)?(?:多少|几分|几个?|怎么样|咋样|是多少|啥情况|如何)[啊呢呀]?"
+)
+
 # A fragment that only leads over to the next one: connectives, subjects, a visit.
 _WEAK = re.compile(
-    r"(?:请|帮我)?(?:记住|记一下|记下|备注|注意)"
-    r"|(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对 ]|受试者|患者|病人|号)+"
+    r"(?:请|帮我|麻烦)?(?:记住|记一下|记下|记录|备注|备忘|注意|提醒|记)"
+    r"|(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对把将 ]"
+    r"|受试者|患者|病人|编号|号|为|是|id)+"
 )
 
 
@@ -51,6 +70,7 @@ def fragments(marked: str) -> list[Fragment]:
     """Return the fragments of a marked text in order of the words, at most `MAX_FRAGMENTS`."""
     quoted = _QUOTES.sub(lambda m: PAD * len(m.group()), marked)
     cuts: dict[int, str] = {}
+    cuts |= {m.end(): LINK for m in _CLAUSES.finditer(quoted)}
     for pattern, kind in ((_SPACE, SPACE), (_COMMA, COMMA), (_LINK, LINK), (_HARD, HARD)):
         for m in pattern.finditer(quoted):
             cuts[m.start() if pattern is _LINK else m.end()] = kind
@@ -68,11 +88,18 @@ def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
     for piece in pieces:
         text = _words(marked, piece)
         trailing = piece is pieces[-1] and _WEAK.fullmatch(text)
-        if kept and (not text or trailing or _WEAK.fullmatch(_words(marked, kept[-1]))):
+        if kept and (not text or trailing or _belong(_words(marked, kept[-1]), piece, text)):
             kept[-1] = Fragment(kept[-1].start, piece.end, kept[-1].boundary)
         else:
             kept.append(piece)
     return kept
+
+
+def _belong(before: str, piece: Fragment, text: str) -> bool:
+    """Tell whether a fragment and the one before it make one clause."""
+    tail = piece.boundary == SPACE and _TAIL.fullmatch(text)
+    unfinished = piece.boundary == LINK and _OBJECT.fullmatch(before)
+    return bool(tail or unfinished or _WEAK.fullmatch(before))
 
 
 def _words(marked: str, piece: Fragment) -> str:

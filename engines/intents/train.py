@@ -57,9 +57,10 @@ def data_hash(folder: Path = TRAINING) -> str:
 def examples(data: list[dict[str, Any]]) -> list[Example]:
     """Return (text, class) pairs: whole texts of one task, and the parts of the others."""
     plain = [example for row in data for example in _of_row(row)]
+    whole = [example for row in data if "parts" not in row for example in _of_row(row)]
     wrapped = [
         (BEFORE[i % len(BEFORE)] + text + AFTER[i // 3 % len(AFTER)], label)
-        for i, (text, label) in enumerate(plain)
+        for i, (text, label) in enumerate(whole)
         if label not in UNWRAPPED
     ]
     return plain + wrapped
@@ -79,7 +80,7 @@ def fit(pairs: list[Example]) -> dict[str, Any]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=3)
+    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=5)
     matrix = vectorizer.fit_transform([text for text, _ in pairs])
     regression = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=300)
     regression.fit(matrix, [label for _, label in pairs])

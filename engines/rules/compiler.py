@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from engines.rules import parse
 from engines.rules.arithmetic import truth
-from engines.rules.context import StudyContext
+from engines.rules.context import Kind, StudyContext
 from engines.rules.errors import RuleError
 from engines.rules.expression import Expr, Node, Type, constant
 from engines.rules.text import translate as _
@@ -96,7 +96,7 @@ class Compiler:
         return [self.compile(logic, f"{path}/{index}") for index, logic in enumerate(arguments)]
 
     def condition(self, logic: Any, path: str) -> Node:
-        """A node whose truth counts. A choice is refused: its code 0 would read as "no"."""
+        """A node whose truth counts. A coded field is refused: "0" would be true in JSON Logic."""
         expr = self.compile(logic, path)
         self.check_condition(expr, path)
         node = expr.node
@@ -109,7 +109,7 @@ class Compiler:
             self.check_condition(branch, path)
         if expr.is_text_literal:
             self.problem(path, _("A text in quotes is always true; use true or false."))
-        if expr.type is Type.CODE and not expr.branches:
+        if _is_coded(expr):
             name = expr.column.name if expr.column else ""
             message = _("The choice field “%(name)s” is no condition; compare it with a code.")
             self.problem(path, message % {"name": name})
@@ -171,6 +171,14 @@ class Compiler:
             return str(expr.literal)
         self.problem(path, _("A text in quotes is needed here."))
         return ""
+
+
+def _is_coded(expr: Expr) -> bool:
+    """Radio, dropdown, form status, yes/no; a checkbox column is a tick and may stand alone."""
+    if expr.branches:
+        return False
+    is_flag_field = expr.column is not None and expr.column.kind is Kind.FLAG
+    return expr.type is Type.CODE or (is_flag_field and expr.reading is not None)
 
 
 def refuse(problems: Sequence[Problem]) -> RuleError:

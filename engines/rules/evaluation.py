@@ -61,8 +61,7 @@ def _applicable(rule: Rule, row: Row) -> RuleResult:
     if is_shown is False:
         return _hidden(rule, row, own)
     verdict = decided(rule, row)
-    is_certain = own.forced is not None and verdict.outcome is Outcome.FAIL
-    if is_certain or (cause == rule.column.field and not _is_empty(own)):
+    if own.forced is not None and verdict.outcome is Outcome.FAIL:
         return verdict
     readings = _branching_readings(rule, row)
     undecided = _result(rule, row, Outcome.UNKNOWN, Reason.APPLICABILITY_UNKNOWN, readings)

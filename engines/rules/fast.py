@@ -190,7 +190,7 @@ class Generator:
             return slow
         if _varied(columns) <= 1:
             return self._memo(columns, lambda row: self._closures.judge(rule, row))
-        verdict = None if shown else self._tree(rule, slow)
+        verdict = None if rule.column.branching else self._tree(rule, slow)
         return slow if verdict is None else verdict
 
     def _read_columns(self, rule: Rule) -> dict[str, Column] | None:

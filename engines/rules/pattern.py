@@ -2,7 +2,8 @@
 
 `matches` lets a rule's author write a pattern that then runs over patients' data. Python's matcher
 backtracks, so `(a+)+$` would stop a worker. This one simulates the automaton (Thompson 1968) and
-knows: literals, `.`, classes, `\\d \\w \\s` and their opposites, groups, `|`, `* + ? {m,n}`, `^ $`.
+knows: literals, `.`, classes, `\\d \\w \\s` and their opposites, `\\uXXXX \\xXX`, groups, `|`,
+`* + ? {m,n}`, `^ $`.
 Look-around, back references and word boundaries are refused when the rule is saved. `\\d` is ASCII
 only (a full-width digit in an identifier is a typing error), `\\w` includes Chinese.
 """
@@ -10,6 +11,7 @@ only (a full-width digit in an identifier is a typing error), `\\w` includes Chi
 from __future__ import annotations
 
 import functools
+import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -21,6 +23,7 @@ _MAX_PATTERN, _MAX_STATES, _MAX_REPEAT, _MAX_NESTING = 1_000, 500, 200, 30
 _MAX_CACHED, _MAX_WORK = 2_000, 2_000_000
 
 Test: TypeAlias = Callable[[str], bool]
+_HEX_DIGITS = {"x": 2, "u": 4}
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 _CLASSES: dict[str, Test] = {
     "d": lambda c: "0" <= c <= "9",
@@ -245,11 +248,18 @@ class _Parser:
         if character.lower() in _CLASSES:
             test = _CLASSES[character.lower()]
             return test if character.islower() else lambda c: not test(c)
-        if character in _CONTROL:
-            return _is(_CONTROL[character])
-        if character.isalnum():
+        return _is(self._literal(character))
+
+    def _literal(self, character: str) -> str:
+        """What an escaped character stands for."""
+        if character in _HEX_DIGITS:
+            digits = "".join(self._take() for _digit in range(_HEX_DIGITS[character]))
+            if not set(digits) <= set(string.hexdigits):
+                raise self._error()
+            return chr(int(digits, 16))
+        if character.isalnum() and character not in _CONTROL:
             raise self._error()
-        return _is(character)
+        return _CONTROL.get(character, character)
 
     def _class(self) -> Test:
         negated = self._peek() == "^"
@@ -266,21 +276,15 @@ class _Parser:
         if first == "\\":
             if self._peek().lower() in _CLASSES:
                 return self._escape()
-            first = self._class_escape()
+            first = self._literal(self._take())
         if self._peek() != "-" or self._text[self._at + 1 : self._at + 2] in {"]", ""}:
             return _is(first)
         self._take()
         last = self._take()
-        last = self._class_escape() if last == "\\" else last
+        last = self._literal(self._take()) if last == "\\" else last
         if last < first:
             raise self._error()
         return lambda c: first <= c <= last
-
-    def _class_escape(self) -> str:
-        character = self._take()
-        if character.isalnum() and character not in _CONTROL:
-            raise self._error()
-        return _CONTROL.get(character, character)
 
 
 def _is(character: str) -> Test:

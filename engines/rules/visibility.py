@@ -27,7 +27,10 @@ def branching_names(text: str) -> list[str]:
 
 
 def visibility(row: Row, field_name: str) -> Visibility:
-    """(True shown / False hidden / None undecided, the field that leaves it undecided)."""
+    """(True shown / False hidden / None undecided, the field that leaves it undecided).
+
+    Logic outside the known subset leaves the field itself undecided, whatever it holds.
+    """
     known = row.visibility.get(field_name)
     if known is None:
         row.visibility[field_name] = (True, "")  # a field that depends on itself counts as shown
@@ -44,7 +47,10 @@ def _decide(row: Row, field_name: str) -> Visibility:
     except RuleError:
         return None, field_name
     shown = truth(node(_Lookup(row), Decimal(row.record.today.toordinal())))
-    return (None, shown.cause) if isinstance(shown, Open) else (shown, "")
+    if not isinstance(shown, Open):
+        return shown, ""
+    is_shown_by_itself = shown.cause == field_name and row.read(field_name).is_blank is False
+    return (True, "") if is_shown_by_itself else (None, shown.cause)
 
 
 class _Lookup:

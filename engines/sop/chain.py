@@ -114,7 +114,7 @@ class Chain:
         observations = hard.evaluate(self.node, self.run, self.study)
         bad = findings.record(self.run, self.key, observations)
         edge = "on_pass" if hard.is_passed(observations) else "on_fail"
-        self.step(edge, {"rules": len(observations), "findings": bad})
+        self.step(edge, {"rules": len(self.node.rules), "findings": bad})
 
     def step(self, edge: str, result: object = None, started: datetime | None = None) -> None:
         """Journal the current node and follow `edge`."""

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from engines.tools.context import ToolContext
 from engines.tools.fields import FieldNames
 from engines.tools.results import Fact, Status, ToolResult
+from integrations.identifiers import identifies
 from projects.display import DisplayRow, DisplayValue, display_rows
 from projects.records import RecordData, read_record
 
@@ -76,6 +77,7 @@ def describe(
         lines=_lines(data.record_id, facts, notes),
         sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["读取时间"]},),
         record_ids=(data.record_id,),
+        blank=_blank(names, wanted, facts),
         secrets=_secrets(context, data),
     )
 
@@ -121,6 +123,11 @@ def _notes(
             yield _("%(label)s could not be read") % {"label": label}
         elif field not in found:
             yield _("%(label)s is not filled in") % {"label": label}
+
+
+def _blank(names: FieldNames, wanted: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
+    found = {fact.field for fact in facts}
+    return tuple(n for field in wanted if field not in found for n in names.names.get(field, ()))
 
 
 def _where(row: DisplayRow) -> str:
@@ -172,6 +179,9 @@ def _lines(record_id: str, facts: Sequence[Fact], notes: Sequence[str]) -> tuple
 
 def _secrets(context: ToolContext, data: RecordData) -> tuple[str, ...]:
     """Identifier values of this reading: the stored roster may not know them yet."""
-    flagged = context.metadata.identifier_fields - {context.metadata.record_id_field}
-    found = {str(row.get(field, "")).strip() for row in data.rows for field in flagged}
+    known = context.metadata
+    hidden = {name for name in known.fields if identifies(name, known.label(name))}
+    fields = (known.identifier_fields | hidden) - {known.record_id_field}
+    coded = {name for name in fields if known.choices(name)}
+    found = {str(row.get(field, "")).strip() for row in data.rows for field in fields - coded}
     return tuple(sorted(value for value in found if len(value) > 1))

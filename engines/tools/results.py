@@ -38,7 +38,8 @@ class ToolResult:
     """The outcome of one call.
 
     `data` goes to the model through the gate; `blocks` are pieces of text that count as sources;
-    `lines` are the plain rendering for people; `outside_down` says that an outside system failed.
+    `lines` are the plain rendering for people; `blank` are the names of fields that were read and are
+    empty; `outside_down` says that an outside system failed.
     """
 
     tool: str
@@ -50,6 +51,7 @@ class ToolResult:
     sources: tuple[dict[str, Any], ...] = ()
     record_ids: tuple[str, ...] = ()
     outside_down: bool = False
+    blank: tuple[str, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property

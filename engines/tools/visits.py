@@ -106,11 +106,14 @@ def _facts(record_id: str, state: VisitState) -> list[Fact]:
             str(state.days) if state.days else "",
         ),
     )
-    return [
+    facts = [
         Fact(record_id, f"{state.visit}:{key}", (state.visit, *names), value, state.visit)
         for key, names, value in dates
         if value
     ]
+    state_name = (state.visit, _("state"))
+    told = Fact(record_id, f"{state.visit}:state", state_name, describe_state(state), state.visit)
+    return [*facts, told]
 
 
 def _iso(day: Any) -> str:

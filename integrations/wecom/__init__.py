@@ -1,5 +1,6 @@
 """Client and cryptography of WeCom (reference/wecom.md 1-3). No Django."""
 
+from integrations.wecom.aibot import respond
 from integrations.wecom.client import WecomClient
 from integrations.wecom.crypto import Crypt, CryptoError
 from integrations.wecom.results import Kind, SendError, Sent
@@ -15,4 +16,5 @@ __all__ = [
     "TokenRefused",
     "TokenStore",
     "WecomClient",
+    "respond",
 ]

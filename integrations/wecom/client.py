@@ -74,6 +74,14 @@ class WecomClient:
         answer = self._call("message/update_template_card", {**update, "agentid": self.agent_id})
         return answer if isinstance(answer, SendError) else Sent()
 
+    def check_token(self) -> SendError | None:
+        """Whether an access token is to be had (gettoken, or the stored one)."""
+        try:
+            self._tokens.get(self._fetch_token)
+        except TokenRefused as refused:
+            return refused.error
+        return None
+
     def recall(self, msgid: str) -> Result:
         """message/recall, within 24 hours."""
         answer = self._call("message/recall", {"msgid": msgid})
@@ -133,7 +141,7 @@ class WecomClient:
             # httpx's own text and request hold the address with the token: only the name leaves.
             kind = Kind.RETRY if body is None else Kind.AMBIGUOUS
             return SendError(kind, 0, type(error).__name__)
-        return _read(response, secret)
+        return read_answer(response, secret)
 
 
 def encode(body: Message) -> bytes:
@@ -141,7 +149,8 @@ def encode(body: Message) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _read(response: httpx.Response, secret: str) -> Answer | SendError:
+def read_answer(response: httpx.Response, secret: str) -> Answer | SendError:
+    """The JSON of an answer, or what its status or errcode stands for; `secret` is masked."""
     if response.status_code != 200:
         return SendError(Kind.RETRY, 0, f"HTTP {response.status_code}")
     try:

@@ -3,10 +3,16 @@
 from memory.models.facts import MemoryTurn, UserMemory
 from memory.models.flow_log import ConversationHistory
 from memory.models.history import WeeklyReport
-from memory.models.hot import MemoryTombstone, ProjectMemory, ProjectMemoryVersion
+from memory.models.hot import (
+    MemoryProposal,
+    MemoryTombstone,
+    ProjectMemory,
+    ProjectMemoryVersion,
+)
 
 __all__ = [
     "ConversationHistory",
+    "MemoryProposal",
     "MemoryTombstone",
     "MemoryTurn",
     "ProjectMemory",

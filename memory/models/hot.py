@@ -58,12 +58,15 @@ class ProjectMemoryVersion(models.Model):
 class MemoryTombstone(models.Model):
     """A line that a person removed: no job may bring it back (design.md 9.6).
 
-    `digest` is a keyed hash of the normalised line, so the table does not repeat what was forgotten.
+    `digest` is a keyed hash of the normalised line and `sketch` those of its pieces, so that it is known
+    again in other words while the table does not repeat what was forgotten. `evidence`: keyed hashes of what
+    the line came from. `user_id` is set where a user asked to forget, blank where an editor removed a line.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
     user_id = models.CharField(_("user"), max_length=150, blank=True)
     digest = models.CharField(_("digest"), max_length=64)
+    sketch = models.JSONField(_("sketch"), default=dict, blank=True)
     evidence = models.JSONField(_("evidence digests"), default=list, blank=True)
     created_by = models.CharField(_("removed by"), max_length=150)
     created_at = models.DateTimeField(_("removed"), auto_now_add=True)
@@ -80,3 +83,56 @@ class MemoryTombstone(models.Model):
 
     def __str__(self) -> str:
         return f"{self.created_by} {self.created_at:%Y-%m-%d}"
+
+
+class MemoryProposal(models.Model):
+    """A change of hot memory that a job proposes; what it may not apply itself waits for a person.
+
+    `old` is the line (several for `shorten`) as it stands, `new` the one to come. `evidence` =
+    [{kind, id, user_id, quote}]. `key` keeps a job from asking twice for the same thing.
+    """
+
+    class Action(models.TextChoices):
+        ADD = "add", _("Add")
+        CHANGE = "change", _("Change")
+        RETIRE = "retire", _("Retire")
+        SHORTEN = "shorten", _("Shorten")
+
+    class State(models.TextChoices):
+        PENDING = "pending", _("Waiting")
+        APPLIED = "applied", _("Applied")
+        REFUSED = "refused", _("Refused")
+
+    COLOURS = {State.PENDING: "warning", State.APPLIED: "success", State.REFUSED: "danger"}
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="memory_proposals", verbose_name=_("project")
+    )
+    action = models.CharField(_("change"), max_length=16, choices=Action.choices)
+    section = models.CharField(_("section"), max_length=32)
+    profile = models.CharField(_("profile"), max_length=150, blank=True)
+    old = models.TextField(_("old line"), blank=True)
+    new = models.TextField(_("new line"), blank=True)
+    evidence = models.JSONField(_("evidence"), default=list, blank=True)
+    author = models.CharField(_("author"), max_length=150)
+    key = models.CharField(_("key"), max_length=64)
+    state = models.CharField(
+        _("status"), max_length=16, choices=State.choices, default=State.PENDING
+    )
+    decided_by = models.CharField(_("decided by"), max_length=150, blank=True)
+    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_memory_proposals"
+        ordering = ["-created_at"]
+        verbose_name = _("memory proposal")
+        verbose_name_plural = _("memory proposals")
+        constraints = [models.UniqueConstraint("project", "key", name="iit_proposal_once")]
+        indexes = [models.Index(fields=["project", "state"], name="iit_proposal_state")]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()} {self.created_at:%Y-%m-%d}"

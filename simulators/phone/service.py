@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ LONGEST_TEXT = 2048
 
 
 class PhoneService:
-    """Serves the page and its four JSON endpoints below the same prefix."""
+    """Serves the page and its five JSON endpoints below the same prefix."""
 
     name = "phone"
     prefix = "/simulator/"
@@ -54,7 +55,7 @@ class PhoneService:
         return None
 
     def handle(self, request: Request) -> Response:
-        """A file of the page, or `members`, `state`, `send`, `click`."""
+        """A file of the page, or `members`, `state`, `send`, `click`, `vote`."""
         name = request.path.removeprefix(self.prefix) or "index.html"
         if name in self._files:
             return self._file(self._files[name])
@@ -63,6 +64,7 @@ class PhoneService:
             ("GET", "state"): self._chat,
             ("POST", "send"): self._send,
             ("POST", "click"): self._click,
+            ("POST", "vote"): self._vote,
         }
         route = routes.get((request.method, name))
         if route is None:
@@ -113,7 +115,22 @@ class PhoneService:
             raise ValueError("user and text must not be empty")
         if len(text.encode()) > LONGEST_TEXT:
             raise ValueError(f"text over {LONGEST_TEXT} bytes")
-        self._wecom.corp.write(user, text)
+        if body.get("bot"):
+            self._later(lambda: self._wecom.aibot.push({"user": user, "text": text}))
+        else:
+            self._wecom.corp.write(user, text)
+        return Response.json({"ok": True})
+
+    def _later(self, call: Callable[[], object]) -> None:
+        """In the background, like everything that a member does: the page never waits for the assistant."""
+        threading.Thread(target=call, daemon=True).start()
+
+    def _vote(self, request: Request) -> Response:
+        order = request.json()
+        vote = {name: order[name] for name in ("user", "id", "type")}
+        self._later(
+            lambda: self._wecom.aibot.feedback({**vote, "reasons": order.get("reasons") or []})
+        )
         return Response.json({"ok": True})
 
     def _click(self, request: Request) -> Response:

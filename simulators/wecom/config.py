@@ -73,6 +73,14 @@ def _callback_url() -> str:
     return f"http://127.0.0.1:{_env('PORT', '8000')}/wechat/callback/"
 
 
+def _aibot_callback_url() -> str:
+    return f"http://127.0.0.1:{_env('PORT', '8000')}/wechat/aibot/"
+
+
+def _response_base() -> str:
+    return f"http://127.0.0.1:{_env('SIM_PORT', '9000')}/wecom/cgi-bin"
+
+
 @dataclass
 class Config:
     """The corp. Starts from WECOM_* and PORT; /_control/configure overrides it.
@@ -88,6 +96,16 @@ class Config:
         default_factory=lambda: _env("WECOM_AES_KEY", "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc")
     )
     callback_url: str = field(default_factory=_callback_url)
+    aibot_id: str = "AIBOTID"
+    aibot_token: str = field(default_factory=lambda: _env("WECOM_AIBOT_TOKEN", "demoBotToken"))
+    aibot_aes_key: str = field(
+        default_factory=lambda: _env(
+            "WECOM_AIBOT_AES_KEY", "bot00123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc"
+        )
+    )
+    aibot_callback_url: str = field(default_factory=_aibot_callback_url)
+    aibot_response_base: str = field(default_factory=_response_base)
+    aibot_poll_s: float = 0.5
     app_name: str = "IIT 研究助手"
     trusted_ips: list[str] = field(default_factory=list)
     callback_ips: list[str] = field(default_factory=lambda: list(CALLBACK_IPS))

@@ -9,6 +9,7 @@ from typing import Any
 
 from simulators.http import Request, Response
 from simulators.state import State
+from simulators.wecom.aibot import Aibot
 from simulators.wecom.config import Config, Switches
 from simulators.wecom.corp import Corp
 from simulators.wecom.errors import WecomError
@@ -32,6 +33,7 @@ class WecomService:
         self.switches = Switches()
         self.store = Store(state)
         self.corp = Corp(self.config, self.switches, self.store)
+        self.aibot = Aibot(state, self.config, self.store)
         self._posts: dict[str, Callable[[int, JsonObject], JsonObject]] = {}
         self._start()
 
@@ -48,6 +50,7 @@ class WecomService:
         """Forget tokens, messages, cards and switches; what was configured stays."""
         self.switches.update(vars(Switches()))
         self.store.clear()
+        self.aibot.clear()
         self._start()
 
     def configure(self, settings: dict[str, Any]) -> None:
@@ -74,6 +77,8 @@ class WecomService:
         if call == "get_api_domain_ip":
             self._authorize(request)
             return {"errcode": 0, "errmsg": "ok", "ip_list": ["127.0.0.1"]}
+        if call == "aibot/response":
+            return self.aibot.respond(_argument(request, "response_code"), self._body(request))
         if call in self._posts:
             token = self._authorize(request)
             return self._posts[call](token.agent_id, self._body(request))
@@ -105,8 +110,6 @@ class WecomService:
 
     def control(self, path: str, request: Request) -> Response | None:
         """POST /_control/wecom/<path>, GET /_control/sent and /_control/aibot/<path>."""
-        if path.startswith("aibot"):
-            return Response.json({"error": "the aibot channel is not served yet"}, 501)
         if path == "sent":
             return Response.json(list(self.store.sent))
         route = self._controls().get(path)
@@ -125,6 +128,10 @@ class WecomService:
             "push": self.corp.push,
             "click": self.corp.click,
             "verify": lambda _: self.corp.verify(),
+            "aibot/push": self.aibot.push,
+            "aibot/feedback": self.aibot.feedback,
+            "aibot/click": self.aibot.click,
+            "aibot/enter": self.aibot.enter,
             "revoke_token": lambda _: {"ok": True, "revoked": self.tokens.revoke()},
         }
 

@@ -97,6 +97,13 @@ class Store:
             entry.update(changes, seq=next(self._sequence))
             self.changed.notify_all()
 
+    def note_vote(self, userid: str, feedback_id: str, kind: int) -> None:
+        """Show a vote under the answer it concerns; 3 withdraws it."""
+        with self.changed:
+            for row in self._chats[userid.lower()]:
+                if row.get("feedback_id") == feedback_id:
+                    self.touch(row, vote=None if kind == 3 else kind)
+
     def chat(self, userid: str, after: int = 0) -> list[dict[str, Any]]:
         """Entries of a member's chat that are new or changed since `after`, in order shown."""
         with self.changed:

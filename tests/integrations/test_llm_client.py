@@ -77,9 +77,10 @@ def test_text_that_did_not_pass_the_gate_is_refused(client: LlmClient, stand_ins
     assert stand_ins.requests("llm") == []
 
 
-def test_no_other_machine_is_asked() -> None:
+def test_no_other_machine_is_asked_without_tls() -> None:
     with pytest.raises(OutsideRefused):
-        LlmClient(base_url="", api_key="k", model="m", preset="deepseek-v3")
+        LlmClient(base_url="http://api.deepseek.com/v1", api_key="k", model="m")
+    assert LlmClient(base_url="", api_key="k", model="m", preset="deepseek-v3").model == "m"
 
 
 def test_a_preset_without_a_default_model_needs_one(stand_ins: StandIns) -> None:

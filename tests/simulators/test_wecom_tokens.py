@@ -132,7 +132,7 @@ def test_unknown_names_are_refused(kit: Kit) -> None:
     kit.control("configure", {"wecom": {"nope": 1}}, 400)
     kit.control("wecom/nope", {}, 404)
     assert kit.http.get(f"{kit.url}/wecom/cgi-bin/nope").status_code == 404
-    kit.control("aibot/push", {}, 501)
+    kit.control("aibot/push", {}, 400)
 
 
 def test_reset_keeps_the_corp_and_forgets_the_rest(kit: Kit) -> None:

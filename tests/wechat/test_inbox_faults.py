@@ -228,7 +228,7 @@ def test_an_answer_without_words_is_no_silence(monkeypatch: pytest.MonkeyPatch) 
     def wordless(**kwargs: Any) -> ChatReply:
         return ChatReply("")
 
-    monkeypatch.setattr(handlers, "answer_message", wordless)
+    monkeypatch.setattr("wechat.questions.answer_message", wordless)
     row = receive("hello")
     for turn in range(4):
         with later(turn * 20):

@@ -53,13 +53,19 @@ class Alert(models.Model):
         UNREACHABLE = "unreachable", _("A member cannot be reached")
 
     REMEDIES = {
-        Code.KEY: _("Copy EncodingAESKey from the callback settings of the app into WECOM_AES_KEY."),
+        Code.KEY: _(
+            "Copy EncodingAESKey from the callback settings of the app into WECOM_AES_KEY."
+        ),
         Code.NOT_UNDERSTOOD: _("Look at the quarantined row in the inbox."),
         Code.ADDRESS: _(
             "Add the address named below to the trusted addresses of the app; it takes a minute."
         ),
-        Code.SECRET: _("Copy the secret of the app into WECOM_SECRET. Nobody asks before the ban ends."),
-        Code.LIMIT: _("Nothing: sending goes on by itself. If it stays, ask who else uses the app."),
+        Code.SECRET: _(
+            "Copy the secret of the app into WECOM_SECRET. Nobody asks before the ban ends."
+        ),
+        Code.LIMIT: _(
+            "Nothing: sending goes on by itself. If it stays, ask who else uses the app."
+        ),
         Code.REFUSED: _("Run manage.py wecom_check and do what it says."),
         Code.INACTIVE: _("Have members open the app, or reopen it in the WeCom console."),
         Code.UNREACHABLE: _("Add the member to the app's visible range, or end the membership."),

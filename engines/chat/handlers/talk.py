@@ -10,9 +10,8 @@ from engines import render
 from engines.chat import texts
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer, sources_of
+from engines.chat.wording import Draft, answer, faults, sources_of
 from engines.context import Material, assemble
-from engines.grounding import check
 from engines.intents import Part
 from engines.tools import READONLY_TOOLS, ToolResult, get
 from integrations.llm import LlmError
@@ -84,7 +83,7 @@ def _final(
     if not success:
         return _with_data(content, results, part, limit)
     text = content.strip()
-    problems = check(text, sources_of(turn, results)) if text else ["-"]
+    problems = faults(turn, text, sources_of(turn, results)) if text else ["-"]
     if problems:
         turn.note("grounding", observation="、".join(problems))
         text = _again(turn, part, text, problems, results, limit) if text else ""
@@ -92,7 +91,7 @@ def _final(
         turn.success = False
         nothing = _("I have no reliable answer to this. Please ask more precisely.")
         return _with_data("", results, part, limit) or nothing
-    return render.cut(turn.gate.restore(turn.gate.text(text)), limit)
+    return render.cut(turn.gate.restore(text), limit)
 
 
 def _again(

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from engines.intents import detect
-from engines.jsonlines import answer_lines
+from projects.jsonlines import answer_lines
 
 
 class Command(BaseCommand):

@@ -1,14 +1,15 @@
 // The chat: one long poll per member chosen, every address relative so that a proxy may mount it.
 
 import { cardNode, textCard } from "./card.js";
+import { streamNode } from "./stream.js";
 import { clock, element, markdown, plain } from "./text.js";
 
 const GAP_S = 300;
 const TYPING_MS = 60000;
 const RETRY_MS = 1500;
 const find = (id) => document.getElementById(id);
-const [memberBox, chat, form, input, send, hint, newer] = [
-  "member", "chat", "form", "input", "send", "hint", "newer",
+const [memberBox, channelBox, chat, form, input, send, hint, newer] = [
+  "member", "channel", "chat", "form", "input", "send", "hint", "newer",
 ].map(find);
 
 const known = { members: [], seen: {}, epoch: "", newest: 0 };
@@ -44,6 +45,10 @@ function content(entry) {
       post("click", { user, task_id: entry.task_id, key, selected }));
   }
   if (entry.type === "textcard") return textCard(entry.content);
+  if (entry.type === "stream") {
+    const { user } = talk;
+    return streamNode(entry, (vote) => post("vote", { user, id: entry.feedback_id, ...vote }));
+  }
   return entry.type === "markdown" ? markdown(entry.content) : plain(String(entry.content));
 }
 
@@ -101,9 +106,12 @@ function take(answer) {
   for (const entry of answer.entries) {
     const isNew = !talk.entries.has(entry.id);
     show(entry);
-    if (!isNew) continue;
+    if (!isNew) {
+      if (entry.type === "stream" && entry.finish) talk.waiting = 0;
+      continue;
+    }
     if (entry.side === "me" && entry.status === "sending") talk.waiting = Date.now() + TYPING_MS;
-    if (entry.side === "bot" && entry.type !== "passive_text") talk.waiting = 0;
+    if (entry.side === "bot" && entry.type !== "passive_text" && entry.finish !== false) talk.waiting = 0;
   }
   showTyping();
   if (answer.entries.length && follow) toEnd();
@@ -191,7 +199,7 @@ async function submit() {
   if (!text) return;
   input.value = "";
   grow();
-  if (!(await post("send", { user: talk.user, text }).catch(() => false))) {
+  if (!(await post("send", { user: talk.user, text, bot: channelBox.value === "bot" }).catch(() => false))) {
     input.value = text;
     grow();
     hint.textContent = "没有发出去，请重试";

@@ -87,8 +87,8 @@ def test_the_daily_cap_leaves_the_data(study: Study) -> None:
     assert study.stand_ins.requests("llm") == []
 
 
-@override_settings(LLM_BASE_URL="https://api.example.com/v1")
-def test_another_machine_is_not_asked(study: Study) -> None:
+@override_settings(LLM_BASE_URL="http://api.example.com/v1")
+def test_another_machine_is_not_asked_without_tls(study: Study) -> None:
     reply = ask("wanghushi", "P001 入组了吗?")
     assert "2026-02-05" in reply.text
     assert study.stand_ins.requests("llm") == []

@@ -170,7 +170,19 @@ def test_bare_ids_count_as_subjects() -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("十", 10), ("三", 3), ("十二", 12), ("二十三", 23), ("两", 2), ("百", None), ("三四", None)],
+    [
+        ("十", 10),
+        ("三", 3),
+        ("十二", 12),
+        ("二十三", 23),
+        ("两", 2),
+        ("百", 100),
+        ("一百零五", 105),
+        ("一万", 10_000),
+        ("三四", None),
+        ("十百", None),
+        ("万", None),
+    ],
 )
 def test_chinese_numerals(text: str, number: int | None) -> None:
     assert han_number(text) == number

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from engines.jsonlines import answer_lines
+from projects.jsonlines import answer_lines
 from engines.management.commands.detect_intents import Command
 
 

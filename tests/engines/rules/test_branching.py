@@ -136,9 +136,10 @@ def test_a_field_that_depends_on_itself_does_not_loop() -> None:
         ")",
     ],
 )
-def test_logic_outside_the_subset_leaves_only_a_blank_open(text: str) -> None:
-    assert outcome(text, {"sex": "0"}) == SHOWN
-    assert outcome(text, {"sex": "0"}, value="") == "UNKNOWN applicability_unknown target"
+def test_logic_outside_the_subset_leaves_the_field_open(text: str) -> None:
+    for value in ("", "5"):
+        assert outcome(text, {"sex": "0"}, value=value) == "UNKNOWN applicability_unknown target"
+    assert outcome(text, {"sex": "0"}, value="ND") == "FAIL type_mismatch"
 
 
 def test_a_hidden_checkbox_is_blank_when_nothing_is_ticked() -> None:

@@ -85,10 +85,7 @@ def test_a_sound_verdict_passes(study: Study, skill: Skill) -> None:
         said(evidence=[QUOTE, "年龄 45 岁,完全符合"]),
         said(evidence=["。"]),
         said(evidence={"quote": QUOTE}),
-        {
-            "content": '{"passed": true, "confidence": NaN, "reason": "r", "evidence": ["%s"]}'
-            % QUOTE
-        },
+        {"content": said()["content"].replace("0.95", "NaN")},
     ],
 )
 def test_three_unsound_answers_go_to_a_person(
@@ -291,7 +288,8 @@ def test_a_run_about_no_subject_has_tools_only(study: Study) -> None:
 
 
 def test_strange_characters_do_not_break_the_journal(study: Study, skill: Skill) -> None:
-    run = judged(study, skill, said(reason="没有\0\ud800有"))
+    verdict = {"reason": "没有\0\ud800有", "evidence": [QUOTE], "passed": True, "confidence": 0.9}
+    run = judged(study, skill, {"content": json.dumps(verdict)})
 
     assert run.final_state == "end_success"
     assert "\0" not in detail(run)["reason"]

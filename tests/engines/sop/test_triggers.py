@@ -1,4 +1,4 @@
-"""What starts a run by itself: a change of data, a finding, a schedule; each once (decisions.md, "triggers")."""
+"""What starts a run by itself: a change, a finding, a schedule; each once (decisions.md, "triggers")."""
 
 from __future__ import annotations
 

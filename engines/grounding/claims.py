@@ -1,0 +1,130 @@
+"""Claims without a number: states, verdicts, choices, "not", units (issue 3, must-show 5).
+
+A claim word needs a source like a number does. The list of words is a versioned file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from engines.grounding.sources import Sources
+from engines.grounding.values import Token, plain
+from engines.tools.results import Fact
+
+_NOT = (
+    r"(?:尚未|还没有?|并没有|没有|未曾|从未|并未|未能|未|没|不是|并非|不属于|不存在|并不|不|非|无|否认)"
+    r"(?:被|有|能|进行|完成|发生|存在|出现)?\s*"
+)
+_SURE = r"(?:已经?|确已|存在|患有|的确有|确实有)\s*(?:被|有|正式|成功|完成)?\s*"
+_NEGATIVE = frozenset({"否", "无", "阴性", "0", "no", "none", "未检测"})
+_WEAK = frozenset({"其他", "未知", "不详", "完成", "是", "否", "有", "无"})
+_SEX = {"女": r"女(?![士儿])(?<![子儿妇]女)", "男": "男"}
+_ROMAN = re.compile(r"(?<![A-Za-z])(?:I{1,3}|IV|VI{0,3}|IX|X)[ABab]?(?=\s*(?:期|级|度|分))")
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    path = Path(__file__).with_name("claims.v1.json")
+    table = json.loads(path.read_text(encoding="utf-8"))
+    units = {unit: kind for kind, words in table["units"].items() for unit in words}
+    return {"words": {w: group for group in table["words"] for w in group}, "units": units}
+
+
+@cache
+def _claims() -> re.Pattern[str]:
+    words = sorted(_table()["words"], key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, words)))
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    units = sorted(_table()["units"], key=len, reverse=True)
+    return re.compile(rf"\s*({'|'.join(map(re.escape, units))})(?![a-z])", re.IGNORECASE)
+
+
+def false_claims(clause: str, subject: str, alone: bool, sources: Sources) -> list[str]:
+    """Words of a clause that no source tells of this subject; `alone`: it is named in the clause."""
+    folded = clause.casefold()
+    told = sources.words(subject, alone=alone)
+    facts = [f for f in sources.of(subject) if f.record_id or not (alone and subject)]
+    found = [*_unsaid(folded, told, sources.blank(subject)), *_labels(folded, told, facts)]
+    found += [hit[0] for hit in _ROMAN.finditer(clause) if not _mentions(told, [hit[0].casefold()])]
+    found += [*_denied(folded, told, facts), *_affirmed(folded, told, facts, sources, subject)]
+    return list(dict.fromkeys(found))
+
+
+def _unsaid(clause: str, told: str, blank: Iterable[str]) -> Iterator[str]:
+    empty = " ".join(blank)
+    for hit in _claims().finditer(clause):
+        same = _table()["words"][hit[0]]
+        negated = re.search(f"{_NOT}$", clause[: hit.start()]) is not None
+        if any(word in told for word in same):
+            continue
+        if not (negated and any(word in empty for word in same)):
+            yield hit[0]
+
+
+def _labels(clause: str, told: str, facts: Iterable[Fact]) -> Iterator[str]:
+    """A choice that was not taken."""
+    for label in {label.casefold() for fact in facts for label in fact.others}:
+        if label in _WEAK or (len(label) < 2 and label not in _SEX) or label in told:
+            continue
+        hit = re.search(_SEX.get(label, re.escape(label)), clause)
+        if hit and not re.search(f"{_NOT}$", clause[: hit.start()]):
+            yield label
+
+
+def _denied(clause: str, told: str, facts: Iterable[Fact]) -> Iterator[str]:
+    """ "Not" before what the data affirm: a field with a value, or the value itself."""
+    if not re.search(_NOT, clause):
+        return
+    for fact in facts:
+        if plain(fact.value).casefold() in _NEGATIVE:
+            continue
+        for word in {plain(w).casefold() for w in _sayable(fact)}:
+            hit = re.search(_NOT + re.escape(word), clause) if word in clause else None
+            if hit and hit[0] not in told:
+                yield hit[0]
+
+
+def _sayable(fact: Fact) -> Iterator[str]:
+    yield from (name for name in fact.names if len(name) > 1)
+    if re.fullmatch(r"[\u4e00-\u9fff]{2,12}", fact.value):
+        yield fact.value
+
+
+def _affirmed(
+    clause: str, told: str, facts: Iterable[Fact], sources: Sources, subject: str
+) -> Iterator[str]:
+    """ "Already" before what the data deny, or before a field that is empty."""
+    names = [n for f in facts if f.value in _NEGATIVE for n in f.names if f.record_id]
+    for name in {n.casefold() for n in (*names, *sources.blank(subject)) if len(n) > 1}:
+        hit = re.search(_SURE + re.escape(name), clause) if name in clause else None
+        if hit and hit[0] not in told:
+            yield hit[0]
+
+
+def unit_of(clause: str, token: Token) -> str:
+    """The unit that stands behind a number, folded; "" without one."""
+    hit = _unit().match(clause, token.start + len(token.text))
+    return hit[1].casefold() if hit else ""
+
+
+def unit_fits(unit: str, token: Token, told: Iterable[str]) -> bool:
+    """Whether a source gives this number in this unit.
+
+    A bare number fits a count or an age, never a measure or a stretch of time of its own.
+    """
+    kind = _table()["units"].get(unit)
+    if not kind or kind in ("person", "age"):
+        return True
+    same = [u for u, k in _table()["units"].items() if k == kind] if kind != "lab" else [unit]
+    return any(_mentions(plain(text).casefold(), same) for text in told)
+
+
+def _mentions(text: str, units: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<![a-z]){re.escape(u)}(?![a-z])", text) for u in units)

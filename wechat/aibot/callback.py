@@ -1,0 +1,143 @@
+"""The callback of the smart bot: check, store, answer with what is there now (wecom.md 5).
+
+As strict as the app's (wechat.genuine); the receiveid is blank, the answer carries the callback's nonce.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.timezone import now
+from django.views.decorators.csrf import csrf_exempt
+
+from integrations.wecom import Crypt
+from projects.db import after_commit, atomic
+from projects.models import Member
+from wechat import alerts, gateway, genuine, welcome
+from wechat.aibot import cards, streams
+from wechat.aibot.parse import envelope, parse
+from wechat.genuine import Refused, Signed
+from wechat.models import InboxMessage
+from wechat.parse import BadCallback, Incoming, quarantine_key
+from wechat.waking import wake_inbox
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = InboxMessage.Channel.AIBOT
+CARD = "template_card_event"
+ENTER = "enter_chat"
+
+
+@csrf_exempt
+def callback(request: HttpRequest) -> HttpResponse:
+    """GET verifies the URL, POST delivers a message, an event or a poll."""
+    return genuine.answer(request, gateway.aibot_crypts(), _receive)
+
+
+def _receive(request: HttpRequest, signed: Signed) -> HttpResponse:
+    raw = genuine.body(request)
+    try:
+        encrypted = envelope(raw)
+    except BadCallback as error:
+        raise Refused(400, f"envelope: {error}") from error
+    plain, crypt = genuine.open_sealed(signed, encrypted, gateway.aibot_crypts())
+    try:
+        said = _answer(plain)
+    except (DatabaseError, InterfaceError, InboxMessage.DoesNotExist) as error:
+        logger.error("callback not stored: %s", type(error).__name__)
+        return HttpResponse(status=503)
+    return HttpResponse(
+        seal(said, crypt, signed.nonce) if said else "",
+        content_type="application/json" if said else None,
+    )
+
+
+def _answer(plain: bytes) -> dict[str, Any]:
+    """What the response says, before it is sealed; nothing for what needs no words."""
+    try:
+        text = plain.decode()
+        incoming = parse(text)
+    except (UnicodeDecodeError, BadCallback) as error:
+        _store(_quarantined(plain, error), "")
+        alerts.sound(alerts.Code.NOT_UNDERSTOOD, type(error).__name__)
+        return {}
+    if incoming.msg_type == "stream":
+        with translation.override(_language(incoming)):
+            return streams.poll(incoming.from_user, incoming.stream_id)
+    row = _store(_row(incoming, text), incoming.response_url)
+    if not incoming.is_event:
+        return streams.first(row)
+    if incoming.event == ENTER:
+        return _greeting(incoming)
+    return cards.receipt(incoming) if incoming.event == CARD else {}
+
+
+def _language(incoming: Incoming) -> str:
+    found = Member.objects.active_of(incoming.from_user).first()
+    return found.language if found else translation.get_language() or "zh-hans"
+
+
+def _greeting(incoming: Incoming) -> dict[str, Any]:
+    member = Member.objects.active_of(incoming.from_user).first()
+    if member is None:
+        return {}
+    with translation.override(member.language):
+        return {"msgtype": "text", "text": {"content": welcome.text(member)}}
+
+
+def _row(incoming: Incoming, raw: str) -> InboxMessage:
+    return InboxMessage(
+        channel=CHANNEL,
+        dedup_key=incoming.dedup_key,
+        from_user=incoming.from_user.lower(),
+        msg_type=incoming.msg_type[:32],
+        event=incoming.event[:64],
+        content=incoming.content,
+        raw=raw,
+    )
+
+
+def _quarantined(plain: bytes, error: Exception) -> InboxMessage:
+    return InboxMessage(
+        channel=CHANNEL,
+        dedup_key=quarantine_key(plain),
+        msg_type="",
+        raw=plain.decode(errors="replace"),
+        status=InboxMessage.Status.QUARANTINED,
+        error=str(error)[:300],
+        done_at=now(),
+    )
+
+
+def _store(row: InboxMessage, response_url: str) -> InboxMessage:
+    """The stored row with its stream: this one, or the one an earlier delivery left."""
+    try:
+        with atomic():
+            row.save(force_insert=True)
+            if row.status == InboxMessage.Status.NEW:
+                if row.msg_type != "event":
+                    streams.open_for(row, response_url)
+                after_commit(lambda: wake_inbox(row.pk))
+    except IntegrityError:
+        return InboxMessage.objects.get(dedup_key=row.dedup_key)
+    return row
+
+
+def seal(said: dict[str, Any], crypt: Crypt, nonce: str) -> str:
+    """The answer's envelope: lower-case keys, a whole timestamp, the nonce of the callback."""
+    timestamp = int(time.time())
+    encrypted = crypt.encrypt(json.dumps(said, ensure_ascii=False).encode())
+    return json.dumps(
+        {
+            "encrypt": encrypted,
+            "msgsignature": crypt.sign(str(timestamp), nonce, encrypted),
+            "timestamp": timestamp,
+            "nonce": nonce,
+        }
+    )

@@ -1,0 +1,123 @@
+"""The decrypted JSON of the smart bot as our small value (wecom.md 5). Pure: no Django, no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from wechat.parse import MAX_QUESTIONS, USERID_CHARS, BadCallback, Incoming, Vote
+
+_MENTION = re.compile(r"^\s*@\S+\s+")
+_PARTS = 50
+
+
+def envelope(raw: bytes) -> str:
+    """The `encrypt` of a POST body. Raises BadCallback."""
+    encrypted = read(raw).get("encrypt")
+    if not isinstance(encrypted, str) or not encrypted:
+        raise BadCallback("encrypt is expected")
+    return encrypted
+
+
+def read(raw: bytes | str) -> dict[str, Any]:
+    """A JSON object. Raises BadCallback for anything else."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadCallback(type(error).__name__) from error
+    if not isinstance(found, dict):
+        raise BadCallback("no object")
+    return found
+
+
+def parse(raw: str) -> Incoming:
+    """The callback's plaintext as a value. Raises BadCallback where sender, kind or id is missing."""
+    found = read(raw)
+    kind = _text(found, "msgtype").lower()
+    event = _part(found, "event")
+    click = _part(event, "template_card_event")
+    incoming = Incoming(
+        to_user=_text(found, "aibotid"),
+        from_user=_text(_part(found, "from"), "userid"),
+        created=_seconds(found.get("create_time")),
+        msg_type=kind,
+        msg_id=_text(found, "msgid"),
+        content=_content(found, kind),
+        event=_text(event, "eventtype").lower(),
+        event_key=_text(click, "event_key"),
+        task_id=_text(click, "task_id"),
+        card_type=_text(click, "card_type"),
+        selected=_selected(click),
+        response_url=_text(found, "response_url"),
+        stream_id=_text(_part(found, "stream"), "id"),
+        is_group=_text(found, "chattype") == "group",
+        vote=_vote(_part(event, "feedback_event")),
+    )
+    if not 0 < len(incoming.from_user) <= USERID_CHARS or not kind:
+        raise BadCallback("sender or kind is missing")
+    if not incoming.msg_id and kind != "stream":
+        raise BadCallback("msgid is missing")
+    if incoming.is_event and not incoming.event:
+        raise BadCallback("an event without a name")
+    return incoming
+
+
+def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = found.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    value = found.get(name)
+    return clean(value).strip() if isinstance(value, str) else ""
+
+
+def clean(text: str) -> str:
+    """`text` without what JSON can say and no database keeps: NUL and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _seconds(value: object) -> int:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return int(value) if whole and 0 <= value < 10**12 else 0  # type: ignore[operator, call-overload]
+
+
+def _content(found: Mapping[str, Any], kind: str) -> str:
+    """What was typed or said; a group's message starts with the bot's name."""
+    if kind == "mixed":
+        items = _part(found, "mixed").get("msg_item")
+        parts = (
+            [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        )
+        texts = [_text(_part(item, "text"), "content") for item in parts[:_PARTS]]
+        return _MENTION.sub("", "\n".join(text for text in texts if text))
+    value = _part(found, kind).get("content") if kind in ("text", "voice") else ""
+    return _MENTION.sub("", clean(value)) if isinstance(value, str) else ""
+
+
+def _selected(click: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    items = _part(click, "selected_items").get("selected_item")
+    found: dict[str, tuple[str, ...]] = {}
+    for item in (items if isinstance(items, list) else [])[:MAX_QUESTIONS]:
+        if isinstance(item, dict):
+            options = _part(item, "option_ids").get("option_id")
+            chosen = (
+                [one for one in options if isinstance(one, str)]
+                if isinstance(options, list)
+                else []
+            )
+            shown = tuple(clean(one).strip() for one in chosen[:MAX_QUESTIONS] if one.strip())
+            found.setdefault(_text(item, "question_key"), shown)
+    return found
+
+
+def _vote(found: Mapping[str, Any]) -> Vote | None:
+    if not found:
+        return None
+    listed = found.get("inaccurate_reason_list")
+    reasons = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
+    kind = found.get("type")
+    number = kind if type(kind) is int else 0
+    return Vote(_text(found, "id"), number, tuple(reasons[:MAX_QUESTIONS]), _text(found, "content"))

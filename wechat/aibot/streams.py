@@ -1,0 +1,141 @@
+"""The life of a stream: opened with the callback, fetched by WeCom, finished by a worker (wecom.md 5)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from projects.models import Project
+from wechat import answers, outbox
+from wechat.models import InboxMessage, OutboxMessage, Stream
+from wechat.neutralise import neutralise
+from wechat.splitting import cut
+from wechat.texts import QUERYING
+
+LIMIT = 20480
+ROOM_FOR_LINK = 480
+# WeCom asks for six minutes; it is told in time that the answer comes another way.
+PATIENCE = timedelta(minutes=5, seconds=30)
+URL_LIFE = timedelta(minutes=55)  # one hour
+UNFETCHED = timedelta(seconds=60)
+LATE = "……"
+
+
+def stream_id(row: InboxMessage) -> str:
+    """The id of a row's stream: a repeated delivery has the same."""
+    return row.dedup_key
+
+
+def open_for(row: InboxMessage, response_url: str) -> None:
+    """Store the stream beside its new row."""
+    Stream.objects.create(stream_id=stream_id(row), inbox=row, response_url=response_url)
+
+
+def first(row: InboxMessage) -> dict[str, Any]:
+    """The first answer; only here a feedback id can be set."""
+    found = Stream.objects.filter(inbox=row).first()
+    if found is None:
+        return {}
+    body = shown(found)
+    body["stream"]["feedback"] = {"id": found.stream_id}
+    return body
+
+
+def poll(userid: str, asked: str) -> dict[str, Any]:
+    """What WeCom is shown now; nothing for a stream that is not this person's."""
+    streams = Stream.objects.filter(stream_id=asked, inbox__from_user=userid.lower())
+    found = streams.first()
+    if found is None:
+        return {}
+    if found.finished_at is None and now() - found.created_at > PATIENCE:
+        # Either the worker finishes it or we expire it, never both.
+        streams.filter(finished_at=None, expired_at=None).update(expired_at=now())
+        found.refresh_from_db()
+    body = shown(found)
+    if found.finished_at and not found.expired_at:
+        streams.filter(delivered_at=None).update(delivered_at=now())
+    return body
+
+
+def shown(stream: Stream) -> dict[str, Any]:
+    """A stream answer: cumulative content, and whether more will come."""
+    ends = bool(stream.finished_at or stream.expired_at)
+    content = QUERYING
+    if stream.expired_at:
+        content = _("This takes longer. The answer follows in a message of its own.")
+    elif stream.finished_at:
+        content = stream.content or LATE
+    return {
+        "msgtype": "stream",
+        "stream": {"id": stream.stream_id, "finish": ends, "content": content},
+    }
+
+
+def finish(
+    row: InboxMessage, text: str, project: Project | None, conversation_id: str | None
+) -> bool:
+    """End the row's stream with `text`, in the caller's transaction; False where it has none.
+
+    An expired stream is answered by its `response_url`.
+    """
+    stream = Stream.objects.filter(inbox=row).first()
+    if stream is None:
+        return False
+    content = fitted(text, row.from_user, project)
+    Stream.objects.filter(pk=stream.pk, finished_at=None).update(
+        content=content,
+        conversation_id=conversation_id,
+        project=project,
+        finished_at=now(),
+    )
+    stream.refresh_from_db()
+    if stream.expired_at:
+        send_apart(stream)
+    return True
+
+
+def fitted(text: str, userid: str, project: Project | None) -> str:
+    """Harmless markdown of at most 20480 bytes; what is longer ends with the link to its page."""
+    content = neutralise(text, markdown=True)
+    if len(content.encode()) <= LIMIT:
+        return content
+    path = answers.keep(text=text, to_user=userid, project=project)
+    link = _("The whole answer: %(link)s") % {"link": f"{settings.PUBLIC_URL}{path}"}
+    return f"{cut(content, LIMIT - ROOM_FOR_LINK)}\n\n{link}"
+
+
+def send_apart(stream: Stream) -> None:
+    """Queue a finished answer as a message of its own: by response_url within its hour, else by the app."""
+    content = stream.content or LATE
+    fresh = stream.response_url and now() - stream.created_at < URL_LIFE
+    if fresh:
+        markdown = {"content": content, "feedback": {"id": stream.stream_id}}
+        outbox.enqueue(
+            to_user=stream.inbox.from_user,
+            project=stream.project,
+            kind=OutboxMessage.Kind.RESPONSE,
+            content={
+                "url": stream.response_url,
+                "body": {"msgtype": "markdown", "markdown": markdown},
+            },
+            key=f"stream:{stream.pk}",
+            fallback=content,
+        )
+    else:
+        outbox.tell(
+            to_user=stream.inbox.from_user,
+            project=stream.project,
+            content=content,
+            key=f"stream:{stream.pk}",
+        )
+    Stream.objects.filter(pk=stream.pk).update(delivered_at=now())
+
+
+def unfetched() -> list[Stream]:
+    """Finished answers that WeCom has not asked for: the client went away, or the polls were lost."""
+    waiting = Stream.objects.filter(finished_at__lt=now() - UNFETCHED, delivered_at=None)
+    return list(waiting.select_related("inbox", "project").order_by("pk")[:200])

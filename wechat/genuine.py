@@ -1,0 +1,137 @@
+"""Is a callback genuine: method, size, query, signature, clock, decryption, in this order (wecom.md 9.1).
+
+Both channels ask the same questions. A refusal has an empty body; nothing here talks to anybody.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+
+from integrations.wecom import Crypt, CryptoError
+from wechat import alerts
+
+logger = logging.getLogger(__name__)
+
+MAX_BODY = 512 * 1024
+MAX_ECHO = 4096
+WINDOW_S = 600
+_SIGNATURE = re.compile(r"[0-9a-f]{40}")
+_TIMESTAMP = re.compile(r"[0-9]{1,12}")
+_NONCE = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class Refused(Exception):
+    """Not genuine, or no callback at all: `status` 4xx and an empty body."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        self.status = status
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Signed:
+    """The query of a callback."""
+
+    signature: str
+    timestamp: str
+    nonce: str
+
+
+Receive = Callable[[HttpRequest, Signed], HttpResponse]
+
+
+def answer(request: HttpRequest, crypts: Sequence[Crypt], receive: Receive) -> HttpResponse:
+    """GET verifies the URL with any of `crypts`, POST goes to `receive`; a Refused is its status."""
+    if request.method not in ("GET", "POST"):
+        return HttpResponse(status=405, headers={"Allow": "GET, POST"})
+    try:
+        if request.method == "GET":
+            return _verify(request, crypts)
+        _refuse_large(request)
+        return receive(request, _query(request))
+    except Refused as refused:
+        logger.warning("callback refused: %s", refused)
+        return HttpResponse(status=refused.status)
+
+
+def _verify(request: HttpRequest, crypts: Sequence[Crypt]) -> HttpResponse:
+    """The decrypted echostr, byte for byte (wecom.md 1.4)."""
+    signed = _query(request, "echostr")
+    echo = request.GET["echostr"]
+    if len(echo) > MAX_ECHO:
+        raise Refused(413, "echostr is too long")
+    plain, _ = open_sealed(signed, echo, crypts)
+    return HttpResponse(plain, content_type="text/plain")
+
+
+def _refuse_large(request: HttpRequest) -> None:
+    try:
+        length = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError as error:
+        raise Refused(400, "body: ValueError") from error
+    if length > MAX_BODY:
+        raise Refused(413, "the body is too large")
+
+
+def body(request: HttpRequest) -> bytes:
+    """The bytes of the body. Raises Refused where it can't be read."""
+    try:
+        return request.body
+    except (UnreadablePostError, SuspiciousOperation) as error:
+        raise Refused(400, f"body: {type(error).__name__}") from error
+
+
+def _query(request: HttpRequest, *more: str) -> Signed:
+    """Each parameter exactly once and well-formed."""
+    names = ("msg_signature", "timestamp", "nonce", *more)
+    try:
+        values = {name: request.GET.getlist(name) for name in names}
+    except (SuspiciousOperation, ValueError) as error:
+        raise Refused(400, f"query: {type(error).__name__}") from error
+    if any(len(found) != 1 for found in values.values()):
+        raise Refused(400, "query: each parameter exactly once")
+    signed = Signed(*(values[name][0] for name in names[:3]))
+    forms = ((_SIGNATURE, signed.signature), (_TIMESTAMP, signed.timestamp), (_NONCE, signed.nonce))
+    if not all(form.fullmatch(value) for form, value in forms):
+        raise Refused(400, "query: malformed parameter")
+    return signed
+
+
+def open_sealed(signed: Signed, encrypted: str, crypts: Sequence[Crypt]) -> tuple[bytes, Crypt]:
+    """Signature, then clock, then decryption; the plaintext and the pair that opened it. Raises Refused."""
+    signers = [crypt for crypt in crypts if _is_signer(crypt, signed, encrypted)]
+    if not signers:
+        raise Refused(403, "bad signature")
+    if abs(time.time() - int(signed.timestamp)) > getattr(settings, "WECOM_WINDOW_S", WINDOW_S):
+        raise Refused(403, "timestamp outside of the window")
+    failures = []
+    for crypt in signers:  # both, where only the AES key was rotated
+        try:
+            return crypt.decrypt(encrypted), crypt
+        except CryptoError as error:
+            failures.append(str(error))
+    _key_mismatch(failures)
+    raise Refused(400, "not decryptable")
+
+
+def _key_mismatch(failures: list[str]) -> None:
+    """A good signature and a bad ciphertext: the AES key is probably not the one of the console."""
+    logger.error("ALERT callback signed but not readable: %s", failures)
+    try:
+        alerts.sound(alerts.Code.KEY, "; ".join(failures))
+    except (DatabaseError, InterfaceError) as error:
+        logger.error("alert not stored: %s", type(error).__name__)
+
+
+def _is_signer(crypt: Crypt, signed: Signed, encrypted: str) -> bool:
+    return crypt.is_signed(signed.signature, signed.timestamp, signed.nonce, encrypted)

@@ -1,0 +1,50 @@
+"""Jobs of the channel that run now and then, each once per due time (wecom.md 9; issue 5, Operations).
+
+The sweeper asks each time it wakes, so no schedule has to be kept beside it; the claim of a due time and
+the work of each job are safe to repeat.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.utils.timezone import now
+
+from projects import cron
+from projects.db import atomic
+from projects.models import CronFiring
+from wechat import reconcile, retention
+from wechat.aibot import streams
+
+logger = logging.getLogger(__name__)
+
+JOBS: dict[str, tuple[str, Callable[[], int]]] = {
+    "wechat.reconcile": ("*/10 * * * *", reconcile.reconcile),
+    "wechat.forget": ("30 3 * * *", retention.forget),
+}
+
+
+def run_due() -> None:
+    """Run what is due and not yet claimed; send what WeCom stopped asking for."""
+    send_unfetched()
+    for name, (schedule, job) in JOBS.items():
+        if _claim(name, schedule):
+            logger.info("%s: %s", name, job())
+
+
+def _claim(name: str, schedule: str) -> bool:
+    due = cron.last_due(schedule, zone=settings.TIME_ZONE, at=now())
+    if due is None or CronFiring.objects.filter(job=name, due_at=due).exists():
+        return False
+    return cron.claim(name, due)
+
+
+def send_unfetched() -> int:
+    """Answers of the smart bot that nobody fetched go out as messages; how many."""
+    waiting = streams.unfetched()
+    for stream in waiting:
+        with atomic():
+            streams.send_apart(stream)
+    return len(waiting)

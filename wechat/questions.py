@@ -1,0 +1,39 @@
+"""A question through the engine: its last transaction ends the inbox row and stores the reply."""
+
+from __future__ import annotations
+
+from engines.chat import ChatReply, answer_message
+from projects.db import atomic
+from projects.models import Project
+from wechat import channels, feedback_cards
+from wechat.job import Job
+
+
+class NoAnswer(Exception):
+    """The engine came back without words: as good as a failure, because silence is no reply."""
+
+
+def ask(job: Job, text: str, project: Project | None = None) -> None:
+    """Answer a question, typed, said or tapped; ends in `job.finish`."""
+
+    def store(reply: ChatReply) -> None:
+        if not reply.text.strip():
+            raise NoAnswer
+        job.finish(reply.text, reply.project, reply.conversation_id)
+        if not channels.of(job.row.channel).rates_natively:
+            feedback_cards.offer(
+                project=reply.project,
+                to_user=job.row.from_user,
+                answer=reply.text,
+                conversation_id=reply.conversation_id,
+            )
+
+    reply = answer_message(
+        userid=job.row.from_user,
+        text=text,
+        project_code=project.code if project else None,
+        in_transaction=store,
+    )
+    if not job.finished:
+        with atomic():
+            store(reply)

@@ -1,0 +1,100 @@
+"""The welcome: what the assistant can do, as examples to tap (issue 5, Inbound)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+
+from projects.models import Member
+from wechat import cards, formats, outbox
+from wechat.cards import Click, cut
+from wechat.questions import ask
+
+KIND = "welcome"
+MENU_PREFIX = "ask:"
+
+
+def examples() -> dict[str, tuple[str, str]]:
+    """The key of a button or menu entry → what it says and what it asks."""
+    return {
+        "ask_enrolled": (_("Enrolment"), _("How many subjects are enrolled?")),
+        "ask_subject": (_("A subject"), _("Has P001 been enrolled?")),
+        "ask_protocol": (_("Protocol"), _("What are the exclusion criteria?")),
+        "ask_visit": (_("Next visit"), _("When is the next visit of P001?")),
+        "ask_check": (_("Quality"), _("Check the quality of P001")),
+    }
+
+
+def question(key: str) -> str:
+    """What a button or a menu entry asks; blank where it is none of ours.
+
+    A menu entry of the WeCom console may carry any question as `ask:…`.
+    """
+    if key in examples():
+        return examples()[key][1]
+    return key.removeprefix(MENU_PREFIX).strip() if key.startswith(MENU_PREFIX) else ""
+
+
+def greet(member: Member) -> None:
+    """Send the welcome once a day; as text where cards are not shown. Called in a transaction."""
+    day = f"{localdate():%Y%m%d}"
+    if formats.reads_plain(member.wecom_userid, member.project):
+        outbox.tell(
+            to_user=member.wecom_userid,
+            project=member.project,
+            content=text(member),
+            key=f"welcome:{member.wecom_userid}:{day}",
+        )
+        return
+    # A task_id knows fewer characters than a userid.
+    who = hashlib.sha256(member.wecom_userid.encode()).hexdigest()[:16]
+    cards.send(
+        kind=KIND,
+        ref=f"{who}-{day}",
+        version=1,
+        project=member.project,
+        to=[member.wecom_userid],
+        content=content(member),
+        fallback=text(member),
+    )
+
+
+def text(member: Member) -> str:
+    """The welcome in words."""
+    lines = [greeting(member), *(f"· {asked}" for _label, asked in examples().values())]
+    return "\n".join(lines)
+
+
+def greeting(member: Member) -> str:
+    """The first line."""
+    said = {"name": member.display_name}
+    return _("Hello %(name)s, I am the assistant of your study. For example, ask me:") % said
+
+
+def content(member: Member) -> dict[str, Any]:
+    """The card without its task_id."""
+    shown = examples()
+    lines = (f"{label}: {asked}" for label, asked in shown.values())
+    return {
+        "card_type": "button_interaction",
+        "main_title": {
+            "title": cut(_("Assistant of %(code)s") % {"code": member.project.code}, "title"),
+            "desc": cut(_("Tap an example, or type your question"), "desc"),
+        },
+        "sub_title_text": cut(f"{greeting(member)} {'; '.join(lines)}", "sub_title"),
+        "button_list": [
+            {"text": cut(label, "button"), "style": 1, "key": key}
+            for key, (label, _asked) in shown.items()
+        ],
+    }
+
+
+def clicked(click: Click) -> str:
+    """Answer a tapped example like a typed question; the card stays as it is, for the next one."""
+    if click.member.wecom_userid not in click.card.to_user.split("|"):
+        return _("This card is meant for somebody else.")
+    ask(click.job, question(click.incoming.event_key), click.member.project)
+    return ""
