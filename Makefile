@@ -5,8 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 HASHES ?= --require-hashes
+PEERS ?= var/bench-venv
+SECONDS ?= 300
 
-.PHONY: help install run test lint fmt types lock messages train-intents bench clean
+.PHONY: help install run test lint fmt types lock messages train-intents bench fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -46,6 +48,7 @@ fmt: $(VENV)/.dev ## format the code
 lock: ## pin requirements.in and requirements-dev.in with hashes (needs uv)
 	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements.in -o requirements.txt
 	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements-dev.in -o requirements-dev.txt
+	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements-bench.in -o requirements-bench.txt
 
 messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
 	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
@@ -54,8 +57,18 @@ messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
 train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training
 	$(BIN)/python -m engines.intents.train
 
-bench: install $(VENV)/.dev ## measure; BENCH=name picks one
-	@$(BIN)/python -m bench $(BENCH)
+bench: install ## measure beside the peers; BENCH=name picks one
+	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"
+	@python=$(PEERS)/bin/python; test -f $(PEERS)/.ready || python=$(BIN)/python; $$python -m bench $(BENCH)
+
+fuzz: install ## fuzz rules and workflows; SECONDS=300 for each of three harnesses
+	@$(MAKE) -s $(PEERS)/.ready
+	@$(PEERS)/bin/python -m fuzz $(SECONDS)
+
+$(PEERS)/.ready: requirements.txt requirements-bench.txt
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check $(HASHES) -r requirements.txt -r requirements-bench.txt
+	@touch $@
 
 clean: ## forget the demo: database, logins, logs
 	rm -rf var

@@ -10,7 +10,8 @@ with its transactions, the journal, the data snapshot (encrypted), the review wi
 fencing, permissions and sites, and the WeCom receivers connected, so that the review card, its
 change after the decision and the final message are outbox rows. The study has no REDCap address:
 the decision's second reading of the subject ends at once ("could not be read") and no HTTP is in the
-timed part, as none is in the peer's. Nothing wakes a worker: the process drives its own runs.
+timed part, as none is in the peer's. The process drives its own runs; the messages that wake the
+senders of the outbox go to a broker in memory (production has Redis, and they carry no state).
 
 The row without the audit chain runs the same with `projects.audit.record` silenced; the row with it
 is the product as it is.
@@ -114,10 +115,12 @@ def _ours() -> Go:
 
     from bench import _study
     from engines import sop
+    from iit_manager.celery import app
     from projects.records import RecordData
     from skills.models import Skill
     from skills.services import save_skill
 
+    app.conf.broker_url, app.conf.broker_transport_options = "memory://", {}
     project = _study.project()
     crc = _study.people(project)["wanghushi"]
     nodes = {

@@ -7,13 +7,17 @@ class EnginesConfig(AppConfig):
     verbose_name = _("Engines")
 
     def ready(self) -> None:
-        from engines import rule_check
+        from engines import distiller, rule_check, sent
         from engines.tools import registry
+        from memory import distiller as memory_distiller
+        from memory import hot_preview
         from projects import audit
         from skills import validation
 
         validation.register_rule_check(rule_check.problems)
         validation.register_tool_names(registry.names)
+        memory_distiller.register(distiller.distil)
+        hot_preview.register(sent.preview)
         audit.register(
             **{
                 "run.start": "Run started",

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from engines.chat import answer_message
 from projects.access import memberships
 from projects.api import find_project
 
@@ -36,14 +37,13 @@ class ChatView(APIView):
 
     def post(self, request: Request) -> Response:
         """Answer as the member the user is."""
-        from engines.chat import answer_message
-
         question = QuestionSerializer(data=request.data)
         question.is_valid(raise_exception=True)
         code = question.validated_data.get("project") or None
         if code:
             code = find_project(request, code).code
-        member = memberships(request.user).first()
+        mine = memberships(request.user)
+        member = mine.filter(project__code=code).first() if code else mine.first()
         if member is None:
             raise PermissionDenied(_("You are not a member of any study."))
         reply = answer_message(

@@ -6,16 +6,17 @@ module says nothing about missing data (reference/jsonlogic.md, 0.4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from engines.rules.errors import RuleError
 from engines.rules.fused import fuse
 from engines.rules.js import UNDEFINED
 from engines.rules.standard import compile_standard
+from engines.rules.standard_sweep import StandardSweep
 from engines.rules.text import translate as _
 
-__all__ = ["RuleError", "apply", "compile_rule", "compile_rules"]
+__all__ = ["RuleError", "RuleList", "apply", "compile_rule", "compile_rules"]
 
 
 def compile_rule(logic: Any) -> Callable[[Any], Any]:
@@ -36,20 +37,31 @@ def compile_rule(logic: Any) -> Callable[[Any], Any]:
     return evaluate
 
 
-def compile_rules(logics: Sequence[Any]) -> Callable[[Any], list[Any]]:
-    """A function data -> [value of each rule], fused into one code object; cache it.
+class RuleList:
+    """Compiled rules: call with one record's data, or sweep over many records."""
 
-    Same values and errors as `compile_rule` one by one; a RuleError of one rule ends the call.
-    """
-    fused = fuse(logics)
+    def __init__(self, logics: Sequence[Any]) -> None:
+        self._fused = fuse(logics)
+        self._sweep = StandardSweep(logics, self)
 
-    def evaluate(data: Any = None) -> list[Any]:
+    def __call__(self, data: Any = None) -> list[Any]:
+        """[value of each rule]; a RuleError of one rule ends the call."""
         try:
-            return fused(data)
+            return self._fused(data)
         except RecursionError:
             raise RuleError(_("The data are nested too deeply.")) from None
 
-    return evaluate
+    def sweep(self, records: Iterable[Any]) -> Iterator[list[Any]]:
+        """What a call gives for each of `records` (often a generator), in order, in batches."""
+        return self._sweep.run(records)
+
+
+def compile_rules(logics: Sequence[Any]) -> RuleList:
+    """A function data -> [value of each rule], fused into one code object; cache it.
+
+    Same values and errors as `compile_rule` one by one. Its `sweep` takes many records at once.
+    """
+    return RuleList(logics)
 
 
 def apply(logic: Any, data: Any = None) -> Any:

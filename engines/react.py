@@ -14,11 +14,18 @@ from typing import Any
 
 from engines.chat import texts
 from engines.context import Assembled, marked
-from engines.llm import Llm
+from engines.llm import Llm, TokenCapReached
 from engines.parallel import run_all
 from engines.tools import READONLY_TOOLS, Status, ToolContext, ToolResult, definitions, execute
 from integrations import tokens
-from integrations.llm import Completion, LlmError, LlmProtocolError, Message, ToolCall
+from integrations.llm import (
+    Completion,
+    LlmAbilityMissing,
+    LlmError,
+    LlmProtocolError,
+    Message,
+    ToolCall,
+)
 from integrations.llm.messages import json_object
 from integrations.privacy import PrivacyError
 
@@ -40,6 +47,7 @@ class ReActResult:
     trace: list[dict[str, Any]]
     results: list[ToolResult]
     outside_down: bool = False
+    capped: bool = False
 
 
 @dataclass
@@ -55,24 +63,39 @@ class ReActEngine:
         self._spent = 0
         self._failures = 0
         self._done: set[str] = set()
+        self._native = True
 
     def run(self, prompt: Assembled) -> ReActResult:
-        """Think and act until there is an answer, at most five times."""
+        """Think and act until there is an answer, at most five times.
+
+        Raises LlmAbilityMissing when the endpoint turns out to take no tools.
+        """
+        self._native = self._native
         offered = definitions(READONLY_TOOLS, self.context.role)
         # The fixed prefix counts once, however often it is sent.
-        self._spent = prompt.tokens + tokens.count(json.dumps(offered, ensure_ascii=False))
+        schemas = json.dumps(offered, ensure_ascii=False) if self._native else ""
+        self._spent = prompt.tokens + tokens.count(schemas)
         messages = list(prompt.messages)
         for iteration in range(MAX_ITERATIONS):
             if self._spent > MAX_TOKENS:
                 return self._ended(texts.BUDGET)
             try:
                 answer = self._think(messages, offered, prompt.version)
+            except TokenCapReached:
+                return self._ended("", capped=True)
             except (LlmError, PrivacyError) as error:
+                if isinstance(error, LlmAbilityMissing) and not iteration:
+                    raise
                 logger.warning("ReAct: %s", error)
                 return self._ended(texts.FUSE, outside_down=isinstance(error, LlmError))
             self._spent += answer.usage.output
             calls = self._calls(answer)
-            item = {"iteration": iteration, "thought": self._masked(answer.content)}
+            item = {
+                "iteration": iteration,
+                "thought": self._masked(answer.content),
+                "tokens": answer.usage.total,
+                "duration": answer.duration_ms,
+            }
             self.trace.append(item)
             if not calls:
                 return ReActResult(True, answer.content, self.trace, self.results)
@@ -84,12 +107,12 @@ class ReActEngine:
     def _think(
         self, messages: Sequence[Message], offered: list[dict[str, Any]], version: str
     ) -> Completion:
-        tools = offered if self.llm.has_tools else None
+        tools = offered if self._native else None
         return self.llm.ask(messages, purpose="react", version=version, tools=tools, tries=2)
 
     def _calls(self, answer: Completion) -> tuple[ToolCall, ...]:
         """Native calls, or the JSON that a model without tools was told to write."""
-        if answer.tool_calls or self.llm.has_tools:
+        if answer.tool_calls or self._native:
             return answer.tool_calls
         try:
             told = json_object(answer.content)
@@ -97,7 +120,8 @@ class ReActEngine:
             return ()
         if not isinstance(told.get("tool"), str):
             return ()
-        return (ToolCall("1", told["tool"], json.dumps(told.get("arguments") or {})),)
+        arguments = json.dumps(told.get("arguments") or {}, ensure_ascii=False)
+        return (ToolCall("1", told["tool"], arguments),)
 
     def _act(
         self, answer: Completion, calls: Sequence[ToolCall], item: dict[str, Any]
@@ -105,7 +129,7 @@ class ReActEngine:
         """Run the calls side by side; their results come back in order, as data."""
         found = run_all([partial(self._run, call) for call in calls])
         item["action"] = self._masked("; ".join(f"{call.name} {call.arguments}" for call in calls))
-        native = self.llm.has_tools
+        native = self._native
         said = self.context.gate.text(answer.content)
         echo = tuple(calls) if native else ()
         messages = [Message("assistant", said, echo, reasoning=answer.reasoning)]
@@ -146,6 +170,6 @@ class ReActEngine:
     def _masked(self, text: str) -> str:
         return str(self.context.gate.text(text))
 
-    def _ended(self, text: str, *, outside_down: bool = False) -> ReActResult:
+    def _ended(self, text: str, *, outside_down: bool = False, capped: bool = False) -> ReActResult:
         down = outside_down or any(result.outside_down for result in self.results)
-        return ReActResult(False, text, self.trace, self.results, down)
+        return ReActResult(False, text, self.trace, self.results, down, capped)

@@ -76,6 +76,124 @@ def logic(source: Source, operators: list[str], depth: int = 5) -> Any:
     return {source.pick(operators): arguments if choice < 7 else arguments[0]}
 
 
+def condition(source: Source, depth: int = 3) -> Any:
+    """A clinical condition whose types fit, so that most are accepted."""
+    if depth == 0:
+        return {source.pick(["!", "!!", "is_blank"]): [_var(source, COLUMNS)]}
+    choice = source.below(16)
+    if choice < 4:
+        inner = [condition(source, depth - 1) for _ in range(source.below(3) + 1)]
+        return {source.pick(["and", "or", "if"]): inner}
+    if choice == 4:
+        return {source.pick(["!", "!!"]): [condition(source, depth - 1)]}
+    return _LEAVES[choice % len(_LEAVES)](source)
+
+
+def _blanks(source: Source) -> Any:
+    names = [source.pick(COLUMNS), source.pick(COLUMNS)]
+    if source.below(2):
+        return {"and": [{"missing": names}]}
+    return {"!": [{"missing_some": [source.below(3), names]}]}
+
+
+def _order(source: Source) -> Any:
+    return {source.pick(["before", "after", "<", "<="]): [_date(source), _date(source)]}
+
+
+def _window(source: Source) -> Any:
+    days = [source.below(40), source.below(9), source.below(9)]
+    return {"in_window": [_date(source), _date(source), *days]}
+
+
+def _matches(source: Source) -> Any:
+    return {"matches": [_text(source), source.pick(PATTERNS)]}
+
+
+def _any_of(source: Source) -> Any:
+    body = {"in": [{"var": ""}, source.pick([[1], [1, 3], ["2"]])]}
+    return {source.pick(["some", "all", "none"]): [_list(source), body]}
+
+
+def _coded(source: Source) -> Any:
+    if source.below(2):
+        return {"in": [_var(source, CODED), source.pick([[0, 1], ["A"], [1, "2"], ["0", 2]])]}
+    return {source.pick(EQUAL): [_var(source, CODED), source.pick([0, 1, "1", "A", None, ""])]}
+
+
+def _part_of(source: Source) -> Any:
+    return {"in": [_text(source), _text(source)]}
+
+
+def _compared(source: Source) -> Any:
+    pair = [_number(source, 2), _number(source, 2)]
+    if source.below(4) == 0:
+        return {source.pick(["<", "<="]): [*pair, _number(source, 1)]}
+    return {source.pick([*EQUAL, "<", "<=", ">", ">="]): pair}
+
+
+_LEAVES = (_blanks, _order, _window, _matches, _any_of, _coded, _part_of, _compared, _compared)
+EQUAL = ["==", "!=", "===", "!=="]
+CODED = ["sex", "ecog", "grade", "consent", "unit", "preg", "base_complete"]
+PATTERNS = ["\\d+", "(a|b)*c", "[A-Z]{2,4}", ".*", "", "(x+x+)+y", "[^9]{1,30}", "\\w\\s?"]
+
+
+def _var(source: Source, names: list[str]) -> dict[str, Any]:
+    return {"var": source.pick(names)}
+
+
+def _text(source: Source) -> Any:
+    choice = source.below(6)
+    if choice < 3:
+        return _var(source, ["text", "note", "ae_term", "grade"])
+    if choice == 3:
+        return {"cat": [_var(source, ["text", "age"]), source.pick(["x", "", 1])]}
+    if choice == 4:
+        return {"substr": [_var(source, ["text", "note"]), source.below(5) - 2, source.below(4)]}
+    return source.pick(["abc", "不详", "A"])
+
+
+def _date(source: Source) -> Any:
+    choice = source.below(6)
+    if choice < 4:
+        return _var(source, ["dob", "icf", "dosed", "ae_day"])
+    return {"today": []} if choice == 4 else source.pick(["2024-03-01", "2024-03-01 10:00"])
+
+
+def _list(source: Source) -> Any:
+    choice = source.below(5)
+    if choice < 2:
+        return {"var": "box"}
+    if choice == 2:
+        return {"filter": [{"var": "box"}, {"==": [{"var": ""}, source.below(4)]}]}
+    if choice == 3:
+        return {"merge": [{"var": "box"}, [1, 2]]}
+    return {"map": [{"var": "box"}, {"var": ""}]}
+
+
+def _number(source: Source, depth: int) -> Any:
+    choice = source.below(12) if depth else source.below(4)
+    if choice < 3:
+        return _var(source, ["age", "alt", "comma", "age"])
+    if choice == 3:
+        return source.pick([0, 1, 18, -1, 75.5, 0.1, "65", 10**20])
+    if choice < 7:
+        pair = [_number(source, depth - 1), _number(source, depth - 1)]
+        return {source.pick(["+", "-", "*", "/", "%", "min", "max"]): pair}
+    if choice == 7:
+        return {"round_half_up": [_number(source, depth - 1), source.below(6) - 2]}
+    if choice == 8:
+        return {source.pick(["days_between", "age_at"]): [_date(source), _date(source)]}
+    if choice == 9:
+        unit = {"var": source.pick(["unit", "text"])}
+        return {
+            "to_unit": [_number(source, 0), unit, "mmol/L", source.pick(["glucose", "albumin"])]
+        }
+    if choice == 10:
+        return {"across_events": [source.pick(["e1", "e2"]), _number(source, depth - 1)]}
+    add = {"+": [{"var": "current"}, {"var": "accumulator"}]}
+    return {"reduce": [_list(source), add, source.below(3)]}
+
+
 def data(source: Source) -> Any:
     """Data for a standard rule."""
     return {source.pick([*COLUMNS, "a"]): source.pick(AWKWARD) for _ in range(source.below(6))}
@@ -84,9 +202,13 @@ def data(source: Source) -> Any:
 def rules(source: Source) -> list[Any]:
     """Clinical rules, most of them well-formed."""
     return [
-        {"field": source.pick(COLUMNS), "logic": logic(source, CLINICAL), "message": "m"}
+        {"field": source.pick(COLUMNS), "logic": _either(source), "message": "m"}
         for _ in range(source.below(3) + 1)
     ]
+
+
+def _either(source: Source) -> Any:
+    return condition(source) if source.below(4) else logic(source, CLINICAL)
 
 
 def rows(source: Source) -> list[dict[str, Any]]:

@@ -76,8 +76,13 @@ def _evaluated(
     for result in results:
         json.dumps(result.as_dict(), allow_nan=False)
         expect(not _hides_a_defect(result, rules), result)
+    expected = [(result.outcome, result.reason) for result in results]
     fast = compiled.verdicts(rows, TODAY)
-    expect(fast == [(result.outcome, result.reason) for result in results], (fast, results))
+    expect(fast == expected, fast, results)
+    records = [("1", rows), ("2", rows[:1]), ("3", rows)]
+    swept = dict(compiled.sweep(records, TODAY))
+    expect(swept["1"] == swept["3"] == expected, swept, results)
+    expect(swept["2"] == compiled.verdicts(rows[:1], TODAY), swept)
 
 
 def _hides_a_defect(result: RuleResult, rules: Sequence[Any]) -> bool:

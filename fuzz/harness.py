@@ -12,7 +12,7 @@ INSTRUMENTED = ["engines.rules", "engines.jsonlogic", "engines.hard_rules", "ski
 
 
 def run(name: str, check: Callable[[], Callable[[bytes], None]], seeds: list[bytes]) -> None:
-    """Fuzz what `check()` returns, for SECONDS seconds; inputs and findings go to `var/fuzz/name`.
+    """Fuzz what `check()` returns, for FUZZ_SECONDS seconds; inputs and findings go to `var/fuzz/name`.
 
     `check` does the imports of the product, so that they are instrumented.
     """
@@ -30,7 +30,7 @@ def run(name: str, check: Callable[[], Callable[[bytes], None]], seeds: list[byt
     for number, seed in enumerate(seeds):
         (corpus / f"seed{number}").write_bytes(seed)
     options = [
-        f"-max_total_time={os.environ.get('SECONDS', '300')}",
+        f"-max_total_time={os.environ.get('FUZZ_SECONDS', '300')}",
         f"-artifact_prefix={folder}/",
         *("-timeout=20", "-rss_limit_mb=2048", "-max_len=2048", "-print_final_stats=1"),
         f"-dict={Path(__file__).with_name('json.dict')}",

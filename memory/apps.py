@@ -13,6 +13,11 @@ class MemoryConfig(AppConfig):
             **{
                 "memory.save": "Hot memory changed",
                 "memory.propose": "Memory proposed in chat",
+                "memory.remove": "Memory line removed for good",
+                "memory.return": "Removed memory line taken back",
+                "memory.accept": "Memory proposal accepted",
+                "memory.refuse": "Memory proposal refused",
+                "memory.distil": "Day distilled into hot memory",
                 "report.save": "Weekly report saved",
             }
         )

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from memory.models import ConversationHistory
 from projects.access import User
@@ -71,6 +71,22 @@ def set_feedback(
     if last is None:
         return False
     return bool(Row.objects.filter(pk=last).update(feedback=feedback, feedback_reason=reason))
+
+
+def feedback_counts(
+    project: Project, since: datetime, until: datetime
+) -> list[tuple[str, str, str, int]]:
+    """(user, feedback, reason or "", how often) of the answers between two times; no text."""
+    rows = Row.objects.filter(
+        project=project, created_at__gte=since, created_at__lt=until, feedback__isnull=False
+    )
+    counted = rows.values("user_id", "feedback", "feedback_reason")
+    return [
+        (row["user_id"], row["feedback"] or "", row["feedback_reason"] or "", row["times"])
+        for row in counted.annotate(times=Count("pk")).order_by(
+            "user_id", "feedback", "feedback_reason"
+        )
+    ]
 
 
 def for_member(member: Member) -> QuerySet[Row]:

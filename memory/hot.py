@@ -6,26 +6,16 @@ import re
 from dataclasses import dataclass
 
 from integrations import tokens
+from memory.hot_text import Kind, Line, lines
 from memory.models import ProjectMemory
 from memory.visibility import scope_of
 from projects.models import Member, Project
 
+__all__ = ["LIMIT", "Injection", "inject", "length_ban", "lines", "profile_of", "read"]
+
 LIMIT = 2000
-RULES = ("系统禁令", "Rules")
-PROFILES = ("用户画像", "User Profiles")
-FAQ = ("常见问题", "FAQ")
-CURRENT = ("当前状态", "Active Context")
-_PROFILE = re.compile(r"^##\s+.*\(\s*user_id\s*[:：]\s*([^\s)]+)\s*\)", re.IGNORECASE)
+_FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
 _BAN = re.compile(r"不(?:要)?(?:超过|多于|大于)\s*(\d{1,4})\s*(?:个)?字|(\d{1,4})\s*(?:个)?字以内")
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line with the section (`#`) and the profile (`##`, a user id) it stands in."""
-
-    text: str
-    section: str
-    profile: str
 
 
 @dataclass(frozen=True)
@@ -40,21 +30,6 @@ def read(project: Project) -> str:
     """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
     found = ProjectMemory.objects.filter(project=project).values_list("content", flat=True).first()
     return found or ""
-
-
-def lines(content: str) -> list[Line]:
-    """The lines of a hot memory in order; joined by newlines they give the content again."""
-    section = profile = ""
-    parsed = []
-    for text in content.split("\n"):
-        if text.startswith("# "):
-            section, profile = text[2:].strip(), ""
-        elif (found := _PROFILE.match(text)) is not None:
-            profile = found[1].casefold()
-        elif text.startswith("## "):
-            profile = ""
-        parsed.append(Line(text, section, profile))
-    return parsed
 
 
 def inject(project: Project, member: Member) -> Injection:
@@ -86,23 +61,42 @@ def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str
             break
         dropped.add(index)
         over -= costs[index]
+    dropped |= _bare(given, dropped)
     kept = [line for index, line in enumerate(given) if index not in dropped]
     cut = [{"line": given[index].text, "why": "size"} for index in sorted(dropped)]
     return kept, cut
 
 
 def _order(given: list[Line], reader: str) -> list[int]:
-    """Indexes of the lines that may go, first to go first; the oldest line stands on top."""
+    """Indexes of the lines that may go, first to go first; the oldest line stands on top.
+
+    Headings go last: without its heading one person's line would read as another's.
+    """
     ranks = {}
     for index, line in enumerate(given):
-        if not line.text.strip() or _is(line, RULES) or (line.profile and line.profile == reader):
-            continue
-        ranks[index] = 0 if _is(line, FAQ) else 1 if _is(line, CURRENT) else 2
+        own = bool(line.profile) and line.profile == reader
+        if line.text.strip() and line.kind is not Kind.RULES and not own:
+            rank = _FIRST_TO_GO.get(line.kind, len(_FIRST_TO_GO))
+            ranks[index] = rank if line.is_content else len(_FIRST_TO_GO) + 1
     return sorted(ranks, key=lambda index: (ranks[index], index))
 
 
-def _is(line: Line, names: tuple[str, str]) -> bool:
-    return any(name in line.section for name in names)
+def _bare(given: list[Line], dropped: set[int]) -> set[int]:
+    """The headings of sections and profiles of which every line was dropped."""
+    places = {(line.section, line.profile) for at, line in enumerate(given) if line.is_content}
+    left = {
+        (line.section, line.profile)
+        for at, line in enumerate(given)
+        if line.is_content and at not in dropped
+    }
+    named = {section for section, _profile in left}
+    return {
+        at
+        for at, line in enumerate(given)
+        if line.text.startswith("#")
+        and (line.section, line.profile) in places - left
+        and (line.profile or line.section not in named)
+    }
 
 
 def profile_of(content: str, userid: str) -> list[str]:

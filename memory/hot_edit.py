@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memory.hot_text import CURRENT, FAQ, PROFILES, RULES, Block, Document, Kind, Section
+from memory.hot_text import CURRENT, FAQ, PROFILES, RULES, Block, Document, Kind, Section, render
 from memory.hot_text import parse as parsed
-from memory.hot_text import render
 
 _HEADINGS = {
     Kind.PROFILES: PROFILES,

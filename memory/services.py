@@ -8,7 +8,8 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from integrations import tokens
-from memory.hot import RULES, lines
+from memory import hot_removal
+from memory.hot_text import Kind, lines, parse
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects import audit
 from projects.db import atomic
@@ -16,6 +17,8 @@ from projects.models import Project
 
 RULES_LIMIT = 1200
 PROFILE_LIMIT = 400
+# Who writes without being a person (decisions.md, "last_updated_by"); everybody else is somebody's id.
+JOBS = frozenset({"system_daily_job", "profiler_job", "system_scheduler"})
 
 
 class MemoryConflict(Exception):
@@ -31,34 +34,76 @@ class MemoryTooLarge(ValueError):
     """A section is larger than every prompt could carry."""
 
 
+class RulesAreForPeople(PermissionError):
+    """A job tried to change 系统禁令."""
+
+
 def save_memory(
     *, project: Project, content: str, actor: object, base_version: int | None, reason: str = ""
 ) -> ProjectMemory:
     """Store a new version on top of `base_version` (None: there is none yet).
 
-    `actor` is a member, a console user or the name of a job.
+    `actor` is a member, a console user, a person's id or the name of a job. Lines that a person removed are
+    gone for good, lines that a person added are welcome again; a job's text loses what was removed before.
 
-    Raises MemoryConflict when another version came first, MemoryTooLarge (decisions.md, "sizes").
+    Raises MemoryConflict when another version came first, MemoryTooLarge (decisions.md, "sizes"),
+    RulesAreForPeople.
     """
     text = content.replace("\r\n", "\n").replace("\r", "\n")
     check_size(text)
-    author = audit.actor_name(actor)
     with atomic():
         before = ProjectMemory.objects.filter(project=project).first()
-        memory = _store(project, text, author, base_version, before)
-        ProjectMemoryVersion.objects.create(
-            memory=memory, version=memory.version, content=text, author=author
-        )
-        audit.record(
-            "memory.save",
-            actor=actor,
-            project=project,
-            subject=memory,
-            old={"version": before.version if before else 0},
-            new={"version": memory.version, "diff": _diff(before.content if before else "", text)},
-            reason=reason,
-        )
+        old = before.content if before else ""
+        if actor in JOBS:
+            text = _by_a_job(project, old, text)
+        memory = _store(project, text, audit.actor_name(actor), base_version, before)
+        if actor not in JOBS:
+            hot_removal.settle(project=project, old=old, new=text, actor=actor)
+        _keep(memory, before, actor, reason)
     return memory
+
+
+def _by_a_job(project: Project, old: str, new: str) -> str:
+    if _rules(old) != _rules(new):
+        raise RulesAreForPeople(_("Only people change the rules."))
+    return hot_removal.without_removed(project, old, new)
+
+
+def _rules(content: str) -> list[str]:
+    return [line.text for line in lines(content) if line.kind is Kind.RULES and line.text.strip()]
+
+
+def _keep(memory: ProjectMemory, before: ProjectMemory | None, actor: object, reason: str) -> None:
+    """The version and its entry in the trail."""
+    ProjectMemoryVersion.objects.create(
+        memory=memory,
+        version=memory.version,
+        content=memory.content,
+        author=memory.last_updated_by,
+    )
+    audit.record(
+        "memory.save",
+        actor=actor,
+        project=memory.project,
+        subject=memory,
+        old={"version": before.version if before else 0},
+        new={
+            "version": memory.version,
+            "diff": diff(before.content if before else "", memory.content),
+        },
+        reason=reason,
+    )
+
+
+def restore(*, version: ProjectMemoryVersion, actor: object, base_version: int) -> ProjectMemory:
+    """An older version as the newest one. Raises what `save_memory` raises."""
+    return save_memory(
+        project=version.memory.project,
+        content=version.content,
+        actor=actor,
+        base_version=base_version,
+        reason=_("Version %(number)d restored") % {"number": version.version},
+    )
 
 
 def _store(
@@ -76,7 +121,8 @@ def _store(
     return ProjectMemory.objects.get(pk=before.pk)
 
 
-def _diff(old: str, new: str) -> list[str]:
+def diff(old: str, new: str) -> list[str]:
+    """The changed lines, each with its sign."""
     changed = difflib.unified_diff(old.split("\n"), new.split("\n"), lineterm="", n=0)
     return [line for line in changed if not line.startswith(("---", "+++", "@@"))]
 
@@ -93,10 +139,10 @@ def memory_problem(content: str) -> str:
 def check_size(content: str) -> None:
     """Raises MemoryTooLarge when 系统禁令 exceed 1,200 tokens or one profile 400."""
     parsed = lines(content)
-    rules = "\n".join(line.text for line in parsed if any(name in line.section for name in RULES))
+    rules = "\n".join(line.text for line in parsed if line.kind is Kind.RULES)
     if tokens.count(rules) > RULES_LIMIT:
         raise MemoryTooLarge(_("The rules exceed %(limit)d tokens.") % {"limit": RULES_LIMIT})
-    for profile in {line.profile for line in parsed if line.profile}:
+    for profile in parse(content).profiles:
         text = "\n".join(line.text for line in parsed if line.profile == profile)
         if tokens.count(text) > PROFILE_LIMIT:
             message = _("The profile of %(user)s exceeds %(limit)d tokens.")

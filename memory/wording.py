@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_CLAUSE = re.compile(r"[,，、;；。.!！?？\n]|并且|而且|同时|以及|另外")
+_CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
 _LEAST = 3
 _ALIKE = 0.55
-_PART = 0.7
+_PART = 0.65
 
 
 @cache
@@ -60,10 +60,19 @@ def _one_in_the_other(one: Set[str], other: Set[str]) -> bool:
 
 
 def pieces(line: str) -> list[Piece]:
-    """The whole line first, then its clauses where there are several."""
-    clauses = [part for part in _CLAUSE.split(line) if normal(part)]
-    texts = [line, *clauses] if len(clauses) > 1 else [line]
-    return [piece for piece in map(_piece, texts) if piece.grams]
+    """The whole line first, then its clauses (the label before a colon is none).
+
+    A clause of a word or two says nothing by itself; one without numbers speaks of those of its line.
+    """
+    whole = _piece(line)
+    value = re.split("[:：]", line, maxsplit=1)[-1]
+    clauses = [_piece(part) for part in [value, *_CLAUSE.split(value)] if part != line]
+    kept = [
+        Piece(piece.grams, piece.numbers or whole.numbers)
+        for piece in clauses
+        if len(piece.grams) >= _LEAST
+    ]
+    return [piece for piece in [whole, *kept] if piece.grams]
 
 
 def _piece(text: str) -> Piece:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import markdown
 import nh3
 
-TAGS = set(
-    "p br hr h1 h2 h3 h4 h5 h6 strong em code pre blockquote ul ol li a table thead tbody tr th td".split()
-)
+TEXT = {"p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em", "a"}
+BLOCKS = {"code", "pre", "blockquote", "ul", "ol", "li"}
+TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
 
 
 def render(text: str) -> str:
     """HTML of `text` without images, scripts or foreign schemes."""
     html = markdown.markdown(text, extensions=["tables", "sane_lists", "nl2br"])
     return nh3.clean(
-        html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"}
+        html,
+        tags=TEXT | BLOCKS | TABLES,
+        attributes={"a": {"href"}},
+        url_schemes={"https", "http", "mailto"},
     )

@@ -8,12 +8,17 @@ from django.db.models import F
 from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError
+from integrations.wecom.results import TOKEN_CODES
 from wechat.models import Alert
 
 logger = logging.getLogger(__name__)
 
 Code = Alert.Code
-_CODES = {60020: Code.ADDRESS, 45009: Code.LIMIT, 40001: Code.SECRET}
+_CODES = {
+    60020: Code.ADDRESS,
+    45009: Code.LIMIT,
+    **dict.fromkeys(TOKEN_CODES, Code.SECRET),  # still refused with a token fetched anew
+}
 # WeCom's words for "this person cannot be reached" (wecom.md 3.6; O10, O11, A13).
 UNREACHABLE = frozenset({81013, 60011, 60111, 40003})
 # What a call that works proves wrong.
@@ -33,7 +38,7 @@ def sound(code: Alert.Code, detail: str = "", subject: str = "") -> None:
 
 def sound_for(error: SendError) -> None:
     """Note a call that was refused for a reason of the whole app."""
-    if error.kind in (Kind.ALERT, Kind.WAIT):
+    if error.kind in (Kind.ALERT, Kind.WAIT) or error.code in TOKEN_CODES:
         sound(_CODES.get(error.code, Code.REFUSED), f"{error.code} {error.detail}")
 
 

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.chat import members, store, texts
+from engines.chat import members, store, texts, unsure
 from engines.chat.handlers import HANDLERS, PREFETCH
 from engines.chat.prepare import prepare
 from engines.chat.relevance import asks_decision
@@ -76,6 +76,7 @@ def handle(
     with translation.override(member.language):
         try:
             turn = prepare(project, member, text, started)
+            turn.detection = unsure.settle(turn)
             outcomes = _work(turn)
         except (RedcapError, NotConfiguredError) as error:
             logger.warning("REDCap before the first answer: %s", error)

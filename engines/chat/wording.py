@@ -98,6 +98,8 @@ def _said(turn: Turn, draft: Draft, prompt: Assembled) -> str:
     except TokenCapReached:
         turn.note("token cap")
         draft.fallback = _with_note(draft, _("(today's LLM budget is used up; the data as read)"))
+        if not _is_data(draft):
+            draft.fallback = f"{draft.fallback}\n{cap_reached()}"
     except LlmError as error:
         logger.warning("LLM: %s", error)
         turn.note("llm", observation=str(error))
@@ -107,6 +109,13 @@ def _said(turn: Turn, draft: Draft, prompt: Assembled) -> str:
         logger.error("Privacy: %s", error)
         turn.note("privacy", observation=str(error))
     return ""
+
+
+def cap_reached() -> str:
+    """What a reader is told when the study's tokens of today are used up."""
+    return _(
+        "Today's LLM budget of this study is used up. Questions about data are still answered."
+    )
 
 
 def _with_note(draft: Draft, note: str) -> str:

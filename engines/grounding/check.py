@@ -7,7 +7,7 @@ source, so that a false number in it is not confirmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.grounding.claims import false_claims, unit_fits, unit_of
@@ -264,17 +264,28 @@ def _told(
         return False
     if subject and held.ids and subject not in held.ids:
         return False
-    if names and not _beside(token, text, names):
+    pieces = list(_pieces(token, text, subject, held.ids))
+    same_time = bool(_anchors(sentence) & _anchors(text))
+    if not pieces or (names and not same_time and not _beside(pieces, names)):
         return False
     if strict:
-        return bool(_anchors(sentence) & _anchors(text)) or (bool(subject) and subject in held.ids)
+        return same_time or (bool(subject) and subject in held.ids)
     return bool((bigrams(sentence) & bigrams(text)) - _EMPTY)
 
 
-def _beside(token: Token, text: str, names: Collection[str]) -> bool:
-    """Whether a piece of the text holds the value together with one of the names."""
+def _pieces(token: Token, text: str, subject: str, known: Collection[str]) -> Iterator[str]:
+    """The pieces of a text that hold the value and speak of this subject, or of nobody."""
+    spoken: frozenset[str] = frozenset()
+    for piece in _PIECE.split(text):
+        held = values(piece, known)
+        spoken = held.ids or spoken
+        if held.holds(token) and (not subject or not spoken or subject in spoken):
+            yield piece.casefold()
+
+
+def _beside(pieces: Sequence[str], names: Collection[str]) -> bool:
+    """Whether a piece names what the value is said of."""
     wanted = {bare for name in names if (bare := _bare(name))}
-    pieces = (p.casefold() for p in _PIECE.split(text) if values(p).holds(token))
     return any(name in piece for piece in pieces for name in wanted)
 
 

@@ -36,7 +36,7 @@ class _Boxed:
         self.raw = raw
 
 
-class _SlowRecordError(Exception):
+class SlowRecordError(Exception):
     """A cell (list, object) that only the closures can take."""
 
 
@@ -49,7 +49,7 @@ def _box(cell: Any) -> Any:
         return _BOXES[cell]
     if type(cell) in _PLAIN:
         return cell
-    raise _SlowRecordError
+    raise SlowRecordError
 
 
 def _raw(key: Any) -> Any:
@@ -66,7 +66,7 @@ class _Numbers(dict[Any, Any]):
         return number
 
 
-class _Texts(dict[Any, Any]):
+class Texts(dict[Any, Any]):
     """cell → the cell when Python compares it as JavaScript does (ASCII text), else None."""
 
     def __missing__(self, key: Any) -> str | None:
@@ -76,7 +76,7 @@ class _Texts(dict[Any, Any]):
         return text
 
 
-class _Answers(dict[Any, Any]):
+class Answers(dict[Any, Any]):
     """cell → value of an expression over that one column."""
 
     def __init__(self, name: str, expression: Callable[[Any], Any]) -> None:
@@ -91,7 +91,22 @@ class _Answers(dict[Any, Any]):
         return value
 
 
-def _defined(logic: Any) -> Callable[[Any], Any]:
+class PairAnswers(dict[Any, Any]):
+    """(cell, cell) → value of an expression over those two columns."""
+
+    def __init__(self, names: tuple[str, str], expression: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._names = names
+        self._expression = expression
+
+    def __missing__(self, key: tuple[Any, Any]) -> Any:
+        value = self._expression(dict(zip(self._names, map(_raw, key), strict=True)))
+        if len(self) < _MAX_CACHED:
+            self[key] = value
+        return value
+
+
+def defined(logic: Any) -> Callable[[Any], Any]:
     """The closures of an expression, with null where JavaScript has undefined."""
     expression = compile_standard(logic)
 
@@ -104,21 +119,29 @@ def _defined(logic: Any) -> Callable[[Any], Any]:
 
 def fuse(logics: Sequence[Any]) -> Callable[[Any], list[Any]]:
     """A function data -> [value of each rule]; RuleError as in `compile_standard`."""
-    expressions = [_defined(logic) for logic in logics]
+    expressions = [defined(logic) for logic in logics]
     fused = _Generator().build(logics, expressions)
 
     def evaluate(data: Any) -> list[Any]:
         if type(data) is dict:
             try:
                 return fused(data)
-            except (_SlowRecordError, TypeError):  # a cell that no dict takes as a key
+            except (SlowRecordError, TypeError):  # a cell that no dict takes as a key
                 pass
         return [expression(data) for expression in expressions]
 
     return evaluate
 
 
-def _cell_reader(names: tuple[str, ...]) -> Callable[[dict[str, Any]], Iterable[Any]]:
+PLAIN: frozenset[type] = frozenset({str, int, float, type(None), _Boxed})
+
+
+def boxed(cells: Sequence[Any]) -> Sequence[Any]:
+    """A column's cells so that equal ones are alike; SlowRecordError for lists and objects."""
+    return cells if _PLAIN.issuperset(map(type, cells)) else list(map(_box, cells))
+
+
+def cell_reader(names: tuple[str, ...]) -> Callable[[dict[str, Any]], Iterable[Any]]:
     """A function that reads the columns of one record; what is absent is null, as `var` has it."""
     pick = itemgetter(*names) if len(names) > 1 else lambda data: (data[names[0]],)
 
@@ -136,7 +159,7 @@ class _Generator:
     """Writes the function; `namespace` holds everything that is not a generated name."""
 
     def __init__(self) -> None:
-        self.namespace: dict[str, Any] = {"P": _PLAIN, "B": _box, "T": _Texts()}
+        self.namespace: dict[str, Any] = {"P": _PLAIN, "B": _box, "T": Texts()}
         self.columns: dict[str, int] = {}
         self.numbers: set[int] = set()
         self.texts: set[int] = set()
@@ -163,7 +186,7 @@ class _Generator:
         if not self.columns:
             return
         names = tuple(self.columns)
-        self.namespace["cells"] = _cell_reader(names)
+        self.namespace["cells"] = cell_reader(names)
         yield f"{''.join(f'k{i}, ' for i in range(len(names)))} = cells(d)"
         for i in range(len(names)):
             if i in self.numbers:
@@ -191,13 +214,13 @@ class _Generator:
             self._comparison(operator, arguments)
             or self._connective(operator, arguments, depth)
             or self._looked_up(logic)
-            or f"{self.constant(_defined(logic))}(d)"
+            or f"{self.constant(defined(logic))}(d)"
         )
 
     def _comparison(self, operator: str, arguments: Sequence[Any]) -> str | None:
         if operator not in _COMPARE or len(arguments) not in {2, 3 if operator[0] == "<" else 2}:
             return None
-        sides = [_simple_var(argument) for argument in arguments]
+        sides = [simple_var(argument) for argument in arguments]
         if len(arguments) == 2 and None not in sides:
             return self._text_comparison(operator, arguments)
         if all(bool(side) != _is_number(a) for side, a in zip(sides, arguments, strict=True)):
@@ -207,16 +230,16 @@ class _Generator:
         return None
 
     def _number(self, logic: Any) -> str:
-        name = _simple_var(logic)
+        name = simple_var(logic)
         if name is None:
             return self.constant(js.double(logic))
         self.numbers.add(self.column(name))
         return f"n{self.column(name)}"
 
     def _text_comparison(self, operator: str, arguments: Sequence[Any]) -> str:
-        a, b = (self.column(_simple_var(argument) or "") for argument in arguments)
+        a, b = (self.column(simple_var(argument) or "") for argument in arguments)
         self.texts |= {a, b}
-        slow = self.constant(_defined({operator: list(arguments)}))
+        slow = self.constant(defined({operator: list(arguments)}))
         return f"(s{a} {operator} s{b} if s{a} is not None is not s{b} else {slow}(d))"
 
     def _connective(self, operator: str, arguments: Sequence[Any], depth: int) -> str | None:
@@ -224,7 +247,7 @@ class _Generator:
             return None
         is_if = operator in {"if", "?:"}
         conditions = arguments[:-1:2] if is_if else arguments
-        if len(arguments) > _MAX_BRANCHES or not all(map(_is_boolean, conditions)):
+        if len(arguments) > _MAX_BRANCHES or not all(map(is_boolean, conditions)):
             return None
         codes = [self.code(argument, depth + 1) for argument in arguments]
         if None in codes:
@@ -237,11 +260,10 @@ class _Generator:
         return result
 
     def _looked_up(self, logic: Any) -> str | None:
-        names: set[str] = set()
-        if not _collect_columns(logic, names) or len(names) != 1:
+        name = only_column(logic)
+        if name is None:
             return None
-        [name] = names
-        answers = _Answers(name, _defined(logic))
+        answers = Answers(name, defined(logic))
         return f"{self.constant(answers)}[k{self.column(name)}]"
 
 
@@ -249,7 +271,7 @@ def _is_number(logic: Any) -> bool:
     return isinstance(logic, int | float) and not isinstance(logic, bool)
 
 
-def _is_boolean(logic: Any) -> bool:
+def is_boolean(logic: Any) -> bool:
     """Whether an expression is true or false, so that Python's `and` means JavaScript's."""
     if isinstance(logic, bool):
         return True
@@ -257,11 +279,11 @@ def _is_boolean(logic: Any) -> bool:
         return False
     [(operator, arguments)] = logic.items()
     if operator in {"and", "or"} and isinstance(arguments, list | tuple) and arguments:
-        return all(map(_is_boolean, arguments))
+        return all(map(is_boolean, arguments))
     return operator in _BOOLEAN
 
 
-def _simple_var(logic: Any) -> str | None:
+def simple_var(logic: Any) -> str | None:
     """The name in {"var": name} when it is one plain key of the data."""
     if not isinstance(logic, dict) or len(logic) != 1 or "var" not in logic:
         return None
@@ -269,6 +291,14 @@ def _simple_var(logic: Any) -> str | None:
     if isinstance(name, list | tuple) and len(name) == 1:
         name = name[0]
     return name if isinstance(name, str) and name and "." not in name else None
+
+
+def only_column(logic: Any) -> str | None:
+    """The one column an expression reads; None when there are more, none, or that can't be told."""
+    names: set[str] = set()
+    if not _collect_columns(logic, names) or len(names) != 1:
+        return None
+    return names.pop()
 
 
 def _collect_columns(logic: Any, names: set[str]) -> bool:
@@ -279,7 +309,7 @@ def _collect_columns(logic: Any, names: set[str]) -> bool:
         return not isinstance(logic, dict)
     [(operator, arguments)] = logic.items()
     if operator == "var":
-        name = _simple_var(logic)
+        name = simple_var(logic)
         names.update([name] if name else [])
         return name is not None
     if operator in _SCOPED or operator == "/" or operator.startswith("missing"):

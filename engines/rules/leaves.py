@@ -68,7 +68,8 @@ def state_of(verdict: Verdict | None) -> int:
 
 def reason_of(state: int) -> Reason | None:
     """Why a state is undecided; None when it is decided."""
-    return _REASONS[state - _FIRST_REASON] if state >= _FIRST_REASON else None
+    is_reason = _FIRST_REASON <= state < _FIRST_REASON + len(_REASONS)
+    return _REASONS[state - _FIRST_REASON] if is_reason else None
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,9 @@ class OpenPairs:
         if state is not None:
             return state
         state = int(self._exact[a_cell, b_cell])
-        if self._is_unknown(0, key[0]) or self._is_unknown(1, key[1]):
-            if len(self._known) < MAX_CACHED:
-                self._known[key] = state
+        decides_alone = self._is_unknown(0, key[0]) or self._is_unknown(1, key[1])
+        if decides_alone and len(self._known) < MAX_CACHED:
+            self._known[key] = state
         return state
 
 

@@ -174,9 +174,7 @@ class Planner:
         names, decide = tuple(columns), self._closures.decide
         return Single(names, Memo(lambda key: state_of(decide(part, row_of(names, key)))))
 
-    def _pair(
-        self, rule: Rule, logic: Any, operator: str, arguments: Sequence[Any]
-    ) -> Pair | None:
+    def _pair(self, rule: Rule, logic: Any, operator: str, arguments: Sequence[Any]) -> Pair | None:
         if operator not in _PAIRED or len(arguments) != 2:
             return None
         columns = [self._context.columns.get(_var_name(argument)) for argument in arguments]

@@ -9,7 +9,7 @@ from typing import Any
 from engines.rules.compiler import Problem, refuse
 from engines.rules.context import StudyContext
 from engines.rules.evaluation import evaluate, rows_for
-from engines.rules.fast import Verdict
+from engines.rules.leaves import Verdict
 from engines.rules.record import Record
 from engines.rules.results import RuleResult
 from engines.rules.rule import Rule, compile_rule
@@ -61,14 +61,19 @@ class RuleSet:
 
     def verdicts(self, rows: Sequence[Mapping[str, Any]], today: date) -> list[Verdict]:
         """Outcome and reason of every result of `evaluate`, in its order, from the fast tier."""
-        tier = self._tier
-        if tier is None or tier.today != today:
-            tier = self._tier = FastTier(self, today)
-        return tier.verdicts(rows)
+        return self._fast(today).verdicts(rows)
 
     def sweep(
         self, records: Iterable[tuple[str, Sequence[Mapping[str, Any]]]], today: date
     ) -> Iterator[tuple[str, list[Verdict]]]:
-        """`verdicts` over many (record id, rows); call `evaluate` for a record's full results."""
-        for record_id, rows in records:
-            yield record_id, self.verdicts(rows, today)
+        """`verdicts` of many (record id, rows), in batches; `evaluate` gives a record's results.
+
+        `records` may be a generator: no more than one batch is held.
+        """
+        return self._fast(today).sweep(records)
+
+    def _fast(self, today: date) -> FastTier:
+        tier = self._tier
+        if tier is None or tier.today != today:
+            tier = self._tier = FastTier(self, today)
+        return tier

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from integrations import tokens
-from integrations.llm.errors import LlmError, LlmProtocolError, LlmTimeout, LlmUnavailable
+from integrations.llm.errors import (
+    LlmAbilityMissing,
+    LlmError,
+    LlmProtocolError,
+    LlmTimeout,
+    LlmUnavailable,
+)
 from integrations.llm.messages import Completion, Message, ToolCall, Usage
 from integrations.llm.presets import PRESETS
 from integrations.privacy import require_local
 
 if TYPE_CHECKING:
+    import openai
     from openai import OpenAI
 
 TRIES = 3
 LONGEST_WAIT_S = 5.0
+_UNABLE = frozenset({400, 404, 422, 501})
+_LACKS = re.compile(
+    r"not support|unsupported|unavailable|not available|not implemented|unknown|unrecognized|不支持",
+    re.IGNORECASE,
+)
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
@@ -65,6 +78,11 @@ class LlmClient:
         return f"LlmClient({self._url!r}, {self.model!r})"
 
     @property
+    def endpoint(self) -> str:
+        """Address and model: what is down or up as one."""
+        return f"{self._url} {self.model}"
+
+    @property
     def has_tools(self) -> bool:
         """Whether the endpoint takes tools."""
         return self._preset.tools
@@ -96,7 +114,7 @@ class LlmClient:
             **self._shape(tools, schema),
         }
         started = time.monotonic()
-        answer = self._ask(body, tries)
+        answer = self._ask_able(body, tries)
         return _completion(answer, body, int((time.monotonic() - started) * 1000))
 
     def _shape(
@@ -113,6 +131,16 @@ class LlmClient:
         if self._preset.extra_body:
             extra["extra_body"] = dict(self._preset.extra_body)
         return extra
+
+    def _ask_able(self, body: dict[str, Any], tries: int) -> Any:
+        """Without a schema where the endpoint has none: the answer is checked by who asked for it."""
+        try:
+            return self._ask(body, tries)
+        except LlmAbilityMissing as error:
+            strict = (body.get("response_format") or {}).get("type") == "json_schema"
+            if error.what != "schema" or not strict:
+                raise
+            return self._ask({**body, "response_format": {"type": "json_object"}}, tries)
 
     def _ask(self, body: Mapping[str, Any], tries: int) -> Any:
         for left in range(tries - 1, -1, -1):
@@ -137,15 +165,29 @@ class LlmClient:
         except openai.APIConnectionError:
             raise LlmUnavailable(0, "connection") from None
         except openai.APIStatusError as error:
-            raise _refusal(error.status_code, error.response.headers.get("retry-after")) from None
+            raise _refusal(error, body) from None
         except (openai.APIError, json.JSONDecodeError, UnicodeDecodeError):
             # A gateway's page under application/json leaves the SDK as a bare JSONDecodeError.
             raise LlmProtocolError(200, "not JSON") from None
 
 
-def _refusal(status: int, retry_after: str | None) -> LlmError:
+def _refusal(error: openai.APIStatusError, body: Mapping[str, Any]) -> LlmError:
+    status = error.status_code
+    missing = _missing(str(error.message), body) if status in _UNABLE else ""
+    if missing:
+        return LlmAbilityMissing(status, missing)
     kind = LlmUnavailable if status in _RETRIED else LlmError
-    return kind(status, "refused", _seconds(retry_after))
+    return kind(status, "refused", _seconds(error.response.headers.get("retry-after")))
+
+
+def _missing(message: str, body: Mapping[str, Any]) -> str:
+    """What the endpoint says it lacks, of what this request used."""
+    if not _LACKS.search(message):
+        return ""
+    if body.get("tools") and re.search(r"tool|function", message, re.IGNORECASE):
+        return "tools"
+    schema = re.search(r"json_schema|response_format|structured", message, re.IGNORECASE)
+    return "schema" if schema and body.get("response_format") else ""
 
 
 def _seconds(text: str | None) -> float | None:

@@ -21,3 +21,7 @@ class LlmTimeout(LlmUnavailable):
 
 class LlmProtocolError(LlmError):
     """An answer that is not what the protocol promises: HTML, cut JSON, no choices."""
+
+
+class LlmAbilityMissing(LlmError):
+    """The endpoint refused because it lacks what was asked for; `what`: tools or schema."""

@@ -84,7 +84,8 @@ class Aibot:
         elif first and first.get("msgtype") == "text":
             self._store.log(userid, "aibot_text", first["text"]["content"], None)
             self._store.show(userid, "bot", "text", first["text"]["content"], bot=True)
-        return {"msgid": plain.get("msgid"), "deliveries": rows, "reply": first}
+        shown = {"msgid": plain.get("msgid"), "response_url": plain.get("response_url")}
+        return {**shown, "deliveries": rows, "reply": first}
 
     def _deliver(self, plain: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """One encrypted POST; the row of the log and the decrypted answer."""

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from projects.db import atomic
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
-from wechat import handlers, inbox
+from wechat import inbox
 from wechat.job import LEASE, Job, LostLease, kept
 from wechat.models import InboxMessage, OutboxMessage
 from wechat.parse import parse

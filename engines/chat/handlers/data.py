@@ -137,12 +137,24 @@ def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
             "Which subject do you mean? Please give the number. Names and other identifiers are not shown."
         )
         return Outcome(text, guided=True)
+    notes = _unread(turn, part)
     if all(result.status is Status.NOT_FOUND for result in results):
-        return Outcome(not_found())
-    outcome = answer_data(turn, part, results, limit)
+        return Outcome("\n".join([not_found(), *notes]))
     if any(result.status is Status.NOT_FOUND for result in results):
-        outcome.text = f"{render.cut(outcome.text, limit - len(not_found()))}\n{not_found()}"
+        notes = [not_found(), *notes]
+    room = max(limit - sum(len(note) + 1 for note in notes), 40)
+    outcome = answer_data(turn, part, results, room)
+    outcome.text = "\n".join([outcome.text, *notes])
     return outcome
+
+
+def _unread(turn: Turn, part: Part) -> list[str]:
+    """What was asked for and not read is said (design.md 9.8)."""
+    rest = len(subjects(turn, part)) - MOST_SUBJECTS
+    if rest <= 0:
+        return []
+    text = _("%(rest)d more subjects were not read; please ask about them separately.")
+    return [text % {"rest": rest}]
 
 
 def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:

@@ -8,13 +8,15 @@ from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat import texts
+from engines.chat.handlers.data import answer_records, read_records, subjects
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer, faults, sources_of
-from engines.context import Material, assemble
+from engines.chat.wording import Draft, answer, cap_reached, faults, sources_of
+from engines.context import Assembled, Material, assemble
 from engines.intents import Part
-from engines.tools import READONLY_TOOLS, ToolResult, get
-from integrations.llm import LlmError
+from engines.react import ReActEngine, ReActResult
+from engines.tools import READONLY_TOOLS, ToolResult, definitions
+from integrations.llm import LlmAbilityMissing, LlmError
 from integrations.privacy import PrivacyError
 
 
@@ -37,38 +39,51 @@ def off_topic(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int)
 
 def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
     """Several steps with read-only tools; only the final answer leaves."""
-    from engines.react import ReActEngine
-
-    extra = {"tools": _tool_list()}
     try:
-        native = turn.llm.has_tools
+        found = _run(turn, part, limit)
     except (LlmError, PrivacyError):
         turn.outside_down = True
-        return Outcome(texts.FUSE)
-    system = "react" if native else "react_text"
+        found = ReActResult(False, texts.FUSE, [], [], outside_down=True)
+    turn.trace += found.trace
+    turn.results += found.results
+    turn.outside_down |= found.outside_down
+    turn.success = turn.success and found.success
+    good = [result for result in found.results if result.has_data]
+    if found.outside_down and not good and subjects(turn, part):
+        return answer_records(turn, part, read_records(turn, part), limit)
+    said = cap_reached() if found.capped else found.content
+    return Outcome(_final(turn, part, found.success, said, good, limit), results=good)
+
+
+def _run(turn: Turn, part: Part, limit: int) -> ReActResult:
+    """With native tool calls; in the text protocol where the endpoint has none."""
+    try:
+        return ReActEngine(turn.llm, turn.context).run(_prompt(turn, part, limit))
+    except LlmAbilityMissing:
+        return ReActEngine(turn.llm, turn.context).run(_prompt(turn, part, limit))
+
+
+def _prompt(turn: Turn, part: Part, limit: int) -> Assembled:
     prompt = assemble(
         gate=turn.gate,
         task=part.intent,
         question=turn.question(part),
         limit=limit,
         material=Material(hot=turn.hot.text, facts=turn.facts, session=turn.session.text),
-        system=system,
-        **extra,
+        system="react" if turn.llm.has_tools else "react_text",
+        tools=_tool_list(turn.member.role),
     )
     turn.versions.append(prompt.version)
-    engine = ReActEngine(turn.llm, turn.context)
-    found = engine.run(prompt)
-    turn.trace += found.trace
-    turn.results += found.results
-    turn.outside_down |= found.outside_down
-    turn.success = turn.success and found.success
-    good = [result for result in found.results if result.has_data]
-    return Outcome(_final(turn, part, found.success, found.content, good, limit), results=good)
+    return prompt
 
 
-def _tool_list() -> str:
-    tools = [get(name) for name in READONLY_TOOLS]
-    return "\n".join(f"- {tool.name}: {tool.description}" for tool in tools if tool)
+def _tool_list(role: str) -> str:
+    """Tools with the names of their arguments, which a model in the text protocol sees nowhere else."""
+    offered = [row["function"] for row in definitions(READONLY_TOOLS, role)]
+    return "\n".join(
+        f"- {row['name']}({', '.join(row['parameters']['properties'])}): {row['description']}"
+        for row in offered
+    )
 
 
 def _final(

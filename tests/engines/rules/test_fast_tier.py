@@ -243,7 +243,7 @@ def test_another_day_is_not_answered_from_memory() -> None:
 
 
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.rules.fast._MAX_CACHED", 3)
+    monkeypatch.setattr("engines.rules.leaves.MAX_CACHED", 3)
     monkeypatch.setattr("engines.rules.fused._MAX_CACHED", 3)
     rules = rule_set(MISSING_CODES, DICTIONARY + EXTRA)
     fused = compile_rules(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import Any
 from urllib.request import ProxyHandler, build_opener
@@ -138,8 +139,11 @@ def _press_again(run: TaskRun) -> None:
 
 
 def outbox(run: TaskRun) -> list[str]:
-    rows = OutboxMessage.objects.order_by("key").values_list("to_user", "key", "kind")
-    return [" ".join(row).replace(str(run.pk), "RUN") for row in rows]
+    """Every message; a number that a rolled back transaction used up in PostgreSQL does not count."""
+    rows = OutboxMessage.objects.values_list("to_user", "key", "kind")
+    number = Review.objects.get(task_run=run).pk
+    lines = [" ".join(row).replace(str(run.pk), "RUN") for row in rows]
+    return sorted(re.sub(rf"(?<=[:_]){number}(?=[#@])", "REVIEW", line) for line in lines)
 
 
 def check(run: TaskRun, expected_outbox: list[str]) -> None:

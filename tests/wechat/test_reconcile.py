@@ -1,0 +1,121 @@
+"""Reviews that WeCom lost: asked again, of others, recalled (reference/wecom.md 8.3, A13, A14)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils.timezone import now
+
+from engines.models import Review
+from engines.signals import review_escalated, review_reminded
+from projects.db import atomic
+from projects.models import Member
+from tests.support.study import Study
+from tests.wechat.test_decisions import Run, suspend
+from tests.wechat.working import click, deliver, outgoing, receive, work
+from wechat.models import Alert, Card, OutboxMessage
+from wechat.tasks import reconcile_reviews
+
+pytestmark = pytest.mark.django_db
+__all__ = ["suspend"]
+
+
+def later(**span: float) -> Any:
+    return time_machine.travel(now() + timedelta(**span), tick=True)
+
+
+def hours(count: float) -> None:
+    with later(hours=count):
+        reconcile_reviews()
+
+
+def test_a_review_on_its_way_is_left_alone(suspend: Run) -> None:
+    suspend()
+    before = OutboxMessage.objects.count()
+    reconcile_reviews()
+    with later(minutes=30):
+        reconcile_reviews()
+    assert OutboxMessage.objects.count() == before
+
+
+def test_a_reviewer_who_left_the_company(study: Study, suspend: Run) -> None:
+    """A13: 81013 for the card; the administrator is asked, and decides by text."""
+    review = suspend()
+    study.stand_ins.fault("wecom", "body", {"errcode": 81013, "errmsg": "all invalid"}, times=None)
+    deliver()
+    study.stand_ins.reset()
+    assert Alert.objects.get(subject="wanghushi").cleared_at is None
+    hours(0.5)
+    hours(0.6)
+    (text,) = outgoing("admin")
+    assert f"同意 {review.pk}" in text
+    assert f"/admin/engines/review/{review.pk}/" in text
+    receive(f"同意 {review.pk}", user="admin")
+    work()
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+
+
+def test_the_other_reviewer_comes_before_the_administrator(study: Study, suspend: Run) -> None:
+    review = suspend()
+    OutboxMessage.objects.filter(kind="card").update(status=OutboxMessage.Status.FAILED)
+    Member.objects.create(project=study.project, wecom_userid="crc_2", role="CRC", site="site_a")
+    hours(0.5)
+    assert len(outgoing("crc_2")) == 1
+    assert not outgoing("admin")
+    assert review.status == Review.Status.OPEN
+
+
+def test_the_next_review_is_not_sent_to_who_is_away(study: Study, suspend: Run) -> None:
+    Alert.objects.create(code=Alert.Code.UNREACHABLE, subject="wanghushi")
+    review = suspend()
+    assert Card.objects.get(ref=str(review.pk), kind="review").to_user == "admin"
+
+
+def test_nobody_could_be_asked_at_first(study: Study, suspend: Run) -> None:
+    people = Member.objects.filter(project=study.project, role__in=["CRC", "ADMIN"])
+    people.update(is_active=False)
+    review = suspend()
+    assert not Card.objects.exists()
+    people.update(is_active=True)
+    hours(0.5)
+    assert Card.objects.get(ref=str(review.pk)).to_user == "wanghushi"
+
+
+def test_a_dropped_click_is_brought_to_mind(suspend: Run) -> None:
+    """A14: the event never came; the console shows it open, the reviewer is reminded once a day."""
+    review = suspend()
+    OutboxMessage.objects.update(status=OutboxMessage.Status.SENT)
+    hours(23)
+    assert not outgoing("wanghushi")
+    for at in (25, 26, 49, 73, 97, 121):
+        hours(at)
+    assert len(outgoing("wanghushi")) == 3
+    card = Card.objects.get(ref=str(review.pk), kind="review")
+    click(card.task_id, "approve", "wanghushi", selected="r_ok")
+    work()
+    hours(200)
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+    assert len(outgoing("wanghushi")) == 3
+
+
+def test_the_engines_own_reminders_reach_people_once(suspend: Run) -> None:
+    review = suspend()
+    for _ in range(2):
+        with atomic():
+            review_reminded.send(Review, run=review.task_run, review=review)
+            review_escalated.send(Review, run=review.task_run, review=review)
+    assert len(outgoing("wanghushi")) == 1
+    assert len(outgoing("admin")) == 1
+
+
+def test_nobody_of_another_site_is_asked(study: Study, suspend: Run) -> None:
+    suspend("P001")
+    OutboxMessage.objects.filter(kind="card").update(status=OutboxMessage.Status.FAILED)
+    hours(0.5)
+    hours(30)
+    assert not outgoing("crc_b")

@@ -1,0 +1,86 @@
+"""The welcome, its tappable examples, and the menu (issue 5, Inbound)."""
+
+from __future__ import annotations
+
+import pytest
+
+from projects.models import Member
+from tests.support.study import Study
+from tests.wechat.working import click, deliver, outgoing, payloads, receive_event, work
+from wechat.models import Card, InboxMessage
+from wechat.welcome import examples
+
+pytestmark = pytest.mark.django_db
+
+
+def test_entering_shows_examples_to_tap(study: Study) -> None:
+    receive_event("enter_agent")
+    work()
+    deliver()
+    (sent,) = [row for row in study.stand_ins.sent() if row["type"] == "template_card"]
+    buttons = sent["content"]["button_list"]
+    assert [button["key"] for button in buttons] == list(examples())
+    assert sent["to"] == "zhangyi"
+
+
+def test_a_tapped_example_is_answered_like_a_question(study: Study) -> None:
+    receive_event("enter_agent")
+    work()
+    card = Card.objects.get(kind="welcome")
+    row = click(card.task_id, "ask_subject", "zhangyi")
+    work()
+    assert "P001" in outgoing("zhangyi")[-1]
+    row.refresh_from_db()
+    assert (row.status, row.project) == (InboxMessage.Status.DONE, study.project)
+    click(card.task_id, "ask_enrolled", "zhangyi")  # the card can be tapped again
+    work()
+    assert len(outgoing("zhangyi")) == 2
+    assert not payloads("card_update")
+
+
+def test_the_same_tap_delivered_twice_is_answered_once(study: Study) -> None:
+    receive_event("enter_agent")
+    work()
+    card = Card.objects.get(kind="welcome")
+    for _ in range(3):
+        click(card.task_id, "ask_subject", "zhangyi", code="same", CreateTime=1700000000)
+    work()
+    assert len(outgoing("zhangyi")) == 1
+
+
+def test_a_forwarded_welcome_answers_nobody_else(study: Study) -> None:
+    receive_event("enter_agent")
+    work()
+    click(Card.objects.get(kind="welcome").task_id, "ask_subject", "crc_b")
+    work()
+    assert len(outgoing("crc_b")) == 1
+    assert "P001" not in outgoing("crc_b")[0]
+
+
+def test_who_sees_no_cards_reads_the_welcome(people: dict[str, Member]) -> None:
+    Member.objects.filter(wecom_userid="zhangyi").update(plain_text=True)
+    receive_event("enter_agent")
+    work()
+    (text,) = outgoing("zhangyi")
+    assert "P001" in text
+    assert text.count("\n· ") == 5
+
+
+@pytest.mark.parametrize("key", ["ask_subject", "ask:P001 入组了吗?"])
+def test_a_menu_click_asks_its_question(study: Study, key: str) -> None:
+    receive_event("click", EventKey=key)
+    work()
+    assert "P001" in outgoing("zhangyi")[-1]
+
+
+@pytest.mark.parametrize(
+    ("key", "user"), [("V1001", "zhangyi"), ("ask:", "zhangyi"), ("ask_subject", "ghost")]
+)
+def test_other_menu_clicks_are_recorded_only(
+    people: dict[str, Member], key: str, user: str
+) -> None:
+    row = receive_event("click", user=user, EventKey=key)
+    work()
+    row.refresh_from_db()
+    assert row.status == InboxMessage.Status.DONE
+    assert outgoing() == []
