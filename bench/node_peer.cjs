@@ -5,12 +5,14 @@ const { createInterface } = require("node:readline");
 
 const [folder, file] = process.argv.slice(2);
 const { LogicEngine } = createRequire(folder + "/")("json-logic-engine");
-const { rules, records } = JSON.parse(readFileSync(file, "utf-8"));
+const { rules, records, size } = JSON.parse(readFileSync(file, "utf-8"));
 const engine = new LogicEngine();
 const compiled = rules.map((rule) => engine.build(rule));
 
-function pass(keep) {
-  for (const record of records) {
+let round = 0;
+
+function pass(some, keep) {
+  for (const record of some) {
     const values = new Array(compiled.length);
     for (let i = 0; i < compiled.length; i++) values[i] = compiled[i](record);
     if (keep) keep.push(values);
@@ -19,17 +21,18 @@ function pass(keep) {
 
 const commands = {
   ready: () => {
-    for (let i = 0; i < 40; i++) pass(null); // until the optimising compiler has done its work
+    for (let i = 0; i < 40; i++) pass(records.slice(0, size), null); // until the optimising compiler has done its work
     return true;
   },
   answers: () => {
     const kept = [];
-    pass(kept);
+    pass(records, kept);
     return kept;
   },
   time: () => {
+    const some = records.slice(round * size, ++round * size);
     const before = process.cpuUsage();
-    pass(null);
+    pass(some, null);
     const spent = process.cpuUsage(before);
     return (spent.user + spent.system) / 1e6;
   },

@@ -6,7 +6,9 @@ system prompt → [Hot Memory] → [History Context] → data and documents → 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from engines import prompts
@@ -42,6 +44,20 @@ class Assembled:
     def tokens(self) -> int:
         """All parts together."""
         return sum(self.parts.values())
+
+
+_watching: ContextVar[list[Assembled] | None] = ContextVar("watching", default=None)
+
+
+@contextmanager
+def watched() -> Iterator[list[Assembled]]:
+    """Every prompt put together by this thread inside the block (the console's "what would be sent?")."""
+    seen: list[Assembled] = []
+    token = _watching.set(seen)
+    try:
+        yield seen
+    finally:
+        _watching.reset(token)
 
 
 @dataclass
@@ -88,7 +104,10 @@ def assemble(
         build.add("system", build.template("session", "session", session=material.session))
     build.parts["question"] = tokens.count(question)
     build.messages.append(Message("user", question))
-    return Assembled(build.messages, build.parts, "+".join(dict.fromkeys(build.versions)))
+    done = Assembled(build.messages, build.parts, "+".join(dict.fromkeys(build.versions)))
+    if (seen := _watching.get()) is not None:
+        seen.append(done)
+    return done
 
 
 def _add_results(build: _Builder, results: Sequence[ToolResult]) -> None:

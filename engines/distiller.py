@@ -81,9 +81,7 @@ def _prompt(brief: Brief, gate: Gate) -> prompts.Prompt:
         f"[{n}] {item.user_id}({'本人' if item.is_own else '提议'}): {item.text}"
         for n, item in enumerate(brief.items, 1)
     )
-    return prompts.load(
-        "distill", memory=marked(gate.text(memory)), items=marked(gate.text(items))
-    )
+    return prompts.load("distill", memory=marked(gate.text(memory)), items=marked(gate.text(items)))
 
 
 def changes(said: Mapping[str, Any], brief: Brief) -> list[Change]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,13 +9,12 @@ from django.utils.timezone import now
 
 from engines import context
 from engines.chat import prepare as preparing
-from engines.chat.service import work
+from engines.chat.handlers import HANDLERS, PREFETCH
+from engines.chat.service import merged
 from engines.llm import Llm
 from integrations.llm import Completion, LlmUnavailable, Message
 from memory.hot_preview import Part, Preview, Prompt
 from projects.models import Member
-
-log = logging.getLogger(__name__)
 
 
 class _Silent(Llm):
@@ -38,7 +36,9 @@ def preview(member: Member, question: str) -> Preview:
     turn = preparing.prepare(member.project, member, question, now())
     turn.llm = _Silent(member.project, user_id=member.identity)
     with context.watched() as seen:
-        work(turn)
+        for part in merged(turn.detection.parts, turn.resolved(question)):
+            read = PREFETCH.get(part.intent)
+            HANDLERS[part.intent](turn, part, read(turn, part) if read else [], turn.limit)
     return Preview(
         intents=list(turn.detection.intents),
         prompts=[_shown(prompt) for prompt in seen],

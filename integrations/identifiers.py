@@ -195,10 +195,12 @@ def addressed(surnames: Collection[str]) -> re.Pattern[str]:
 
 def birth_spellings(value: str) -> list[str]:
     """A date of birth in the ways people write it; [] for what is no full date."""
-    found = re.fullmatch(r"((?:19|20)\d{2})[-/.年]?(\d{1,2})[-/.月]?(\d{1,2})日?", value.strip())
+    found = re.fullmatch(
+        r"((?:19|20)\d{2})(?:[-/.年](\d{1,2})[-/.月](\d{1,2})日?|(\d{2})(\d{2}))", value.strip()
+    )
     if not found:
         return []
-    year, month, day = (int(part) for part in found.groups())
+    year, month, day = (int(part) for part in found.groups() if part)
     return [
         f"{year}-{month:02}-{day:02}",
         f"{year}/{month}/{day}",

@@ -61,7 +61,7 @@ def squeeze(value: str) -> str:
 
 def _any_of(values: Collection[str]) -> re.Pattern[str]:
     longest = sorted(values, key=len, reverse=True)
-    gap = r"[\s·._/-]{0,3}"
+    gap = r"[\s·._/-]{0,5}"
     words = "|".join(_edged(gap.join(map(re.escape, value)), value) for value in longest)
     return re.compile(words, re.IGNORECASE)
 

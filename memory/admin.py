@@ -5,18 +5,21 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.shortcuts import redirect
+from django.urls import path
 from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from integrations import tokens
-from memory import hot, services
+from memory import hot, hot_console, hot_proposals, services
 from memory.console import scopes, visible
+from memory.hot_console import EDITORS
 from memory.models import (
     ConversationHistory,
+    MemoryProposal,
     MemoryTombstone,
     MemoryTurn,
     ProjectMemory,
@@ -28,9 +31,6 @@ from memory.widgets import MarkdownWidget
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.admin_text import rendered
-from projects.models import Role
-
-EDITORS = (Role.ADMIN, Role.PI)
 
 
 class ProjectMemoryForm(forms.ModelForm):
@@ -59,18 +59,21 @@ class ProjectMemoryForm(forms.ModelForm):
         return cleaned
 
     def _conflict(self, current: ProjectMemory) -> None:
-        """Show what the other one wrote; saving again is then a decision made in its knowledge."""
-        text = format_html(
-            '{}<pre class="iit-json">{}</pre>',
-            _(
-                "Somebody changed the memory meanwhile. Take over what you need into your text and save "
-                "again. It now reads:"
-            ),
-            current.content,
-        )
-        self.add_error(None, ValidationError(text, code="conflict"))
+        """Show both edits in one text; saving again is then a decision made in its knowledge."""
         sent: Any = self.data
-        self.data = {**sent.dict(), self.add_prefix("base_version"): str(current.version)}
+        base = sent.get(self.add_prefix("base_version"), "")
+        found = hot_console.merged(
+            current,
+            int(base) if base.isdecimal() else None,
+            sent.get(self.add_prefix("content"), ""),
+        )
+        text = hot_console.conflict_text(current, found)
+        self.add_error(None, ValidationError(text, code="conflict"))
+        self.data = {
+            **sent.dict(),
+            self.add_prefix("base_version"): str(current.version),
+            self.add_prefix("content"): found.text,
+        }
 
 
 class VersionInline(ReadOnlyInline):
@@ -102,6 +105,16 @@ class ProjectMemoryAdmin(ScopedAdmin):
     list_select_related = ("project",)
     readonly_fields = ("last_updated_by", "updated_at", "show_content", "show_size")
     inlines = (VersionInline,)
+    change_form_template = "memory/hot.html"
+
+    def get_urls(self) -> Any:
+        retire = self.admin_site.admin_view(hot_console.retire_view)
+        restore = self.admin_site.admin_view(hot_console.restore_view)
+        own = [
+            path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire"),
+            path("<uuid:pk>/restore/<int:number>/", restore, name="memory_projectmemory_restore"),
+        ]
+        return own + super().get_urls()
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Editors see every line they save: a membership with a site does not edit."""
@@ -142,12 +155,13 @@ class ProjectMemoryAdmin(ScopedAdmin):
         form_url: str = "",
         extra_context: Any = None,
     ) -> Any:
-        """Somebody may save between our check and our write."""
+        """Somebody may save between our check and our write: the second try shows both texts."""
+        memory = self.get_object(request, object_id) if object_id else None
+        extra = (extra_context or {}) | (hot_console.page(request, memory) if memory else {})
         try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except services.MemoryConflict as error:
-            messages.error(request, str(error))
-            return redirect(request.path)
+            return super().changeform_view(request, object_id, form_url, extra)
+        except services.MemoryConflict:
+            return super().changeform_view(request, object_id, form_url, extra)
 
     def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:
         saved = services.save_memory(
@@ -277,6 +291,68 @@ class UserMemoryAdmin(ScopedAdmin):
         ("source", "superseded_by"),
         ("created_at", "expires_at"),
     )
+
+
+@admin.register(MemoryProposal)
+class MemoryProposalAdmin(ScopedAdmin):
+    """Changes that a job proposes; accepting one writes it as the person who accepts."""
+
+    view_roles = EDITORS
+    whole_study = True
+    list_display = ("created_at", "show_action", "section", "profile", "show_change", "show_state")
+    list_filter = (BY_PROJECT, "state", "action")
+    fields = (
+        ("project", "action"),
+        ("section", "profile"),
+        "old",
+        "new",
+        "show_evidence",
+        ("author", "created_at"),
+        ("state", "decided_by", "decided_at"),
+    )
+    readonly_fields = ("show_evidence",)
+    actions = ("accept_proposals", "refuse_proposals")
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    @admin.display(description=_("change"), ordering="action")
+    def show_action(self, obj: MemoryProposal) -> str:
+        return obj.get_action_display()
+
+    @admin.display(description=_("line"))
+    def show_change(self, obj: MemoryProposal) -> str:
+        return Truncator(" → ".join(filter(None, [obj.old, obj.new]))).chars(120)
+
+    @display(
+        description=_("status"),
+        ordering="state",
+        label={str(state): colour for state, colour in MemoryProposal.COLOURS.items()},
+    )
+    def show_state(self, obj: MemoryProposal) -> tuple[str, str]:
+        return obj.state, obj.get_state_display()
+
+    @admin.display(description=_("evidence"))
+    def show_evidence(self, obj: MemoryProposal) -> Any:
+        return format_html('<pre class="iit-json">{}</pre>', "\n".join(hot_proposals.quotes(obj)))
+
+    @admin.action(description=_("Accept the selected proposals"), permissions=["decide"])
+    def accept_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:
+        self._decide(request, queryset, hot_proposals.accept)
+
+    @admin.action(description=_("Refuse the selected proposals"), permissions=["decide"])
+    def refuse_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:
+        self._decide(request, queryset, hot_proposals.refuse)
+
+    def _decide(self, request: HttpRequest, rows: QuerySet[MemoryProposal], how: Any) -> None:
+        """Each by itself: one that cannot be written does not hold up the others."""
+        for proposal in rows.select_related("project").order_by("created_at"):
+            try:
+                how(proposal=proposal, actor=request.user)
+            except hot_proposals.REFUSALS as error:
+                messages.error(request, f"{proposal}: {error}")
+            else:
+                messages.success(request, f"{proposal}: {proposal.get_state_display()}")
 
 
 @admin.register(MemoryTombstone)

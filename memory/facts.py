@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from integrations import tokens
 from memory.models import UserMemory
+from memory.tombstones import Guard
 from projects import audit
 from projects.models import Member
 
@@ -20,15 +21,23 @@ def own(member: Member) -> str:
     rows = UserMemory.objects.filter(
         project_id=member.project_id, user_id=member.identity, superseded_by=None
     ).exclude(category=PROPOSAL)
-    text = "\n".join(f"- {content}" for content in rows.values_list("content", flat=True)[:40])
+    guard = Guard(member.project)
+    said = [
+        content
+        for content in rows.values_list("content", flat=True)[:40]
+        if not guard.blocks(content, profile=member.identity)
+    ]
+    text = "\n".join(f"- {content}" for content in said)
     return tokens.cut(text, LIMIT) if text else ""
 
 
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     """Keep a statement; about others or the study it stays a proposal. Inside the caller's transaction.
 
-    The same words are kept once.
+    The same words are kept once. What an editor removed is a proposal whoever says it (decisions.md, "who
+    may edit").
     """
+    about_self = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
     category = "" if about_self else PROPOSAL
     kind = UserMemory.Kind.PREFERENCE
     kept, created = UserMemory.objects.get_or_create(

@@ -36,6 +36,15 @@ class ProposalOutdated(Exception):
         super().__init__(_("The line that this proposal concerns is not there any more."))
 
 
+# What keeps a proposal from being written, each with a message for its reader.
+REFUSALS = (
+    AlreadyDecided,
+    ProposalOutdated,
+    services.MemoryConflict,
+    services.MemoryTooLarge,
+)
+
+
 @dataclass(frozen=True)
 class Change:
     """One line-level change: `old` stands there now, `new` is to come, `evidence` names stored statements."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from django.core.cache import cache
 
+from memory.tombstones import Guard
 from projects.models import Member
 
 ROUNDS = 3
@@ -38,9 +39,23 @@ def _key(member: Member) -> str:
 
 
 def load(member: Member) -> Session:
-    """The member's running session, or an empty one."""
+    """The member's running session, or an empty one; without rounds that repeat what an editor removed."""
     stored: dict[str, Any] | None = cache.get(_key(member))
-    return Session(**stored) if stored else Session()
+    if not stored:
+        return Session()
+    found = Session(**stored)
+    return replace(found, messages=_allowed(member, found.messages))
+
+
+def _allowed(member: Member, messages: list[dict[str, str]]) -> list[dict[str, str]]:
+    guard = Guard(member.project)
+    rounds = [messages[at : at + 2] for at in range(0, len(messages), 2)]
+    return [
+        message
+        for one in rounds
+        if not any(guard.blocks(said["content"], profile=member.identity) for said in one)
+        for message in one
+    ]
 
 
 def remember(member: Member, *, question: str, answer: str, record_ids: list[str]) -> None:

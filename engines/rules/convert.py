@@ -53,8 +53,8 @@ class Reading:
     @property
     def forced(self) -> Reason | None:
         """The reason this value makes any rule that reads it fail."""
-        is_bad = isinstance(self.value, Unknown) and self.value in (_MISMATCH, _BAD_CHOICE)
-        return self.value.reason if is_bad and isinstance(self.value, Unknown) else None
+        value = self.value
+        return value.reason if value is _MISMATCH or value is _BAD_CHOICE else None
 
     def as_detail(self) -> dict[str, Any]:
         """The entry of a result's `detail`."""

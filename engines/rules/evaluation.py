@@ -98,7 +98,7 @@ def decided(rule: Rule, row: Row) -> RuleResult:
     record.forced = None
     readings = _readings(rule, row)
     verdict = rule.node(Scope(row))
-    forced = next((r.forced for r in readings if r.forced), None) or record.forced
+    forced = next((r.forced for r in readings if r.forced), record.forced)
     if forced is not None:
         return _result(rule, row, Outcome.FAIL, forced, readings)
     if isinstance(verdict, Unknown):
@@ -142,7 +142,6 @@ def _result(
     message: str | None = None,
 ) -> RuleResult:
     own = row.read(rule.field)
-    entries = {(r.name, r.place): r for r in (*readings, own)}
     return RuleResult(
         rule=rule.key,
         field=rule.field,
@@ -154,7 +153,7 @@ def _result(
         message=rule.message if message is None else message,
         severity=rule.severity,
         reason=reason,
-        detail=[reading.as_detail() for reading in entries.values()],
+        readings=(*readings, own),
     )
 
 

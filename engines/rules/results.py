@@ -7,6 +7,7 @@ from dataclasses import field as default
 from enum import StrEnum
 from typing import Any
 
+from engines.rules.convert import Reading
 from engines.rules.values import Reason
 
 
@@ -25,6 +26,7 @@ class RuleResult:
     """One rule on one row, in the shape of contracts.md.
 
     `field` is the rule's, except for applicability_unknown: there it names the undecided field.
+    `readings` are what the rule read; `detail` shows them, made when it is asked for.
     """
 
     rule: str
@@ -37,8 +39,20 @@ class RuleResult:
     message: str
     severity: str
     reason: Reason | None = None
-    detail: list[dict[str, Any]] = default(default_factory=list)
+    readings: tuple[Reading, ...] = default(default=(), repr=False, compare=False)
+
+    @property
+    def detail(self) -> list[dict[str, Any]]:
+        """Every var with its raw value, label, converted value and place; each place once."""
+        entries = {(reading.name, reading.place): reading for reading in self.readings}
+        return [reading.as_detail() for reading in entries.values()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Ready for JSON, in the order of contracts.md."""
+        return {name: getattr(self, name) for name in _KEYS}
+
+
+_KEYS = (
+    *("rule", "field", "event", "instrument", "instance"),
+    *("outcome", "value", "message", "severity", "reason", "detail"),
+)

@@ -38,8 +38,8 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     statement = str(turn.gate.text(turn.resolved(part.text)))
 
     def keep() -> str:
-        facts.remember(member=turn.member, statement=statement, about_self=about_self)
-        if about_self:
+        kept = facts.remember(member=turn.member, statement=statement, about_self=about_self)
+        if kept.category != facts.PROPOSAL:
             return _("Noted. It holds from your next message on.")
         return _(
             "Noted as a proposal; the study administrator decides whether it enters the study's memory."

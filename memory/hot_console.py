@@ -1,0 +1,162 @@
+"""The kill switch, versions and "what would be sent?" in the console (seed 000, 5.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin.views.decorators import staff_member_required
+from django.core.exceptions import ImproperlyConfigured
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from integrations import tokens
+from integrations.redcap import RedcapError
+from memory import hot, hot_edit, hot_preview, hot_proposals, services
+from memory.hot_merge import Merge, merge
+from memory.hot_text import Line, lines
+from memory.models import ProjectMemory, ProjectMemoryVersion
+from projects.access import User, memberships
+from projects.client import NotConfiguredError
+from projects.models import Member, Role
+
+EDITORS = (Role.ADMIN, Role.PI)
+PAGE = "admin:memory_projectmemory_change"
+_VERSIONS = 20
+_LONGEST = 2000
+
+
+def edits(user: User, project_id: Any) -> bool:
+    """Whether the user may change a study's hot memory: administrators and PIs of all its sites."""
+    if getattr(user, "is_superuser", False):
+        return True
+    held = memberships(user).filter(project_id=project_id, role__in=EDITORS, site="")
+    return held.exists()
+
+
+def _mine(request: HttpRequest, pk: UUID) -> ProjectMemory:
+    memory = get_object_or_404(ProjectMemory.objects.for_user(request.user), pk=pk)
+    if not edits(request.user, memory.project_id):
+        raise Http404
+    return memory
+
+
+def page(request: HttpRequest, memory: ProjectMemory) -> dict[str, Any]:
+    """What the page of a hot memory shows beside its form; nothing for those who only read."""
+    if not edits(request.user, memory.project_id):
+        return {}
+    count = tokens.count(memory.content)
+    return {
+        "hot": memory,
+        "hot_lines": [line for line in lines(memory.content) if line.is_content],
+        "hot_versions": _versions(memory),
+        "hot_waiting": hot_proposals.waiting(memory.project),
+        "hot_over": count if count > hot.LIMIT else 0,
+        "hot_limit": hot.LIMIT,
+    }
+
+
+def _versions(memory: ProjectMemory) -> list[dict[str, Any]]:
+    """The newest versions, each with what it changed."""
+    newest = list(memory.versions.order_by("-version")[: _VERSIONS + 1])
+    before = [*(version.content for version in newest[1:]), ""]
+    return [
+        {"row": version, "diff": services.diff(old, version.content)}
+        for version, old in zip(newest, before, strict=True)
+    ][:_VERSIONS]
+
+
+@require_POST
+def retire_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """停用: the line is gone with the next message, and no job brings it back."""
+    memory = _mine(request, pk)
+    line = _line(memory, request.POST.get("number", ""), request.POST.get("line", ""))
+    if line is None:
+        messages.error(request, _("This line is not there any more."))
+        return redirect(PAGE, pk)
+    return _saved(
+        request,
+        memory,
+        hot_edit.remove(memory.content, line=line.text, kind=line.kind, user_id=line.profile),
+        _("The line is out of use."),
+    )
+
+
+def _line(memory: ProjectMemory, number: str, text: str) -> Line | None:
+    """The line that was clicked; the same words may stand in two profiles."""
+    found = [line for line in lines(memory.content) if line.is_content]
+    at = int(number) if number.isdecimal() and len(number) < 6 else -1
+    return found[at] if 0 <= at < len(found) and found[at].text == text else None
+
+
+@require_POST
+def restore_view(request: HttpRequest, pk: UUID, number: int) -> HttpResponse:
+    """An older version again, as a new one."""
+    memory = _mine(request, pk)
+    version = get_object_or_404(ProjectMemoryVersion, memory=memory, version=number)
+    done = _("Version %(number)d is back.") % {"number": number}
+    return _saved(request, memory, version.content, done, restored=version)
+
+
+def _saved(
+    request: HttpRequest,
+    memory: ProjectMemory,
+    content: str,
+    done: str,
+    restored: ProjectMemoryVersion | None = None,
+) -> HttpResponse:
+    base = request.POST.get("version", "")
+    version = int(base) if base.isdecimal() and len(base) < 10 else 0
+    try:
+        if restored:
+            services.restore(version=restored, actor=request.user, base_version=version)
+        else:
+            services.save_memory(
+                project=memory.project, content=content, actor=request.user, base_version=version
+            )
+    except (services.MemoryConflict, services.MemoryTooLarge) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, done)
+    return redirect(PAGE, memory.pk)
+
+
+def merged(memory: ProjectMemory, base_version: int | None, mine: str) -> Merge:
+    """What the later of two writers gets to see: both edits of the version that they began with."""
+    found = memory.versions.filter(version=base_version or 0).first()
+    return merge(found.content if found else "", mine.replace("\r\n", "\n"), memory.content)
+
+
+@staff_member_required
+def sent_view(request: HttpRequest) -> HttpResponse:
+    """What would be sent to the LLM for a question of the user, part by part with tokens."""
+    held = [m for m in memberships(request.user) if m.role == Role.ADMIN]
+    if not held:
+        raise Http404
+    code, question = request.POST.get("project", ""), request.POST.get("question", "")[:_LONGEST]
+    member = next((m for m in held if m.project.code == code), held[0])
+    context: dict[str, Any] = {
+        "title": _("What would be sent?"),
+        "projects": held,
+        "member": member,
+    }
+    if request.method == "POST" and question.strip():
+        context |= {"question": question, **_preview(member, question)}
+    return render(request, "memory/sent.html", context)
+
+
+def _preview(member: Member, question: str) -> dict[str, Any]:
+    try:
+        return {"preview": hot_preview.preview(member, question)}
+    except (RedcapError, NotConfiguredError, ImproperlyConfigured):
+        return {"problem": _("REDCap cannot be read at the moment. Please try again later.")}
+
+
+def conflict_text(current: ProjectMemory, found: Merge) -> SafeString:
+    """The merge view's explanation."""
+    return render_to_string("memory/conflict.html", {"current": current, "merge": found})
