@@ -8,7 +8,7 @@ HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
 
-.PHONY: help install run test lint fmt types lock messages train-intents bench fuzz clean
+.PHONY: help install run test lint fmt types lock messages train-intents bench soak fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -60,6 +60,9 @@ train-intents: $(VENV)/.dev ## train the intent model from engines/intents/train
 bench: install ## measure beside the peers; BENCH=name picks one
 	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"
 	@python=$(PEERS)/bin/python; test -f $(PEERS)/.ready || python=$(BIN)/python; $$python -m bench $(BENCH)
+
+soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
+	@$(BIN)/python -m bench.soak
 
 fuzz: install ## fuzz rules and workflows; SECONDS=300 for each of three harnesses
 	@$(MAKE) -s $(PEERS)/.ready

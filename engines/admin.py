@@ -115,9 +115,11 @@ class TaskRunAdmin(DeciderAdmin):
     def get_urls(self) -> Any:
         decide = self.admin_site.admin_view(console.decide_view)
         cancel = self.admin_site.admin_view(console.cancel_view)
+        rerun = self.admin_site.admin_view(console.rerun_view)
         own = [
             path("<uuid:pk>/decide/", decide, name="engines_taskrun_decide"),
             path("<uuid:pk>/cancel/", cancel, name="engines_taskrun_cancel"),
+            path("<uuid:pk>/rerun/", rerun, name="engines_taskrun_rerun"),
         ]
         return own + super().get_urls()
 

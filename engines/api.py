@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -18,13 +20,22 @@ from engines import sop
 from engines.models import AgentTrace, PendingAction, TaskRun
 from engines.review_view import review_view
 from engines.sop import findings
-from engines.starting import RecordNotFound, start_for
+from engines.sop.serializers import (
+    DriedSerializer,
+    DryRunSerializer,
+    StartedSerializer,
+    StartSerializer,
+)
+from engines.starting import RecordNotFound, dry_run_for, rerun_for, start_for
 from integrations.redcap import RedcapError
 from projects.access import has_role
 from projects.api import ReadViewSet, find_project
+from projects.client import NotConfiguredError
 from projects.db import atomic
+from projects.models import Project
 from projects.problems import Conflict, Unavailable
 from skills.models import Skill
+from skills.validation import validate
 
 DECIDERS = ("PI", "CRC", "ADMIN")
 
@@ -46,6 +57,7 @@ class TaskRunSerializer(serializers.ModelSerializer):
             "skill_version",
             "record_id",
             "triggered_by",
+            "rerun_of",
             "status",
             "current_node",
             "final_state",
@@ -67,21 +79,6 @@ class TaskRunSerializer(serializers.ModelSerializer):
         return review_view(review) if review else None
 
 
-class StartSerializer(serializers.Serializer):
-    """An order: which workflow on which subject."""
-
-    project = serializers.CharField()
-    skill_type = serializers.CharField(default="qc_process")
-    record_id = serializers.CharField(max_length=100)
-
-
-class StartedSerializer(serializers.Serializer):
-    """The run that was started."""
-
-    id = serializers.UUIDField()
-    status = serializers.CharField()
-
-
 class DecisionSerializer(serializers.Serializer):
     """A decision: the hash of what was shown, and why."""
 
@@ -96,7 +93,7 @@ class ReasonSerializer(serializers.Serializer):
 
 
 class TaskRunViewSet(ReadViewSet):
-    """Runs: start, approve, reject, cancel."""
+    """Runs: start, rehearse, repeat, approve, reject, cancel."""
 
     model = TaskRun
     queryset = TaskRun.objects.none()
@@ -112,17 +109,43 @@ class TaskRunViewSet(ReadViewSet):
         project = find_project(request, order.validated_data["project"])
         if not has_role(request.user, project.pk, *DECIDERS):
             raise PermissionDenied(_("Your role does not allow this."))
-        kind = order.validated_data["skill_type"]
-        skill = Skill.objects.filter(project=project, skill_type=kind, is_active=True).first()
-        if skill is None:
-            raise serializers.ValidationError({"skill_type": [_("There is no such workflow.")]})
-        try:
+        skill = _skill(project, order.validated_data["skill_type"])
+        with _said():
             run = start_for(request.user, project, skill, order.validated_data["record_id"])
-        except RecordNotFound as error:
-            raise Http404 from error
-        except RedcapError as error:
-            raise Unavailable(_("REDCap could not be read.")) from error
         return Response({"id": str(run.pk), "status": run.status}, status=201)
+
+    @extend_schema(request=DryRunSerializer, responses=DriedSerializer)
+    @action(detail=False, methods=["post"], url_path="dry-run", serializer_class=DryRunSerializer)
+    def dry_run(self, request: Request) -> Response:
+        """Say what a workflow would do with a subject; nothing is started or stored."""
+        order = DryRunSerializer(data=request.data)
+        order.is_valid(raise_exception=True)
+        said = order.validated_data
+        project = find_project(request, said["project"])
+        allowed = ("ADMIN",) if "config" in said else DECIDERS
+        if not has_role(request.user, project.pk, *allowed):
+            raise PermissionDenied(_("Your role does not allow this."))
+        config = (
+            _valid(said["config"], project)
+            if "config" in said
+            else _skill(project, said["skill_type"]).config
+        )
+        with _said():
+            done = dry_run_for(
+                request.user, project, config, said["record_id"], ask_llm=said["ask_llm"]
+            )
+        return Response(DriedSerializer(done).data)
+
+    @extend_schema(request=None, responses={201: StartedSerializer})
+    @action(detail=True, methods=["post"])
+    def rerun(self, request: Request, pk: str) -> Response:
+        """Repeat an ended run: the workflow's current version on the subject as it is now."""
+        run: TaskRun = self.get_object()
+        if not has_role(request.user, run.project_id, *DECIDERS):
+            raise PermissionDenied(_("Your role does not allow this."))
+        with _said():
+            again = rerun_for(request.user, run)
+        return Response({"id": str(again.pk), "status": again.status}, status=201)
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
     @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
@@ -173,6 +196,35 @@ class TaskRunViewSet(ReadViewSet):
             shown = review_view(error.review) if error.review else None
             raise Conflict(str(error), error.code, review=shown) from error
         return Response(TaskRunSerializer(run).data)
+
+
+def _skill(project: Project, kind: str) -> Skill:
+    skill = Skill.objects.filter(project=project, skill_type=kind, is_active=True).first()
+    if skill is None:
+        raise serializers.ValidationError({"skill_type": [_("There is no such workflow.")]})
+    return skill
+
+
+def _valid(config: Any, project: Project) -> dict[str, Any]:
+    problems = [row for row in validate(config, project) if not row.is_warning]
+    if problems:
+        texts = [f"{row.path}: {row.message}" for row in problems]
+        raise serializers.ValidationError({"config": texts})
+    valid: dict[str, Any] = config
+    return valid
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Errors of an order as answers of the API."""
+    try:
+        yield
+    except RecordNotFound as error:
+        raise Http404 from error
+    except (RedcapError, NotConfiguredError) as error:
+        raise Unavailable(_("REDCap could not be read.")) from error
+    except (sop.NotEnded, sop.Inactive) as error:
+        raise Conflict(str(error), error.code) from error
 
 
 class PendingActionSerializer(serializers.ModelSerializer):

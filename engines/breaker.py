@@ -34,8 +34,9 @@ def failed(endpoint: str) -> None:
 
 
 def worked(endpoint: str) -> None:
-    """Forget the failures."""
-    cache.delete_many([_key("failures", endpoint), _key("open", endpoint)])
+    """Forget the failures; nothing is written where there were none."""
+    if cache.get(_key("failures", endpoint)) is not None:
+        cache.delete_many([_key("failures", endpoint), _key("open", endpoint)])
 
 
 def lacks_tools(endpoint: str) -> bool:

@@ -19,7 +19,10 @@ from engines.models import PendingAction, Review, TaskRun
 from engines.review_view import review_view, values
 from engines.sop import findings, snapshot
 from engines.sop.reviews import reviewer
+from engines.starting import RecordNotFound, rerun_for
+from integrations.redcap import RedcapError
 from projects.access import User, memberships
+from projects.client import NotConfiguredError
 from projects.db import atomic
 
 DECIDERS = ("PI", "CRC", "ADMIN")
@@ -57,6 +60,8 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
         "hits": {row.field for row in run.findings.filter(open_key__isnull=False)},
         "may_decide": bool(review and reviewer(request.user, review)),  # type: ignore[arg-type]
         "may_cancel": not ended and has_say(request.user, run),
+        "may_rerun": ended and run.skill.is_active and has_say(request.user, run),
+        "reruns": run.reruns.order_by("created_at"),
         "past_reviews": run.reviews.exclude(status=Review.Status.OPEN).order_by("-pk"),
     }
 
@@ -114,6 +119,27 @@ def cancel_view(request: HttpRequest, pk: UUID) -> HttpResponse:
         messages.success(request, _("Cancelled."))
     except sop.NotSuspended as error:
         messages.error(request, str(error))
+    return redirect(RUN, run.pk)
+
+
+@require_POST
+def rerun_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Repeat an ended run; shows the new one."""
+    run = _run(request, pk)
+    if not has_say(request.user, run):
+        messages.error(request, _("Your role does not allow this."))
+        return redirect(RUN, run.pk)
+    try:
+        again = rerun_for(request.user, run)
+    except RecordNotFound:
+        messages.error(request, _("There is no such subject."))
+    except (RedcapError, NotConfiguredError):
+        messages.error(request, _("REDCap could not be read."))
+    except sop.SopError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Started again."))
+        return redirect(RUN, again.pk)
     return redirect(RUN, run.pk)
 
 

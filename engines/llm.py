@@ -46,7 +46,7 @@ class TokenCapReached(LlmError):
 
 @dataclass
 class Llm:
-    """One request's use of the study's LLM. Make it before threads start; `ask` reads no database."""
+    """One request's use of the study's LLM. Make it before threads start; `ask` uses the cache alone."""
 
     project: Project
     user_id: str = ""

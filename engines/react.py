@@ -70,7 +70,7 @@ class ReActEngine:
 
         Raises LlmAbilityMissing when the endpoint turns out to take no tools.
         """
-        self._native = self._native
+        self._native = self.llm.has_tools
         offered = definitions(READONLY_TOOLS, self.context.role)
         # The fixed prefix counts once, however often it is sent.
         schemas = json.dumps(offered, ensure_ascii=False) if self._native else ""

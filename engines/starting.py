@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from engines import sop
 from engines.models import TaskRun
-from projects import records
+from projects import audit, records
 from projects.access import member_in
 from projects.models import Member, Project
+from projects.records import RecordData
 from skills.models import Skill
+
+Person = Member | AbstractBaseUser | AnonymousUser
 
 
 class RecordNotFound(Exception):
@@ -17,17 +22,60 @@ class RecordNotFound(Exception):
 
 
 def start_for(
-    person: Member | AbstractBaseUser | AnonymousUser,
+    person: Person,
     project: Project,
     skill: Skill,
     record_id: str,
 ) -> TaskRun:
     """Read the subject with the person's rights and start. Raises RecordNotFound, RedcapError."""
-    member = person if isinstance(person, Member) else member_in(person, project.pk)
+    member = _member(person, project)
+    return sop.start(
+        project=project,
+        skill=skill,
+        record_id=record_id,
+        triggered_by=audit.actor_name(member or person),
+        data=_read(project, record_id, member),
+    )
+
+
+def rerun_for(person: Person, run: TaskRun) -> TaskRun:
+    """Repeat an ended run with the person's rights.
+
+    Raises RecordNotFound, RedcapError, engines.sop.NotEnded, engines.sop.Inactive.
+    """
+    member = _member(person, run.project)
+    data = _read(run.project, run.record_id, member) if run.record_id else None
+    return sop.rerun(run, member or person, data)
+
+
+def dry_run_for(
+    person: Person, project: Project, config: dict[str, Any], record_id: str, *, ask_llm: bool
+) -> sop.DryRun:
+    """Walk a workflow over a subject the person may see. Raises RecordNotFound, RedcapError."""
+    try:
+        return sop.dry_run(
+            project=project,
+            config=config,
+            record_id=record_id,
+            member=_member(person, project),
+            ask_llm=ask_llm,
+        )
+    except sop.NoSuchSubject as error:
+        raise RecordNotFound from error
+
+
+def _member(person: Person, project: Project) -> Member | None:
+    """The membership the person reads with; None: a superuser, who reads all (`projects.access`)."""
+    if isinstance(person, Member):
+        return person
+    member = member_in(person, project.pk)
+    if member is None and not getattr(person, "is_superuser", False):
+        raise RecordNotFound
+    return member
+
+
+def _read(project: Project, record_id: str, member: Member | None) -> RecordData:
     data = records.read_record(project=project, record_id=record_id, member=member)
     if data is None:
         raise RecordNotFound
-    identity = member.identity if member else person.get_username()  # type: ignore[union-attr]
-    return sop.start(
-        project=project, skill=skill, record_id=record_id, triggered_by=identity, data=data
-    )
+    return data

@@ -74,6 +74,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
             _item("memory.WeeklyReport", "calendar_view_week", _("Weekly reports")),
             _item("memory.UserMemory", "person_book", _("User memories")),
             _item("memory.ConversationHistory", "forum", _("Conversations")),
+            _item("memory.MemoryProposal", "rule", _("Memory proposals")),
             _item("memory.MemoryTombstone", "delete_sweep", _("Removed lines")),
         ),
         _group(

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 _CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
-_LEAST = 3
+_LEAST = 2
+_FEW = 3
 _ALIKE = 0.55
 _PART = 0.65
 
@@ -50,6 +51,8 @@ class Piece:
         mine, theirs = len(self.grams), len(other.grams)
         if min(mine, theirs) < _LEAST:
             return self.grams == other.grams and bool(self.grams)
+        if min(mine, theirs) < _FEW:
+            return shared == min(mine, theirs)
         alike = 2 * shared / (mine + theirs) >= _ALIKE
         return alike or shared / min(mine, theirs) >= _PART
 

@@ -16,6 +16,7 @@ from wechat import alerts, cards
 from wechat.cards import Click, cut
 from wechat.decisions import decide, decision_text
 from wechat.models import Card
+from wechat.outbox import tell
 from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 KIND = "review"
@@ -61,6 +62,19 @@ def ask(review: Review, run: TaskRun) -> None:
             content=content(review, run),
             seen=review.seen,
             fallback=as_text(review),
+        )
+    for member in people:
+        if member.plain_text:  # sees no cards: the commands are an equal way
+            _ask_in_words(review, member)
+
+
+def _ask_in_words(review: Review, member: Member) -> None:
+    with translation.override(member.language):
+        tell(
+            to_user=member.wecom_userid,
+            project=review.project,
+            content=as_text(review),
+            key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
         )
 
 

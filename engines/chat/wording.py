@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,11 @@ from integrations.llm import LlmError, Message
 from integrations.privacy import PLACEHOLDER, PrivacyError
 
 logger = logging.getLogger(__name__)
+
+_CODE = re.compile(
+    r'^\s*(?:```|[{\[]\s*[{"])|"(?:tool|arguments|tool_calls)"\s*:|<data [0-9a-f]{6}>'
+)
+"""A tool call that the model wrote as its answer."""
 
 
 @dataclass
@@ -153,13 +159,14 @@ def _ask(turn: Turn, messages: Sequence[Message], purpose: str, version: str) ->
 
 
 def faults(turn: Turn, text: str, sources: Sources) -> list[str]:
-    """What keeps a model's words from the reader: no source, an identifier, a made-up placeholder.
+    """What keeps a model's words from the reader: no source, an identifier, a made-up placeholder, code.
 
     What went out was masked, so an identifier in the answer was made up, or got there by a leak.
     """
     invented = turn.gate.invented(text)
     named = PLACEHOLDER.findall(turn.gate.text(text)) != PLACEHOLDER.findall(text)
-    return [*check(text, sources), *invented, *(["个人标识"] if named else [])]
+    words = [*(["个人标识"] if named else []), *(["JSON"] if _CODE.search(text) else [])]
+    return [*check(text, sources), *invented, *words]
 
 
 def sources_of(

@@ -132,7 +132,8 @@ def _named(fact: Fact, word: str) -> bool:
 
 
 def _is_name(token: Token, sources: Sources) -> bool:
-    return token.value in {name.upper() for name in sources.names} or any(
+    places = {_place(fact.where) for fact in sources.facts if fact.where}
+    return token.value in {*places, *(name.upper() for name in sources.names)} or any(
         held.holds(token) for _text, held in sources.texts
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +21,8 @@ _NOT = (
 )
 _SURE = r"(?:已经?|确已|存在|患有|的确有|确实有)\s*(?:被|有|正式|成功|完成)?\s*"
 _NEGATIVE = frozenset({"否", "无", "阴性", "0", "no", "none", "未检测"})
+_NO = frozenset({"否", "无", "no", "none"})
+_ASKS = re.compile(r"^是否(?:存在|有)?")
 _WEAK = frozenset({"其他", "未知", "不详", "完成", "是", "否", "有", "无"})
 _SEX = {"女": r"女(?![士儿])(?<![子儿妇]女)", "男": "男"}
 _ROMAN = re.compile(r"(?<![A-Za-z])(?:I{1,3}|IV|VI{0,3}|IX|X)[ABab]?(?=\s*(?:期|级|度|分))")
@@ -51,21 +53,30 @@ def false_claims(clause: str, subject: str, alone: bool, sources: Sources) -> li
     folded = clause.casefold()
     told = sources.words(subject, alone=alone)
     facts = [f for f in sources.of(subject) if f.record_id or not (alone and subject)]
-    found = [*_unsaid(folded, told, sources.blank(subject)), *_labels(folded, told, facts)]
+    names = {plain(name).casefold() for fact in facts for name in fact.names}
+    found = [*_unsaid(folded, told, sources.blank(subject), names), *_labels(folded, told, facts)]
     found += [hit[0] for hit in _ROMAN.finditer(clause) if not _mentions(told, [hit[0].casefold()])]
     found += [*_denied(folded, told, facts), *_affirmed(folded, told, facts, sources, subject)]
     return list(dict.fromkeys(found))
 
 
-def _unsaid(clause: str, told: str, blank: Iterable[str]) -> Iterator[str]:
+def _unsaid(clause: str, told: str, blank: Iterable[str], names: Collection[str]) -> Iterator[str]:
+    """Claim words without a source. The name of a field that was read claims nothing by itself."""
     empty = " ".join(blank)
+    named = [(m.start(), m.end()) for n in names if n in clause for m in _spots(n, clause)]
     for hit in _claims().finditer(clause):
         same = _table()["words"][hit[0]]
-        negated = re.search(f"{_NOT}$", clause[: hit.start()]) is not None
         if any(word in told for word in same):
             continue
+        if any(start <= hit.start() and hit.end() <= end for start, end in named):
+            continue
+        negated = re.search(f"{_NOT}$", clause[: hit.start()]) is not None
         if not (negated and any(word in empty for word in same)):
             yield hit[0]
+
+
+def _spots(name: str, clause: str) -> Iterator[re.Match[str]]:
+    return re.finditer(re.escape(name), clause) if len(name) > 1 else iter(())
 
 
 def _labels(clause: str, told: str, facts: Iterable[Fact]) -> Iterator[str]:
@@ -105,6 +116,21 @@ def _affirmed(
     for name in {n.casefold() for n in (*names, *sources.blank(subject)) if len(n) > 1}:
         hit = re.search(_SURE + re.escape(name), clause) if name in clause else None
         if hit and hit[0] not in told:
+            yield hit[0]
+    for fact in facts:
+        if fact.record_id and fact.value.casefold() in _NO:
+            yield from _bare_claim(clause, plain(fact.names[0]).casefold())
+
+
+def _bare_claim(clause: str, label: str) -> Iterator[str]:
+    """A field that says no, named without its no: `活动性感染` alone reads like a finding."""
+    core = _ASKS.sub("", label)
+    for hit in _spots(core, clause):
+        before, after = clause[: hit.start()], clause[hit.end() :]
+        denied = re.search(f"(?:{_NOT}|是否(?:存在|有)?)$", before)
+        if not denied and not re.match(
+            r"\s*(?:结果|情况)?\s*[::=]?\s*(?:为|是)?\s*(?:否|无|没有|未|阴性|no)", after
+        ):
             yield hit[0]
 
 

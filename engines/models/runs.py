@@ -13,6 +13,39 @@ from projects.models import Project
 from skills.models import Skill
 
 
+class Batch(models.Model):
+    """An order for many subjects that is worked off a few at a time.
+
+    It exists because a study of hundreds of subjects must not flood REDCap and the language model, and must
+    go on after a restart: `record_ids` is the order, the runs made so far are its progress. At most `cap`
+    runs are running at once. `filled_at`: the last run was created, nothing is left to start. Who may see how
+    much of it: `engines.sop.batches`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="batches", verbose_name=_("project")
+    )
+    skill = models.ForeignKey(
+        Skill, models.PROTECT, related_name="batches", verbose_name=_("skill")
+    )
+    record_ids = models.JSONField(_("subjects"))
+    cap = models.PositiveSmallIntegerField(_("at once"), default=4)
+    created_by = models.CharField(_("ordered by"), max_length=150)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    filled_at = models.DateTimeField(null=True, blank=True)
+    cancelled_at = models.DateTimeField(_("cancelled"), null=True, blank=True)
+
+    class Meta:
+        db_table = "iit_batches"
+        ordering = ["-created_at"]
+        verbose_name = _("batch")
+        verbose_name_plural = _("batches")
+
+    def __str__(self) -> str:
+        return f"{self.skill.skill_type} ({len(self.record_ids)})"
+
+
 class TaskRun(models.Model):
     """One run of a skill.
 
@@ -65,6 +98,12 @@ class TaskRun(models.Model):
     message = models.TextField(_("message"), blank=True)
     sub_status = models.CharField(_("waits for"), max_length=32, blank=True)
     cause = models.CharField(_("cause"), max_length=200, null=True, blank=True)
+    rerun_of = models.ForeignKey(
+        "self", models.SET_NULL, related_name="reruns", null=True, verbose_name=_("repeats")
+    )
+    batch = models.ForeignKey(
+        Batch, models.SET_NULL, related_name="runs", null=True, verbose_name=_("batch")
+    )
     seq = models.PositiveIntegerField(default=0)
     fence = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True)

@@ -35,7 +35,7 @@ Node: TypeAlias = Callable[[Lookup, Decimal], Operand]
 _TOKEN = re.compile(
     r"""\s*(?:
       (?P<field>\[[^\[\]]+\])|(?P<text>'[^']*'|"[^"]*")|(?P<number>[0-9]+\.?[0-9]*|\.[0-9]+)
-      |(?P<operator><>|!=|<=|>=|=|<|>|\+|-|\*|/|\^|\(|\)|,)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)
+      |(?P<operator><>|!=|!|<=|>=|=|<|>|\+|-|\*|/|\^|\(|\)|,)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)
     )""",
     re.VERBOSE,
 )

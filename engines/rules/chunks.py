@@ -83,14 +83,21 @@ class Cells:
 
     def __init__(self, index: Index, cells: Sequence[Any]) -> None:
         self._index = index
-        if index.has_numbers or index.is_wide:
-            cells = index.prepare(cells)
-        try:
-            self._codes = index.codes(cells)
-        except _UnfitError:
-            cells = index.prepare(cells)
-            self._codes = index.codes(cells)
         self.cells = cells
+        self._codes: bytes | None = None
+        if not self._look_up():
+            self.cells = index.prepare(cells)
+            self._codes = index.codes(self.cells)
+
+    def _look_up(self) -> bool:
+        """Codes of the cells as they are; False where they have to be prepared first."""
+        if self._index.has_numbers or self._index.is_wide:
+            return False
+        try:
+            self._codes = self._index.codes(self.cells)
+        except _UnfitError:
+            return False
+        return not (self._index.has_numbers or self._index.is_wide)
 
     def states(self, answers: Mapping[Any, int]) -> bytes:
         """`answers[cell]` of every row, each a number up to 255."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from engines.rules.compiler import Problem, refuse
 from engines.rules.context import StudyContext
@@ -14,6 +14,8 @@ from engines.rules.record import Record
 from engines.rules.results import RuleResult
 from engines.rules.rule import Rule, compile_rule
 from engines.rules.tier import FastTier
+
+Key = TypeVar("Key")
 
 
 def validate_rules(rules: Sequence[Any], context: StudyContext) -> list[Problem]:
@@ -64,9 +66,9 @@ class RuleSet:
         return self._fast(today).verdicts(rows)
 
     def sweep(
-        self, records: Iterable[tuple[str, Sequence[Mapping[str, Any]]]], today: date
-    ) -> Iterator[tuple[str, list[Verdict]]]:
-        """`verdicts` of many (record id, rows), in batches; `evaluate` gives a record's results.
+        self, records: Iterable[tuple[Key, Sequence[Mapping[str, Any]]]], today: date
+    ) -> Iterator[tuple[Key, list[Verdict]]]:
+        """`verdicts` of many (record id or other key, rows), in batches; `evaluate` gives a record's results.
 
         `records` may be a generator: no more than one batch is held.
         """

@@ -1,23 +1,32 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
 from engines.sop.drive import drive
+from engines.sop.dry import DryRun, DryStep, dry_run
 from engines.sop.errors import (
     Fault,
+    Inactive,
+    NoSuchSubject,
     NotAllowed,
+    NotEnded,
     NotSuspended,
     ReasonRequired,
     SopError,
     ValuesChanged,
 )
 from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
-from engines.sop.runs import SopResult, cancel, fire, result_of, start
+from engines.sop.runs import SopResult, cancel, fire, rerun, result_of, start
 from skills.services import pick_qc_skill as pick_skill
 
 __all__ = [
     "WRONG_STATE",
     "Decision",
+    "DryRun",
+    "DryStep",
     "Fault",
+    "Inactive",
+    "NoSuchSubject",
     "NotAllowed",
+    "NotEnded",
     "NotSuspended",
     "ReasonRequired",
     "SopError",
@@ -26,9 +35,11 @@ __all__ = [
     "cancel",
     "decide",
     "drive",
+    "dry_run",
     "fire",
     "open_review",
     "pick_skill",
+    "rerun",
     "result_of",
     "start",
 ]

@@ -121,14 +121,7 @@ class Chain:
         node = self.node
         self.journal.add(self.key, node.type, edge.removeprefix("on_"), result, started)
         self.run.message = ""
-        self.go(self._never_clean(node.target(edge)))
-
-    def _never_clean(self, target: str) -> str:
-        """What was read in part only does not end as a success by itself (design.md 9.8)."""
-        if target != SUCCESS_END or not self.run.record_id or self.run.is_complete:
-            return target
-        self.run.message = _("REDCap did not show all data: the result is incomplete.")
-        return REVIEW_END
+        self.go(never_clean(self.run, node.target(edge)))
 
     def go(self, target: str) -> None:
         """Move to a node or to an end; whatever the last node waited for is over."""
@@ -191,6 +184,14 @@ class Chain:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""
         if still_ours(self.run).update(updated_at=now()) != 1:
             raise Overtaken
+
+
+def never_clean(run: TaskRun, target: str) -> str:
+    """What was read in part only does not end as a success by itself (design.md 9.8)."""
+    if target != SUCCESS_END or not run.record_id or run.is_complete:
+        return target
+    run.message = _("REDCap did not show all data: the result is incomplete.")
+    return REVIEW_END
 
 
 def announce(run: TaskRun) -> None:

@@ -36,6 +36,18 @@ class NotAllowed(SopError):
     code = "not_allowed"
 
 
+class NotEnded(SopError):
+    """The run still goes on: it is cancelled before it is repeated."""
+
+    code = "not_ended"
+
+
+class Inactive(SopError):
+    """The workflow is switched off."""
+
+    code = "inactive"
+
+
 class ReasonRequired(SopError):
     """A rejection needs its reason."""
 

@@ -9,10 +9,11 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
+from engines.models.runs import Batch
 from engines.signals import review_decided
 from engines.sop import snapshot
 from engines.sop.chain import announce
-from engines.sop.errors import NotSuspended
+from engines.sop.errors import Inactive, NotEnded, NotSuspended
 from engines.sop.waking import wake as wake_run
 from projects import audit, cron
 from projects.db import atomic
@@ -21,6 +22,7 @@ from projects.records import RecordData
 from skills.models import Skill
 
 Status = TaskRun.Status
+OPEN = (Status.RUNNING, Status.SUSPENDED)
 
 
 def start(
@@ -31,12 +33,15 @@ def start(
     triggered_by: str,
     cause: str | None = None,
     data: RecordData | None = None,
+    rerun_of: TaskRun | None = None,
+    batch: Batch | None = None,
     wake: bool = True,
 ) -> TaskRun:
     """Create a run with the skill as it is now; a worker goes on with it.
 
     `cause` makes it unique per skill: the second caller gets the run of the first. `data` saves a reading
-    that was just made. `wake=False` is for callers that drive the run themselves.
+    that was just made. `rerun_of` and `batch` say where the run comes from. `wake=False` is for callers that
+    drive the run themselves.
     """
     run = TaskRun(
         project=project,
@@ -44,6 +49,8 @@ def start(
         record_id=record_id,
         triggered_by=triggered_by,
         cause=cause,
+        rerun_of=rerun_of,
+        batch=batch,
         skill_version=skill.version,
         config=skill.config,
         current_node=skill.config["start_node"],
@@ -60,7 +67,7 @@ def start(
                 project=project,
                 subject=run,
                 record_id=record_id or "",
-                new={"skill": skill.skill_type, "version": skill.version},
+                new=_origin(run) | {"skill": skill.skill_type, "version": skill.version},
             )
             if wake:
                 wake_run(run)
@@ -72,11 +79,38 @@ def start(
     return run
 
 
+def _origin(run: TaskRun) -> dict[str, str]:
+    links = {"rerun_of": run.rerun_of_id, "batch": run.batch_id}
+    return {name: str(key) for name, key in links.items() if key}
+
+
+def rerun(run: TaskRun, actor: object, data: RecordData | None = None) -> TaskRun:
+    """Start an ended run anew: the skill's current version, the subject as it is now.
+
+    Pressed twice it is one run: while a repetition goes on, it is returned instead of a second one.
+    `data` saves a reading that was just made. Raises NotEnded, Inactive.
+    """
+    if TaskRun.objects.filter(pk=run.pk, status__in=OPEN).exists():
+        raise NotEnded(_("The run has not ended yet."))
+    skill = Skill.objects.select_related("project").get(pk=run.skill_id)
+    if not skill.is_active:
+        raise Inactive(_("The workflow is switched off."))
+    done = run.reruns.exclude(status__in=OPEN).count()
+    return start(
+        project=skill.project,
+        skill=skill,
+        record_id=run.record_id,
+        triggered_by=audit.actor_name(actor),
+        cause=f"rerun:{run.pk}:{done}",
+        data=data,
+        rerun_of=run,
+    )
+
+
 def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
     """End a running or suspended run. Raises NotSuspended when it ended already."""
     with atomic():
-        open_states = [Status.RUNNING, Status.SUSPENDED]
-        ended = TaskRun.objects.filter(pk=run.pk, status__in=open_states).update(
+        ended = TaskRun.objects.filter(pk=run.pk, status__in=OPEN).update(
             status=Status.CANCELLED,
             final_state="cancelled",
             completed_at=now(),

@@ -88,7 +88,7 @@ def apply(chain: Chain, node: Node, verdict: Verdict, started: datetime) -> None
     result = verdict.summary()
     if chain.run.record_id:
         # About no subject there is nothing to correct: the verdict only steers the run.
-        findings.record(chain.run, chain.key, [_observation(node, verdict)])
+        findings.record(chain.run, chain.key, [observed(node, verdict)])
     if verdict.is_determined:
         chain.step("on_pass" if verdict.passed else "on_fail", result, started)
         return
@@ -96,7 +96,8 @@ def apply(chain: Chain, node: Node, verdict: Verdict, started: datetime) -> None
     suspend(chain, Question(text, ("on_pass", "on_fail"), result, started))
 
 
-def _observation(node: Node, verdict: Verdict) -> Observation:
+def observed(node: Node, verdict: Verdict) -> Observation:
+    """What a verdict says about the subject; undetermined is never a pass."""
     if not verdict.is_determined:
         message = verdict.reason or SOFT_FAILURE
         return Observation("verdict", "UNKNOWN", message=message, severity="warning")

@@ -198,13 +198,14 @@ def test_an_endpoint_without_schemas_is_asked_for_plain_json(study: Study) -> No
 def test_the_cap_is_said_clearly_in_every_kind_of_answer(study: Study) -> None:
     Project.objects.update(llm_daily_token_cap=1)
     LlmUsage.objects.create(project=study.project, purpose="chat", model="m", input_tokens=5)
+    study.project.refresh_from_db()
     with pytest.raises(TokenCapReached):
         once(study)
     texts = {
         q: ask("wanghushi", q).text for q in ("你好", "帮我查下最近那个发烧的病人是谁", QUESTION)
     }
     assert "2026-02-05" in texts[QUESTION]
-    told = [text for text in texts.values() if "LLM" in text]
+    told = [text for text in texts.values() if "LLM" in text or "用量" in text]
     assert len(told) == 3, texts
     assert prompts(study) == []
 

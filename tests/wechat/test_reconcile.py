@@ -119,3 +119,14 @@ def test_nobody_of_another_site_is_asked(study: Study, suspend: Run) -> None:
     hours(0.5)
     hours(30)
     assert not outgoing("crc_b")
+
+
+def test_a_reviewer_who_sees_no_cards_is_asked_in_words(study: Study, suspend: Run) -> None:
+    Member.objects.filter(wecom_userid="wanghushi").update(plain_text=True)
+    review = suspend()
+    (text,) = outgoing("wanghushi")
+    assert f"驳回 {review.pk}" in text
+    receive(f"同意 {review.pk}", user="wanghushi")
+    work()
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED

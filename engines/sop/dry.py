@@ -1,0 +1,157 @@
+"""A dry run: what a workflow would do with a subject, without leaving a trace (issue B, "dry run")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.models import TaskRun
+from engines.sop import hard, snapshot, soft
+from engines.sop.chain import ERROR_END, never_clean
+from engines.sop.errors import Fault, NoSuchSubject, Postponed
+from engines.sop.findings import Observation
+from engines.sop.study import Study
+from engines.tools import registry
+from projects import records
+from projects.models import Member, Project
+from skills.graph import Graph, Node, is_end
+
+ACTOR = "dry_run"
+
+
+@dataclass(frozen=True)
+class DryStep:
+    """One node: its outcome, what it said, and where the run would go ("": it would stop here).
+
+    `outcome` is pass, fail or error as in the journal, or one of `would_ask_person`, `would_ask_llm`
+    (it was not asked) and `postponed` (no tokens left today).
+    """
+
+    node: str
+    kind: str
+    outcome: str
+    message: str = ""
+    target: str = ""
+    observations: tuple[Observation, ...] = ()
+    result: Any = None
+
+
+@dataclass
+class DryRun:
+    """The way through the graph. `end` is "" where the run would stop before an end.
+
+    `would_suspend`: a person would be asked at the last step. `is_complete`: REDCap showed all data.
+    """
+
+    steps: list[DryStep] = field(default_factory=list)
+    end: str = ""
+    message: str = ""
+    would_suspend: bool = False
+    is_complete: bool = False
+
+    @property
+    def observations(self) -> list[Observation]:
+        """What all nodes said about the subject, in order, passes included."""
+        return [seen for step in self.steps for seen in step.observations]
+
+
+def dry_run(
+    *,
+    project: Project,
+    config: dict[str, Any],
+    record_id: str,
+    member: Member | None = None,
+    ask_llm: bool = False,
+) -> DryRun:
+    """Walk a validated `config` over the subject as it is now; no run, finding, audit entry or message.
+
+    It stops where a person would be asked, and at a soft node that is not asked: how it would judge is not
+    assumed. With `ask_llm` soft nodes are asked, with their read-only tools; only the usage is booked then.
+    Raises NoSuchSubject (also for a subject `member` may not see), RedcapError, NotConfiguredError.
+    """
+    data = records.read_record(project=project, record_id=record_id, member=member)
+    if data is None:
+        raise NoSuchSubject(_("There is no such subject."), transient=False)
+    # Never saved: the nodes take their data from a run.
+    run = TaskRun(
+        project=project,
+        record_id=record_id,
+        triggered_by=member.identity if member else ACTOR,
+        config=config,
+    )
+    snapshot.keep(run, data)
+    return _Walk(run, Study.load(project), ask_llm).walk()
+
+
+class _Walk:
+    """One walk through a graph."""
+
+    def __init__(self, run: TaskRun, study: Study, ask_llm: bool) -> None:
+        self.run = run
+        self.study = study
+        self.ask_llm = ask_llm
+        self.graph = Graph.model_validate(run.config)
+
+    def walk(self) -> DryRun:
+        done = DryRun(is_complete=self.run.is_complete)
+        done.steps = [*self._steps()]
+        last = done.steps[-1]
+        done.would_suspend = last.outcome == "would_ask_person"
+        if last.target and not is_end(last.target):
+            done.end = ERROR_END
+            done.message = _("The run was stopped after %d steps.") % self.graph.max_steps
+        else:
+            done.end, done.message = last.target, self.run.message
+        return done
+
+    def _steps(self) -> Iterator[DryStep]:
+        key = self.graph.start_node
+        for _number in range(self.graph.max_steps):
+            step = self._visit(key, self.graph.nodes[key])
+            yield step
+            if not step.target or is_end(step.target):
+                return
+            key = step.target
+
+    def _visit(self, key: str, node: Node) -> DryStep:
+        if node.type == "human_review":
+            return DryStep(key, node.type, "would_ask_person", node.description)
+        if node.type == "hard_rule":
+            return self._hard(key, node)
+        if not self.ask_llm:
+            return DryStep(key, node.type, "would_ask_llm", node.instruction)
+        return self._soft(key, node)
+
+    def _hard(self, key: str, node: Node) -> DryStep:
+        seen = tuple(hard.evaluate(node, self.run, self.study))
+        outcome = "pass" if hard.is_passed([*seen]) else "fail"
+        return DryStep(key, node.type, outcome, "", self._target(node, outcome), seen)
+
+    def _soft(self, key: str, node: Node) -> DryStep:
+        try:
+            verdict = soft.judge(_harmless(node), self.run, keep_alive=lambda: None)
+        except Fault as fault:
+            target = self._target(node, "error")
+            return DryStep(key, node.type, "error", str(fault), target)
+        except Postponed as reason:
+            return DryStep(key, node.type, "postponed", str(reason))
+        seen, result = (soft.observed(node, verdict),), verdict.summary()
+        if not verdict.is_determined:
+            text = f"{soft.SOFT_FAILURE}\n{node.instruction}"
+            return DryStep(key, node.type, "would_ask_person", text, "", seen, result)
+        outcome = "pass" if verdict.passed else "fail"
+        target = self._target(node, outcome)
+        return DryStep(key, node.type, outcome, verdict.reason, target, seen, result)
+
+    def _target(self, node: Node, outcome: str) -> str:
+        return never_clean(self.run, node.target(f"on_{outcome}"))
+
+
+def _harmless(node: Node) -> Node:
+    """The node with the tools that only read, and one trial: a dry run does not wait for a better time."""
+    found = ((name, registry.get(name)) for name in node.tools)
+    kept = [name for name, tool in found if tool and tool.read_only]
+    return Node.model_validate(node.model_dump(exclude={"retry"}) | {"tools": kept})

@@ -1,0 +1,50 @@
+"""Many subjects in one question: what was not read is said, never left out in silence (design.md 9.8)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engines.chat.handlers.data import MOST_SUBJECTS
+from projects.models import Subject
+from tests.engines.chat.kit import ask, mute
+from tests.support.study import Study
+
+
+def ids(study: Study, count: int) -> list[str]:
+    rows = Subject.objects.filter(project=study.project, record_id__startswith="P")
+    return list(rows.order_by("record_id").values_list("record_id", flat=True)[:count])
+
+
+def read(study: Study) -> set[str]:
+    """Subjects whose values REDCap was asked for after the first reading of the roster."""
+    bodies = [str(row["body"]) for row in study.stand_ins.requests("redcap")]
+    return {hit for body in bodies for hit in re.findall(r"P\d{3}", body)}
+
+
+@pytest.mark.parametrize(("asked", "rest"), [(6, 1), (8, 3)])
+@pytest.mark.parametrize("question", ["{}的ECOG评分", "{}的V2什么时候做"])
+def test_the_rest_is_counted(study: Study, asked: int, rest: int, question: str) -> None:
+    wanted = ids(study, asked)
+    mute(study)
+    reply = ask("zhangyi", question.format("、".join(wanted)))
+    last = reply.text.splitlines()[-1]
+    assert re.search(rf"(?<!\d){rest}(?!\d)", last), reply.text
+    assert wanted[0] in reply.text
+    assert wanted[-1] not in read(study)
+
+
+def test_five_are_read_without_a_word(study: Study) -> None:
+    wanted = ids(study, MOST_SUBJECTS)
+    mute(study)
+    five = ask("zhangyi", f"{'、'.join(wanted)}的ECOG评分").text
+    assert not re.search(r"请分次|separately", five)
+    assert set(wanted) <= read(study)
+
+
+def test_the_note_survives_a_length_ban(study: Study) -> None:
+    mute(study)
+    reply = ask("zhangyi", f"{'、'.join(ids(study, 9))}的情况")
+    assert re.search(r"(?<!\d)4(?!\d)", reply.text.splitlines()[-1])
+    assert len(reply.text) <= 200

@@ -1,0 +1,150 @@
+"""Hot memory as a structure and back without loss; single lines changed, the rest left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import hot_edit
+from memory.hot_edit import LineGone
+from memory.hot_text import Kind, kind_of, lines, parse, render
+from tests.memory.hot_kit import LINES
+
+TEXT = "\n".join(LINES)
+PIECES = st.sampled_from(
+    [
+        "# 用户画像 (User Profiles)",
+        "## 张医生 (user_id: zhangyi)",
+        "## 李 (USER_ID:Li)",
+        "## 备注",
+        "# 当前状态",
+        "# 常见问题 (FAQ)",
+        "# 系统禁令 (Rules)",
+        "# 自定义章节",
+        "#无空格",
+        "- 甲",
+        "- 乙",
+        "",
+        "   ",
+        "### 三级",
+        "正文\r",
+        "\t- 缩进",
+    ]
+)
+DOCUMENTS = st.lists(PIECES, max_size=25).map("\n".join)
+NEW = st.text(alphabet="甲乙丙abc 123", min_size=1, max_size=12).map(lambda text: f"- {text}")
+
+
+@given(st.text())
+def test_any_text_comes_back(text: str) -> None:
+    assert render(parse(text)) == text
+
+
+@given(DOCUMENTS)
+def test_any_document_comes_back(text: str) -> None:
+    assert render(parse(text)) == text
+    assert "\n".join(line.text for line in lines(text)) == text
+
+
+def test_the_documented_sections() -> None:
+    found = parse(TEXT)
+    kinds = [section.kind for section in found.sections if section.heading]
+    assert kinds == [Kind.PROFILES, Kind.CURRENT, Kind.FAQ, Kind.RULES]
+    assert found.profiles == {
+        "zhangyi": ["- **角色**: PI", "- **偏好**: 只要看结果"],
+        "wanghushi": ["- **偏好**: 详细步骤,需要解释", ""],
+    }
+
+
+def test_every_line_knows_its_place() -> None:
+    places = {line.text: (line.kind, line.profile) for line in lines(TEXT)}
+    assert places["- **偏好**: 只要看结果"] == (Kind.PROFILES, "zhangyi")
+    assert places["- 本周目标:完成 3 例入组"] == (Kind.CURRENT, "")
+    assert places["- 写操作必须经过人工确认"] == (Kind.RULES, "")
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("# 系统禁令", Kind.RULES),
+        ("# Rules", Kind.RULES),
+        ("# 当前状态 (Active Context)", Kind.CURRENT),
+        ("# FAQ", Kind.FAQ),
+        ("# User Profiles", Kind.PROFILES),
+        ("# 会议记录", Kind.OTHER),
+        ("", Kind.OTHER),
+    ],
+)
+def test_headings_in_both_languages(heading: str, kind: Kind) -> None:
+    assert kind_of(heading) is kind
+
+
+def test_a_heading_without_a_user_ends_a_profile() -> None:
+    found = lines("# 用户画像\n## 张 (user_id: z)\n- 甲\n## 说明\n- 乙")
+    assert [line.profile for line in found] == ["", "z", "z", "", ""]
+
+
+def test_a_line_is_added_before_the_blank_lines_of_its_place() -> None:
+    text = hot_edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="WangHuShi")
+    at = text.split("\n").index("- 新")
+    assert text.split("\n")[at - 1] == "- **偏好**: 详细步骤,需要解释"
+    assert text.split("\n")[at + 1] == ""
+
+
+def test_a_missing_profile_and_section_are_made() -> None:
+    text = hot_edit.add("", kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    assert "# 用户画像 (User Profiles)\n## 李医生 (user_id: li)\n- 新" in text
+    text = hot_edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    assert text.split("\n").count("# 用户画像 (User Profiles)") == 1
+    assert parse(text).profiles["li"] == ["- 新"]
+
+
+def test_the_same_words_in_two_profiles_are_two_lines() -> None:
+    text = "# 用户画像\n## 甲 (user_id: a)\n- 简洁\n## 乙 (user_id: b)\n- 简洁"
+    left = hot_edit.remove(text, line="- 简洁", user_id="b")
+    assert parse(left).profiles == {"a": ["- 简洁"], "b": []}
+
+
+def test_what_is_not_there_cannot_be_changed() -> None:
+    with pytest.raises(LineGone):
+        hot_edit.remove(TEXT, line="- 没有这一行")
+    with pytest.raises(LineGone):
+        hot_edit.change(TEXT, old="- **偏好**: 只要看结果", new="- x", user_id="wanghushi")
+    with pytest.raises(LineGone):
+        hot_edit.change(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
+
+
+@given(DOCUMENTS, NEW, st.sampled_from([k for k in Kind if k is not Kind.OTHER]))
+def test_adding_keeps_every_line(text: str, new: str, kind: Kind) -> None:
+    user = "zhangyi" if kind is Kind.PROFILES else ""
+    grown = hot_edit.add(text, kind=kind, line=new, user_id=user)
+    before, after = Counter(text.split("\n")), Counter(grown.split("\n"))
+    assert not before - after
+    assert after[new] == before[new] + 1
+    assert any(
+        line.text == new and line.kind is kind and line.profile == user for line in lines(grown)
+    )
+
+
+@given(DOCUMENTS, st.data())
+def test_removing_takes_exactly_one_line(text: str, data: st.DataObject) -> None:
+    content = [line for line in lines(text) if line.is_content and not line.text.startswith("#")]
+    if not content:
+        return
+    line = data.draw(st.sampled_from(content))
+    left = hot_edit.remove(text, line=line.text, kind=line.kind, user_id=line.profile)
+    assert Counter(text.split("\n")) - Counter(left.split("\n")) == Counter([line.text])
+
+
+@given(DOCUMENTS, NEW, st.data())
+def test_changing_keeps_the_order_of_the_rest(text: str, new: str, data: st.DataObject) -> None:
+    content = [line for line in lines(text) if line.is_content]
+    if not content:
+        return
+    line = data.draw(st.sampled_from(content))
+    changed = hot_edit.change(text, old=line.text, new=new, kind=line.kind, user_id=line.profile)
+    pairs = list(zip(text.split("\n"), changed.split("\n"), strict=True))
+    assert [(a, b) for a, b in pairs if a != b] in ([(line.text, new)], [])
