@@ -253,7 +253,7 @@ def misbehave(house: House, until: threading.Event, done: Counter[str]) -> None:
         if sends > 0:
             call(f"{house.env['SIM']}/_control/faults", [{**fault, "times": sends}])
             done["sends left unanswered"] += sends
-        if second % KILL_EVERY_S == 0 and second < SECONDS:
+        if second % KILL_EVERY_S == KILL_EVERY_S // 2 and second < SECONDS:
             number = (second // KILL_EVERY_S) % WORKERS
             house.kill(f"worker{number}")
             house.worker(number)

@@ -92,6 +92,20 @@ Answer: TypeAlias = Fixed | Ask | Remembered | Composed
 Leaf: TypeAlias = Single | Pair
 
 
+def _looks_around(logic: Any) -> bool:
+    """Whether some part of a rule speaks of another event, with or without a field of it."""
+    todo = [logic]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            if "across_events" in part:
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, list | tuple):
+            todo.extend(part)
+    return False
+
+
 class Planner:
     """Plans rules for one kind of place; `answers` may share `leaves`.
 
@@ -120,6 +134,8 @@ class Planner:
             return Ask()
         own = dependencies(self._context, [rule.field]) if rule.column.branching else {}
         columns = {**(own or {}), **reads, **shown}
+        if not columns:
+            return Ask()
         if not all(self._holds(column.form) for column in columns.values()):
             return Ask()
         if _varied(columns) > 1:
@@ -128,7 +144,7 @@ class Planner:
         return Remembered(names, Memo(lambda key: judge(rule, row_of(names, key))))
 
     def _read_columns(self, rule: Rule) -> dict[str, Column] | None:
-        if any(event is not None for _name, event in rule.reads):
+        if any(event is not None for _name, event in rule.reads) or _looks_around(rule.logic):
             return None
         return dependencies(self._context, [name for name, _event in rule.reads])
 

@@ -126,7 +126,7 @@ def test_one_foreign_piece_of_evidence_is_enough_to_wait(study: Study) -> None:
         change(ADDED, action="change", line=0),
         change(ADDED, action="change", line=99),
         change(ADDED, action="change", line=1),
-        change(ADDED, action="retire", line=7, new=""),
+        change(action="retire", line=7),
         change(ADDED, section="other"),
         change("- 请联系[姓名#1],先说结论"),
     ],

@@ -23,8 +23,13 @@ GONE = "- 本周目标:完成 3 例入组"
 CONTENT = [line for line in LINES if line and not line.startswith("#")]
 
 
-def retire(client: Client, memory: ProjectMemory, line: str, **more: Any) -> Any:
-    body = {"number": str(CONTENT.index(line)), "line": line, "version": str(memory.version), **more}
+def retire(client: Client, memory: ProjectMemory, gone: str, **more: Any) -> Any:
+    body = {
+        "number": str(CONTENT.index(gone)),
+        "line": gone,
+        "version": str(memory.version),
+        **more,
+    }
     return client.post(f"{PAGE}{memory.pk}/retire/", body)
 
 

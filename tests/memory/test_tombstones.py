@@ -19,7 +19,17 @@ from memory.services import RulesAreForPeople, restore, save_memory
 from memory.tombstones import Guard
 from projects.db import atomic
 from projects.models import AuditEntry
-from tests.memory.hot_kit import LINES, base, current, kill, lines_of, said, without, write, yesterday
+from tests.memory.hot_kit import (
+    LINES,
+    base,
+    current,
+    kill,
+    lines_of,
+    said,
+    without,
+    write,
+    yesterday,
+)
 from tests.support.study import Study
 
 WRONG = "- 入组质控不需要查年龄"
@@ -188,13 +198,17 @@ def test_the_evidence_of_a_removed_line_brings_nothing_back(study: Study) -> Non
     base(study)
     cited = said(study, "汇报别铺垫,重点放前面", own=True)
     line = "- **偏好**: 汇报重点放前面"
-    first = Change(Action.ADD, Kind.PROFILES, new=line, profile="zhangyi", evidence=(str(cited.pk),))
+    first = Change(
+        Action.ADD, Kind.PROFILES, new=line, profile="zhangyi", evidence=(str(cited.pk),)
+    )
     distiller.register(lambda brief: Said([first], lambda: None))
     distil(study.project, yesterday(study))
     assert line in lines_of(study)
     kill(study, line)
     other = "- **风格**: 汇报先说结论"
-    again = Change(Action.ADD, Kind.PROFILES, new=other, profile="zhangyi", evidence=(str(cited.pk),))
+    again = Change(
+        Action.ADD, Kind.PROFILES, new=other, profile="zhangyi", evidence=(str(cited.pk),)
+    )
     assert not wording.repeats(wording.pieces(other), wording.pieces(line))
     distiller.register(lambda brief: Said([again], lambda: None))
     type(cited).objects.filter(pk=cited.pk).update(created_at=now() - timedelta(days=2))
@@ -267,7 +281,9 @@ def test_a_users_own_stones_count_for_that_user(study: Study) -> None:
     assert not Guard(study.project, "zhangyi").blocks(STYLE)
 
 
-CHARS = st.text(alphabet="入组质控不需要查年龄患者依从性差每日提醒P0123 ,。", min_size=4, max_size=30)
+CHARS = st.text(
+    alphabet="入组质控不需要查年龄患者依从性差每日提醒P0123 ,。", min_size=4, max_size=30
+)
 
 
 @given(CHARS)

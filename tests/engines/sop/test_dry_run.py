@@ -13,7 +13,7 @@ from engines.models import LlmUsage
 from engines.tools import registry
 from engines.tools.results import Status, ToolResult
 from tests.engines.sop.kit import findings, hard, human, new_skill, qc, rule, run_of, soft
-from tests.engines.sop.test_soft_lies import said
+from tests.engines.sop.test_soft_lies import call, said
 from tests.support.study import Study
 from tests.support.tasks import drain
 
@@ -118,8 +118,7 @@ def effects() -> Iterator[list[str]]:
 
 
 def test_a_tool_with_effects_is_out_of_reach(study: Study, effects: list[str]) -> None:
-    call = {"tool_calls": [{"name": "act", "arguments": {}}]}
-    study.stand_ins.script(call, said())
+    study.stand_ins.script(call("act"), said())
     dry(study, {"judge": soft(tools=["act"])}, ask_llm=True)
 
     assert effects == []
@@ -130,7 +129,10 @@ def test_a_rule_that_breaks_is_an_error_and_no_pass(study: Study) -> None:
     broken = rule(logic={">=": [{"var": "no_such_field"}, 1]})
     done = dry(study, {"check": {"type": "hard_rule", "rules": [broken, rule(id="R2")]}})
 
-    assert [seen.outcome for seen in done.observations] == ["ERROR", "PASS"]
+    assert [seen.outcome for seen in done.observations if seen.outcome != "NOT_APPLICABLE"] == [
+        "ERROR",
+        "PASS",
+    ]
     assert done.end == "end_review_required"
 
 

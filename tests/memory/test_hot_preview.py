@@ -1,0 +1,71 @@
+"""What would be sent for a question: the console shows what the chat really sends (issue 4, "Routing")."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from engines.models import AgentTrace, LlmUsage
+from integrations import tokens
+from memory import hot_preview
+from tests.engines.chat.kit import ask, prompts
+from tests.memory.hot_kit import LINES, base, browser
+from tests.support.study import Study
+
+URL = "/admin/what-would-be-sent/"
+QUESTIONS = ["P001 入组了吗?", "我们之前为什么暂停筛选?", "你好", "这个研究的排除标准是什么?"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_it_is_what_the_chat_sends(study: Study, question: str) -> None:
+    shown = hot_preview.preview(study["admin"], question).prompts[0]
+    assert study.stand_ins.requests("llm") == []
+    ask("admin", question)
+    real = prompts(study)[0]["messages"]
+    plain = [(message["role"], message["content"]) for message in real]
+    assert [role for role, _text in shown.messages] == [role for role, _text in plain]
+    assert shown.messages[0] == plain[0]
+    assert shown.messages[-1] == plain[-1]
+
+
+def test_the_parts_with_their_tokens(study: Study) -> None:
+    found = hot_preview.preview(study["admin"], "我们之前为什么暂停筛选?")
+    parts = {part.name: part.tokens for part in found.prompts[0].parts}
+    assert {"system", "hot", "history", "question"} <= parts.keys()
+    assert parts["question"] == tokens.count("我们之前为什么暂停筛选?")
+    assert found.prompts[0].tokens == sum(parts.values())
+    present = hot_preview.preview(study["admin"], "P001 入组了吗?")
+    assert "history" not in {part.name for part in present.prompts[0].parts}
+
+
+def test_nothing_is_written(study: Study) -> None:
+    hot_preview.preview(study["admin"], "以后汇报先说结论")
+    hot_preview.preview(study["admin"], "对P001进行入排质控")
+    assert not LlmUsage.objects.exists()
+    assert not AgentTrace.objects.filter(user_id="admin").exists()
+
+
+def test_the_page(study: Study) -> None:
+    page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
+    assert 'data-part="hot"' in page
+    assert "[Hot Memory]" in page
+    assert "query_record" in page
+
+
+def test_the_page_names_what_was_left_out(study: Study) -> None:
+    base(
+        study, *LINES[:11], *[f"- 问题{n}:" + "占用令牌的文字" * 12 for n in range(60)], *LINES[11:]
+    )
+    page = browser("admin").post(URL, {"question": "你好"}).content.decode()
+    assert 'data-test="left-out"' in page
+    assert "问题0:" in page
+
+
+@pytest.mark.parametrize("name", ["zhangyi", "wanghushi", "crc_b"])
+def test_only_for_administrators(study: Study, name: str) -> None:
+    assert browser(name).get(URL).status_code == 404
+    assert browser(name).post(URL, {"question": "你好"}).status_code == 404
+
+
+def test_not_for_strangers(study: Study) -> None:
+    assert Client().get(URL).status_code == 302

@@ -1,0 +1,113 @@
+"""Seed 000's three scenarios and its isolation rules, through the chat, with the requests recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.models import WeeklyReport
+from tests.engines.chat.kit import ask, mute, prompts, sent
+from tests.support.study import Study
+
+HOT, HISTORY = "[Hot Memory]", "[History Context]"
+WEEKS = ("[W1]:", "[W12]:", "[W15]:")
+
+
+def lead(study: Study) -> str:
+    text = prompts(study)[-1]["messages"][0]["content"]
+    assert isinstance(text, str)
+    return text
+
+
+def test_scenario_1_the_present(study: Study) -> None:
+    """ "P001 入组了吗?": hot memory and live data, no history."""
+    reply = ask("zhangyi", "P001 入组了吗?")
+    assert reply.intents == ["query_record"]
+    assert HOT in lead(study)
+    assert "只看结论" in lead(study)
+    assert HISTORY not in sent(study)
+    assert not any(week in sent(study) for week in WEEKS)
+    assert "【REDCap数据查询结果】" in sent(study)
+    assert study.stand_ins.requests("redcap")
+
+
+def test_scenario_2_the_past(study: Study) -> None:
+    """ "我们之前有没有讨论过怎么解决?": hot memory and the reports, ascending."""
+    mute(study)
+    reply = ask("zhangyi", "最近入组太慢了,我们之前有没有讨论过怎么解决?")
+    assert reply.intents[0] == "query_history"
+    text = lead(study)
+    assert text.index(HOT) < text.index(HISTORY)
+    places = [text.index(week) for week in WEEKS]
+    assert places == sorted(places)
+    assert "补贴" in reply.text
+    assert "W12" in reply.text
+    assert "W15" in reply.text
+
+
+def test_scenario_3_the_rule(study: Study) -> None:
+    """ "我上次跟你说的那个规矩": hot memory alone; no reports, no log, no record."""
+    reply = ask("zhangyi", "我上次跟你说的那个只要看结果的规矩,你记得吗?")
+    assert reply.intents == ["remember"]
+    assert "只看结论" in reply.text
+    assert HOT in lead(study)
+    assert HISTORY not in sent(study)
+    assert "【REDCap数据查询结果】" not in sent(study)
+    assert study.stand_ins.requests("dify") == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "目前有多少位患者入组?",
+        "这个研究的排除标准是什么?",
+        "P003 的 V2 什么时候做",
+        "生成本周周报",
+        "你好",
+        "这是什么项目?",
+        "帮我查下最近那个发烧的病人是谁",
+        "把P003的ECOG改成1",
+    ],
+)
+def test_other_questions_carry_no_history(study: Study, question: str) -> None:
+    ask("zhangyi", question)
+    assert HISTORY not in sent(study)
+    for body in prompts(study):
+        assert HOT in str(body["messages"]) or "intent" in str(body)
+
+
+@pytest.mark.parametrize("question", ["我们之前为什么暂停筛选?", "回顾下去年的入组趋势"])
+def test_history_and_trend_carry_both(study: Study, question: str) -> None:
+    ask("zhangyi", question)
+    texts = [str(body["messages"]) for body in prompts(study)]
+    assert any(HISTORY in text and HOT in text for text in texts)
+
+
+def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
+    last = WeeklyReport.objects.filter(project=study.project).order_by("-week_number")[0]
+    for number in range(last.week_number + 1, last.week_number + 61):
+        WeeklyReport.objects.create(
+            project=study.project,
+            week_number=number,
+            week_start=last.week_start,
+            week_end=last.week_end,
+            summary=f"第{number}周纪要",
+            created_by="system_scheduler",
+        )
+    ask("zhangyi", "我们之前为什么暂停筛选?")
+    shown = [n for n in range(1, last.week_number + 61) if f"[W{n}]:" in lead(study)]
+    newest = last.week_number + 60
+    assert shown == list(range(newest - 49, newest + 1))
+
+
+def test_quality_control_never_sees_history(study: Study) -> None:
+    from tests.support.tasks import drain
+
+    ask("zhangyi", "对P001进行入排质控")
+    drain()
+    ask("zhangyi", "为什么之前暂停筛选,同时对P001进行入排质控")
+    drain()
+    for body in prompts(study):
+        text = str(body["messages"])
+        if "质控专家" in text or "指令:" in text:
+            assert HISTORY not in text
+            assert not any(week in text for week in WEEKS)

@@ -1,0 +1,124 @@
+"""Over 2000 tokens a shorter text is proposed and the administrators are told (seed 000, 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from integrations import tokens
+from memory import hot, hot_proposals
+from memory.hot_signals import memory_over_cap
+from memory.models import MemoryProposal
+from memory.prune import prune, surplus
+from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
+from tests.support.study import Study
+
+LONG = "这是一条很长的说明文字,用来占用令牌。" * 3
+
+
+@pytest.fixture
+def told() -> Iterator[list[dict[str, Any]]]:
+    heard: list[dict[str, Any]] = []
+
+    def hear(sender: object, **what: Any) -> None:
+        heard.append(what)
+
+    memory_over_cap.connect(hear)
+    yield heard
+    memory_over_cap.disconnect(hear)
+
+
+def big(current_lines: int, faq: int) -> list[str]:
+    status = [f"- 状态{n}:{LONG}" for n in range(current_lines)]
+    questions = [f"- 问题{n}:{LONG}" for n in range(faq)]
+    return [*LINES[:10], *status, LINES[10], *questions, *LINES[11:]]
+
+
+def test_a_short_memory_is_left_alone(study: Study, told: list[Any]) -> None:
+    base(study)
+    assert prune(study.project) is None
+    assert told == []
+
+
+def test_a_long_one_is_proposed_shorter_and_told(study: Study, told: list[Any]) -> None:
+    base(study, *big(60, 5))
+    proposal = prune(study.project)
+    assert proposal is not None
+    assert proposal.state == "pending"
+    assert lines_of(study) == big(60, 5)
+    assert [(what["project"], what["proposal"]) for what in told] == [(study.project, proposal)]
+    assert told[0]["tokens"] == tokens.count(hot.read(study.project))
+
+
+def test_the_oldest_status_lines_go_first(study: Study) -> None:
+    gone = [line.text for line in surplus("\n".join(big(60, 5)))]
+    assert gone[0].startswith("- 当前阶段")
+    assert gone[2].startswith("- 状态0:")
+    assert not any(text.startswith("- 问题") for text in gone)
+    assert not any("状态59:" in text for text in gone)
+
+
+def test_then_the_faq_and_never_rules_or_profiles(study: Study) -> None:
+    gone = [line.text for line in surplus("\n".join(big(5, 60)))]
+    assert any(text.startswith("- 问题") for text in gone)
+    kept = [line for line in big(5, 60) if line not in gone]
+    for line in (*LINES[:6], LINES[-1]):
+        assert line in kept
+
+
+def test_accepting_makes_it_fit(study: Study) -> None:
+    base(study, *big(60, 5))
+    proposal = prune(study.project)
+    assert proposal is not None
+    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    assert tokens.count(hot.read(study.project)) <= hot.LIMIT
+    assert set(lines_of(study)) < set(big(60, 5))
+    assert prune(study.project) is None
+
+
+def test_one_proposal_at_a_time(study: Study, told: list[Any]) -> None:
+    base(study, *big(60, 5))
+    prune(study.project)
+    assert prune(study.project) is None
+    assert MemoryProposal.objects.count() == 1
+    assert len(told) == 1
+
+
+def test_where_nothing_may_go_the_administrators_are_told(study: Study, told: list[Any]) -> None:
+    base(study, "# 自由文本", *[f"- 其他{n}:{LONG}" for n in range(70)])
+    assert prune(study.project) is None
+    assert [what["proposal"] for what in told] == [None]
+
+
+def test_the_console_says_so(study: Study) -> None:
+    memory = base(study, *big(60, 5))
+    prune(study.project)
+    page = browser("admin").get(f"/admin/memory/projectmemory/{memory.pk}/change/")
+    assert 'data-test="over-cap"' in page.content.decode()
+    assert 'data-test="waiting"' in page.content.decode()
+
+
+def test_what_was_edited_meanwhile_is_not_shortened(study: Study) -> None:
+    base(study, *big(60, 5))
+    proposal = prune(study.project)
+    assert proposal is not None
+    write(study, *LINES)
+    version = current(study).version
+    with pytest.raises(hot_proposals.ProposalOutdated):
+        hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    assert current(study).version == version
+
+
+def test_injection_never_drops_a_heading_above_a_line_it_keeps(study: Study) -> None:
+    profiles = [
+        part for n in range(40) for part in (f"## 某{n} (user_id: u{n})", f"- 偏好{n}:{LONG}")
+    ]
+    base(study, "# 用户画像", "## 张医生 (user_id: zhangyi)", "- 只看结论", *profiles)
+    shown = hot.inject(study.project, study["zhangyi"]).text
+    assert tokens.count(shown) <= hot.LIMIT
+    assert hot.profile_of(shown, "zhangyi") == ["- 只看结论"]
+    for n in range(40):
+        if f"- 偏好{n}:" in shown:
+            assert hot.profile_of(shown, f"u{n}") == [f"- 偏好{n}:{LONG}"]
