@@ -49,7 +49,7 @@ def surplus(content: str) -> list[Line]:
         if over <= 0:
             break
         goes.append(line)
-        over -= tokens.count(line.text) + 1
+        over -= tokens.count(line.text)
     return goes
 
 

@@ -263,12 +263,12 @@ def test_a_person_who_writes_meanwhile_wins(study: Study) -> None:
 
 
 def test_a_full_profile_waits_for_a_person(study: Study) -> None:
-    base(study, *LINES[:4], "- 备注:" + "占用令牌的说明文字" * 70, *LINES[4:])
+    base(study, *LINES[:4], "- 备注:" + "占用令牌的说明文字" * 120, *LINES[4:])
     said(study, "汇报时先说结论并列出依据和日期,再说下一步安排", own=True)
     before = lines_of(study)
     run(study, how=nobody)
-    if lines_of(study) == before:
-        assert len(waiting()) == 1
+    assert lines_of(study) == before
+    assert len(waiting()) == 1
 
 
 def test_the_request_holds_statements_counts_and_memory_only(study: Study) -> None:

@@ -34,7 +34,7 @@ def test_scenario_2_the_past(study: Study) -> None:
     """ "我们之前有没有讨论过怎么解决?": hot memory and the reports, ascending."""
     mute(study)
     reply = ask("zhangyi", "最近入组太慢了,我们之前有没有讨论过怎么解决?")
-    assert reply.intents[0] == "query_history"
+    assert "query_history" in reply.intents
     text = lead(study)
     assert text.index(HOT) < text.index(HISTORY)
     places = [text.index(week) for week in WEEKS]

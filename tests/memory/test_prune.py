@@ -118,7 +118,7 @@ def test_injection_never_drops_a_heading_above_a_line_it_keeps(study: Study) -> 
     base(study, "# 用户画像", "## 张医生 (user_id: zhangyi)", "- 只看结论", *profiles)
     shown = hot.inject(study.project, study["zhangyi"]).text
     assert tokens.count(shown) <= hot.LIMIT
-    assert hot.profile_of(shown, "zhangyi") == ["- 只看结论"]
+    assert hot.profile_of(shown, "zhangyi")[1:] == ["- 只看结论"]
     for n in range(40):
         if f"- 偏好{n}:" in shown:
-            assert hot.profile_of(shown, f"u{n}") == [f"- 偏好{n}:{LONG}"]
+            assert hot.profile_of(shown, f"u{n}")[1:] == [f"- 偏好{n}:{LONG}"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.hard_rules import RuleError, compile_rule_set
+from engines.hard_rules import RuleError, StudyContext, compile_rule_set
 from engines.jsonlogic import compile_rule, compile_rules
 from engines.rules import chunks
 from tests.engines.rules.support import var
@@ -177,3 +177,13 @@ def test_swept_lists_are_not_shared_between_records() -> None:
 def test_no_rules_and_no_records() -> None:
     assert list(compile_rules([]).sweep([{}, {"a": 1}])) == [[], []]
     assert list(compile_rules([True]).sweep([])) == []
+
+
+def test_a_rule_about_another_event_without_its_fields() -> None:
+    logic = {"and": [{"==": [{"across_events": ["e1", 1]}, 1]}, {">": [{"var": "age"}, 1]}]}
+    rules = compile_rule_set(
+        [{"field": "age", "logic": logic, "message": "m"}], StudyContext.build(None)
+    )
+    rows = [{"age": "5", "redcap_event_name": "e0"}, {"age": "5", "redcap_event_name": "e1"}]
+    slow = [(result.outcome, result.reason) for result in rules.evaluate("1", rows, TODAY)]
+    assert rules.verdicts(rows, TODAY) == slow

@@ -12,6 +12,7 @@ from engines import sop
 from engines.models import LlmUsage
 from engines.tools import registry
 from engines.tools.results import Status, ToolResult
+from projects.models import Project
 from tests.engines.sop.kit import findings, hard, human, new_skill, qc, rule, run_of, soft
 from tests.engines.sop.test_soft_lies import call, said
 from tests.support.study import Study
@@ -155,7 +156,9 @@ def test_a_partial_reading_is_no_success(study: Study) -> None:
     shown = dry(study, skill.config["nodes"])
     assert shown.end == "end_success"
 
-    study.stand_ins.post("redcap/hide", ["medical_history"])
+    token = study.run["redcap_tokens"]["deidentified"]
+    Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
+    study.project.refresh_from_db()
     hidden = dry(study, skill.config["nodes"])
     assert (hidden.is_complete, hidden.end) == (False, "end_review_required")
     assert hidden.message

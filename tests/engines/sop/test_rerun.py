@@ -6,27 +6,29 @@ import pytest
 
 from engines import sop
 from engines.models import TaskRun
+from engines.sop import snapshot
 from projects.models import AuditEntry
 from skills.services import save_skill
-from tests.engines.sop.kit import begin, change, go, hard, human, new_skill, rule, run_of
+from tests.engines.sop.kit import begin, go, hard, human, new_skill, run_of
+from tests.engines.sop.test_findings_life import ecog
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_current_version_runs_on_the_data_as_they_are_now(study: Study) -> None:
-    skill = new_skill(study, {"check": hard(rules=[rule(field="ecog_score")])})
-    first = run_of(study, skill)
+    skill = new_skill(study, {"check": hard()})
+    first = run_of(study, skill, "P004")
     skill.config = skill.config | {"nodes": {"check": hard(on_pass="end_checked")}}
     save_skill(skill=skill, actor="admin")
-    change(study, "P001", "baseline_arm_1", age="61")
+    ecog(study, "1")
 
     again = go(sop.rerun(first, study["zhangyi"]))
 
-    assert (again.rerun_of, again.record_id, again.triggered_by) == (first, "P001", "zhangyi")
+    assert (again.rerun_of, again.record_id, again.triggered_by) == (first, "P004", "zhangyi")
     assert (first.skill_version, again.skill_version) == (1, 2)
     assert (first.final_state, again.final_state) == ("end_success", "end_checked")
-    assert again.read_at != first.read_at
+    assert snapshot.rows(again) != snapshot.rows(first)
     entry = AuditEntry.objects.get(action="run.start", object_id=str(again.pk))
     assert entry.new["rerun_of"] == str(first.pk)
 

@@ -1,0 +1,180 @@
+"""One order for many subjects, worked off a few at a time (issue B, "batch start").
+
+The runs of a batch are its progress: `advance` counts them and starts what may be started. It is safe to call
+at any time and by several at once. Whoever reads the same state starts the same runs, and a run exists once a
+record; who reads an older state wants no more than who reads a newer one. So the cap holds without a lock;
+only a person's decision, which sets a suspended run going again, may pass it for a while.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.dispatch import receiver
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import TaskRun
+from engines.models.runs import Batch
+from engines.signals import review_requested, run_finished
+from engines.sop.errors import Inactive, NotSuspended, SopError
+from engines.sop.runs import cancel, start
+from projects import audit
+from projects.access import User, memberships
+from projects.db import after_commit, atomic
+from projects.models import Project, Subject
+from skills.models import Skill
+
+Status = TaskRun.Status
+CAP = 4
+MAX_CAP = 32
+
+
+class NothingToDo(SopError):
+    """The order names no subject."""
+
+    code = "nothing_to_do"
+
+
+def start_batch(
+    *, project: Project, skill: Skill, record_ids: Iterable[str], actor: object, cap: int = CAP
+) -> Batch:
+    """Order `skill` for subjects, at most `cap` (1 to MAX_CAP) running at once; the first start now.
+
+    Subjects named twice count once. Raises NothingToDo, Inactive, ValueError for another cap.
+    """
+    wanted = [*dict.fromkeys(record_ids)]
+    if not 1 <= cap <= MAX_CAP:
+        raise ValueError("cap")
+    if not wanted:
+        raise NothingToDo(_("There are no subjects to check."))
+    if not skill.is_active:
+        raise Inactive(_("The workflow is switched off."))
+    name = audit.actor_name(actor)
+    batch = Batch(project=project, skill=skill, record_ids=wanted, cap=cap, created_by=name)
+    with atomic():
+        batch.save()
+        audit.record(
+            "run.start",
+            actor=name,
+            project=project,
+            subject=batch,
+            new={"skill": skill.skill_type, "subjects": len(wanted), "cap": cap},
+        )
+        _wake(batch.pk)
+    advance(batch.pk)
+    return batch
+
+
+def advance(batch_id: UUID) -> None:
+    """Start what the cap leaves room for."""
+    batch = _open().select_related("project", "skill").filter(pk=batch_id).first()
+    if batch is None or not batch.skill.is_active:
+        return
+    # One query: a count and a list that are read apart do not belong together.
+    made = dict(batch.runs.values_list("record_id", "status"))
+    waiting = [record_id for record_id in batch.record_ids if record_id not in made]
+    room = max(batch.cap - Counter(made.values())[Status.RUNNING], 0)
+    for record_id in waiting[:room]:
+        if not _start(batch, record_id):
+            return
+    if len(waiting) <= room:
+        _open().filter(pk=batch.pk).update(filled_at=now())
+
+
+def _start(batch: Batch, record_id: str) -> bool:
+    """Start one run of a batch; False: it was cancelled."""
+    with atomic():
+        # Holds the row: whoever cancels waits, and then finds this run too.
+        if not _open().filter(pk=batch.pk).update(cap=F("cap")):
+            return False
+        start(
+            project=batch.project,
+            skill=batch.skill,
+            record_id=record_id,
+            triggered_by=batch.created_by,
+            cause=f"batch:{batch.pk}:{record_id}",
+            batch=batch,
+        )
+    return True
+
+
+def _open() -> QuerySet[Batch]:
+    return Batch.objects.filter(cancelled_at__isnull=True, filled_at__isnull=True)
+
+
+def unfinished() -> list[str]:
+    """Ids of batches that have something left to start, for the sweeper."""
+    return [str(pk) for pk in _open().order_by("created_at").values_list("pk", flat=True)]
+
+
+@receiver(run_finished)
+@receiver(review_requested)
+def _room(run: TaskRun, **_given: Any) -> None:
+    """A run of a batch ended or waits for a person: perhaps the next may start."""
+    if run.batch_id:
+        _wake(run.batch_id)
+
+
+def _wake(batch_id: UUID) -> None:
+    from engines.tasks import advance_batch
+
+    after_commit(lambda: advance_batch.delay(str(batch_id)))
+
+
+def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
+    """Start no more, and end what is running; what waits for a person still does.
+
+    Raises NotSuspended when the batch was cancelled before.
+    """
+    with atomic():
+        live = Batch.objects.filter(pk=batch.pk, cancelled_at__isnull=True)
+        if live.update(cancelled_at=now()) != 1:
+            raise NotSuspended(_("The batch is cancelled already."))
+        audit.record(
+            "run.cancel",
+            actor=actor,
+            project=batch.project,
+            subject=batch,
+            new={"subjects": len(batch.record_ids)},
+            reason=reason,
+        )
+    for run in batch.runs.filter(status=Status.RUNNING).select_related("project", "skill"):
+        try:
+            cancel(run=run, actor=actor, reason=reason)
+        except NotSuspended:
+            continue  # it ended by itself meanwhile
+    batch.refresh_from_db()
+    return batch
+
+
+def visible(user: User, batch: Batch) -> list[str]:
+    """The subjects of the batch that a console user may see, in its order."""
+    mine = memberships(user).filter(project_id=batch.project_id)
+    everything = getattr(user, "is_superuser", False) and user.is_active
+    if everything or mine.filter(site="").exists():
+        return [*batch.record_ids]
+    subjects = Subject.objects.for_user(user).filter(project_id=batch.project_id)
+    seen = {*subjects.values_list("record_id", flat=True)}
+    return [record_id for record_id in batch.record_ids if record_id in seen]
+
+
+def progress(batch: Batch, record_ids: Iterable[str] | None = None) -> dict[str, int]:
+    """How far the batch is, over `record_ids` (all of its own where not given).
+
+    Keys: total, running, suspended, completed, failed, cancelled, waiting; the six add up to total. What a
+    cancelled batch never started counts as cancelled.
+    """
+    mine = [*batch.record_ids] if record_ids is None else [*record_ids]
+    made = dict(batch.runs.values_list("record_id", "status"))
+    states = Counter(made[record_id] for record_id in mine if record_id in made)
+    counts = {status.lower(): states[status] for status in Status.values}
+    left = len(mine) - states.total()
+    if batch.cancelled_at:
+        counts["cancelled"] += left
+        left = 0
+    return {"total": len(mine), **counts, "waiting": left}
