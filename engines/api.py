@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
@@ -18,15 +19,20 @@ from rest_framework.response import Response
 
 from engines import sop
 from engines.models import AgentTrace, PendingAction, TaskRun
+from engines.models.runs import Batch
 from engines.review_view import review_view
 from engines.sop import findings
+from engines.sop.batches import progress, visible
 from engines.sop.serializers import (
+    BatchStartedSerializer,
     DriedSerializer,
     DryRunSerializer,
+    ProgressSerializer,
+    StartBatchSerializer,
     StartedSerializer,
     StartSerializer,
 )
-from engines.starting import RecordNotFound, dry_run_for, rerun_for, start_for
+from engines.starting import RecordNotFound, dry_run_for, rerun_for, start_batch_for, start_for
 from integrations.redcap import RedcapError
 from projects.access import has_role
 from projects.api import ReadViewSet, find_project
@@ -38,6 +44,8 @@ from skills.models import Skill
 from skills.validation import validate
 
 DECIDERS = ("PI", "CRC", "ADMIN")
+UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+BATCH = OpenApiParameter("batch", UUID, OpenApiParameter.PATH)
 
 
 class TaskRunSerializer(serializers.ModelSerializer):
@@ -107,8 +115,7 @@ class TaskRunViewSet(ReadViewSet):
         order = StartSerializer(data=request.data)
         order.is_valid(raise_exception=True)
         project = find_project(request, order.validated_data["project"])
-        if not has_role(request.user, project.pk, *DECIDERS):
-            raise PermissionDenied(_("Your role does not allow this."))
+        _require(request, project.pk, *DECIDERS)
         skill = _skill(project, order.validated_data["skill_type"])
         with _said():
             run = start_for(request.user, project, skill, order.validated_data["record_id"])
@@ -123,8 +130,7 @@ class TaskRunViewSet(ReadViewSet):
         said = order.validated_data
         project = find_project(request, said["project"])
         allowed = ("ADMIN",) if "config" in said else DECIDERS
-        if not has_role(request.user, project.pk, *allowed):
-            raise PermissionDenied(_("Your role does not allow this."))
+        _require(request, project.pk, *allowed)
         config = (
             _valid(said["config"], project)
             if "config" in said
@@ -141,11 +147,63 @@ class TaskRunViewSet(ReadViewSet):
     def rerun(self, request: Request, pk: str) -> Response:
         """Repeat an ended run: the workflow's current version on the subject as it is now."""
         run: TaskRun = self.get_object()
-        if not has_role(request.user, run.project_id, *DECIDERS):
-            raise PermissionDenied(_("Your role does not allow this."))
+        _require(request, run.project_id, *DECIDERS)
         with _said():
             again = rerun_for(request.user, run)
         return Response({"id": str(again.pk), "status": again.status}, status=201)
+
+    @extend_schema(request=StartBatchSerializer, responses={201: BatchStartedSerializer})
+    @action(
+        detail=False,
+        methods=["post"],
+        url_path="start-batch",
+        serializer_class=StartBatchSerializer,
+    )
+    def start_batch(self, request: Request) -> Response:
+        """Start a workflow on many subjects, a few at a time."""
+        order = StartBatchSerializer(data=request.data)
+        order.is_valid(raise_exception=True)
+        said = order.validated_data
+        project = find_project(request, said["project"])
+        _require(request, project.pk, *DECIDERS)
+        skill = _skill(project, said["skill_type"])
+        with _said():
+            batch = start_batch_for(
+                request.user, project, skill, said.get("record_ids"), cap=said["cap"]
+            )
+        return Response({"id": str(batch.pk), "total": len(batch.record_ids)}, status=201)
+
+    @extend_schema(parameters=[BATCH], responses=ProgressSerializer, filters=False)
+    @action(
+        detail=False,
+        url_path=f"batches/(?P<batch>{UUID_PATTERN})",
+        pagination_class=None,
+        serializer_class=ProgressSerializer,
+    )
+    def batches(self, request: Request, batch: str) -> Response:
+        """How far a batch is."""
+        found, mine = _batch(request, batch)
+        return Response({"id": str(found.pk), **progress(found, mine)})
+
+    @extend_schema(parameters=[BATCH], request=ReasonSerializer, responses=ProgressSerializer)
+    @action(
+        detail=False,
+        methods=["post"],
+        url_path=f"batches/(?P<batch>{UUID_PATTERN})/cancel",
+        serializer_class=ReasonSerializer,
+    )
+    def cancel_batch(self, request: Request, batch: str) -> Response:
+        """Start no more runs of a batch and end those that are running."""
+        found, mine = _batch(request, batch)
+        whole = len(mine) == len(found.record_ids)
+        _require(request, found.project_id, *(DECIDERS if whole else ()))
+        said = ReasonSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            found = sop.cancel_batch(batch=found, actor=request.user, **said.validated_data)
+        except sop.NotSuspended as error:
+            raise Conflict(str(error), "already_cancelled") from error
+        return Response({"id": str(found.pk), **progress(found)})
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
     @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
@@ -164,8 +222,7 @@ class TaskRunViewSet(ReadViewSet):
     def cancel(self, request: Request, pk: str) -> Response:
         """End a run that is not wanted any more."""
         run = self.get_object()
-        if not has_role(request.user, run.project_id, *DECIDERS):
-            raise PermissionDenied(_("Your role does not allow this."))
+        _require(request, run.project_id, *DECIDERS)
         said = ReasonSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         try:
@@ -198,11 +255,26 @@ class TaskRunViewSet(ReadViewSet):
         return Response(TaskRunSerializer(run).data)
 
 
+def _require(request: Request, project_id: UUID, *roles: str) -> None:
+    """Raises PermissionDenied unless the user holds one of `roles` in the project."""
+    if not has_role(request.user, project_id, *roles):
+        raise PermissionDenied(_("Your role does not allow this."))
+
+
 def _skill(project: Project, kind: str) -> Skill:
     skill = Skill.objects.filter(project=project, skill_type=kind, is_active=True).first()
     if skill is None:
         raise serializers.ValidationError({"skill_type": [_("There is no such workflow.")]})
     return skill
+
+
+def _batch(request: Request, pk: str) -> tuple[Batch, list[str]]:
+    """A batch with those of its subjects that the user may see. Raises Http404 where there is none."""
+    batch = Batch.objects.select_related("project", "skill").filter(pk=pk).first()
+    mine = visible(request.user, batch) if batch else []
+    if batch is None or not mine:
+        raise Http404
+    return batch, mine
 
 
 def _valid(config: Any, project: Project) -> dict[str, Any]:
@@ -223,7 +295,7 @@ def _said() -> Iterator[None]:
         raise Http404 from error
     except (RedcapError, NotConfiguredError) as error:
         raise Unavailable(_("REDCap could not be read.")) from error
-    except (sop.NotEnded, sop.Inactive) as error:
+    except (sop.NotEnded, sop.Inactive, sop.NothingToDo) as error:
         raise Conflict(str(error), error.code) from error
 
 
@@ -288,8 +360,7 @@ class PendingActionViewSet(ReadViewSet):
     def resolve(self, request: Request, pk: str) -> Response:
         """Close a finding with what was done about it."""
         finding: PendingAction = self.get_object()
-        if not has_role(request.user, finding.project_id, *DECIDERS):
-            raise PermissionDenied(_("Your role does not allow this."))
+        _require(request, finding.project_id, *DECIDERS)
         said = ResolutionSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         with atomic():

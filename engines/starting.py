@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from engines import sop
 from engines.models import TaskRun
+from engines.models.runs import Batch
 from projects import audit, records
 from projects.access import member_in
 from projects.models import Member, Project
@@ -46,6 +47,24 @@ def rerun_for(person: Person, run: TaskRun) -> TaskRun:
     member = _member(person, run.project)
     data = _read(run.project, run.record_id, member) if run.record_id else None
     return sop.rerun(run, member or person, data)
+
+
+def start_batch_for(
+    person: Person, project: Project, skill: Skill, record_ids: list[str] | None, *, cap: int
+) -> Batch:
+    """Order a workflow for subjects the person may see; None: for all of them.
+
+    Raises RecordNotFound when one of them is not there, RedcapError, engines.sop.NothingToDo.
+    """
+    member = _member(person, project)
+    found = records.list_records(project=project, member=member, record_ids=record_ids)
+    seen = [ref.record_id for ref in found]
+    if record_ids is not None and not {*record_ids} <= {*seen}:
+        raise RecordNotFound
+    wanted = seen if record_ids is None else record_ids
+    return sop.start_batch(
+        project=project, skill=skill, record_ids=wanted, actor=member or person, cap=cap
+    )
 
 
 def dry_run_for(

@@ -7,7 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from engines import sop
-from engines.sop import events
+from engines.sop import batches, events
 from engines.sop.lease import left_behind
 from engines.sop.timeouts import remind_and_escalate
 from projects.models import Project
@@ -21,11 +21,19 @@ def drive_run(run_id: str) -> None:
 
 
 @shared_task
+def advance_batch(batch_id: str) -> None:
+    """Start the next runs of a batch."""
+    batches.advance(UUID(batch_id))
+
+
+@shared_task
 def sweep_runs() -> None:
     """Pick up what a lost message, a dead worker or a timer left behind (design.md 4)."""
     remind_and_escalate()
     for run_id in left_behind():
         drive_run.delay(run_id)
+    for batch_id in batches.unfinished():
+        advance_batch.delay(batch_id)
 
 
 @shared_task

@@ -123,6 +123,8 @@ CELERY_BEAT_SCHEDULE = {
     "sweep messages": {"task": SWEEPERS[0], "schedule": 30.0},
     "sweep runs": {"task": SWEEPERS[1], "schedule": 30.0},
     "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
+    "distil memory": {"task": "memory.tasks.distil_days", "schedule": 3600.0},
+    "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 86400.0},
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
     "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 600.0},
 }

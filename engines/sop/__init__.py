@@ -1,5 +1,6 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
+from engines.sop.batches import NothingToDo, cancel_batch, start_batch
 from engines.sop.drive import drive
 from engines.sop.dry import DryRun, DryStep, dry_run
 from engines.sop.errors import (
@@ -28,11 +29,13 @@ __all__ = [
     "NotAllowed",
     "NotEnded",
     "NotSuspended",
+    "NothingToDo",
     "ReasonRequired",
     "SopError",
     "SopResult",
     "ValuesChanged",
     "cancel",
+    "cancel_batch",
     "decide",
     "drive",
     "dry_run",
@@ -42,4 +45,5 @@ __all__ = [
     "rerun",
     "result_of",
     "start",
+    "start_batch",
 ]

@@ -65,7 +65,6 @@ def start_batch(
             subject=batch,
             new={"skill": skill.skill_type, "subjects": len(wanted), "cap": cap},
         )
-        _wake(batch.pk)
     advance(batch.pk)
     return batch
 

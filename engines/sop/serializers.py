@@ -7,6 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from engines.sop.batches import CAP, MAX_CAP
+
 
 class StartSerializer(serializers.Serializer):
     """An order: which workflow on which subject."""
@@ -73,3 +75,41 @@ class StartedSerializer(serializers.Serializer):
 
     id = serializers.UUIDField()
     status = serializers.CharField()
+
+
+class StartBatchSerializer(serializers.Serializer):
+    """An order for many subjects: named, or all that the person may see."""
+
+    project = serializers.CharField()
+    skill_type = serializers.CharField(default="qc_process")
+    record_ids = serializers.ListField(
+        child=serializers.CharField(max_length=100), required=False, min_length=1, max_length=10_000
+    )
+    all = serializers.BooleanField(default=False)
+    cap = serializers.IntegerField(default=CAP, min_value=1, max_value=MAX_CAP)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Exactly one of the two."""
+        if ("record_ids" in attrs) == attrs["all"]:
+            raise serializers.ValidationError(_("Give record_ids or all, one of them."))
+        return attrs
+
+
+class BatchStartedSerializer(serializers.Serializer):
+    """The batch that was started."""
+
+    id = serializers.UUIDField()
+    total = serializers.IntegerField()
+
+
+class ProgressSerializer(serializers.Serializer):
+    """How far a batch is, over the subjects the person may see; the last six add up to `total`."""
+
+    id = serializers.UUIDField()
+    total = serializers.IntegerField()
+    running = serializers.IntegerField()
+    suspended = serializers.IntegerField()
+    completed = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    waiting = serializers.IntegerField()

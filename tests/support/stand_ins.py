@@ -52,7 +52,9 @@ class StandIns:
         found: list[dict[str, Any]] = self.get("sent")
         return found
 
-    def fault(self, service: str, kind: str, value: Any = None, times: int | None = 1, path: str = "") -> None:
+    def fault(
+        self, service: str, kind: str, value: Any = None, times: int | None = 1, path: str = ""
+    ) -> None:
         """Let the next calls of a service go wrong."""
         fault = {"service": service, "path": path, "kind": kind, "value": value, "times": times}
         self.post("faults", [fault])
