@@ -31,6 +31,7 @@ from engines.sop.serializers import (
     StartBatchSerializer,
     StartedSerializer,
     StartSerializer,
+    valid_config,
 )
 from engines.starting import RecordNotFound, dry_run_for, rerun_for, start_batch_for, start_for
 from integrations.redcap import RedcapError
@@ -41,7 +42,6 @@ from projects.db import atomic
 from projects.models import Project
 from projects.problems import Conflict, Unavailable
 from skills.models import Skill
-from skills.validation import validate
 
 DECIDERS = ("PI", "CRC", "ADMIN")
 UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -132,7 +132,7 @@ class TaskRunViewSet(ReadViewSet):
         allowed = ("ADMIN",) if "config" in said else DECIDERS
         _require(request, project.pk, *allowed)
         config = (
-            _valid(said["config"], project)
+            valid_config(said["config"], project)
             if "config" in said
             else _skill(project, said["skill_type"]).config
         )
@@ -275,15 +275,6 @@ def _batch(request: Request, pk: str) -> tuple[Batch, list[str]]:
     if batch is None or not mine:
         raise Http404
     return batch, mine
-
-
-def _valid(config: Any, project: Project) -> dict[str, Any]:
-    problems = [row for row in validate(config, project) if not row.is_warning]
-    if problems:
-        texts = [f"{row.path}: {row.message}" for row in problems]
-        raise serializers.ValidationError({"config": texts})
-    valid: dict[str, Any] = config
-    return valid
 
 
 @contextmanager

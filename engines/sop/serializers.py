@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engines.sop.batches import CAP, MAX_CAP
+from projects.models import Project
+from skills.validation import validate
 
 
 class StartSerializer(serializers.Serializer):
@@ -113,3 +115,13 @@ class ProgressSerializer(serializers.Serializer):
     failed = serializers.IntegerField()
     cancelled = serializers.IntegerField()
     waiting = serializers.IntegerField()
+
+
+def valid_config(config: Any, project: Project) -> dict[str, Any]:
+    """The configuration, fit to run. Raises ValidationError with everything that is wrong with it."""
+    problems = [row for row in validate(config, project) if not row.is_warning]
+    if problems:
+        texts = [f"{row.path}: {row.message}" for row in problems]
+        raise serializers.ValidationError({"config": texts})
+    valid: dict[str, Any] = config
+    return valid
