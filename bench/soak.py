@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ class House:
 
     def kill(self, name: str, how: int = signal.SIGKILL) -> None:
         process = self.running.pop(name)
-        if process.poll() is None:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, how)
         process.wait()
 
@@ -316,7 +317,6 @@ def judge(load: Load, sent: list[dict[str, Any]]) -> dict[str, Any]:
         "arrived twice without a mark": unexplained,
         "sends that were ambiguous": out.filter(is_ambiguous=True).count(),
         "members out of order": sum(rows != sorted(rows) for rows in order.values()),
-        "final apologies": asked.filter(status=InboxMessage.Status.FAILED).count(),
     }
 
 

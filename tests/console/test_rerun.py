@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from engines import sop
@@ -19,6 +20,11 @@ def ended(run_a: TaskRun) -> TaskRun:
     return sop.cancel(run=run_a, actor="admin", reason="")
 
 
+def in_english(client: Client) -> Client:
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = "en"
+    return client
+
+
 def repeat(client: Client, run: TaskRun) -> str:
     answer = client.post(f"{RUNS}{run.pk}/rerun/", follow=True)
     return answer.content.decode() if answer.status_code == 200 else str(answer.status_code)
@@ -27,7 +33,7 @@ def repeat(client: Client, run: TaskRun) -> str:
 def test_the_button_starts_a_new_run_and_shows_it(
     as_user: Callable[..., Client], ended: TaskRun
 ) -> None:
-    client = as_user("wanghushi")
+    client = in_english(as_user("wanghushi"))
     assert f"{RUNS}{ended.pk}/rerun/" in client.get(f"{RUNS}{ended.pk}/change/").content.decode()
 
     page = repeat(client, ended)
@@ -40,7 +46,7 @@ def test_the_button_starts_a_new_run_and_shows_it(
 
 
 def test_a_run_that_waits_has_no_button(as_user: Callable[..., Client], run_a: TaskRun) -> None:
-    client = as_user("wanghushi")
+    client = in_english(as_user("wanghushi"))
     assert "/rerun/" not in client.get(f"{RUNS}{run_a.pk}/change/").content.decode()
     assert "The run has not ended yet." in repeat(client, run_a)
     assert TaskRun.objects.count() == 1
