@@ -55,7 +55,8 @@ def as_user(study: Any) -> Callable[..., Client]:
 
     def login(name: str, language: str = "en") -> Client:
         user = User.objects.filter(username=name).first() or _newcomer(study, name)
-        client = Client(headers={"accept-language": language})
+        client = Client()
+        client.cookies["django_language"] = language
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         return client
 

@@ -111,7 +111,8 @@ def change(new: str = "", evidence: tuple[int, ...] = (1,), **more: Any) -> dict
 
 
 def browser(name: str, language: str = "en") -> Client:
-    client = Client(headers={"accept-language": language})
+    client = Client()
+    client.cookies["django_language"] = language
     user = User.objects.get(username=name)
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return client
