@@ -21,6 +21,6 @@ class Command(BaseCommand):
             seen = f": {one.seen}" if one.seen else ""
             self.stdout.write(f"{'ok  ' if one.ok else 'FAIL'} {one.name}{seen}")
             if not one.ok and one.remedy:
-                self.stdout.write(f"     -> {_('what to do')}: {one.remedy}")
+                self.stdout.write("     -> " + _("what to do") + f": {one.remedy}")
         if failed:
             sys.exit(1)
