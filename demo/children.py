@@ -55,6 +55,6 @@ def specs() -> list[Spec]:
 
 def wecom() -> dict[str, str]:
     """The WeCom values the stand-in must share with us; they may come from defaults or `.env`."""
-    names = ("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY")
+    names = ("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY", "AIBOT_TOKEN", "AIBOT_AES_KEY")
     values = {f"WECOM_{name}": str(getattr(settings, f"WECOM_{name}")) for name in names}
     return {name: value for name, value in values.items() if value and name not in os.environ}

@@ -225,6 +225,8 @@ DEMO_VALUES = {
     "WECOM_SECRET": "demo-secret-of-the-stand-in",
     "WECOM_TOKEN": "demoToken",
     "WECOM_AES_KEY": "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc",
+    "WECOM_AIBOT_TOKEN": "demoBotToken",
+    "WECOM_AIBOT_AES_KEY": "bot00123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc",
     "LLM_API_KEY": "demo-key",
 }
 _demo = DEMO_VALUES if DEBUG else dict.fromkeys(DEMO_VALUES, "")
@@ -238,8 +240,8 @@ WECOM_AES_KEY_OLD = envstr("WECOM_AES_KEY_OLD")
 WECOM_API_BASE = envstr(
     "WECOM_API_BASE", f"{_SIM}/wecom/cgi-bin" if DEBUG else "https://qyapi.weixin.qq.com/cgi-bin"
 ).rstrip("/")
-WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN")
-WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY")
+WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN", _demo["WECOM_AIBOT_TOKEN"])
+WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY", _demo["WECOM_AIBOT_AES_KEY"])
 
 LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
 LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip("/")
