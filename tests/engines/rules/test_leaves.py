@@ -151,7 +151,7 @@ def answer(logic: Any, about: str = "age") -> Any:
     ("logic", "about", "kind"),
     [
         (LEAVES[0], "age", Remembered),
-        (True, "age", Remembered),
+        (True, "age", Ask),
         ({"in": [var("sex"), [0, 1]]}, "sex", Remembered),
         ({"and": [var("exclusion___1"), LEAVES[0]]}, "age", Remembered),
         ({"and": LEAVES}, "age", Composed),
