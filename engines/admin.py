@@ -23,7 +23,8 @@ from engines.models import (
     SopStep,
     TaskRun,
 )
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
+from engines.models.runs import Batch
+from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin, roles
 from projects.admin_json import folded, shown
 from projects.models import Role
 
@@ -316,3 +317,8 @@ class LlmUsageAdmin(ScopedAdmin):
     list_filter = (BY_PROJECT, "purpose", "model", "ok")
     list_select_related = ("project",)
     date_hierarchy = "at"
+
+
+@admin.register(Batch)
+class BatchAdmin(HouseAdmin):
+    list_display = ("created_at", "project", "skill", "created_by", "cap", "cancelled_at")

@@ -15,7 +15,7 @@ from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.admin_json import shown
 from projects.models import Role
 from wechat import outbox
-from wechat.models import AccessToken, Card, InboxMessage, OutboxMessage
+from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
 
 
 class ChannelAdmin(ScopedAdmin):
@@ -155,3 +155,25 @@ class AccessTokenAdmin(HouseAdmin):
 
     list_display = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
     fields = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
+
+
+@admin.register(Alert)
+class AlertAdmin(HouseAdmin):
+    list_display = ("code", "subject", "detail", "times", "last_at", "cleared_at")
+    list_filter = ("code",)
+
+
+@admin.register(Answer)
+class AnswerAdmin(HouseAdmin):
+    """Long answers: the text is the reader's, so only that there is one is shown."""
+
+    list_display = ("__str__",)
+    fields = ("id",)
+
+
+@admin.register(Stream)
+class StreamAdmin(HouseAdmin):
+    """Answers of the smart bot: the text is the reader's, so only that there is one is shown."""
+
+    list_display = ("__str__",)
+    fields = ("id",)
