@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from django.core.cache import cache
+from django.utils.timezone import now
 
 from memory.tombstones import Guard
 from projects.models import Member
@@ -38,9 +39,21 @@ def _key(member: Member) -> str:
     return f"session:{member.project_id}:{member.identity}"
 
 
+def _keep(key: str, value: Any) -> None:
+    cache.set(key, {"at": now().timestamp(), "value": value}, LIFETIME_S)
+
+
+def _recent(key: str) -> Any:
+    """What was kept within the last 30 minutes by our clock, whatever the cache server's says."""
+    kept: dict[str, Any] | None = cache.get(key)
+    if not kept or now().timestamp() - kept["at"] >= LIFETIME_S:
+        return None
+    return kept["value"]
+
+
 def load(member: Member) -> Session:
     """The member's running session, or an empty one; without rounds that repeat what an editor removed."""
-    stored: dict[str, Any] | None = cache.get(_key(member))
+    stored = _recent(_key(member))
     if not stored:
         return Session()
     found = Session(**stored)
@@ -67,13 +80,13 @@ def remember(member: Member, *, question: str, answer: str, record_ids: list[str
         record_ids=record_ids or session.record_ids,
         id=session.id,
     )
-    cache.set(_key(member), asdict(newer), LIFETIME_S)
-    cache.set(_last_key(member.wecom_userid), str(member.project_id), LIFETIME_S)
+    _keep(_key(member), asdict(newer))
+    _keep(_last_key(member.wecom_userid), str(member.project_id))
 
 
 def last_project(userid: str) -> str | None:
     """Id of the project this user last spoke in within 30 minutes."""
-    found: str | None = cache.get(_last_key(userid))
+    found: str | None = _recent(_last_key(userid))
     return found
 
 

@@ -92,10 +92,12 @@ def _guarded(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(autouse=True)
 def _clean_slate(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test sees another one's session memory or queued messages."""
-    if not {"db", "transactional_db"} & set(request.fixturenames):
+    marked = request.node.get_closest_marker("django_db")
+    if not (marked or {"db", "transactional_db"} & set(request.fixturenames)):
         yield
         return
-    request.getfixturevalue("db")
+    if not marked:
+        request.getfixturevalue("db")
     from django.core.cache import cache
 
     from tests.support.tasks import purge
