@@ -52,7 +52,7 @@ lock: ## pin requirements.in and requirements-dev.in with hashes (needs uv)
 
 messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
 	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
-	$(BIN)/python manage.py compilemessages -l zh_Hans -i .venv
+	$(BIN)/python manage.py compilemessages -l zh_Hans -i .venv -i var
 
 train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training
 	$(BIN)/python -m engines.intents.train

@@ -62,6 +62,7 @@ def temporary() -> Iterator[str | None]:
 
 def _set_up(url: str) -> None:
     os.environ["DATABASE_URL"] = url
+    os.environ["DEBUG"] = "0"  # else Django keeps the text of every statement
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
     import django
     from django.core.management import call_command

@@ -1,9 +1,10 @@
 """Assembling a prompt in a study that has run for ten years: p95 in milliseconds, on PostgreSQL.
 
 The database holds 1,000,000 flow-log rows and 520 weekly reports of one study, 200 subjects with
-names, a hot memory of about 1,500 tokens. Timed is what happens between a message and the first
+names, a hot memory of about 1,500 tokens, 20 removed lines; the reader has said 12 things about
+themselves and is in the middle of a talk of three rounds. Timed is what happens between a message and the first
 outside call: `engines.chat.prepare.prepare` (intents and names on the raw text, privacy gate, hot
-memory for this reader, own facts, session), the history book (`memory.history.pages`), and
+memory for this reader, own facts, session), the history book (`memory.history.book`), and
 `engines.context.assemble`, de-identification included. The first message of a process, which builds
 the tables that later ones share, is not among the timed ones. No outside system is asked: roster
 and dictionary are fresh.
@@ -49,11 +50,13 @@ def _row(task: str, text: str, member: Any) -> Row:
 def _assemble(task: str, text: str, member: Any) -> None:
     from engines.chat.prepare import prepare
     from engines.context import HISTORY_TASKS, Material, assemble
-    from memory.history import pages
+    from memory.history import book
 
     turn = prepare(member.project, member, text, datetime.now(UTC))
     has_history = task in HISTORY_TASKS
-    history = [page.block for page in pages(turn.project, turn.member)] if has_history else []
+    history = []
+    if has_history:
+        history = [page.block for page in book(turn.project, turn.member, scope=turn.scope)]
     prompt = assemble(
         gate=turn.gate,
         task=task,
@@ -61,23 +64,32 @@ def _assemble(task: str, text: str, member: Any) -> None:
         limit=turn.limit,
         material=Material(turn.hot.text, turn.facts, history, (), turn.session.text),
     )
-    if not prompt.tokens or bool(prompt.parts.get("history")) != has_history:
+    wanted = {"system", "hot", "facts", "session", "question"} | (
+        {"history"} if has_history else set()
+    )
+    if {name for name, size in prompt.parts.items() if size} != wanted:
         raise RuntimeError(f"not the prompt that was meant: {prompt.parts}")
 
 
 def _fill() -> Any:
     from django.db import connection
+    from django.utils.timezone import now
 
     from bench import _study
+    from projects.models import SyncState
 
     project = _study.project()
-    people = _study.people(project)
+    reader = _study.people(project)["wanghushi"]
     _memory(project)
     _reports(project)
     with connection.cursor() as cursor:
         cursor.execute(_FLOW_LOG, [project.pk, ROWS])
+    _said(reader)
+    with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return people["wanghushi"]
+    # Filling takes its time; an old roster would be read again.
+    SyncState.objects.filter(project=project).update(roster_at=now())
+    return reader
 
 
 _FLOW_LOG = """
@@ -101,6 +113,36 @@ def _memory(project: Any) -> None:
         f"# 系统禁令\n{rules}\n# 用户画像\n{profile}\n# 当前状态\n{current}\n# 常见问题\n{faq}"
     )
     ProjectMemory.objects.create(project=project, content=content, last_updated_by="admin")
+
+
+def _said(reader: Any) -> None:
+    """What the reader said about themselves, what people removed from memory, and the running talk."""
+    from memory import session, tombstones
+    from memory.models import UserMemory
+    from projects.db import atomic
+
+    UserMemory.objects.bulk_create(
+        UserMemory(
+            project=reader.project,
+            user_id=reader.identity,
+            memory_type=UserMemory.Kind.PREFERENCE,
+            importance=60,
+            field="statement",
+            content=f"我负责第{n}组的随访,周{n}上午不在医院,希望回复先说结论",
+        )
+        for n in range(1, 13)
+    )
+    with atomic():
+        for n in range(20):
+            line = f"- 第{n}中心每周二上午开入组例会,不再使用第{n}版知情同意书"
+            tombstones.bury(project=reader.project, line=line, actor="admin")
+    for n in range(1, session.ROUNDS + 1):
+        session.remember(
+            reader,
+            question=f"P{n:03} 最近一次随访是什么时候?有没有不良事件需要上报?",
+            answer=f"P{n:03} 最近一次随访为 2026-05-12(访视 3),无不良事件记录。" * 3,
+            record_ids=[f"P{n:03}"],
+        )
 
 
 def _reports(project: Any) -> None:

@@ -9,7 +9,7 @@ from engines.intents import detect
 ROOT = Path(__file__).resolve().parents[1]
 FILES = (
     ROOT.parent / "shared/reference/intents_public.jsonl",
-    *sorted((ROOT / "tests/engines/intents").glob("held_out*.jsonl")),
+    *sorted((ROOT / "tests/engines/intents").glob("*.jsonl")),
 )
 GOAL_MS = 2.0
 ROUNDS = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import unicodedata
 from io import StringIO
 
 import httpx
@@ -13,6 +14,8 @@ from django.db import connections
 from django.utils.translation import gettext as _
 
 from demo import runfile, stand_ins
+
+_COLUMN = 12
 
 
 def busy_ports() -> str:
@@ -74,16 +77,22 @@ def welcome() -> str:
     lines = [
         "",
         "IIT Manager",
-        f"  {_('Console')}:      {base}/admin/",
-        f"  {_('Phone page')}:   {base}/simulator/",
-        f"  API:          {base}/api/v1/schema/",
-        f"  {_('Mode')}:         {mode()}",
+        _row(_("Console"), f"{base}/admin/"),
+        _row(_("Phone page"), f"{base}/simulator/"),
+        _row("API", f"{base}/api/v1/docs/"),
+        _row(_("Mode"), mode()),
         "",
     ]
     for user, login in runfile.load()["logins"].items():
         lines.append(f"  {user:<10} {login['password']}")
     lines += ["", f"  {_('Ctrl-C ends everything.')}", ""]
     return "\n".join(lines)
+
+
+def _row(name: str, value: str) -> str:
+    """Name and value in two columns; a Chinese sign is two wide at a terminal."""
+    width = sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in name)
+    return f"  {name}:{' ' * max(1, _COLUMN - width)}{value}"
 
 
 def mode() -> str:

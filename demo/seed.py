@@ -12,10 +12,10 @@ from rest_framework.authtoken.models import Token
 
 from demo import files, reports
 from demo.stand_ins import DATASET_ID, base_url
-from memory.models import ProjectMemory, ProjectMemoryVersion, WeeklyReport
+from memory.models import FeedbackTally, ProjectMemory, ProjectMemoryVersion, WeeklyReport
 from projects import audit, protocol
 from projects.db import atomic
-from projects.models import Member, Project, VisitPlanEntry
+from projects.models import AuditEntry, Member, Project, VisitPlanEntry
 from skills.models import FieldMapping, Skill
 from skills.services import save_skill
 
@@ -48,9 +48,14 @@ def seed(run: dict[str, Any], today: date) -> Project:
 
 
 def fill(project: Project, today: date) -> None:
-    """Workflows, visit plan, memory, reports, documents: once, when the dictionary is known."""
+    """Workflows, visit plan, memory, reports, documents: once, when the dictionary is known.
+
+    A workflow that a former demo brought and nobody changed since becomes the one of today.
+    """
     with atomic():
-        if not project.skills.exists():
+        if project.skills.exists():
+            _refresh(project, today)
+        else:
             _content(project, today)
 
 
@@ -98,6 +103,19 @@ def _members(project: Project, run: dict[str, Any], today: date) -> None:
         )
 
 
+def _refresh(project: Project, today: date) -> None:
+    for row in files.load("skills.json", today):
+        skill = project.skills.filter(skill_type=row["skill_type"]).first()
+        if skill is None or all(getattr(skill, name) == value for name, value in row.items()):
+            continue
+        changes = AuditEntry.objects.filter(action="skill.change", object_id=str(skill.pk))
+        if changes.exclude(actor=ACTOR).exists():
+            continue
+        for name, value in row.items():
+            setattr(skill, name, value)
+        save_skill(skill=skill, actor=ACTOR)
+
+
 def _content(project: Project, today: date) -> None:
     for row in files.load("field_mappings.json", today):
         FieldMapping.objects.get_or_create(
@@ -130,14 +148,27 @@ def _reports(project: Project, today: date) -> None:
         text, metrics = reports.compose(
             week, start.date(), weeks.get(str(week), {}), enrolled, project.target_enrolment
         )
-        WeeklyReport.objects.get_or_create(
+        end = start + timedelta(days=7)
+        report, new = WeeklyReport.objects.get_or_create(
             project=project,
             week_number=week,
             defaults={
                 "week_start": start,
-                "week_end": start + timedelta(days=7) - timedelta(microseconds=1),
+                "week_end": end - timedelta(microseconds=1),
                 "summary": text,
                 "metrics": metrics,
                 "created_by": "system_scheduler",
+                "counted_at": end,
+                "narrated_at": end,
             },
+        )
+        if new:
+            report.versions.create(
+                version=1, kind="composed", content=text, author=report.created_by
+            )
+    for row in files.load("feedback.json", today):
+        FeedbackTally.objects.get_or_create(
+            project=project,
+            user_id=row["user_id"],
+            defaults={"up": row["up"], "down": row["down"]},
         )

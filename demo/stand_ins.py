@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-import httpx
 from django.conf import settings
+
+from integrations.pool import http
 
 DATASET_ID = "6f1d1a52-3c1f-4d0c-9a57-5f1b7f0c2d11"
 
@@ -34,7 +35,7 @@ def configure(run: dict[str, Any], *, det_url: str, today: date) -> None:
         "wecom": {"users": members()},
     }
     url = f"{base_url()}/_control/configure"
-    httpx.post(url, json=content, timeout=20).raise_for_status()
+    http().post(url, json=content, timeout=20).raise_for_status()
 
 
 def _token(token: str, user: str, export: str, dag: str | None) -> dict[str, Any]:

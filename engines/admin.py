@@ -11,22 +11,26 @@ from django.urls import path
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
+from unfold.decorators import action, display
 
-from engines import console, labels
+from engines import batch_page, console, labels
+from engines.admin_order import order_view
+from engines.admin_traces import AgentTraceAdmin, LlmUsageAdmin
 from engines.models import (
-    AgentTrace,
+    Batch,
     FindingEvent,
-    LlmUsage,
     PendingAction,
     Review,
     SopStep,
     TaskRun,
 )
-from engines.models.runs import Batch
-from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin, roles
+from engines.sop.batches import visible_to
+from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
+from projects.admin_export import ExportAdmin
 from projects.admin_json import folded, shown
 from projects.models import Role
+
+__all__ = ["AgentTraceAdmin", "LlmUsageAdmin"]  # registered where they are defined
 
 
 class StepInline(ReadOnlyInline):
@@ -60,10 +64,10 @@ class FindingInline(ReadOnlyInline):
     per_page = 50
 
 
-class DeciderAdmin(ScopedAdmin):
+class DeciderAdmin(ExportAdmin):
     """Actions of those who decide; an auditor only looks on."""
 
-    def has_decide_permission(self, request: HttpRequest) -> bool:
+    def has_decide_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(set(console.DECIDERS) & roles(request))
 
 
@@ -90,12 +94,23 @@ class TaskRunAdmin(DeciderAdmin):
         ("created_at", "completed_at"),
         ("suspended_at", "resumed_at"),
         ("read_at", "is_complete"),
-        ("skill_version", "current_node"),
+        ("skill_version", "show_node"),
     )
-    readonly_fields = ("show_end",)
+    readonly_fields = ("show_end", "show_node")
     inlines = (FindingInline, StepInline)
-    actions = ("approve_review", "reject_review")
+    actions = ("approve_review", "reject_review", "export_selected")
+    actions_list = ("order", "export_list")
     change_form_template = "engines/run.html"
+
+    @action(
+        description=_("Order a workflow"),
+        url_path="order",
+        permissions=["decide"],
+        icon="play_arrow",
+    )
+    def order(self, request: HttpRequest) -> HttpResponse:
+        """Run a workflow on subjects, or try what it would do."""
+        return order_view(request, self)
 
     @admin.display(description=_("run"))
     def show_run(self, obj: TaskRun) -> str:
@@ -108,6 +123,11 @@ class TaskRunAdmin(DeciderAdmin):
     )
     def show_status(self, obj: TaskRun) -> tuple[str, str]:
         return obj.status, obj.get_status_display()
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: TaskRun) -> str:
+        """Where the run stands; one that is over stands nowhere."""
+        return "-" if obj.final_state else obj.current_node or "-"
 
     @admin.display(description=_("outcome"))
     def show_end(self, obj: TaskRun) -> str:
@@ -175,15 +195,17 @@ class PendingActionAdmin(DeciderAdmin):
         ("event", "instrument"),
         ("instance", "rule_key"),
         ("skill_type", "node"),
-        ("skill_version", "outcome"),
-        "reason",
+        ("skill_version", "show_verdict"),
+        "show_reason",
         "show_detail",
         ("resolved_by", "resolved_at"),
         "resolution",
     )
-    readonly_fields = ("show_detail",)
+    readonly_fields = ("show_detail", "show_verdict", "show_reason")
     inlines = (EventInline,)
-    actions = ("resolve_findings",)
+    actions = ("resolve_findings", "export_selected")
+    actions_list = ("export_list",)
+    whole_texts = {"show_message": "message"}
     change_form_template = "engines/finding.html"
 
     @display(
@@ -205,6 +227,14 @@ class PendingActionAdmin(DeciderAdmin):
     @admin.display(description=_("message"), ordering="message")
     def show_message(self, obj: PendingAction) -> str:
         return Truncator(obj.message).chars(60)
+
+    @admin.display(description=_("outcome"))
+    def show_verdict(self, obj: PendingAction) -> str:
+        return labels.name(labels.VERDICTS, obj.outcome) or "-"
+
+    @admin.display(description=_("reason"))
+    def show_reason(self, obj: PendingAction) -> str:
+        return labels.name(labels.REASONS, obj.reason) or "-"
 
     @admin.display(description=_("what the rule read"))
     def show_detail(self, obj: PendingAction) -> SafeString | str:
@@ -229,7 +259,7 @@ class PendingActionAdmin(DeciderAdmin):
 
 
 @admin.register(Review)
-class ReviewAdmin(ScopedAdmin):
+class ReviewAdmin(ExportAdmin):
     list_display = (
         "show_number",
         "record_id",
@@ -245,12 +275,22 @@ class ReviewAdmin(ScopedAdmin):
         ("record_id", "task_run"),
         ("node", "version"),
         "question",
-        ("status", "reviewers"),
+        ("status", "show_reviewers"),
         ("decided_by", "decided_at"),
         "reason",
-        ("project", "seen"),
+        "project",
+        "seen",
     )
+    labels = {"task_run": _("run")}
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
+    readonly_fields = ("show_reviewers",)
     change_form_template = "engines/review.html"
+
+    @admin.display(description=_("reviewers' roles"))
+    def show_reviewers(self, obj: Review) -> str:
+        names = dict(Role.choices)
+        return ", ".join(str(names.get(role, role)) for role in obj.reviewers) or "-"
 
     @admin.display(description=_("number"), ordering="pk")
     def show_number(self, obj: Review) -> str:
@@ -278,47 +318,49 @@ class ReviewAdmin(ScopedAdmin):
         return answer
 
 
-@admin.register(AgentTrace)
-class AgentTraceAdmin(ScopedAdmin):
+@admin.register(Batch)
+class BatchAdmin(ScopedAdmin):
     list_display = (
         "created_at",
-        "user_id",
-        "intent_type",
-        "show_query",
-        "token_usage",
-        "duration",
-        "success",
+        "show_skill",
+        "show_state",
+        "created_by",
+        "show_project",
     )
-    list_filter = (BY_PROJECT, "intent_type", "success")
-    search_fields = ("user_id", "query")
+    list_filter = (BY_PROJECT, ("skill", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("skill", "project")
     date_hierarchy = "created_at"
     fields = (
-        ("project", "created_at"),
-        ("user_id", "intent_type"),
-        "query",
-        ("token_usage", "duration"),
-        ("success", "model"),
-        "prompt_version",
-        "trace",
-        "left_out",
-        "replaced",
+        ("project", "skill"),
+        ("created_by", "cap"),
+        ("created_at", "ended_at"),
+        "cancelled_at",
     )
+    change_form_template = "engines/batch.html"
 
-    @admin.display(description=_("question, de-identified"))
-    def show_query(self, obj: AgentTrace) -> str:
-        return Truncator(obj.query).chars(60)
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
+        return super().get_queryset(request).filter(pk__in=visible_to(request.user).values("pk"))
 
+    @admin.display(description=_("skill"))
+    def show_skill(self, obj: Batch) -> str:
+        return obj.skill.name or obj.skill.skill_type
 
-@admin.register(LlmUsage)
-class LlmUsageAdmin(ScopedAdmin):
-    view_roles = (Role.ADMIN, Role.AUDITOR)
-    whole_study = True
-    list_display = ("at", "show_project", "purpose", "model", "input_tokens", "output_tokens", "ok")
-    list_filter = (BY_PROJECT, "purpose", "model", "ok")
-    list_select_related = ("project",)
-    date_hierarchy = "at"
+    @display(
+        description=_("status"), label={"running": "info", "ended": "success", "cancelled": ""}
+    )
+    def show_state(self, obj: Batch) -> tuple[str, str]:
+        return batch_page.state(obj)
 
+    def get_urls(self) -> Any:
+        cancel = self.admin_site.admin_view(batch_page.cancel_view)
+        return [
+            path("<uuid:pk>/cancel/", cancel, name="engines_batch_cancel"),
+            *super().get_urls(),
+        ]
 
-@admin.register(Batch)
-class BatchAdmin(HouseAdmin):
-    list_display = ("created_at", "project", "skill", "created_by", "cap", "cancelled_at")
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        batch = self.get_object(request, object_id)
+        extra = (extra_context or {}) | (batch_page.context(request, batch) if batch else {})
+        return super().change_view(request, object_id, form_url, extra)

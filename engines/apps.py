@@ -7,16 +7,28 @@ class EnginesConfig(AppConfig):
     verbose_name = _("Engines")
 
     def ready(self) -> None:
-        from engines import distiller, rule_check, sent
+        from engines import (
+            distiller,
+            memory_reader,
+            narrator,
+            rule_check,
+            sent,
+            weekly_metrics,
+        )
         from engines.tools import registry
         from memory import distiller as memory_distiller
         from memory import hot_preview
+        from memory.agent import extraction
+        from memory.weekly import narrator as weekly_narrator
         from projects import audit
         from skills import validation
 
         validation.register_rule_check(rule_check.problems)
         validation.register_tool_names(registry.names)
         memory_distiller.register(distiller.distil)
+        extraction.register(memory_reader.read)
+        weekly_narrator.register(narrator.narrate)
+        weekly_metrics.register_sources()
         hot_preview.register(sent.preview)
         audit.register(
             **{

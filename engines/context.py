@@ -73,9 +73,8 @@ class _Builder:
         self.parts[part] = self.parts.get(part, 0) + tokens.count(prompt.text)
         return prompt.text
 
-    def add(self, role: str, raw: str) -> None:
-        text = self.gate.text(raw)
-        self.messages.append(Message(role, text))  # type: ignore[arg-type]
+    def add(self, raw: str) -> None:
+        self.messages.append(Message("system", self.gate.text(raw)))
 
 
 def assemble(
@@ -98,10 +97,10 @@ def assemble(
     if material.history and task in HISTORY_TASKS and task != QC:
         history = "\n".join(material.history)
         head.append(build.template("history", "history", history=history))
-    build.add("system", "\n\n".join(head))
+    build.messages.append(Message("system", gate.blocks(head)))
     _add_results(build, material.results)
     if material.session:
-        build.add("system", build.template("session", "session", session=material.session))
+        build.add(build.template("session", "session", session=material.session))
     build.parts["question"] = tokens.count(question)
     build.messages.append(Message("user", question))
     done = Assembled(build.messages, build.parts, "+".join(dict.fromkeys(build.versions)))
@@ -115,10 +114,10 @@ def _add_results(build: _Builder, results: Sequence[ToolResult]) -> None:
     texts = [r for r in results if r.has_data and isinstance(r.data, str)]
     if data:
         shown = "\n".join(marked(build.gate.data(result.data)) for result in data)
-        build.add("system", build.template("data", "data", data=shown))
+        build.add(build.template("data", "data", data=shown))
     if texts:
         shown = "\n".join(marked(str(result.data)) for result in texts)
-        build.add("system", build.template("documents", "documents", documents=shown))
+        build.add(build.template("documents", "documents", documents=shown))
 
 
 def marked(text: str) -> str:

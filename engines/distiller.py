@@ -59,7 +59,7 @@ def distil(brief: Brief) -> Said:
     """The model's changes. Raises memory.distiller.DistillerDown when it gives no usable answer."""
     llm = Llm(brief.project, small=True)
     try:
-        gate = gate_for(brief.project)
+        gate = llm.gate = gate_for(brief.project)
         prompt = _prompt(brief, gate)
         done = llm.ask(
             [Message("user", gate.text(prompt.text))],

@@ -13,7 +13,6 @@ from engines.rules.errors import RuleError
 from engines.rules.fused import fuse
 from engines.rules.js import UNDEFINED
 from engines.rules.standard import compile_standard
-from engines.rules.standard_sweep import StandardSweep
 from engines.rules.text import translate as _
 
 __all__ = ["RuleError", "RuleList", "apply", "compile_rule", "compile_rules"]
@@ -42,7 +41,6 @@ class RuleList:
 
     def __init__(self, logics: Sequence[Any]) -> None:
         self._fused = fuse(logics)
-        self._sweep = StandardSweep(logics, self)
 
     def __call__(self, data: Any = None) -> list[Any]:
         """[value of each rule]; a RuleError of one rule ends the call."""
@@ -52,8 +50,8 @@ class RuleList:
             raise RuleError(_("The data are nested too deeply.")) from None
 
     def sweep(self, records: Iterable[Any]) -> Iterator[list[Any]]:
-        """What a call gives for each of `records` (often a generator), in order, in batches."""
-        return self._sweep.run(records)
+        """What a call gives for each of `records` (often a generator), one by one, in order."""
+        return map(self, records)
 
 
 def compile_rules(logics: Sequence[Any]) -> RuleList:

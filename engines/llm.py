@@ -13,15 +13,17 @@ from datetime import datetime, time
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import F, Sum
 from django.utils.timezone import now
 
 from engines import breaker
 from engines.models import LlmUsage
 from integrations.llm import (
+    PRESETS,
     Completion,
     LlmAbilityMissing,
     LlmClient,
@@ -29,9 +31,11 @@ from integrations.llm import (
     LlmProtocolError,
     LlmUnavailable,
     Message,
+    Preset,
 )
-from integrations.privacy import PrivacyError
+from integrations.privacy import Gate, PrivacyError
 from projects.models import Project
+from projects.prepared import Prepared
 
 logger = logging.getLogger(__name__)
 
@@ -46,12 +50,16 @@ class TokenCapReached(LlmError):
 
 @dataclass
 class Llm:
-    """One request's use of the study's LLM. Make it before threads start; `ask` uses the cache alone."""
+    """One request's use of the study's LLM. Make it before threads start; `ask` uses the cache alone.
+
+    `gate`: what the messages went through, where no trace keeps what it replaced.
+    """
 
     project: Project
     user_id: str = ""
     small: bool = False
     rows: list[LlmUsage] = field(default_factory=list)
+    gate: Gate | None = None
 
     def __post_init__(self) -> None:
         self._left = self.project.llm_daily_token_cap - used_today(self.project)
@@ -169,6 +177,9 @@ class Llm:
 
     def save(self) -> None:
         """Write the rows of all calls; inside the caller's transaction."""
+        replaced = self.gate.replaced if self.gate else []
+        for row in self.rows:
+            row.replaced = replaced
         LlmUsage.objects.bulk_create(self.rows)
 
     def _connected(self) -> list[LlmClient]:
@@ -219,8 +230,13 @@ def client_for(project: Project, *, small: bool = False) -> LlmClient:
     return _client(preset, base_url, _setting("LLM_API_KEY", project.llm_api_key), model)
 
 
+def preset_of(project: Project) -> Preset:
+    """What the study's endpoint can do; an unknown preset is refused by the first call, with its own error."""
+    return PRESETS.get(_setting("LLM_PRESET", project.llm_preset), PRESETS["local"])
+
+
 def _client(preset: str, base_url: str, api_key: str, model: str) -> LlmClient:
-    timeout = float(getattr(settings, "LLM_TIMEOUT_S", 60.0))
+    timeout = float(settings.LLM_TIMEOUT_S)
     try:
         return LlmClient(
             base_url=base_url, api_key=api_key, model=model, preset=preset, timeout=timeout
@@ -244,10 +260,17 @@ def _from_file(name: str) -> str:
         raise LlmNotConfigured(0, f"{name}_FILE") from error
 
 
+def _usage(project: UUID, since: datetime) -> Any:
+    rows = LlmUsage.objects.filter(project=project, at__gte=since).order_by()
+    used = Sum(F("input_tokens") + F("output_tokens"))
+    return rows.values("project").annotate(used=used).values_list("used")
+
+
+_USAGE: Prepared[Any] = Prepared(_usage, UUID, datetime)
+
+
 def used_today(project: Project) -> int:
     """Tokens since midnight of the study's time zone."""
     zone = ZoneInfo(project.timezone)
     midnight = datetime.combine(now().astimezone(zone).date(), time.min, zone)
-    rows = LlmUsage.objects.filter(project=project, at__gte=midnight)
-    sums = rows.aggregate(input=Sum("input_tokens"), output=Sum("output_tokens"))
-    return (sums["input"] or 0) + (sums["output"] or 0)
+    return next((used for (used,) in _USAGE.rows(project.pk, midnight)), 0)

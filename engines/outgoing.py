@@ -7,35 +7,35 @@ from functools import lru_cache
 from django.conf import settings
 
 from integrations.privacy import Gate, Known, birth_fields
-from projects import dictionary, identities
-from projects.models import Member, Project, Subject
+from projects import identities
+from projects.models import Member, Project
+from projects.reader import Reader
 from projects.windows import today_in
 
 
-def gate_for(project: Project, member: Member | None = None) -> Gate:
+def gate_for(project: Project, member: Member | None = None, reader: Reader | None = None) -> Gate:
     """A fresh gate for one request of `member` (None: a job of the house).
 
     Subjects of other sites are masked like identifiers: nobody's request may name them (design.md 9.7).
     Raises integrations.redcap.RedcapError where no dictionary was ever read.
     """
-    metadata = dictionary.load(project)
-    labels = {name: metadata.label(name) for name in metadata.fields}
+    reader = reader or Reader(project, member)
+    metadata = reader.metadata
     return Gate(
-        (identities.known_identifiers(project), _hidden(hidden_ids(project, member))),
+        (identities.known_identifiers(project, reader), _hidden(_of_other_sites(reader))),
         identifier_fields=metadata.identifier_fields - {metadata.record_id_field},
-        birth_fields=birth_fields(labels),
-        labels=labels,
+        birth_fields=birth_fields(metadata.labels),
+        labels=metadata.labels,
         today=today_in(project.timezone),
         digest_key=settings.SECRET_KEY.encode(),
     )
 
 
-def hidden_ids(project: Project, member: Member | None) -> tuple[str, ...]:
+def _of_other_sites(reader: Reader) -> tuple[str, ...]:
     """Subjects that a member with a site may not see."""
-    if member is None or not member.site:
+    if reader.member is None or not reader.member.site:
         return ()
-    subjects = Subject.objects.filter(project=project)
-    return tuple(subjects.exclude(site=member.site).values_list("record_id", flat=True))
+    return tuple(record for record in reader.roster.ids if record not in reader.roster.mine)
 
 
 @lru_cache(maxsize=64)

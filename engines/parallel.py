@@ -10,7 +10,8 @@ from django.db import connection, connections
 from django.utils import translation
 
 R = TypeVar("R")
-WORKERS = 4
+WORKERS = 5
+"""As many subjects as one question may name."""
 
 
 def run_all(jobs: Sequence[Callable[[], R]]) -> list[R]:

@@ -1,10 +1,13 @@
 """What other layers may react to (design.md 2).
 
 Sent with `send` inside the transaction of what happened; receivers only insert rows with a unique key.
-`review_requested(run, review)`: a person is asked. `run_finished(run)`: a run reached an end.
-`review_decided(run, review)`: a person answered, or the question was withdrawn.
+`review_requested(run, review)`: a person is asked.
+`run_finished(run, found?)`: a run reached an end; `found`: its subject's open findings, where they were read.
+`review_decided(run, review, by?)`: a member answered, or the question was withdrawn.
+`batch_finished(batch)`: nothing of a batch is left to start or runs any more.
 `review_reminded(run, review)`, `review_escalated(run, review)`: it waits too long, each once a review;
 an escalated review names ADMIN among its `reviewers`.
+`notice_ready(run, notice)`: a member is to be told something (`engines.sop.notify.Notice`).
 """
 
 from django.dispatch import Signal
@@ -14,3 +17,5 @@ review_reminded = Signal()
 review_escalated = Signal()
 review_decided = Signal()
 run_finished = Signal()
+batch_finished = Signal()
+notice_ready = Signal()

@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 
 from engines import prompts, soft_verdict
 from engines.context import marked
-from engines.llm import Llm, _setting
+from engines.llm import Llm, preset_of
 from engines.outgoing import gate_for
 from engines.soft_verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
 from engines.tools import Status, ToolContext, ToolResult, definitions, execute
 from integrations import tokens
-from integrations.llm import PRESETS, Completion, LlmProtocolError, Message, ToolCall
+from integrations.llm import Completion, LlmProtocolError, Message, ToolCall
 from integrations.privacy import Gate
 from memory import hot
 from projects import dictionary
@@ -43,6 +43,7 @@ class Task:
     """What is to be judged: `rows` of the subject `record_id`, or what `tools` find when it is blank.
 
     `effect_key` names the step for tools that have effects; a step that is tried again has none twice.
+    `can_wait`: what they tell may wait for its reader's time.
     """
 
     project: Project
@@ -53,6 +54,7 @@ class Task:
     rows: Sequence[Mapping[str, Any]] = ()
     tools: tuple[str, ...] = ()
     effect_key: str = ""
+    can_wait: bool = False
 
 
 def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) -> Verdict:
@@ -63,7 +65,8 @@ def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) ->
     """
     llm = Llm(task.project, user_id=task.user_id)
     try:
-        return _Talk(task, llm, gate_for(task.project), keep_alive).run()
+        gate = llm.gate = gate_for(task.project)
+        return _Talk(task, llm, gate, keep_alive).run()
     finally:
         with atomic():
             llm.save()
@@ -113,8 +116,7 @@ class _Talk:
 
     def __post_init__(self) -> None:
         """Settle how the endpoint is asked: its tools, and a verdict by schema or by tool."""
-        # An unknown preset is refused by the first call, with its own error.
-        preset = PRESETS.get(_setting("LLM_PRESET", self.task.project.llm_preset), PRESETS["local"])
+        preset = preset_of(self.task.project)
         self.tools = self.task.tools if preset.tools else ()
         self.offered = definitions(self.tools)
         self.by_schema = preset.json_schema or not preset.tools
@@ -125,6 +127,7 @@ class _Talk:
             member=None,
             gate=self.gate,
             effect_key=self.task.effect_key,
+            can_wait=self.task.can_wait,
             record_id=self.task.record_id,
         )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from engines import sop
-from engines.sop import batches, events
+from engines.sop import batches, events, firing
 from engines.sop.lease import left_behind
 from engines.sop.timeouts import remind_and_escalate
 from projects.models import Project
@@ -42,6 +42,13 @@ def fire_skill(skill_id: str) -> None:
     skill = Skill.objects.select_related("project").filter(pk=skill_id).first()
     if skill:
         sop.fire(skill)
+
+
+@shared_task
+def fire_missed_skills() -> None:
+    """Fire the cron skills that beat or its message missed."""
+    for skill_id in firing.unfired():
+        fire_skill.delay(skill_id)
 
 
 @shared_task

@@ -3,7 +3,10 @@
 import os
 
 from celery import Celery
+from celery.signals import beat_init, worker_init
 from kombu.transport import TRANSPORT_ALIASES
+
+from iit_manager.priority import give_way
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
 # kombu refuses a dotted class in the broker URL: it must be registered by name.
@@ -12,3 +15,5 @@ TRANSPORT_ALIASES["djangodb"] = "projects.broker:Transport"
 app = Celery("iit_manager")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+for starting in (worker_init, beat_init):
+    starting.connect(give_way)

@@ -100,8 +100,15 @@ def _study(user: User, project: Project) -> dict[str, Any]:
         "subjects": subjects,
         "sync": sync,
         "sync_failed": failed,
-        **_enrolment(project),
+        "is_whole": _sees_all_sites(user, project),
+        **(_enrolment(project) if _sees_all_sites(user, project) else {}),
     }
+
+
+def _sees_all_sites(user: User, project: Project) -> bool:
+    """Whether the study's own figures may be shown: they count the subjects of every site."""
+    everything = getattr(user, "is_superuser", False)
+    return bool(everything) or memberships(user).filter(project=project, site="").exists()
 
 
 def _roles(user: User, project: Project) -> str:
@@ -144,8 +151,12 @@ def _house() -> dict[str, Any]:
 
 
 def _letters(user: User, projects: Iterable[Project]) -> dict[str, int] | None:
-    """Messages to WeCom that were given up or still wait, in studies that the user administers."""
-    mine = [project.pk for project in projects if has_role(user, project.pk, Role.ADMIN)]
+    """Messages to WeCom that were given up or still wait, in studies that the user administers as a whole."""
+    mine = [
+        project.pk
+        for project in projects
+        if has_role(user, project.pk, Role.ADMIN) and _sees_all_sites(user, project)
+    ]
     if not mine:
         return None
     rows = OutboxMessage.objects.filter(project__in=mine)

@@ -88,7 +88,7 @@ def database(url: str, var: Path) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname or "",
         "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": 60,
+        "CONN_MAX_AGE": 600,  # opening one takes longer than acknowledging a callback
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }

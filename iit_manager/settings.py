@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "wechat.middleware.CallbacksFirst",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -117,16 +118,24 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
+WORKER_NICE = envint("WORKER_NICE", 10)
+WAKE_REST_S = 0.02  # between two messages that wake workers (projects.wakes)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},
     "sweep messages": {"task": SWEEPERS[0], "schedule": 30.0},
     "sweep runs": {"task": SWEEPERS[1], "schedule": 30.0},
+    "fire missed skills": {"task": "engines.tasks.fire_missed_skills", "schedule": 60.0},
     "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
     "distil memory": {"task": "memory.tasks.distil_days", "schedule": 3600.0},
     "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 86400.0},
+    "weekly reports": {"task": "memory.tasks.write_reports", "schedule": 3600.0},
+    "profile users": {"task": "memory.tasks.profile_users", "schedule": 3600.0},
+    "forget flow log": {"task": "memory.tasks.purge_flow_logs", "schedule": 86400.0},
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
-    "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 600.0},
+    "sweep turns": {"task": "memory.tasks.sweep_turns", "schedule": 300.0},
+    "end sessions": {"task": "memory.tasks.summarize_sessions", "schedule": 600.0},
+    "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 240.0},
 }
 
 AUTHENTICATION_BACKENDS = [
@@ -217,6 +226,8 @@ MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
 
 # REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
 REDCAP_REQUESTS_PER_SECOND = 2.0
+# How old the list of subjects may be that names in a question are looked up in.
+ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300)
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
 _SIM = f"http://127.0.0.1:{SIM_PORT}"
@@ -242,12 +253,22 @@ WECOM_API_BASE = envstr(
 ).rstrip("/")
 WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN", _demo["WECOM_AIBOT_TOKEN"])
 WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY", _demo["WECOM_AIBOT_AES_KEY"])
+WECOM_AIBOT_TOKEN_OLD = envstr("WECOM_AIBOT_TOKEN_OLD")
+WECOM_AIBOT_AES_KEY_OLD = envstr("WECOM_AIBOT_AES_KEY_OLD")
+WECOM_WINDOW_S = envint("WECOM_WINDOW_S", 600)
+# 5000 characters are eight parts (wecom.md O15); 30 messages a minute reach a member.
+WECOM_MOST_PARTS = envint("WECOM_MOST_PARTS", 8)
+WECOM_REMIND_HOURS = envint("WECOM_REMIND_HOURS", 24)
+WECOM_RETENTION_DAYS = envint("WECOM_RETENTION_DAYS", 30)
 
 LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
 LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip("/")
 LLM_API_KEY = envstr("LLM_API_KEY", _demo["LLM_API_KEY"])
 LLM_MODEL = envstr("LLM_MODEL")
 LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
+# Which profile the Memory Manager fills: memory/agent/schemas/.
+MEMORY_SCHEMA = envstr("MEMORY_SCHEMA", "clinical")
+LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60)
 
 LOGGING = {
     "version": 1,

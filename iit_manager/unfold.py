@@ -57,6 +57,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
             _item("engines.Review", "rule", _("Reviews"), **_badge(request)),
             _item("engines.PendingAction", "flag", _("Findings")),
             _item("engines.TaskRun", "play_circle", _("Runs")),
+            _item("engines.Batch", "stacks", _("Batches")),
         ),
         _group(
             _("Study"),
@@ -73,6 +74,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
             _item("memory.ProjectMemory", "local_fire_department", _("Hot memory")),
             _item("memory.WeeklyReport", "calendar_view_week", _("Weekly reports")),
             _item("memory.UserMemory", "person_book", _("User memories")),
+            _item("memory.UserProfile", "contact_page", _("User profiles")),
             _item("memory.ConversationHistory", "forum", _("Conversations")),
             _item("memory.MemoryProposal", "rule", _("Memory proposals")),
             _item("memory.MemoryTombstone", "delete_sweep", _("Removed lines")),

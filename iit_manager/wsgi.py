@@ -1,12 +1,21 @@
 """WSGI entry point for gunicorn."""
 
 import os
+import sys
 from io import StringIO
 
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
-application = get_wsgi_application()
+_django = get_wsgi_application()
 # A server runs no checks of its own: one with demo or missing secrets must not start (contracts.md).
 call_command("check", stdout=StringIO(), stderr=StringIO())
+
+from engines.intents import detect  # noqa: E402 - Django first
+from iit_manager.charset import TextCharset  # noqa: E402
+
+detect("入组了吗?")  # loads the model now: WeCom's first callback does not wait for it
+# A thread that comes back from the database waits so long for its turn, at each of its trips.
+sys.setswitchinterval(0.0005)
+application = TextCharset(_django)

@@ -171,14 +171,21 @@ def _passages(records: list[Any]) -> Iterator[Passage]:
 
 
 def _of_segment(record: dict[str, Any], segment: Any) -> Passage:
-    if not isinstance(segment, dict):
+    document = segment.get("document") or {} if isinstance(segment, dict) else None
+    hits = record.get("child_chunks") or []
+    if (
+        not isinstance(segment, dict)
+        or not isinstance(document, dict)
+        or not isinstance(hits, list)
+    ):
         raise DifyProtocolError(200)
-    children = [c for c in record.get("child_chunks") or [] if isinstance(c, dict)]
+    position = segment.get("position")
+    children = [c for c in hits if isinstance(c, dict)]
     scores = [_score(record.get("score")), *(_score(child.get("score")) for child in children)]
     return Passage(
-        document=str((segment.get("document") or {}).get("name") or ""),
+        document=str(document.get("name") or ""),
         content=_content(segment, children),
-        position=int(segment.get("position") or 0),
+        position=position if isinstance(position, int) else 0,
         score=next((score for score in scores if score is not None), None),
         segment_id=str(segment.get("id") or ""),
     )

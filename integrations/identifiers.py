@@ -5,10 +5,12 @@ They err on the side of masking. A check digit never decides: an ID card with a 
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 NAME = "姓名"
 ID_CARD = "证件号"
@@ -19,12 +21,22 @@ ACCOUNT = "账号"
 ADDRESS = "地址"
 NUMBER = "号码"
 BIRTH = "出生日期"
+SUBJECT = "受试者"
 
+# Bounded, so that no run of blanks can make a pattern try again and again. Where a pattern begins with
+# a digit, what may not stand before it is asked second: the search then leaps from digit to digit.
 _EDGE = r"(?<![\dA-Za-z])"
 _END = r"(?![\dA-Za-z])"
-_IS = r"\s*(?:号码?|编号|id)?\s*(?:为|是|叫|:|=)*\s*"
+_IS = r"\s{0,9}(?:号码?|编号|id|no\.?)?(?:为|是|叫|[\s:=(\[【“”\"'「《<]){0,9}"
+DASHES = "\u2010-\u2015\u2212-"
+DOTS = "·•‧∙⋅・ᐧ"
+_SEPARATOR = rf"[ \t.,_/|{DASHES}]"
+_BETWEEN, _MAYBE = rf"{_SEPARATOR}{{1,3}}", rf"{_SEPARATOR}{{0,3}}"
 # A viral load has eleven digits too.
 _COUNTED = r"(?!\s?(?:IU|copies|拷贝|CFU))"
+_MOBILE_GROUPS = ((3, 4, 4), (3, 8), (7, 4), (5, 6), (6, 5), (3, 3, 5), (3, 5, 3), (1,) * 11)
+_AREA = r"(?:10|2\d|[3-9]\d{2})"
+_YEAR, _MONTH, _DAY = r"(?:19|20)\d{2}", r"(?:0[1-9]|1[0-2])", r"(?:[0-2]\d|3[01])"
 # Not a date ("检查 2026-02-05"), not a stretch of time or a count ("住院 120 天").
 _NUMBERED = (
     r"(?!(?:19|20)\d{2}[-/.年]\d)([A-Z]{0,4}-?\d[\dA-Z-]{2,20}+)"
@@ -69,30 +81,65 @@ def _pattern(kind: str, regex: str, flags: int = re.IGNORECASE) -> Pattern:
     return Pattern(kind, re.compile(regex, flags))
 
 
+def _mobile() -> str:
+    """What follows the 1 of a mobile number: in one piece, or in groups with the same between all."""
+    digits = ["[3-9]", *([r"\d"] * 9)]
+    shapes = ["".join(digits)]
+    for number, groups in enumerate(_MOBILE_GROUPS, 2):
+        ends = set(itertools.accumulate(groups[:-1]))
+        first = min(ends)
+        between = {end: rf"({_BETWEEN})" if end == first else rf"\{number}" for end in ends}
+        shapes.append("".join(between.get(at, "") + digit for at, digit in enumerate(digits, 1)))
+    return f"(?:{'|'.join(shapes)})"
+
+
+_MOBILE = _mobile()
+
 PATTERNS = (
-    _pattern(EMAIL, r"[A-Z0-9._%+-]{1,64}\s?@\s?[A-Z0-9-]{1,63}(?:\.[A-Z0-9-]{1,63}){1,4}"),
-    _pattern(ID_CARD, rf"{_EDGE}[1-9]\d{{5}}[ -]?(?:19|20)\d{{6}}[ -]?\d{{3}}[ -]?[\dX]{_END}"),
-    _pattern(ID_CARD, rf"{_EDGE}\d{{17}}[\dX]{_END}"),
-    _pattern(ID_CARD, rf"{_EDGE}\d{{15}}{_END}"),
-    _pattern(ID_CARD, rf"(?:身份证|护照|军官证|证件){_IS}([A-Z]{{0,2}}\d[\dA-Z-]{{4,20}})"),
+    _pattern(
+        EMAIL,
+        r"[A-Z0-9._%+-]{1,64}\s?(?:@|[(\[]at[)\]])\s?[A-Z0-9-]{1,63}(?:\s?\.[A-Z0-9-]{1,63}){1,4}",
+    ),
+    _pattern(
+        ID_CARD,
+        rf"[1-9](?<!\d\d)\d{{5}}{_MAYBE}{_YEAR}{_MAYBE}{_MONTH}{_MAYBE}{_DAY}{_MAYBE}\d{{3}}{_MAYBE}[\dX](?!\d)",
+    ),
+    _pattern(ID_CARD, rf"[1-9](?<!\d\d)(?:{_BETWEEN}\d){{16}}{_BETWEEN}[\dX](?!\d)"),
+    _pattern(ID_CARD, rf"\d(?<!\d\d)\d{{3}}(?:{_BETWEEN}\d{{4}}){{3}}{_BETWEEN}\d[\dX](?!\d)"),
+    _pattern(ID_CARD, r"\d(?<!\d\d)\d{16}[\dX](?!\d)"),
+    _pattern(ID_CARD, r"\d(?<!\d\d)\d{14}(?!\d)"),
+    _pattern(
+        ID_CARD, rf"[1-9](?<!\d\d)\d{{5}}{_BETWEEN}\d{{2}}{_MONTH}{_DAY}{_BETWEEN}\d{{3}}(?!\d)"
+    ),
+    _pattern(
+        ID_CARD,
+        rf"(?:身份证|护照|军官证|证件){_IS}(?:[\u4e00-\u9fff]字第)?([A-Z]{{0,2}}\d[\dA-Z-]{{4,20}})",
+    ),
     _pattern(ACCOUNT, rf"{_EDGE}\d{{4}}(?:[ -]\d{{4}}){{3}}(?:[ -]\d{{1,3}})?{_END}"),
     _pattern(
         ACCOUNT,
         rf"(?:银行卡|卡号|账号|医保卡?|社保卡?|医保){_IS}([A-Z]{{0,3}}\d[\dA-Z -]{{4,25}}\d)",
     ),
-    _pattern(
-        PHONE,
-        rf"{_EDGE}(?:\(?\+?(?:00)?86\)?[ -]?)?1[3-9]\d[ .-]?\d{{4}}[ .-]?\d{{4}}{_END}{_COUNTED}",
-    ),
-    _pattern(PHONE, rf"{_EDGE}1[3-9]\d[ .-]\d{{3}}[ .-]\d{{5}}{_END}"),
-    _pattern(PHONE, rf"{_EDGE}1[ .-][3-9](?:[ .-]\d){{9}}{_END}"),
+    _pattern(PHONE, rf"(86(?<![1-9]86)\)?{_MAYBE}1{_MOBILE})(?!\d){_COUNTED}"),
+    _pattern(PHONE, rf"(1(?<!\d1){_MOBILE})(?!\d){_COUNTED}"),
     _pattern(PHONE, r"[一幺][三四五六七八九][零〇一二三四五六七八九幺]{9}"),
     _pattern(
         PHONE, rf"{_EDGE}\(?0\d{{2,3}}\)?[ -]?\d{{7,8}}(?:[ -]?(?:转|ext\.?)?\d{{1,5}})?{_END}"
     ),
+    _pattern(PHONE, rf"0(?<!\d0){_AREA}\)?{_MAYBE}\d{{3,4}}{_MAYBE}\d{{4}}(?!\d)"),
+    _pattern(
+        PHONE,
+        rf"86(?<![1-9]86){_BETWEEN}\(?0?{_AREA}\)?{_MAYBE}\d{{3,4}}{_MAYBE}\d{{4}}(?!\d)",
+    ),
+    _pattern(PHONE, rf"[48]00(?<!\d\d00){_BETWEEN}\d{{3}}{_MAYBE}\d{{4}}(?!\d)"),
     _pattern(PHONE, rf"(?:电话|手机|座机|联系方式|tel|phone){_IS}(\+?\d[\d ()-]{{5,18}}\d)"),
     _pattern(
         HOSPITAL, rf"(?:住院|门诊|病案|病历|急诊|MRN|HIS)(?:号码?|编号|ID|#)?{_IS}{_NUMBERED}"
+    ),
+    _pattern(
+        HOSPITAL,
+        r"(?:hospital|inpatient|outpatient|admission|medical record|chart) ?(?:id|no\.?|number|#)"
+        rf"{_IS}{_NUMBERED}",
     ),
     _pattern(
         HOSPITAL,
@@ -121,15 +168,34 @@ PATTERNS = (
     _pattern(NUMBER, rf"{_EDGE}\d{{13,30}}{_END}"),
 )
 
+_SHORT_ID = r"\d{1,4}(?:[-/]\d{1,4}){0,2}"
+_SHORT_IDS = rf"{_SHORT_ID}(?:\s?[、,和与及]\s?{_SHORT_ID}){{0,50}}"
+SHORT_ID = re.compile(_SHORT_ID)
+SUBJECT_NUMBERS = (
+    re.compile(
+        r"(?:受试者|患者|病人|病例|病友|参与者|编号|记录|筛选号|随机号|入组号|subject|patient|participant|record)"
+        r"\s{0,3}(?:编号|号码?|id|no\.?|number)?(?:为|是|[\s:=#(\"'“]){0,4}"
+        rf"{_SHORT_IDS}(?!\d|\.\d|\]|\s?(?:例|人|名|位|个|天|日|周|岁|次|月|年|%))",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?<![\d./月年-]){_SHORT_IDS}\s?号"),
+    re.compile(rf"(?<!\w)(?:#|no\.?|id)\s?:?\s?{_SHORT_ID}(?!\d|\.\d|\])", re.IGNORECASE),
+)
+"""Where the words around say that a bare number is a subject: 受试者 7, 7、12号, #7."""
+
 STRONG_NAME = re.compile(
-    r"(?:姓名|名字|名叫|叫做|联系人|家属|监护人|配偶|女儿|儿子|丈夫|妻子|父亲|母亲)\s*(?:为|是|叫|:)*\s*"
+    r"(?:姓名|名字|名叫|叫做|联系人|家属|监护人|配偶|女儿|儿子|丈夫|妻子|父亲|母亲)(?:为|是|叫|[\s:]){0,9}"
     rf"({_FULL_NAME}|[\u4e00-\u9fff]·[\u4e00-\u9fff]{{1,8}})"
 )
+KIN = re.compile(
+    r"(?:其[妻夫子女父母兄弟姐妹]|老伴|老公|老婆|爱人|哥哥|弟弟|姐姐|妹妹|儿媳|女婿|陪护|陪同人|紧急联系)"
+    rf"(?:为|是|叫|[\s:]){{0,9}}((?!{_NOT_NAMES}){_FULL_NAME}){_AFTER_NAME}"
+)
 NAMED_FIELD = re.compile(
-    r"姓名\s*(?:为|是|叫|:)+\s*([\u4e00-\u9fff·]{2,12}|[A-Za-z][A-Za-z .'-]{1,40})"
+    r"姓名\s{0,9}(?:为|是|叫|:){1,4}\s{0,9}([\u4e00-\u9fff·]{2,12}|[A-Za-z][A-Za-z .'-]{1,40})"
 )
 WEAK_NAME = re.compile(
-    r"(?:患者|受试者|病人|病友|参与者|病患)\s*(?:姓名|名字)?\s*(?:为|是|叫|:)*\s*"
+    r"(?:患者|受试者|病人|病友|参与者|病患)\s{0,9}(?:姓名|名字)?(?:为|是|叫|[\s:]){0,9}"
     rf"((?!{_NOT_NAMES}){_FULL_NAME}){_AFTER_NAME}"
 )
 _TITLES = "先生|女士|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|伯伯|奶奶|爷爷|小姐|师傅|老伯|太太"
@@ -141,32 +207,74 @@ SURNAMED = re.compile(
 LATIN_NAME = re.compile(
     r"(?i:\b(?:patient|subject|name))(?i:\s+name)?\s*(?:is|:)?\s*([A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20}){1,2})\b"
 )
-NAMES = (NAMED_FIELD, STRONG_NAME, WEAK_NAME, TITLED_NAME, SURNAMED, LATIN_NAME)
-BIRTH_DATE = re.compile(
-    r"(?:出生日期|出生年月日?|出生|生日|生于|DOB|birth(?:day| date)?)\s*(?:为|是|于|:)*\s*"
-    r"((?:19|20)\d{2}\s*[-/.年]\s*\d{1,2}(?:\s*[-/.月]\s*\d{1,2}\s*日?)?|(?:19|20)\d{6})",
-    re.IGNORECASE,
+REST_OF_NAME = re.compile(rf"\[{NAME}#\d+\]((?:[{DOTS}][\u4e00-\u9fff]{{2,8}})+)")
+NAMES = (REST_OF_NAME, NAMED_FIELD, STRONG_NAME, KIN, WEAK_NAME, TITLED_NAME, SURNAMED, LATIN_NAME)
+_BIRTH_CUE = (
+    r"(?:出生日期|出生年月日?|出生|生日|生于|DOB|birth(?:day| date)?)(?:为|是|于|[\s:(]){0,6}"
+)
+_WRITTEN_DAY = (
+    rf"{_YEAR}\s?[/.年{DASHES}]\s?\d{{1,2}}(?:\s?[/.月{DASHES}]\s?\d{{1,2}}\s?日?)?|{_YEAR}\d{{4}}|"
+    rf"\d{{1,2}}\s?[/.{DASHES}]\s?\d{{1,2}}\s?[/.{DASHES}]\s?{_YEAR}|"
+    rf"[A-Z]{{3,9}}\.? \d{{1,2}},? {_YEAR}|\d{{1,2}}[ -][A-Z]{{3,9}}\.?,?[ -]{_YEAR}|"
+    r"\d{1,2}月\d{1,2}[日号]"
+)
+BIRTH_DATES = (
+    re.compile(rf"{_BIRTH_CUE}({_WRITTEN_DAY})", re.IGNORECASE),
+    re.compile(
+        rf"({_YEAR}[/.年{DASHES}]\d{{1,2}}[/.月{DASHES}]\d{{1,2}}日?)\s?(?:出生|生人|生(?=$|[^\u4e00-\u9fff]))"
+    ),
 )
 GENE = re.compile(
     r"基因|突变|测序|外显子|单核苷酸|snp|genotyp|genom|mutation|(?:^|_)genes?(?:_|$)", re.IGNORECASE
 )
+DATED = re.compile(r"\s*(?:19|20)\d{2}")
 BIRTH_FIELD = re.compile(r"出生|生日|(?:^|_)(?:dob|birth)", re.IGNORECASE)
 
 
 IDENTIFYING_FIELD = re.compile(
     r"姓名|患者名|受试者名|名字|身份证|证件号|护照|军官证|电话|手机|联系方式|座机|传真|住院号|门诊号|病案号|病历号|就诊号|就诊卡|"
-    r"诊疗卡|地址|住址|户籍|邮箱|邮编|微信|银行卡|账号|卡号|医保|社保|联系人|监护人|家属|照片|人脸|指纹|(?:姓名|患者|受试者|名)缩写|^缩写$|"
-    r"(?:^|_)(?:patient|subject|full|first|last|family|given|sur|pt)_?name(?:$|_)|^name$|(?:^|_)(?:xm|xingming)(?:$|_)|"
-    r"(?:^|_)(?:id_?card|id_?(?:no|number)|identity|passport|ssn|mrn|phone|mobile|tel|telephone|fax|cell|"
-    r"e?mail|address|addr|zip|postcode|wechat|weixin|bank|insurance|initials?|contact|guardian|"
-    r"hospital_?no|inpatient_?no|outpatient_?no|medical_?record(?:_?no)?|photo)(?:$|_|\d)",
+    r"诊疗卡|登记号|病理号|影像号|条码|地址|住址|户籍|户口|工作单位|邮箱|邮编|邮政编码|微信|QQ|银行卡|账号|卡号|医保|社保|社会保障号|"
+    r"联系人|监护人|家属|照片|人脸|指纹|车牌|设备序列号|拼音(?:首字母|缩写)|(?:姓名|患者|受试者|名)缩写|^缩写$|"
+    r"(?:^|_)(?:patient|subject|full|first|last|family|given|sur|pt)_?name(?:$|_)|^(?:name|bank|cell|initial)$|"
+    r"(?:^|_)(?:xm|xingming|sfzh?|zyh|mzh|bah|sjh|lxdh)(?:$|_)|"
+    r"(?:^|_)(?:id_?card|id_?(?:no|number)|identity|national_?id|passport|ssn|mrn|phone|mobile|tel|telephone|fax|"
+    r"cell_?phone|e?mail|address|addr|zip|zip_?code|postcode|wechat|weixin|qq|bank_?(?:no|card|account|acct)|"
+    r"insurance|(?:pt|patient|subject)_?initial|initials|contact|guardian|device_?id|imei|"
+    r"(?:hosp|hospital|inpatient|outpatient|admission)_?(?:no|num|number|id)|medical_?record(?:_?no)?|photo)(?:$|_|\d)|"
+    r"\b(?:(?:patient|subject|full|first|last|family|given)(?:'s)? name|"
+    r"(?:tele|mobile |cell ?)?phone (?:no|number)|(?:tele|mobile |cell ?)phone$|"
+    r"national id|id (?:card|no|number)|passport|medical record|social security|"
+    r"(?:hospital|inpatient|outpatient|admission) (?:no|number|id)|e-?mail|(?:home |mailing |street )?address$|"
+    r"zip code|postal code|contact (?:person|name|number)|initials$)\b",
     re.IGNORECASE,
 )
 NOT_IDENTIFYING = re.compile(
-    r"最后.{0,4}联系|(?:失去|能否|是否|有无|愿意).{0,4}联系|电话(?:随访|访视).{0,4}(?:日期|时间|次数|结果|完成)|"
+    r"最后.{0,4}联系|(?:失去|能否|是否|有无|愿意).{0,4}(?:联系|电话)|电话(?:随访|访视).{0,4}(?:日期|时间|次数|结果|完成)|"
     r"contact_(?:date|yn)|insurance_type|医保类型",
     re.IGNORECASE,
 )
+
+
+def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
+    """Fields that hold a date of birth, by name or label."""
+    return frozenset(
+        name
+        for name, label in labels.items()
+        if BIRTH_FIELD.search(name) or BIRTH_FIELD.search(label)
+    )
+
+
+def age_on(birth: str, today: date | None) -> int | None:
+    """Completed years on `today`; None without a full, possible date."""
+    digits = re.findall(r"\d+", birth)
+    if today is None or not digits:
+        return None
+    parts = [digits[0][:4], digits[0][4:6], digits[0][6:8]] if len(digits[0]) == 8 else digits
+    try:
+        born = date(int(parts[0]), int(parts[1]), int(parts[2]))
+    except (ValueError, IndexError):
+        return None
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
 
 
 def identifies(name: str, label: str = "") -> bool:
@@ -182,6 +290,15 @@ def surname(name: str) -> str:
         return ""
     found = re.match(_COMPOUND, name)
     return found[0] if found and len(name) > 2 else name[0]
+
+
+def name_spellings(name: str) -> list[str]:
+    """Other ways to say a name of several parts: the first of 阿依古丽·买买提 alone, Smith, John."""
+    parts = [part for part in re.split(rf"[{DOTS}.]", name) if len(part) > 1]
+    if len(parts) > 1 and not name.isascii():
+        return parts
+    first, _blank, last = name.rpartition(" ")
+    return [f"{last} {first}"] if first.isascii() and first and last.isascii() else []
 
 
 def addressed(surnames: Collection[str]) -> re.Pattern[str]:
@@ -213,10 +330,16 @@ def birth_spellings(value: str) -> list[str]:
     ]
 
 
+_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
+
+
 def normalise(text: str) -> str:
     """NFKC, digits of every script as ASCII, invisible characters dropped."""
     folded = unicodedata.normalize("NFKC", text)
-    if folded.isascii():
+    # Invisible characters are not printable either: most texts need no look at each character.
+    if folded.isascii() or (
+        folded.replace("\n", "").isprintable() and not _FOREIGN_DIGIT.search(folded)
+    ):
         return folded
     return "".join(_plain(char) for char in folded if unicodedata.category(char) != "Cf")
 
@@ -246,11 +369,14 @@ _SHAPES = (
     (ID_CARD, r"\d{15}|\d{17}[\dX]"),
     (PHONE, r"[+\d][\d -]{6,16}"),
     (HOSPITAL, r"[A-Z]{0,4}-?\d[\dA-Z-]{2,20}"),
-    (NAME, r"[\u4e00-\u9fff·]{2,5}|[A-Z][A-Z .'-]{1,40}"),
+    (
+        NAME,
+        rf"[\u4e00-\u9fff]{{2,5}}|[\u4e00-\u9fff]+(?:[{DOTS}][\u4e00-\u9fff]+)+|[A-Z][A-Z .'-]{{1,40}}",
+    ),
     (ADDRESS, r"[\u4e00-\u9fff].{5,}"),
 )
 _KINDS = {
-    "受试者": r"受试者",
+    SUBJECT: r"受试者",
     NAME: r"姓名|名字|name|initial|缩写",
     ID_CARD: r"身份|证件|id_?(?:card|no)|passport|护照",
     PHONE: r"电话|手机|phone|mobile|tel",

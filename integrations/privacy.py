@@ -15,13 +15,28 @@ import os
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from integrations import identifiers
-from integrations.identifiers import BIRTH, BIRTH_DATE, BIRTH_FIELD, GENE, NAME, NAMES, PATTERNS
+from integrations.identifiers import (
+    BIRTH,
+    BIRTH_DATES,
+    BIRTH_FIELD,
+    DATED,
+    GENE,
+    NAME,
+    NAMES,
+    PATTERNS,
+    SHORT_ID,
+    SUBJECT,
+    SUBJECT_NUMBERS,
+    age_on,
+    birth_fields,
+)
 from integrations.known import NEVER, Known, squeeze
 
 __all__ = [
@@ -134,8 +149,7 @@ class Gate:
     """De-identifies what one request sends out.
 
     `known`: the study's identifier values; `identifier_fields`: dictionary fields that are dropped;
-    `birth_fields`: replaced by the age on `today`; `labels`: field -> label, for gene fields;
-    `hidden`: {text: kind} masked as well, such as ids of subjects the reader may not see.
+    `birth_fields`: replaced by the age on `today`; `labels`: field -> label, for gene fields.
     """
 
     def __init__(
@@ -146,7 +160,6 @@ class Gate:
         birth_fields: Collection[str] = (),
         labels: Mapping[str, str] | None = None,
         today: date | None = None,
-        hidden: Mapping[str, str] | None = None,
         digest_key: bytes = b"",
     ) -> None:
         self._known = [known] if isinstance(known, Known) else list(known)
@@ -155,7 +168,6 @@ class Gate:
         self._birth_fields = frozenset(birth_fields)
         self._labels = dict(labels or {})
         self._today = today
-        self._hidden = dict(hidden or {})
         self._key = digest_key or b"privacy"
         self._placeholders: dict[tuple[str, str], str] = {}
         self._own: dict[str, str] = {}
@@ -187,6 +199,15 @@ class Gate:
                 return Deidentified(self._mask(raw), _SEAL)
             finally:
                 self._from_reader = False
+
+    @_fail_closed
+    def blocks(self, raw: Sequence[str], joint: str = "\n\n") -> Deidentified:
+        """Texts that come with every message, each with a heading of its own, joined.
+
+        The same as `text` of each; what has to be masked in one is remembered from call to call.
+        """
+        with self._lock:
+            return Deidentified(joint.join(self._steady(text) for text in raw), _SEAL)
 
     @_fail_closed
     def data(self, obj: Any) -> Deidentified:
@@ -224,12 +245,23 @@ class Gate:
             self._own[token] = value
         return token
 
+    def _steady(self, raw: str) -> str:
+        found = _sketch(raw, tuple(self._known), self._today)
+        if found is None:
+            return self._mask(raw)
+        for kind, value, age in found.met:
+            if age:
+                self._placeholders.setdefault((kind, value), age)
+            else:
+                self._token(kind, value)
+        pieces = (p if isinstance(p, str) else self._token(*p) for p in found.pieces)
+        return "".join(pieces)
+
     def _mask(self, raw: str) -> str:
         text = identifiers.normalise(raw)
-        for value, kind in self._hidden.items():
-            text = _whole(value).sub(lambda found, k=kind: self._token(k, found[0]), text)  # type: ignore[misc]
         for known in self._known:
             text = self._mask_known(text, known)
+        text = self._mask_numbered(text)
         for known in self._known:
             text = self._substitute(NAME, known.addressed, text)
         text = self._mask_births(text)
@@ -268,6 +300,17 @@ class Gate:
             position = copied = found.end()
         return "".join([*pieces, text[copied:]]) if pieces else text
 
+    def _mask_numbered(self, text: str) -> str:
+        """Subjects whose id is a bare number, where the words around say that it is one."""
+        numbers = frozenset[str]().union(*(known.numbers for known in self._known))
+
+        def subject(found: re.Match[str]) -> str:
+            return self._token(SUBJECT, found[0]) if found[0] in numbers else found[0]
+
+        for regex in SUBJECT_NUMBERS if numbers else ():
+            text = regex.sub(lambda found: SHORT_ID.sub(subject, found[0]), text)
+        return text
+
     def _mask_births(self, text: str) -> str:
         def age(found: re.Match[str]) -> str:
             years = age_on(found[1], self._today)
@@ -275,7 +318,9 @@ class Gate:
             self._placeholders.setdefault((BIRTH, found[1]), shown)
             return shown if years is not None else found[0].replace(found[1], shown)
 
-        return BIRTH_DATE.sub(age, text)
+        for regex in BIRTH_DATES:
+            text = regex.sub(age, text)
+        return text
 
     def _clean(self, obj: Any) -> Any:
         if isinstance(obj, Mapping):
@@ -283,22 +328,28 @@ class Gate:
         if isinstance(obj, list | tuple | set | frozenset):
             items = (self._clean(item) for item in obj if not self._is_dropped_row(item))
             return list(items)
-        if obj is None or isinstance(obj, bool | float):
+        if obj is None or isinstance(obj, bool):
             return obj
-        if isinstance(obj, int):
-            return obj if abs(obj) < 10**10 else self._mask(str(obj))
+        if isinstance(obj, int | float):
+            masked = self._mask(str(obj))
+            return obj if masked == str(obj) else masked
         return str(self.text(obj)) if isinstance(obj, Deidentified) else self._mask(str(obj))
 
     def _clean_mapping(self, obj: Mapping[Any, Any]) -> dict[str, Any]:
         clean: dict[str, Any] = {}
         for key, value in obj.items():
             name = str(key)
-            if name in self._birth_fields:
+            if self._is_birth(name, value):
                 years = age_on(str(value), self._today)
-                clean |= {"age": years} if years is not None else {}
+                clean |= {"age": years} if years is not None and "age" not in obj else {}
             elif not self.drops(name):
                 clean[self._mask(name)] = self._clean(value)
         return clean
+
+    def _is_birth(self, name: str, value: Any) -> bool:
+        """A field of birth, or a date below a label of one (a weight at birth is none)."""
+        labelled = BIRTH_FIELD.search(name) and DATED.match(str(value))
+        return name in self._birth_fields or bool(labelled)
 
     def _is_dropped_row(self, item: Any) -> bool:
         if not isinstance(item, Mapping):
@@ -317,28 +368,32 @@ class Gate:
         return bool(GENE.search(base) or GENE.search(label))
 
 
-def _whole(value: str) -> re.Pattern[str]:
-    letters = r"[\s-]?".join(re.escape(char) for char in value if char not in " -")
-    return re.compile(rf"(?<![0-9A-Za-z]){letters}(?![0-9A-Za-z])", re.IGNORECASE)
+@dataclass(frozen=True)
+class _Sketch:
+    """A masked text without the numbers of its placeholders: (kind, value) stands for one.
+
+    `met`: (kind, value, age or "") of everything masked, in the order in which it was found.
+    """
+
+    pieces: tuple[str | tuple[str, str], ...]
+    met: tuple[tuple[str, str, str], ...]
 
 
-def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
-    """Fields that hold a date of birth, by name or label."""
-    return frozenset(
-        name
-        for name, label in labels.items()
-        if BIRTH_FIELD.search(name) or BIRTH_FIELD.search(label)
-    )
-
-
-def age_on(birth: str, today: date | None) -> int | None:
-    """Completed years on `today`; None without a full, possible date."""
-    digits = re.findall(r"\d+", birth)
-    if today is None or not digits:
+@lru_cache(maxsize=64)
+def _sketch(raw: str, known: tuple[Known, ...], today: date | None) -> _Sketch | None:
+    """What a gate with these lists makes of a text; None where it holds placeholders already."""
+    if PLACEHOLDER.search(identifiers.normalise(raw)):
         return None
-    parts = [digits[0][:4], digits[0][4:6], digits[0][6:8]] if len(digits[0]) == 8 else digits
-    try:
-        born = date(int(parts[0]), int(parts[1]), int(parts[2]))
-    except (ValueError, IndexError):
-        return None
-    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+    blank = Gate(known, today=today)
+    masked = blank._mask(raw)
+    given = {shown: key for key, shown in blank._placeholders.items()}
+    pieces: list[str | tuple[str, str]] = []
+    at = 0
+    for found in PLACEHOLDER.finditer(masked):
+        pieces += [masked[at : found.start()], given.get(found[0]) or found[0]]
+        at = found.end()
+    met = [
+        (*key, "" if PLACEHOLDER.fullmatch(shown) else shown)
+        for key, shown in blank._placeholders.items()
+    ]
+    return _Sketch((*pieces, masked[at:]), tuple(met))

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import path
@@ -15,8 +13,11 @@ from unfold.decorators import display
 
 from integrations import tokens
 from memory import hot, hot_console, hot_proposals, services
+from memory.agent import admin as agent_admin  # noqa: F401 -- registers its pages
 from memory.console import scopes, visible
 from memory.hot_console import EDITORS
+from memory.hot_text import CURRENT, FAQ, PROFILES, RULES, Kind
+from memory.labels import INTENTS
 from memory.models import (
     ConversationHistory,
     MemoryProposal,
@@ -24,56 +25,43 @@ from memory.models import (
     MemoryTurn,
     ProjectMemory,
     ProjectMemoryVersion,
-    UserMemory,
-    WeeklyReport,
 )
+from memory.versioned_form import VersionedTextForm
+from memory.weekly import admin as weekly_admin  # noqa: F401 -- registers its pages
 from memory.widgets import MarkdownWidget
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.admin_text import rendered
+from projects.admin_words import by_name, name
+
+HEADINGS = {
+    str(kind): f"{chinese} ({english})"
+    for kind, (chinese, english) in (
+        (Kind.PROFILES, PROFILES),
+        (Kind.CURRENT, CURRENT),
+        (Kind.FAQ, FAQ),
+        (Kind.RULES, RULES),
+    )
+}
 
 
-class ProjectMemoryForm(forms.ModelForm):
-    """Remembers which version was read: the later of two writers is told (decisions.md, Memory)."""
-
-    base_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+class ProjectMemoryForm(VersionedTextForm):
+    text_field = "content"
+    told = _(
+        "Somebody changed the memory meanwhile. Your text below now holds the changes of both; "
+        "look it over and save again."
+    )
 
     class Meta:
         model = ProjectMemory
         fields = ("content",)
         widgets = {"content": MarkdownWidget}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial["base_version"] = self.instance.version
+    def check(self, text: str) -> None:
+        services.check_size(text)
 
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        try:
-            services.check_size(cleaned.get("content", ""))
-        except services.MemoryTooLarge as error:
-            self.add_error("content", str(error))
-        current = ProjectMemory.objects.filter(pk=self.instance.pk).first()
-        if current and cleaned.get("base_version") != current.version:
-            self._conflict(current)
-        return cleaned
-
-    def _conflict(self, current: ProjectMemory) -> None:
-        """Show both edits in one text; saving again is then a decision made in its knowledge."""
-        sent: Any = self.data
-        base = sent.get(self.add_prefix("base_version"), "")
-        found = hot_console.merged(
-            current,
-            int(base) if base.isdecimal() else None,
-            sent.get(self.add_prefix("content"), ""),
-        )
-        text = hot_console.conflict_text(current, found)
-        self.add_error(None, ValidationError(text, code="conflict"))
-        self.data = {
-            **sent.dict(),
-            self.add_prefix("base_version"): str(current.version),
-            self.add_prefix("content"): found.text,
-        }
+    def author_of(self, current: ProjectMemory) -> str:
+        return current.last_updated_by
 
 
 class VersionInline(ReadOnlyInline):
@@ -157,7 +145,8 @@ class ProjectMemoryAdmin(ScopedAdmin):
     ) -> Any:
         """Somebody may save between our check and our write: the second try shows both texts."""
         memory = self.get_object(request, object_id) if object_id else None
-        extra = (extra_context or {}) | (hot_console.page(request, memory) if memory else {})
+        shown = hot_console.page(request, memory) if memory else {}
+        extra = (extra_context or {}) | shown | {"may_preview": hot_console.previews(request.user)}
         try:
             return super().changeform_view(request, object_id, form_url, extra)
         except services.MemoryConflict:
@@ -187,63 +176,6 @@ def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
     )
 
 
-@admin.register(WeeklyReport)
-class WeeklyReportAdmin(ScopedAdmin):
-    list_display = ("show_week", "week_start", "show_enrolled", "created_by", "show_project")
-    list_filter = (BY_PROJECT,)
-    list_select_related = ("project",)
-    search_fields = ("summary",)
-
-    fields = (
-        ("project", "week_number"),
-        ("week_start", "week_end"),
-        "show_summary",
-        "metrics",
-        ("created_by", "updated_at"),
-    )
-    readonly_fields = ("show_summary",)
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """The row with what this reader is shown of it."""
-        report = super().get_object(request, object_id, from_field)
-        if report:
-            report.shown = shown_text(request, report)
-        return report
-
-    @admin.display(description=_("report"))
-    def show_summary(self, obj: Any) -> Any:
-        return rendered(obj.shown)
-
-    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        """Search finds what the reader would see, not what was left out for them."""
-        rows, doubled = super().get_search_results(request, queryset, search_term)
-        if not search_term or request.user.is_superuser:
-            return rows, doubled
-        words = search_term.casefold().split()
-        found = [
-            report.pk
-            for report in rows
-            if all(word in shown_text(request, report).casefold() for word in words)
-        ]
-        return queryset.filter(pk__in=found), False
-
-    @admin.display(description=_("week"), ordering="week_number")
-    def show_week(self, obj: WeeklyReport) -> str:
-        return str(obj)
-
-    @admin.display(description=_("enrolled / target"))
-    def show_enrolled(self, obj: WeeklyReport) -> str:
-        figures = obj.metrics if isinstance(obj.metrics, dict) else {}
-        if "enrolled_total" not in figures:
-            return "-"
-        return f"{figures['enrolled_total']} / {figures.get('target', '-')}"
-
-
-def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
-    """A report's text as the user sees it."""
-    return visible(report.summary, scopes(request.user, report.project_id))
-
-
 @admin.register(ConversationHistory)
 class ConversationHistoryAdmin(ScopedAdmin):
     list_display = (
@@ -251,21 +183,26 @@ class ConversationHistoryAdmin(ScopedAdmin):
         "user_id",
         "show_role",
         "show_content",
-        "intent",
+        "show_intent",
         "record_id",
         "feedback",
     )
-    list_filter = (BY_PROJECT, "role", "intent", "feedback")
+    list_filter = (BY_PROJECT, "role", by_name("intent", INTENTS), "feedback")
     search_fields = ("content", "user_id", "record_id")
     date_hierarchy = "created_at"
     fields = (
         ("project", "created_at"),
         ("user_id", "role"),
         "content",
-        ("intent", "record_id"),
+        ("show_intent", "record_id"),
         "entities",
         ("feedback", "feedback_reason"),
     )
+    readonly_fields = ("show_intent",)
+
+    @admin.display(description=_("intent"), ordering="intent")
+    def show_intent(self, obj: ConversationHistory) -> str:
+        return name(INTENTS, obj.intent) or "-"
 
     @display(description=_("role"), ordering="role", label={"user": "info", "assistant": "success"})
     def show_role(self, obj: ConversationHistory) -> tuple[str, str]:
@@ -276,41 +213,33 @@ class ConversationHistoryAdmin(ScopedAdmin):
         return Truncator(obj.content).chars(60)
 
 
-@admin.register(UserMemory)
-class UserMemoryAdmin(ScopedAdmin):
-    list_display = ("user_id", "memory_type", "field", "content", "importance", "created_at")
-    list_filter = (BY_PROJECT, "memory_type", "category")
-    search_fields = ("user_id", "field", "content")
-    fields = (
-        ("project", "user_id"),
-        ("memory_type", "importance"),
-        ("field", "category"),
-        "content",
-        "value",
-        "evidence",
-        ("source", "superseded_by"),
-        ("created_at", "expires_at"),
-    )
-
-
 @admin.register(MemoryProposal)
 class MemoryProposalAdmin(ScopedAdmin):
     """Changes that a job proposes; accepting one writes it as the person who accepts."""
 
     view_roles = EDITORS
     whole_study = True
-    list_display = ("created_at", "show_action", "section", "profile", "show_change", "show_state")
+    list_display = (
+        "created_at",
+        "show_action",
+        "show_section",
+        "profile",
+        "show_change",
+        "show_state",
+    )
     list_filter = (BY_PROJECT, "state", "action")
     fields = (
         ("project", "action"),
-        ("section", "profile"),
+        ("show_section", "profile"),
         "old",
         "new",
         "show_evidence",
         ("author", "created_at"),
-        ("state", "decided_by", "decided_at"),
+        "state",
+        ("decided_by", "decided_at"),
     )
-    readonly_fields = ("show_evidence",)
+    readonly_fields = ("show_evidence", "show_section")
+    change_form_template = "memory/proposal.html"
     actions = ("accept_proposals", "refuse_proposals")
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
@@ -319,6 +248,11 @@ class MemoryProposalAdmin(ScopedAdmin):
     @admin.display(description=_("change"), ordering="action")
     def show_action(self, obj: MemoryProposal) -> str:
         return obj.get_action_display()
+
+    @admin.display(description=_("section"), ordering="section")
+    def show_section(self, obj: MemoryProposal) -> str:
+        """As the memory heads it."""
+        return HEADINGS.get(obj.section, obj.section)
 
     @admin.display(description=_("line"))
     def show_change(self, obj: MemoryProposal) -> str:

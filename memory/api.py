@@ -12,6 +12,7 @@ from rest_framework.exceptions import PermissionDenied
 from memory import services
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
 from memory.visibility import scope_of
+from memory.weekly.text import without_figures
 from projects.access import User, member_in
 from projects.api import EditViewSet, ReadViewSet
 from projects.problems import Conflict
@@ -22,8 +23,7 @@ def readable(user: User, project_id: UUID, text: str) -> str:
     member = member_in(user, project_id)
     if member is None or not member.site:
         return text
-    scope = scope_of(member)
-    return "\n".join(line for line in text.split("\n") if scope.allows(line))
+    return scope_of(member).shown(text)
 
 
 class SharedTextSerializer(serializers.ModelSerializer):
@@ -121,10 +121,18 @@ class ProjectMemoryViewSet(EditViewSet):
 
 
 class WeeklyReportSerializer(SharedTextSerializer):
-    """A week of the study."""
+    """A week of the study; its figures count over all sites, so a member with a site reads none."""
 
     text_field = "summary"
     project = serializers.CharField(source="project.code", read_only=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Without the figures where the requesting user reads one site alone (design.md 9.7)."""
+        shown = super().to_representation(instance)
+        member = member_in(self.context["request"].user, instance.project_id)
+        if member is not None and member.site:
+            shown |= {"metrics": None, "summary": without_figures(shown["summary"])}
+        return shown
 
     class Meta:
         model = WeeklyReport
@@ -136,6 +144,9 @@ class WeeklyReportSerializer(SharedTextSerializer):
             "week_end",
             "summary",
             "metrics",
+            "version",
+            "counted_at",
+            "narrated_at",
             "created_by",
             "created_at",
             "updated_at",

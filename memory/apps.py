@@ -7,6 +7,8 @@ class MemoryConfig(AppConfig):
     verbose_name = _("Memory")
 
     def ready(self) -> None:
+        from memory.agent import checks  # noqa: F401
+        from memory.weekly import counts
         from projects import audit
 
         audit.register(
@@ -18,6 +20,11 @@ class MemoryConfig(AppConfig):
                 "memory.accept": "Memory proposal accepted",
                 "memory.refuse": "Memory proposal refused",
                 "memory.distil": "Day distilled into hot memory",
+                "memory.learn": "Facts of a user kept",
+                "memory.forget": "Facts of a user forgotten",
                 "report.save": "Weekly report saved",
+                "report.edit": "Weekly report edited",
+                "log.purge": "Conversations deleted after their report",
             }
         )
+        counts.register_sources()

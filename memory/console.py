@@ -34,7 +34,8 @@ def visible(text: str, opened: Iterable[Scope]) -> str:
     if not given or any(scope.everything for scope in given):
         return text
     lines = text.split("\n")
-    return "\n".join(line for line in lines if any(scope.allows(line) for scope in given))
+    seen = zip(*(scope.seen(lines) for scope in given), strict=True)
+    return "\n".join(line for line, by in zip(lines, seen, strict=True) if any(by))
 
 
 @staff_member_required

@@ -1,31 +1,55 @@
 """What users said about themselves, and proposals about others (decisions.md, "remember").
 
-The Memory Manager extends this; here a statement is kept with its own words as evidence.
+A statement is kept at once with its own words as evidence; the Memory Manager reads its fields afterwards.
 """
 
 from __future__ import annotations
 
 from integrations import tokens
+from memory import session
+from memory.agent import book, forgotten, tools
+from memory.agent.schemas import IMPORTANCE
 from memory.models import UserMemory
 from memory.tombstones import Guard
+from memory.visibility import Scope
 from projects import audit
 from projects.models import Member
 
 LIMIT = 300
-IMPORTANCE = {UserMemory.Kind.FACT: 70, UserMemory.Kind.PREFERENCE: 60, UserMemory.Kind.INTENT: 80}
-PROPOSAL = "proposal"
+_MOST = 40
+PROPOSAL = book.PROPOSAL
+__all__ = ["IMPORTANCE", "LIMIT", "PROPOSAL", "own", "remember"]
 
 
-def own(member: Member) -> str:
-    """The reader's own active facts, most important first, at most 300 tokens; never proposals."""
-    rows = UserMemory.objects.filter(
-        project_id=member.project_id, user_id=member.identity, superseded_by=None
-    ).exclude(category=PROPOSAL)
-    guard = Guard(member.project)
+def own(
+    member: Member,
+    question: str = "",
+    *,
+    talk: session.Session | None = None,
+    guard: Guard | None = None,
+    scope: Scope | None = None,
+) -> str:
+    """The reader's own active facts, at most 300 tokens; never proposals.
+
+    Which ones is decided on a session's first message (load_context) and kept for the session; what was
+    learned since then joins them, what was forgotten or removed is gone at once. `talk`, `guard`,
+    `scope`: the member's, where this request has read them already.
+    """
+    rows = tools.get_user_context(member, question, scope)
+    if not rows:
+        return ""
+    guard = guard or Guard(member.project, member.identity)
+    talk = talk or session.load(member, guard)
+    chosen = talk.chosen
+    if chosen is None:
+        chosen = [str(row.pk) for row in rows]
+        session.choose(member, talk, chosen)
+    place = {pk: at for at, pk in enumerate(chosen)}
+    ordered = sorted(rows, key=lambda row: place.get(str(row.pk), -1))
     said = [
-        content
-        for content in rows.values_list("content", flat=True)[:40]
-        if not guard.blocks(content, profile=member.identity)
+        row.content
+        for row in ordered[:_MOST]
+        if not guard.blocks(row.content, profile=member.identity, own=False)
     ]
     text = "\n".join(f"- {content}" for content in said)
     return tokens.cut(text, LIMIT) if text else ""
@@ -35,8 +59,9 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     """Keep a statement; about others or the study it stays a proposal. Inside the caller's transaction.
 
     The same words are kept once. What an editor removed is a proposal whoever says it (decisions.md, "who
-    may edit").
+    may edit"); what the user had forgotten is welcome again.
     """
+    forgotten.lift(member, statement)
     about_self = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
     category = "" if about_self else PROPOSAL
     kind = UserMemory.Kind.PREFERENCE
@@ -49,7 +74,7 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
         defaults={
             "memory_type": kind,
             "importance": IMPORTANCE[kind],
-            "field": "statement",
+            "field": book.STATEMENT,
             "value": None,
             "evidence": statement,
         },

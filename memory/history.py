@@ -3,33 +3,80 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from memory.models import WeeklyReport
-from memory.visibility import scope_of
+from memory.visibility import Scope, scope_of
+from memory.weekly import digest
+from memory.weekly.text import without_figures
 from projects.models import Member, Project
+from projects.prepared import Prepared
 
 WEEKS = 50
 
 
 @dataclass(frozen=True)
 class Page:
-    """One weekly report as a reader sees it."""
+    """One weekly report as a reader sees it, or (`year` > 0) the digest of a study year up to `week`."""
 
     week: int
     text: str
+    year: int = 0
+
+    @property
+    def name(self) -> str:
+        """`W12`, of a year `Y1`."""
+        return f"Y{self.year}" if self.year else f"W{self.week}"
 
     @property
     def block(self) -> str:
         """`[W12]: …`"""
-        return f"[W{self.week}]: {self.text}"
+        return f"[{self.name}]: {self.text}"
 
 
-def pages(project: Project, member: Member, *, weeks: int = WEEKS) -> list[Page]:
-    """The newest `weeks` reports, oldest first; lines about records the reader may not see left out."""
-    scope = scope_of(member)
-    rows = WeeklyReport.objects.for_member(member).filter(project=project)
-    newest = rows.order_by("-week_number").values_list("week_number", "summary")[:weeks]
-    return [
-        Page(week, "\n".join(line for line in summary.split("\n") if scope.allows(line)))
-        for week, summary in reversed(list(newest))
-    ]
+def book(project: Project, member: Member, *, scope: Scope | None = None) -> list[Page]:
+    """The newest fifty weeks, and the years before them as one digest each; oldest first.
+
+    Lines about records the reader may not see are left out, and for readers of one site the figures.
+    `scope`: the reader's, where this request has read it already. One statement, unless an older week was
+    changed since this process read them.
+    """
+    scope = scope or scope_of(member)
+    reports = _newest(project, member)
+    weeks = [_page(report, scope) for report in reports]
+    if len(weeks) < WEEKS:
+        return weeks
+    older = digest.years(reports[0])
+    return [*(Page(year.last, _shown(year.text, scope), year.number) for year in older), *weeks]
+
+
+def pages(project: Project, member: Member, *, scope: Scope | None = None) -> list[Page]:
+    """The newest fifty weeks alone, as in `book`."""
+    scope = scope or scope_of(member)
+    return [_page(report, scope) for report in _newest(project, member)]
+
+
+def _page(report: WeeklyReport, scope: Scope) -> Page:
+    return Page(report.week_number, _shown(report.summary, scope))
+
+
+def _shown(text: str, scope: Scope) -> str:
+    """The figures of a report count over all sites."""
+    shown = scope.shown(text)
+    return shown if scope.everything else without_figures(shown)
+
+
+def _newest(project: Project, member: Member) -> list[WeeklyReport]:
+    """Oldest first, each with the state of the weeks before it; none for a member who left."""
+    return _NEWEST(project.pk, member.project_id)[::-1] if member.is_active else []
+
+
+def _of_members(project: UUID, own: UUID) -> QuerySet[WeeklyReport]:
+    rows = WeeklyReport.objects.for_member(Member(project_id=own)).filter(project=project)
+    newest = digest.with_state(rows).order_by("-week_number")
+    return newest.only("project_id", "week_number", "summary")[:WEEKS]
+
+
+_NEWEST = Prepared(_of_members, UUID, UUID)

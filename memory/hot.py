@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
 
 from integrations import tokens
 from memory.hot_text import Kind, Line, lines
 from memory.models import ProjectMemory
-from memory.visibility import scope_of
+from memory.visibility import Scope, scope_of
 from projects.models import Member, Project
+from projects.prepared import Prepared
 
 __all__ = ["LIMIT", "Injection", "inject", "length_ban", "lines", "profile_of", "read"]
 
 LIMIT = 2000
 _FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
+_CONTENT = Prepared(
+    lambda project: ProjectMemory.objects.filter(project=project).only("content"), UUID
+)
 _BAN = re.compile(r"不(?:要)?(?:超过|多于|大于)\s*(\d{1,4})\s*(?:个)?字|(\d{1,4})\s*(?:个)?字以内")
 
 
@@ -28,26 +34,34 @@ class Injection:
 
 def read(project: Project) -> str:
     """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
-    found = ProjectMemory.objects.filter(project=project).values_list("content", flat=True).first()
-    return found or ""
+    return next((memory.content for memory in _CONTENT(project.pk)), "")
 
 
-def inject(project: Project, member: Member) -> Injection:
+def inject(
+    project: Project, member: Member, *, content: str | None = None, scope: Scope | None = None
+) -> Injection:
     """Hot memory for one reader: no line about a hidden record, never more than 2000 tokens.
 
     Over the limit FAQ goes first, then the oldest 当前状态 lines, then other people's profiles and the
-    rest; 系统禁令 and the reader's own profile never.
+    rest; 系统禁令 and the reader's own profile never. `content`, `scope`: read by this request already.
     """
-    scope = scope_of(member)
+    scope = scope or scope_of(member)
     shown, left_out = [], []
-    for line in lines(read(project)):
-        if scope.allows(line.text):
+    given = _parsed(read(project) if content is None else content)
+    for line, is_seen in zip(given, scope.seen([line.text for line in given]), strict=True):
+        if is_seen:
             shown.append(line)
         else:
             # The reason is kept, the text is not: the trace is read by people of every site.
             left_out.append({"line": "", "why": "scope"})
     kept, cut = _fit(shown, member.wecom_userid.casefold())
     return Injection("\n".join(line.text for line in kept).strip(), (*left_out, *cut))
+
+
+@lru_cache(maxsize=16)
+def _parsed(content: str) -> tuple[Line, ...]:
+    """By the text itself: an edited memory is another text."""
+    return tuple(lines(content))
 
 
 def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str]]]:
@@ -101,7 +115,7 @@ def _bare(given: list[Line], dropped: set[int]) -> set[int]:
 
 def profile_of(content: str, userid: str) -> list[str]:
     """The reader's own profile lines."""
-    return [line.text for line in lines(content) if line.profile == userid.casefold()]
+    return [line.text for line in _parsed(content) if line.profile == userid.casefold()]
 
 
 def length_ban(content: str, userid: str) -> int | None:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin.views.decorators import staff_member_required
 from django.core.exceptions import ImproperlyConfigured
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from integrations import tokens
 from integrations.redcap import RedcapError
 from memory import hot, hot_edit, hot_preview, hot_proposals, services
-from memory.hot_merge import Merge, merge
 from memory.hot_text import Line, lines
+from memory.labels import INTENTS
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects.access import User, memberships
+from projects.admin_words import name
 from projects.client import NotConfiguredError
 from projects.models import Member, Role
 
@@ -37,6 +36,11 @@ def edits(user: User, project_id: Any) -> bool:
         return True
     held = memberships(user).filter(project_id=project_id, role__in=EDITORS, site="")
     return held.exists()
+
+
+def previews(user: User) -> bool:
+    """Whether the page "What would be sent?" opens for the user: administrators."""
+    return memberships(user).filter(role=Role.ADMIN).exists()
 
 
 def _mine(request: HttpRequest, pk: UUID) -> ProjectMemory:
@@ -126,21 +130,15 @@ def _saved(
     return redirect(PAGE, memory.pk)
 
 
-def merged(memory: ProjectMemory, base_version: int | None, mine: str) -> Merge:
-    """What the later of two writers gets to see: both edits of the version that they began with."""
-    found = memory.versions.filter(version=base_version or 0).first()
-    return merge(found.content if found else "", mine.replace("\r\n", "\n"), memory.content)
-
-
 @staff_member_required
 def sent_view(request: HttpRequest) -> HttpResponse:
     """What would be sent to the LLM for a question of the user, part by part with tokens."""
-    held = [m for m in memberships(request.user) if m.role == Role.ADMIN]
+    held = list(memberships(request.user).filter(role=Role.ADMIN))
     if not held:
         raise Http404
     code, question = request.POST.get("project", ""), request.POST.get("question", "")[:_LONGEST]
     member = next((m for m in held if m.project.code == code), held[0])
-    context: dict[str, Any] = {
+    context: dict[str, Any] = admin.site.each_context(request) | {
         "title": _("What would be sent?"),
         "projects": held,
         "member": member,
@@ -152,11 +150,7 @@ def sent_view(request: HttpRequest) -> HttpResponse:
 
 def _preview(member: Member, question: str) -> dict[str, Any]:
     try:
-        return {"preview": hot_preview.preview(member, question)}
+        preview = hot_preview.preview(member, question)
     except (RedcapError, NotConfiguredError, ImproperlyConfigured):
         return {"problem": _("REDCap cannot be read at the moment. Please try again later.")}
-
-
-def conflict_text(current: ProjectMemory, found: Merge) -> SafeString:
-    """The merge view's explanation."""
-    return render_to_string("memory/conflict.html", {"current": current, "merge": found})
+    return {"preview": preview, "intents": [(one, name(INTENTS, one)) for one in preview.intents]}

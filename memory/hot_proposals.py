@@ -116,10 +116,17 @@ def _cited(ids: Sequence[str]) -> list[dict[str, str]]:
 
 
 def quotes(proposal: MemoryProposal) -> list[str]:
-    """`user: words` of the evidence that is still stored; what a user had forgotten is gone here, too."""
+    """`user: words` of the evidence that is still stored; what a user had forgotten is gone here, too.
+
+    Of feedback: `user: 👎 reason time`; it has no words.
+    """
     ids = [item["id"] for item in proposal.evidence if item["kind"] == "memory"]
     rows = UserMemory.objects.filter(project_id=proposal.project_id, pk__in=ids)
-    return [f"{user_id}: {content}" for user_id, content in rows.values_list("user_id", "content")]
+    signs = [item for item in proposal.evidence if item["kind"] == "feedback" and "quote" in item]
+    return [
+        *(f"{user_id}: {content}" for user_id, content in rows.values_list("user_id", "content")),
+        *(f"{item['user_id']}: {item['quote']} ({item['id']})" for item in signs),
+    ]
 
 
 def accept(*, proposal: MemoryProposal, actor: object) -> ProjectMemory:

@@ -30,14 +30,18 @@ def settle(*, project: Project, old: str, new: str, actor: object) -> None:
 
 
 def without_removed(project: Project, old: str, new: str) -> str:
-    """A job's text without the lines it adds that a person removed; the last door before the table."""
-    known, guard = _said(old), tombstones.Guard(project)
+    """A job's text without the lines it adds that a person removed; the last door before the table.
+
+    A line of a profile is held against what its user had forgotten, too.
+    """
+    known, given = _said(old), lines(new)
+    guards = {of: tombstones.Guard(project, of) for of in {line.profile for line in given}}
     kept = [
         line.text
-        for line in lines(new)
+        for line in given
         if not line.is_content
         or _place(line) in known
-        or not guard.blocks(line.text, profile=line.profile)
+        or not guards[line.profile].blocks(line.text, profile=line.profile)
     ]
     return "\n".join(kept)
 

@@ -1,18 +1,15 @@
-"""Weekly reports on demand: figures from data, title and week as decisions.md says."""
+"""The weeks of a study (decisions.md, "week number"); what their reports say: memory.weekly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.template.loader import render_to_string
-
 from memory.models import WeeklyReport
-from projects import audit
 from projects.models import Project
+
+DAYS = 7
 
 
 @dataclass(frozen=True)
@@ -29,49 +26,53 @@ class Week:
         return f"## Week {self.number} ({self.first} ~ {self.last})"
 
 
+@dataclass(frozen=True)
+class Period:
+    """What of a week was over at `until`: from midnight of its first day in the project's zone.
+
+    `until` is not included; `last` is the last day that counts. `running`: the week is not over.
+    """
+
+    week: Week
+    since: datetime
+    until: datetime
+    last: date
+    running: bool
+
+
 def week_of(project: Project, day: date) -> Week | None:
     """The week a day falls into; None before the study began."""
     passed = (day - project.start_date).days
-    return week(project, passed // 7 + 1) if passed >= 0 else None
+    return week(project, passed // DAYS + 1) if passed >= 0 else None
 
 
 def week(project: Project, number: int) -> Week:
     """Week `number`, from 1."""
-    first = project.start_date + timedelta(days=7 * (number - 1))
-    return Week(number, first, first + timedelta(days=6))
+    first = project.start_date + timedelta(days=DAYS * (number - 1))
+    return Week(number, first, first + timedelta(days=DAYS - 1))
+
+
+def bounds(project: Project, of: Week) -> tuple[datetime, datetime]:
+    """The midnights in the project's zone between which a week lies; the second is not included."""
+    zone = ZoneInfo(project.timezone)
+    after = of.last + timedelta(days=1)
+    return datetime.combine(of.first, time.min, zone), datetime.combine(after, time.min, zone)
+
+
+def period(project: Project, of: Week, at: datetime) -> Period:
+    """A week as far as it had come at a moment."""
+    since, until = bounds(project, of)
+    if at >= until:
+        return Period(of, since, until, of.last, running=False)
+    return Period(of, since, at, at.astimezone(ZoneInfo(project.timezone)).date(), running=True)
+
+
+def weeks_over(project: Project, at: datetime) -> int:
+    """How many weeks of the study had ended at a moment."""
+    day = at.astimezone(ZoneInfo(project.timezone)).date()
+    return max(0, (day - project.start_date).days // DAYS)
 
 
 def exists(project: Project, number: int) -> WeeklyReport | None:
     """The stored report of a week."""
     return WeeklyReport.objects.filter(project=project, week_number=number).first()
-
-
-def save(
-    *, project: Project, of: Week, metrics: Mapping[str, Any], author: str
-) -> tuple[WeeklyReport, bool]:
-    """Store the report of a week once; returns it and whether it is new. In the caller's transaction.
-
-    An existing report is not overwritten: people may have edited it.
-    """
-    zone = ZoneInfo(project.timezone)
-    report, created = WeeklyReport.objects.get_or_create(
-        project=project,
-        week_number=of.number,
-        defaults={
-            "week_start": datetime.combine(of.first, time.min, zone),
-            "week_end": datetime.combine(of.last, time.max, zone),
-            "summary": compose(of, metrics),
-            "metrics": dict(metrics),
-            "created_by": author,
-        },
-    )
-    if created:
-        audit.record(
-            "report.save", actor=author, project=project, subject=report, new=dict(metrics)
-        )
-    return report, created
-
-
-def compose(of: Week, metrics: Mapping[str, Any]) -> str:
-    """The Markdown of a report from its figures."""
-    return render_to_string("memory/weekly_report.v1.md", {"week": of, "m": metrics}).strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
@@ -17,6 +18,7 @@ from projects.models import Project
 
 RULES_LIMIT = 1200
 PROFILE_LIMIT = 400
+_TRIES = 5
 # Who writes without being a person (decisions.md, "last_updated_by"); everybody else is somebody's id.
 JOBS = frozenset({"system_daily_job", "profiler_job", "system_scheduler"})
 
@@ -53,6 +55,8 @@ def save_memory(
     check_size(text)
     with atomic():
         before = ProjectMemory.objects.filter(project=project).first()
+        if before is not None and before.version != base_version:
+            raise MemoryConflict(before)
         old = before.content if before else ""
         if actor in JOBS:
             text = _by_a_job(project, old, text)
@@ -93,6 +97,51 @@ def _keep(memory: ProjectMemory, before: ProjectMemory | None, actor: object, re
         },
         reason=reason,
     )
+
+
+def erase_lines(*, project: Project, profile: str, gone: Sequence[str], actor: object) -> None:
+    """Take lines of a profile out of hot memory and out of every version; inside the caller's transaction.
+
+    For a user who has something forgotten: unlike an editor's removal it leaves no word in the trail, and
+    the user may say it again. Raises MemoryConflict when others write all the time.
+    """
+    for _attempt in range(_TRIES - 1):
+        try:
+            _erase(project, profile, gone, actor)
+        except MemoryConflict:
+            continue
+        return
+    _erase(project, profile, gone, actor)
+
+
+def _erase(project: Project, profile: str, gone: Sequence[str], actor: object) -> None:
+    before = ProjectMemory.objects.filter(project=project).first()
+    if before is None:
+        return
+    left = _without(before.content, profile, gone)
+    if left != before.content:
+        memory = _store(project, left, audit.actor_name(actor), before.version, before)
+        ProjectMemoryVersion.objects.create(
+            memory=memory, version=memory.version, content=left, author=memory.last_updated_by
+        )
+        audit.record(
+            "memory.save",
+            actor=actor,
+            project=project,
+            subject=memory,
+            old={"version": before.version},
+            new={"version": memory.version},
+        )
+    for version in before.versions.all():
+        cleaned = _without(version.content, profile, gone)
+        if cleaned != version.content:
+            before.versions.filter(pk=version.pk).update(content=cleaned)
+
+
+def _without(content: str, profile: str, gone: Sequence[str]) -> str:
+    own = profile.casefold()
+    kept = [line.text for line in lines(content) if line.profile != own or line.text not in gone]
+    return "\n".join(kept)
 
 
 def restore(*, version: ProjectMemoryVersion, actor: object, base_version: int) -> ProjectMemory:

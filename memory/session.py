@@ -17,11 +17,15 @@ LIFETIME_S = 30 * 60
 
 @dataclass(frozen=True)
 class Session:
-    """De-identified messages and the subjects last spoken of."""
+    """De-identified messages and the subjects last spoken of.
+
+    `chosen`: ids of the member's memories that it began with; None before its first message that had some.
+    """
 
     messages: list[dict[str, str]] = field(default_factory=list)
     record_ids: list[str] = field(default_factory=list)
     id: str = ""
+    chosen: list[str] | None = None
 
     @property
     def text(self) -> str:
@@ -51,17 +55,21 @@ def _recent(key: str) -> Any:
     return kept["value"]
 
 
-def load(member: Member) -> Session:
-    """The member's running session, or an empty one; without rounds that repeat what an editor removed."""
+def load(member: Member, guard: Guard | None = None) -> Session:
+    """The member's running session, or an empty one.
+
+    Rounds that repeat what an editor removed, or what the member had forgotten, are left out. `guard`: the
+    member's, where this request has one already.
+    """
     stored = _recent(_key(member))
     if not stored:
         return Session()
     found = Session(**stored)
-    return replace(found, messages=_allowed(member, found.messages))
+    guard = guard or Guard(member.project, member.identity)
+    return replace(found, messages=_allowed(member, found.messages, guard))
 
 
-def _allowed(member: Member, messages: list[dict[str, str]]) -> list[dict[str, str]]:
-    guard = Guard(member.project)
+def _allowed(member: Member, messages: list[dict[str, str]], guard: Guard) -> list[dict[str, str]]:
     rounds = [messages[at : at + 2] for at in range(0, len(messages), 2)]
     return [
         message
@@ -75,13 +83,18 @@ def remember(member: Member, *, question: str, answer: str, record_ids: list[str
     """Add a round (texts must be de-identified already) and drop the oldest beyond three."""
     session = load(member)
     added = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-    newer = Session(
+    newer = replace(
+        session,
         messages=[*session.messages, *added][-2 * ROUNDS :],
         record_ids=record_ids or session.record_ids,
-        id=session.id,
     )
     _keep(_key(member), asdict(newer))
     _keep(_last_key(member.wecom_userid), str(member.project_id))
+
+
+def choose(member: Member, session: Session, ids: list[str]) -> None:
+    """Keep what load_context chose, for this session."""
+    _keep(_key(member), asdict(replace(session, chosen=ids)))
 
 
 def last_project(userid: str) -> str | None:

@@ -5,22 +5,43 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from celery import shared_task
-from django.utils.timezone import now
 
-from memory import distill, partitions, prune
-from memory.models import MemoryTurn
+from memory import distill, partitions, profiler, prune, retention
+from memory.agent import questions, sessions, turns
+from memory.weekly import job
 from projects.models import Project
 from projects.windows import today_in
 
-KEPT = timedelta(hours=24)
-# Days a house that was switched off catches up with.
-CATCH_UP = 3
+# Days a house that was switched off catches up with: over a long holiday no proposal is lost.
+CATCH_UP = 14
+# Recruitment may pause while the study goes on.
+REPORTED = (Project.Status.ACTIVE, Project.Status.PAUSED)
+
+
+@shared_task
+def save_info(turn_id: int) -> None:
+    """Let the Memory Manager read a turn (decisions.md, "004 trigger table")."""
+    turns.work(turn_id)
+
+
+@shared_task
+def sweep_turns() -> None:
+    """Queue the turns that a lost message, a dead worker or a model that was down left behind."""
+    for turn_id in turns.due():
+        save_info.delay(turn_id)
 
 
 @shared_task
 def forget_turns() -> None:
-    """Delete turns that nobody used within 24 hours (decisions.md, Memory)."""
-    MemoryTurn.objects.filter(created_at__lt=now() - KEPT).delete()
+    """Delete turns that nobody used within 24 hours (decisions.md, Memory), and questions left open."""
+    turns.drop_old()
+    questions.drop_old()
+
+
+@shared_task
+def summarize_sessions() -> None:
+    """Summarize the profiles of those whose session ended."""
+    sessions.summarize_ended()
 
 
 @shared_task
@@ -32,7 +53,7 @@ def prepare_partitions() -> None:
 @shared_task
 def distil_days() -> None:
     """Queue the days that are over and not distilled yet; each study's days end in its own zone."""
-    for project in Project.objects.filter(status=Project.Status.ACTIVE):
+    for project in Project.objects.filter(status__in=REPORTED):
         today = today_in(project.timezone)
         for back in range(CATCH_UP, 0, -1):
             day = today - timedelta(days=back)
@@ -52,5 +73,43 @@ def distil_day(project_id: str, day: str) -> None:
 @shared_task
 def prune_memories() -> None:
     """Propose a shorter text where hot memory exceeds its 2000 tokens."""
-    for project in Project.objects.filter(status=Project.Status.ACTIVE):
+    for project in Project.objects.filter(status__in=REPORTED):
         prune.prune(project)
+
+
+@shared_task
+def write_reports() -> None:
+    """Queue the weeks that are over and lack their report, or a part of it; missed ones, too."""
+    for project in Project.objects.filter(status__in=(*REPORTED, Project.Status.CLOSED)):
+        for number in job.due(project):
+            write_report.delay(str(project.pk), number)
+
+
+@shared_task
+def write_report(project_id: str, number: int) -> None:
+    """One step on a week's report, and the next one when there is one."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None and job.work(project, number):
+        write_report.delay(project_id, number)
+
+
+@shared_task
+def profile_users() -> None:
+    """Turn repeated feedback into lines of the profiles."""
+    for project in Project.objects.filter(status__in=REPORTED):
+        profiler.profile(project)
+
+
+@shared_task
+def purge_flow_logs() -> None:
+    """Queue the studies whose conversations may have to go."""
+    for pk in Project.objects.values_list("pk", flat=True):
+        purge_flow_log.delay(str(pk))
+
+
+@shared_task
+def purge_flow_log(project_id: str) -> None:
+    """Delete conversations that their week's report has covered for long enough; go on until none is left."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None and retention.purge(project) >= retention.CHUNK * retention.CHUNKS:
+        purge_flow_log.delay(project_id)

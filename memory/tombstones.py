@@ -6,18 +6,24 @@ another line, and by the evidence the line came from.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from memory import wording
 from memory.models import MemoryTombstone
 from memory.wording import Piece
 from projects import audit
-from projects.crypto import digest
+from projects.crypto import digest, keys
 from projects.models import Project
+from projects.prepared import Prepared
 
 _SHORT = 10
 
@@ -77,46 +83,74 @@ def evidence_of(kind: str, value: str) -> str:
     return digest(f"{kind}\n{wording.normal(value) if kind == 'quote' else value}")
 
 
-def _hashed(piece: Piece) -> dict[str, list[str]]:
-    return {"grams": _hashes(piece.grams), "numbers": _hashes(piece.numbers)}
+def _hashed(piece: Piece) -> dict[str, Any]:
+    sets = {"grams": piece.grams, "numbers": piece.numbers, "letters": piece.letters}
+    return {**{name: _hashes(items) for name, items in sets.items()}, "denies": piece.denies}
 
 
 def _hashes(items: Iterable[str]) -> list[str]:
     return sorted(digest(f"piece\n{item}")[:_SHORT] for item in items)
 
 
-def _keyed(piece: Piece) -> Piece:
-    return Piece(frozenset(_hashes(piece.grams)), frozenset(_hashes(piece.numbers)))
+@dataclass(frozen=True, eq=False)
+class _Sketch:
+    """What a line says, or a tombstone (of `profile`), in keyed hashes; one object for the same text."""
+
+    pieces: tuple[Piece, ...]
+    profile: str = ""
+
+
+def _keyed(stored: Mapping[str, Any]) -> Piece:
+    """A piece in hashes; of an older tombstone nobody noted its letters."""
+    return Piece(
+        grams=frozenset(stored["grams"]),
+        numbers=frozenset(stored["numbers"]),
+        letters=frozenset(stored.get("letters", ())),
+        denies=stored.get("denies"),
+    )
+
+
+@lru_cache(maxsize=2048)
+def _of_line(line: str, _keys: tuple[bytes, ...]) -> _Sketch:
+    said = wording.pieces(line)
+    return _Sketch(tuple(_keyed(_hashed(piece)) for piece in said))
+
+
+@lru_cache(maxsize=1024)
+def _of_stone(stored: str) -> _Sketch:
+    sketch = json.loads(stored) or {}
+    listed = sketch.get("pieces", [])
+    return _Sketch(tuple(_keyed(piece) for piece in listed), sketch.get("profile", ""))
+
+
+@lru_cache(maxsize=16384)
+def _repeats(line: _Sketch, stone: _Sketch) -> bool:
+    """Remembered: a user's facts and messages come again with every question, tombstones too."""
+    return wording.repeats(line.pieces, stone.pieces)
 
 
 @dataclass(frozen=True)
 class Stone:
     """A tombstone as it is compared."""
 
+    pk: int
     user_id: str
-    profile: str
-    pieces: tuple[Piece, ...]
+    sketch: _Sketch
     evidence: frozenset[str]
     at: datetime
 
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Stone:
-        """From a row of the table."""
-        sketch = row["sketch"] or {}
-        found = (
-            Piece(frozenset(p["grams"]), frozenset(p["numbers"])) for p in sketch.get("pieces", [])
-        )
-        return cls(
-            user_id=row["user_id"],
-            profile=sketch.get("profile", ""),
-            pieces=tuple(found),
-            evidence=frozenset(row["evidence"] or []),
-            at=row["created_at"],
-        )
-
     def concerns(self, profile: str) -> bool:
         """What one user's profile lost may still be said of another user."""
-        return self.profile in ("", profile) or not profile
+        return self.sketch.profile in ("", profile) or not profile
+
+
+def _stored(project: UUID, user_id: str) -> QuerySet[MemoryTombstone]:
+    rows = MemoryTombstone.objects.filter(project=project, user_id__in=("", user_id))
+    sketch = Cast("sketch", TextField())
+    return rows.only("user_id", "evidence", "created_at").annotate(stored_sketch=sketch)
+
+
+_STORED = Prepared(_stored, UUID, str)
 
 
 class Guard:
@@ -124,17 +158,41 @@ class Guard:
 
     def __init__(self, project: Project, user_id: str = "") -> None:
         """Those of the study's editors, and with `user_id` those of this user."""
-        self._rows = MemoryTombstone.objects.filter(
-            project=project, user_id__in={"", user_id}
-        ).values("user_id", "sketch", "evidence", "created_at")
+        self._project, self._user = project, user_id
 
     @cached_property
     def _stones(self) -> list[Stone]:
-        return [Stone.of(row) for row in self._rows]
+        rows: list[Any] = _STORED(self._project.pk, self._user)
+        return [
+            Stone(
+                pk=row.pk,
+                user_id=row.user_id,
+                sketch=_of_stone(row.stored_sketch),
+                evidence=frozenset(row.evidence or []),
+                at=row.created_at,
+            )
+            for row in rows
+        ]
 
-    def blocks(self, line: str, *, profile: str = "", evidence: Collection[str] = ()) -> bool:
-        """Whether a line says what was removed, or rests on what a removed line rested on."""
+    def of_user(
+        self, line: str, *, before: datetime | None = None, evidence: Collection[str] = ()
+    ) -> list[Stone]:
+        """What the user had forgotten (before a time) that a line says or rests on."""
+        given = frozenset(evidence)
+        own = [stone for stone in self._stones if stone.user_id]
+        own = [stone for stone in own if before is None or stone.at < before]
+        said = _said(line, own)
+        return [stone for stone in own if stone in said or given & stone.evidence]
+
+    def blocks(
+        self, line: str, *, profile: str = "", evidence: Collection[str] = (), own: bool = True
+    ) -> bool:
+        """Whether a line says what was removed, or rests on what a removed line rested on.
+
+        `own`: what the user had forgotten counts as well.
+        """
         near = [stone for stone in self._stones if stone.concerns(profile.casefold())]
+        near = [stone for stone in near if own or not stone.user_id]
         given = frozenset(evidence)
         return any(given & stone.evidence for stone in near) or bool(_said(line, near))
 
@@ -147,5 +205,5 @@ class Guard:
 def _said(line: str, stones: Sequence[Stone]) -> list[Stone]:
     if not stones:
         return []
-    pieces = [_keyed(piece) for piece in wording.pieces(line)]
-    return [stone for stone in stones if wording.repeats(pieces, stone.pieces)]
+    sketch = _of_line(line, keys())
+    return [stone for stone in stones if _repeats(sketch, stone.sketch)]

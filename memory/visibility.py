@@ -1,16 +1,19 @@
 """Which lines of shared text a reader may see (decisions.md, "hot memory and reports name subjects").
 
-A line that names a record outside the reader's scope is left out, as if it did not exist.
+A line that names a record outside the reader's scope is left out with what is indented below it, as if it
+did not exist.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from projects.models import Member, Project, Subject
+from projects.reader import Roster, roster_of
 
 # Whatever looks like an id counts for readers with a site, also one the roster does not know.
 _SHAPE = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{1,4}-?\d{3,6}|[A-Z]{1,4}-\d{1,3}-\d{1,6})(?![A-Z0-9])")
@@ -31,42 +34,91 @@ class Scope:
 
     def allows(self, line: str) -> bool:
         """Whether every record that the line names is the reader's to see."""
-        return self.everything or not (self.named(line) - self.visible)
+        return self.everything or self.named(line) <= self.visible
 
-    def named(self, line: str) -> set[str]:
+    def shown(self, text: str) -> str:
+        """A text without the lines about records that are not the reader's to see."""
+        if self.everything:
+            return text
+        lines = _lines(self._ids, text)
+        seen = self._seen(lines)
+        return "\n".join(line for (line, _named), shown in zip(lines, seen, strict=True) if shown)
+
+    def seen(self, lines: Sequence[str]) -> list[bool]:
+        """For each line of a text whether the reader sees it."""
+        if self.everything:
+            return [True] * len(lines)
+        return list(self._seen([(line, self.named(line)) for line in lines]))
+
+    def _seen(self, lines: Sequence[tuple[str, frozenset[str]]]) -> Iterator[bool]:
+        """What stands indented below a hidden line goes on about its record, and is hidden with it."""
+        hidden = -1
+        for line, named in lines:
+            depth = len(line) - len(line.lstrip())
+            if line.strip() and depth <= hidden:
+                hidden = -1
+            if hidden < 0 and not named <= self.visible:
+                hidden = depth
+            yield hidden < 0
+
+    def named(self, line: str) -> frozenset[str]:
         """Record ids in a line: known ones in any spelling, and whatever has the shape of one."""
-        text = unicodedata.normalize("NFKC", line).upper()
-        text = _SPOKEN.sub(lambda found: found[1].translate(_HAN_DIGITS), text)
-        known = {_plain(hit) for hit in self._known.findall(text)} if self._known else set()
-        shaped = {_plain(hit) for hit in _SHAPE.findall(text)}
-        numbers = {left or right for left, right in _NUMBER.findall(text)}
-        return {self._names.get(item, item) for item in known | shaped} | (numbers & self.all)
+        return _named(self._ids, line)
 
     @cached_property
-    def _names(self) -> dict[str, str]:
-        return {_plain(item): item for item in self.all}
+    def _ids(self) -> _Ids:
+        return _ids_of(self.all)
 
-    @cached_property
-    def _known(self) -> re.Pattern[str] | None:
-        with_letters = [item for item in self.all if not item.isdigit()]
-        words = (r"[\s-]*".join(re.escape(char) for char in _plain(item)) for item in with_letters)
-        either = "|".join(sorted(words, key=len, reverse=True))
-        return re.compile(rf"(?<![A-Z0-9])(?:{either})(?![A-Z0-9])") if either else None
+
+@dataclass(frozen=True, eq=False)
+class _Ids:
+    """Record ids made ready for being found in text; says nothing about who may see them."""
+
+    all: frozenset[str]
+    names: Mapping[str, str]
+    known: re.Pattern[str] | None
+
+
+@lru_cache(maxsize=16)
+def _ids_of(ids: frozenset[str]) -> _Ids:
+    with_letters = [item for item in ids if not item.isdigit()]
+    words = (r"[\s-]*".join(re.escape(char) for char in _plain(item)) for item in with_letters)
+    either = "|".join(sorted(words, key=len, reverse=True))
+    known = re.compile(rf"(?<![A-Z0-9])(?:{either})(?![A-Z0-9])") if either else None
+    return _Ids(ids, {_plain(item): item for item in ids}, known)
+
+
+@lru_cache(maxsize=8192)
+def _named(ids: _Ids, line: str) -> frozenset[str]:
+    """The same lines come with every message: what they name is remembered, never who may see it."""
+    text = unicodedata.normalize("NFKC", line).upper()
+    text = _SPOKEN.sub(lambda found: found[1].translate(_HAN_DIGITS), text)
+    known = {_plain(hit) for hit in ids.known.findall(text)} if ids.known else set()
+    shaped = {_plain(hit) for hit in _SHAPE.findall(text)}
+    numbers = {left or right for left, right in _NUMBER.findall(text)}
+    return frozenset({ids.names.get(item, item) for item in known | shaped} | (numbers & ids.all))
+
+
+@lru_cache(maxsize=256)
+def _lines(ids: _Ids, text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The same for a whole text, such as a weekly report: its lines with what each names."""
+    return tuple((line, _named(ids, line)) for line in text.split("\n"))
 
 
 def _plain(item: str) -> str:
     return re.sub(r"[\s-]", "", item)
 
 
-def scope_of(member: Member) -> Scope:
-    """The reader's scope, from the stored roster."""
-    subjects = Subject.objects.filter(project_id=member.project_id)
+def scope_of(member: Member, roster: Roster | None = None) -> Scope:
+    """The reader's scope, from the stored roster (`roster`: read for this request already)."""
     if not member.site:
         return Scope(everything=member.is_active, visible=frozenset(), all=frozenset())
-    known = frozenset(item.upper() for item in subjects.values_list("record_id", flat=True))
-    visible = Subject.objects.for_member(member).filter(is_present=True)
-    own = frozenset(item.upper() for item in visible.values_list("record_id", flat=True))
-    return Scope(everything=False, visible=own, all=known)
+    roster = roster or roster_of(member.project_id, member)
+    return Scope(
+        everything=False,
+        visible=frozenset(item.upper() for item in roster.present),
+        all=frozenset(item.upper() for item in roster.ids),
+    )
 
 
 def visible_ids(project: Project, member: Member) -> list[str]:

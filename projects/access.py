@@ -97,6 +97,18 @@ class RecordQuerySet(ScopedQuerySet[M]):
         return own & (Exists(of_site) | (general & Q(**{self.owner_path: member.identity})))
 
 
+def sees(member: Member, *, record_id: str | None, site: str | None, owner: str) -> bool:
+    """`RecordQuerySet.for_member` for one row of the member's project whose subject was read before.
+
+    `site` is the subject's, None where there is no such subject; `owner` is who caused the row.
+    """
+    if not member.is_active:
+        return False
+    if not member.site or member.site == site:
+        return True
+    return not record_id and owner == member.identity
+
+
 class OwnQuerySet(ScopedQuerySet[M]):
     """Rows that belong to one person (`user_id`); administrators and auditors of the house see all."""
 

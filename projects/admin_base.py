@@ -60,6 +60,8 @@ class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
     whole_study: ClassVar[bool] = False
     project_path: ClassVar[str] = "project_id"
     formfield_overrides = JSON_BOX
+    # Names of columns whose model gives none.
+    labels: ClassVar[dict[str, Any]] = {}
     list_per_page = 50
     list_select_related: bool | tuple[str, ...] = True
     show_full_result_count = False
@@ -120,6 +122,13 @@ class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
     def show_project(self, obj: Any) -> str:
         """The study's code: the full name would fill the list."""
         return obj.project.code if obj.project else "-"
+
+    def get_form(
+        self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form with the names of `labels`; Django shows these beside read-only values, too."""
+        names = {"project": _("Project"), **self.labels}
+        return super().get_form(request, obj, change, labels=names, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         """A row stays in the study it was made in."""

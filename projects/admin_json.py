@@ -13,8 +13,24 @@ from django.db.models import Model
 from django.forms.fields import InvalidJSONInput
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
 from unfold.widgets import TEXTAREA_CLASSES
+
+# What Python's parser says; it speaks English only.
+PARSER = (
+    gettext_noop("Expecting value"),
+    gettext_noop("Expecting property name enclosed in double quotes"),
+    gettext_noop("Expecting ',' delimiter"),
+    gettext_noop("Expecting ':' delimiter"),
+    gettext_noop("Illegal trailing comma before end of array"),
+    gettext_noop("Illegal trailing comma before end of object"),
+    gettext_noop("Unterminated string starting at"),
+    gettext_noop("Invalid control character at"),
+    gettext_noop("Invalid \\escape"),
+    gettext_noop("Invalid \\uXXXX escape"),
+    gettext_noop("Extra data"),
+)
 
 
 def pretty(value: Any) -> str:
@@ -58,7 +74,13 @@ class JsonTextarea(forms.Textarea):
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         classes = " ".join([*TEXTAREA_CLASSES, "iit-code"])
-        own = {"class": classes, "rows": 8, "spellcheck": "false", "data-iit-json": "1"}
+        own = {
+            "class": classes,
+            "rows": 8,
+            "spellcheck": "false",
+            "data-iit-json": "1",
+            "title": _("While you type, Tab indents; Escape, then Tab leaves the box."),
+        }
         super().__init__({**own, **(attrs or {})})
 
 
@@ -67,7 +89,9 @@ class PrettyJsonField(forms.JSONField):
 
     def prepare_value(self, value: Any) -> Any:
         """The text of the box; what could not be parsed is given back untouched."""
-        return value if isinstance(value, InvalidJSONInput) else pretty(value)
+        if value is None or isinstance(value, InvalidJSONInput):
+            return value
+        return pretty(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         """What was typed, also where it is nested too deeply to be parsed."""
@@ -90,7 +114,7 @@ def _where(text: str) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        place = {"line": error.lineno, "column": error.colno, "why": error.msg}
+        place = {"line": error.lineno, "column": error.colno, "why": gettext(error.msg)}
         return _("Not JSON at line %(line)d, column %(column)d: %(why)s") % place
     except RecursionError:
         return _("The text is nested too deeply.")

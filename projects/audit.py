@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import models
-from django.db.models import F
 from django.utils.timezone import now
 
 from projects.db import current
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
+from projects.statements import fetch, insert
 
 HOUSE = "house"
 _actions: dict[str, str] = {}
@@ -68,7 +69,7 @@ def record(
     current().entries.append(
         AuditEntry(
             chain=str(project.pk) if project else HOUSE,
-            project=project,
+            project_id=project.pk if project else None,
             at=now().astimezone(UTC),
             actor=_text(actor_name(actor))[:150],
             action=action,
@@ -135,20 +136,48 @@ def flush(entries: Sequence[AuditEntry]) -> None:
         _append(chain, chains[chain])
 
 
+@dataclass(frozen=True)
+class _End:
+    """How a chain ended when this process last wrote to it; nobody else's end has the same `claim`."""
+
+    claim: UUID
+    number: int
+    hash: str
+
+
+_ends: dict[str, _End] = {}
+_TAKE = "UPDATE iit_audit_heads SET length = length + %s, claim = %s WHERE chain = %s"
+_GO_ON = f"{_TAKE} AND claim = %s RETURNING length"
+_TAKE_OVER = f"{_TAKE} RETURNING length"
+
+
 def _append(chain: str, entries: list[AuditEntry]) -> None:
-    # The UPDATE locks the head until commit: the next writer of this chain waits here.
-    claimed = AuditHead.objects.filter(pk=chain).update(length=F("length") + len(entries))
-    if not claimed:
-        AuditHead.objects.bulk_create([AuditHead(chain=chain)], ignore_conflicts=True)
-        AuditHead.objects.filter(pk=chain).update(length=F("length") + len(entries))
-    length = AuditHead.objects.values_list("length", flat=True).get(pk=chain)
-    number = length - len(entries)
-    previous = _hash_at(chain, number)
+    """Claim the head and write the entries.
+
+    The UPDATE locks the head until commit: the next writer of this chain waits there. Where the chain still
+    ends with what this process wrote, its end need not be read again. The new end is remembered before the
+    commit: if that fails its claim is nowhere, and the next UPDATE finds no such row.
+    """
+    claim, end = uuid4(), _ends.get(chain)
+    if end is None or not fetch(_GO_ON, len(entries), claim, chain, end.claim):
+        end = _claim(chain, len(entries), claim)
+    number, previous = end.number, end.hash
     for entry in entries:
         number += 1
         entry.number, entry.previous = number, previous
         entry.hash = previous = digest(entry)
-    AuditEntry.objects.bulk_create(entries)
+    insert(entries)
+    _ends[chain] = _End(claim, number, previous)
+
+
+def _claim(chain: str, count: int, claim: UUID) -> _End:
+    """Claim the head for `count` more entries; where the chain ended before them."""
+    taken = fetch(_TAKE_OVER, count, claim, chain)
+    if not taken:
+        AuditHead.objects.bulk_create([AuditHead(chain=chain)], ignore_conflicts=True)
+        taken = fetch(_TAKE_OVER, count, claim, chain)
+    number = taken[0][0] - count
+    return _End(claim, number, _hash_at(chain, number))
 
 
 def _hash_at(chain: str, number: int) -> str:
@@ -223,5 +252,6 @@ def register_house_actions() -> None:
             "dictionary.read": "Data dictionary read",
             "document.import": "Protocol document imported",
             "plan.change": "Visit plan changed",
+            "rows.export": "Rows exported",
         }
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.timezone import localdate
 
-from projects import crypto
+from projects import crypto, holidays
 
 REQUIRED = (
     "SECRET_KEY",
@@ -75,3 +77,18 @@ def embedded_mode(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register()
+def public_holidays(**_: Any) -> list[CheckMessage]:
+    """The State Council announces a year's holidays in the November before: the table must follow."""
+    soon = (localdate() + timedelta(days=31)).year
+    if holidays.is_known(soon):
+        return []
+    return [
+        Warning(
+            f"The table of public holidays does not hold {soon}: messages are sent on its holidays.",
+            hint="Add the year to projects/holidays.cn.v1.json, as the State Council announced it.",
+            id="iit.W002",
+        )
+    ]

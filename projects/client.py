@@ -4,7 +4,6 @@ from django.conf import settings
 
 from integrations.dify import DifyClient
 from integrations.redcap import ExportShape, RedcapClient, limiter_for
-from integrations.redcap.limiter import RATE
 from projects.models import Project
 
 
@@ -20,8 +19,7 @@ def redcap_client(project: Project, shape: ExportShape | None = None) -> RedcapC
     """The study's REDCap. Raises NotConfiguredError."""
     if not project.redcap_url or not project.redcap_token:
         raise NotConfiguredError(project.code, "REDCap")
-    rate = getattr(settings, "REDCAP_REQUESTS_PER_SECOND", RATE)
-    limiter = limiter_for(project.redcap_url, rate)
+    limiter = limiter_for(project.redcap_url, settings.REDCAP_REQUESTS_PER_SECOND)
     return RedcapClient(project.redcap_url, project.redcap_token, limiter=limiter, shape=shape)
 
 

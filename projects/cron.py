@@ -18,6 +18,7 @@ from projects.db import atomic
 from projects.models import CronFiring
 
 _LOOK_BACK = timedelta(days=366)
+_MINUTE = timedelta(minutes=1)
 
 
 def parse(expression: str) -> crontab:
@@ -51,6 +52,18 @@ def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:
                 if due <= local:
                     return due
     return None
+
+
+def dues(
+    expression: str, *, zone: str, after: datetime, before: datetime, most: int
+) -> list[datetime]:
+    """The newest `most` due times between two moments, both left out, in order."""
+    found: list[datetime] = []
+    due = last_due(expression, zone=zone, at=before - _MINUTE)
+    while due is not None and due > after and len(found) < most:
+        found.append(due)
+        due = last_due(expression, zone=zone, at=due - _MINUTE)
+    return found[::-1]
 
 
 def _day_matches(schedule: crontab, weekday: int, day: int, month: int) -> bool:

@@ -9,7 +9,8 @@ import hmac
 import os
 from functools import lru_cache
 
-from Crypto.Cipher import AES
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
@@ -44,17 +45,22 @@ def keys() -> tuple[bytes, ...]:
     return _parse(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
+@lru_cache(maxsize=8)
 def _key_id(key: bytes) -> bytes:
     return hashlib.sha256(b"key-id" + key).digest()[:_KEY_ID]
+
+
+@lru_cache(maxsize=8)
+def _cipher(key: bytes) -> AESGCM:
+    return AESGCM(key)
 
 
 def encrypt(text: str) -> str:
     """Base64 of version, key id, nonce, tag and ciphertext."""
     key = keys()[0]
     nonce = os.urandom(_NONCE)
-    cipher = AES.new(key, AES.MODE_GCM, nonce=nonce)
-    cipher.update(_VERSION)
-    body, tag = cipher.encrypt_and_digest(text.encode("utf-8", "surrogatepass"))
+    sealed = _cipher(key).encrypt(nonce, text.encode("utf-8", "surrogatepass"), _VERSION)
+    body, tag = sealed[:-_TAG], sealed[-_TAG:]
     return base64.b64encode(_VERSION + _key_id(key) + nonce + tag + body).decode("ascii")
 
 
@@ -71,11 +77,9 @@ def decrypt(token: str) -> str:
     for key in keys():
         if _key_id(key) != raw[1:head]:
             continue
-        cipher = AES.new(key, AES.MODE_GCM, nonce=nonce)
-        cipher.update(_VERSION)
         try:
-            plain = cipher.decrypt_and_verify(raw[head + _NONCE + _TAG :], tag)
-        except ValueError as error:
+            plain = _cipher(key).decrypt(nonce, raw[head + _NONCE + _TAG :] + tag, _VERSION)
+        except InvalidTag as error:
             raise DecryptionError("the value was changed") from error
         return plain.decode("utf-8", "surrogatepass")
     raise DecryptionError("no configured key opens this value")

@@ -7,20 +7,31 @@ different order deadlock (decisions.md, "audit").
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import local
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import Model
+
+from projects.statements import insert, insert_all
+
+T = TypeVar("T")
 
 
 @dataclass
 class Work:
-    """What the running transaction still has to write."""
+    """What the running transaction still has to write: audit entries, and before them rows of others.
+
+    `rows` with whether a taken key leaves them out; `notes` is for who keeps something until the commit.
+    """
 
     entries: list[Any] = field(default_factory=list)
+    rows: list[tuple[Model, bool]] = field(default_factory=list)
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 class _State(local):
@@ -43,17 +54,18 @@ def current() -> Work:
 
 @contextmanager
 def atomic() -> Iterator[None]:
-    """A transaction (or savepoint) that ends with its audit entries.
+    """A transaction (or savepoint) that ends with what it kept for `later` and its audit entries.
 
     An inner block that fails takes its own entries with it.
     """
     if _state.work is not None:
-        kept = len(_state.work.entries)
+        entries, rows = len(_state.work.entries), [*_state.work.rows]
         try:
             with transaction.atomic():
                 yield
         except BaseException:
-            del current().entries[kept:]
+            del current().entries[entries:]
+            current().rows = rows
             raise
         return
     from projects.audit import flush
@@ -62,9 +74,41 @@ def atomic() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield
+            write_now()
             flush(_state.work.entries)
     finally:
         _state.work = None
+
+
+def later(row: Model, *, ignore: bool = False) -> None:
+    """Insert a row at the end of the running transaction, in the order of the calls; outside of one, now.
+
+    What many places of a transaction insert is then one statement a table. With `ignore` a row whose unique
+    key is taken is left out.
+    """
+    if _state.work is None:
+        insert([row], ignore=ignore)
+    else:
+        _state.work.rows.append((row, ignore))
+
+
+def note(name: str, make: Callable[[], T]) -> T:
+    """Something of the running transaction's own, made when it is first asked for; outside of one, anew."""
+    if _state.work is None:
+        return make()
+    found: T = _state.work.notes.setdefault(name, make())
+    return found
+
+
+def write_now() -> None:
+    """Insert what `later` has kept so far."""
+    if _state.work is None:
+        return
+    groups: dict[tuple[type[Model], bool], list[Model]] = defaultdict(list)
+    for row, ignore in _state.work.rows:
+        groups[type(row), ignore].append(row)
+    _state.work.rows = []
+    insert_all([(rows, ignore) for (_model, ignore), rows in groups.items()])
 
 
 def after_commit(call: Callable[[], object]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from integrations.redcap import RedcapError
@@ -15,9 +16,10 @@ from projects import audit
 from projects.client import redcap_client
 from projects.db import atomic
 from projects.metadata import StudyMetadata
-from projects.models import Dictionary, Project
+from projects.models import Dictionary, Project, SyncState
+from projects.prepared import Prepared
 
-__all__ = ["StudyMetadata", "ensure_fresh", "load", "refresh"]
+__all__ = ["StudyMetadata", "ensure_fresh", "load", "parsed", "refresh", "stored"]
 
 logger = logging.getLogger(__name__)
 
@@ -25,13 +27,13 @@ PAUSE_S = 60
 """After one try to read the dictionary again, others leave REDCap alone for this long."""
 
 
-def load(project: Project) -> StudyMetadata:
+def load(project: Project, known: Dictionary | None = None) -> StudyMetadata:
     """The stored dictionary, whatever its age; read from REDCap only when there is none yet.
 
-    Raises RedcapError or NotConfiguredError in that case only.
+    `known`: what `stored` gave this request. Raises RedcapError or NotConfiguredError in that case only.
     """
-    stored = _stored(project)
-    return _parsed(project.pk, stored.digest) if stored else refresh(project)
+    found = known or stored(project)
+    return parsed(project.pk, found.digest) if found else refresh(project)
 
 
 def refresh(project: Project) -> StudyMetadata:
@@ -50,10 +52,10 @@ def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
 
     Raises RedcapError or NotConfiguredError only where nothing is stored.
     """
-    stored = _stored(project)
-    if stored is None:
+    found = stored(project)
+    if found is None:
         return refresh(project)
-    age = (timezone.now() - stored.read_at).total_seconds() if stored.read_at else max_age_s + 1
+    age = (timezone.now() - found.read_at).total_seconds() if found.read_at else max_age_s + 1
     if age > max_age_s and cache.add(f"dictionary-refresh:{project.pk}", 1, PAUSE_S):
         try:
             return refresh(project)
@@ -77,13 +79,22 @@ def _store(project: Project, content: dict[str, Any], digest: str) -> None:
     )
 
 
-def _stored(project: Project) -> Dictionary | None:
-    rows = Dictionary.objects.filter(project=project).exclude(digest="").defer("content")
-    return rows.first()
+def stored(project: Project) -> Dictionary | None:
+    """Which dictionary is stored, without its content, and beside it when the roster was read (`roster_at`)."""
+    found = next(iter(_STORED(project.pk)), None)
+    return found if found and found.digest else None
+
+
+def _row(project: UUID) -> QuerySet[Dictionary]:
+    at = SyncState.objects.filter(pk=OuterRef("pk")).values("roster_at")
+    return Dictionary.objects.filter(pk=project).defer("content").annotate(roster_at=Subquery(at))
+
+
+_STORED = Prepared(_row, UUID)
 
 
 @lru_cache(maxsize=64)
-def _parsed(project_id: UUID, digest: str) -> StudyMetadata:
+def parsed(project_id: UUID, digest: str) -> StudyMetadata:
     """Parsed once per process and content; the digest in the key makes a change visible."""
     return StudyMetadata(**Dictionary.objects.get(project_id=project_id).content)
 

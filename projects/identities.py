@@ -6,16 +6,13 @@ The decrypted values stay in this process; they are read again when the roster c
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
-from django.db.models import Count, Max
-
 from integrations.privacy import Known
-from projects.dictionary import load
 from projects.metadata import StudyMetadata
 from projects.models import Member, Project, Subject
+from projects.reader import Reader
 
 _NAME = re.compile(r"姓名|名字|(?:^|_)(?:name|xm|xingming)(?:$|_)", re.IGNORECASE)
 _OTHER_PERSON = re.compile(
@@ -35,17 +32,18 @@ class Identity:
     values: tuple[tuple[str, str], ...]
 
 
-def resolve_name(project: Project, member: Member | None, text: str) -> list[str]:
+def resolve_name(
+    project: Project, member: Member | None, text: str, reader: Reader | None = None
+) -> list[str]:
     """Records of the subjects whose name occurs in `text`, of the member's project and site only.
 
     A name inside a longer known name ("张三" in "张三丰") does not count; namesakes all come back.
     """
-    people = _identities(project)
-    scope = Subject.objects.for_member(member) if member else Subject.objects.all()
-    present = scope.filter(project=project, is_present=True)
-    allowed = set(present.values_list("record_id", flat=True))
+    reader = reader or Reader(project, member)
+    people = _identities(reader)
     # The longer name wins even when its owner is of another site: it is not this subject.
     spoken = _spoken({name for person in people for name in person.names}, text)
+    allowed = reader.roster.present
     return [p.record_id for p in people if p.record_id in allowed and spoken & set(p.names)]
 
 
@@ -54,13 +52,13 @@ def identifier_values(project: Project) -> list[str]:
 
     Codes of choice fields are left out: "1" identifies nobody by itself.
     """
-    values = {value for person in _identities(project) for _field, value in person.values}
+    values = {value for person in _identities(Reader(project)) for _field, value in person.values}
     return sorted(values, key=lambda value: (-len(value), value))
 
 
-def known_identifiers(project: Project) -> Known:
+def known_identifiers(project: Project, reader: Reader | None = None) -> Known:
     """The same for the privacy gate, by field; built once per state of the roster."""
-    return _known(_identities(project))
+    return _known(_identities(reader or Reader(project)))
 
 
 @lru_cache(maxsize=16)
@@ -87,7 +85,8 @@ def _spoken(names: set[str], text: str) -> set[str]:
     """The names that occur in `text` on their own, longest first."""
     found: set[str] = set()
     taken = [False] * len(text)
-    for name in sorted(names, key=len, reverse=True):
+    folded = text.casefold()
+    for name in sorted((n for n in names if n.casefold() in folded), key=len, reverse=True):
         for hit in _pattern(name).finditer(text):
             if not all(taken[hit.start() : hit.end()]):
                 found.add(name)
@@ -102,12 +101,12 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(re.escape(name))
 
 
-def _identities(project: Project) -> tuple[Identity, ...]:
-    state = Subject.objects.filter(project=project).aggregate(at=Max("synced_at"), n=Count("pk"))
-    if not state["n"]:
+def _identities(reader: Reader) -> tuple[Identity, ...]:
+    roster = reader.roster
+    if not roster.ids:
         return ()
-    metadata = load(project)
-    return _decrypted(project.pk, state["at"], state["n"], name_fields(metadata), _text(metadata))
+    names, texts = name_fields(reader.metadata), _text(reader.metadata)
+    return _decrypted(reader.project.pk, roster.state, len(roster.ids), names, texts)
 
 
 def _text(metadata: StudyMetadata) -> frozenset[str]:
@@ -119,7 +118,11 @@ def _text(metadata: StudyMetadata) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _decrypted(
-    project_id: UUID, at: datetime, count: int, names: frozenset[str], texts: frozenset[str]
+    project_id: UUID,
+    state: frozenset[str],
+    count: int,
+    names: frozenset[str],
+    texts: frozenset[str],
 ) -> tuple[Identity, ...]:
     rows = Subject.objects.filter(project_id=project_id).order_by("record_id")
     return tuple(_identity(subject, names, texts) for subject in rows)

@@ -1,9 +1,11 @@
 """One JSON object a line in, JSON lines out (contracts.md, Commands)."""
 
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 Answers = Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -25,8 +27,10 @@ def answer_lines(
     """Write what `handler` returns for each input line, in order, flushed.
 
     A line that is no JSON object, or one `handler` refuses with a ValueError, gives
-    `{"error": …}` and the next line is read.
+    `{"error": …}` and the next line is read; so does one that is no UTF-8.
     """
+    if isinstance(stdin, io.TextIOWrapper):  # JSON is UTF-8 whatever the locale says
+        stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
     for line in stdin:
         for answer in _answers(line, handler):
             stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
@@ -37,7 +41,7 @@ def _answers(
     line: str, handler: Callable[[dict[str, Any]], Answers]
 ) -> Iterable[Mapping[str, Any]]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=unique_keys)
         if not isinstance(value, dict):
             raise ValueError("a line must hold one JSON object")
         answers = handler(value)
@@ -46,6 +50,14 @@ def _answers(
         return [{"error": explain(error)}]
     except (ValueError, RecursionError) as error:
         return [{"error": str(error)}]
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For `object_pairs_hook`: a doubled key would silently drop its first value. Raises ValueError."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(_("An object has the same key twice: %(keys)s") % {"keys": list(found)})
+    return found
 
 
 def explain(error: ValidationError) -> str:

@@ -49,6 +49,11 @@ class StudyMetadata:
         """The first field of the dictionary."""
         return str(self.metadata[0]["field_name"])
 
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """Field -> what people call it."""
+        return {name: self.label(name) for name in self.fields}
+
     @property
     def longitudinal(self) -> bool:
         """Whether rows belong to events."""

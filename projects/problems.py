@@ -35,7 +35,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     api_error = _as_api_error(error)
     problem: dict[str, Any] = {
         "type": "about:blank",
-        "title": str(api_error.default_detail),
+        "title": _title(api_error),
         "status": response.status_code,
         "code": _code(api_error),
         "detail": _detail(api_error),
@@ -56,6 +56,12 @@ def _as_api_error(error: Exception) -> exceptions.APIException:
     if isinstance(error, PermissionDenied):
         return exceptions.PermissionDenied()
     return exceptions.APIException()
+
+
+def _title(error: exceptions.APIException) -> str:
+    """What kind of problem it is; the kinds whose words have gaps take the words of this one."""
+    has_gaps = isinstance(error, exceptions.MethodNotAllowed | exceptions.UnsupportedMediaType)
+    return _detail(error) if has_gaps else str(error.default_detail)
 
 
 def _code(error: exceptions.APIException) -> str:

@@ -6,7 +6,7 @@ and "no such record" read the same (design.md 9.7, edge case E43).
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from integrations.redcap import RecordExport, Row
 from integrations.redcap.export import SITE
@@ -30,6 +30,15 @@ class RecordData:
     read_at: datetime
     missing_columns: tuple[str, ...]
     complete: bool
+
+    def day(self, field: str) -> date | None:
+        """The first row's date in `field`; None where none is a whole date."""
+        for row in self.rows:
+            try:
+                return date.fromisoformat(str(row.get(field, ""))[:10])
+            except ValueError:
+                continue
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,12 @@ def list_records(
     """Ids and sites only, in one narrow request. Raises RedcapError, NotConfiguredError."""
     found = read_records(project=project, member=member, record_ids=record_ids, fields=[])
     return [RecordRef(data.record_id, data.site) for data in found]
+
+
+def visible_to(found: Sequence[RecordData], member: Member) -> list[RecordData]:
+    """Those of subjects that a job has read for a whole study which one member may see."""
+    may_read = _may_read(member.project, member)
+    return [data for data in found if may_read and _visible(data.site, member)]
 
 
 def _export(

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -12,9 +13,9 @@ from django.utils import timezone
 from integrations.redcap import RedcapError, Row
 from projects import audit
 from projects.db import atomic
-from projects.dictionary import load
+from projects.dictionary import load, stored
 from projects.metadata import StudyMetadata
-from projects.models import Project, Subject, SyncState
+from projects.models import Dictionary, Project, Subject, SyncState
 from projects.records import RecordData, read_records
 
 logger = logging.getLogger(__name__)
@@ -57,14 +58,16 @@ def sync(project: Project) -> SyncResult:
     return _store(project, metadata, known, read)
 
 
-def ensure_fresh(project: Project, max_age_s: float = 60) -> bool:
+def ensure_fresh(project: Project, max_age_s: float = 60, known: Dictionary | None = None) -> bool:
     """Read the roster again when it is older than `max_age_s`; True when it is fresh afterwards.
+
+    `known`: what `projects.dictionary.stored` gave this request; it tells when the roster was read.
 
     An outage leaves the stored roster in place (False). Raises RedcapError or NotConfiguredError
     where there never was one: without it no identifier could be recognised.
     """
-    state = SyncState.objects.filter(project=project).first()
-    read_at = state.roster_at if state else None
+    found: Any = known or stored(project)
+    read_at = found.roster_at if found else None
     if read_at is None:
         sync(project)
         return True

@@ -57,11 +57,18 @@ class App:
         if fault.kind == "reset":
             raise DropConnectionError(reset=True)
         if fault.kind == "delay":
-            self.state.stopping.wait(float(fault.value or 0))
+            self._hold_back(float(fault.value or 0))
             return service.handle(request)
         service.handle(request)
         self.state.stopping.wait(float(fault.value or 0))
         raise DropConnectionError(reset=False)
+
+    def _hold_back(self, seconds: float) -> None:
+        """Wait; what was forgotten meanwhile must not take the script of whoever comes after the reset."""
+        before = self.state.resets
+        self.state.stopping.wait(seconds)
+        if self.state.resets != before:
+            raise DropConnectionError(reset=True)
 
     def _control(self, request: Request) -> Response:
         head, _, rest = request.path.removeprefix(PREFIX).strip("/").partition("/")

@@ -65,6 +65,7 @@ class State:
         self._faults: list[Fault] = []
         self._advance = 0.0
         self._today: date | None = None
+        self.resets = 0
         self.stopping = threading.Event()
         self.on_today_changed: list[Callable[[], None]] = []
 
@@ -139,6 +140,7 @@ class State:
     def reset(self) -> None:
         """Forget log, faults and the clock's advance."""
         with self._lock:
+            self.resets += 1
             self._log.clear()
             self._faults.clear()
             self._advance = 0.0

@@ -4,23 +4,44 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import path
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
+from unfold.decorators import action, display
 
 from projects import audit
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.admin_json import JsonTextarea, folded
 from projects.db import atomic
-from projects.models import Role
-from skills import services
+from projects.models import Project, Role
+from skills import editor, mapping_page, services
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
-from skills.validation import validate
 
 ADMIN = (Role.ADMIN,)
+
+
+def administered(page: ScopedAdmin, request: HttpRequest) -> QuerySet[Project]:
+    """Studies that the user administers."""
+    projects: QuerySet[Project] = Project.objects.for_user(request.user)
+    if request.user.is_superuser:
+        return projects
+    return projects.filter(pk__in=page.holders(request, ADMIN).values("project"))
+
+
+def starter() -> dict[str, Any]:
+    """What the box of a new workflow opens with: the smallest one that can be saved."""
+    ask = {
+        "type": "human_review",
+        "description": gettext("What is to be decided?"),
+        "on_approve": "end_success",
+        "on_reject": "end_rejected",
+    }
+    return {"start_node": "ask", "nodes": {"ask": ask}}
 
 
 class SkillForm(forms.ModelForm):
@@ -38,6 +59,14 @@ class SkillForm(forms.ModelForm):
             "config",
         )
         widgets = {"config": JsonTextarea(attrs={"rows": 32})}
+
+    class Media:
+        js = ("iit/skill.js",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.instance.config:
+            self.initial["config"] = starter()
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -77,10 +106,10 @@ class SkillAdmin(ScopedAdmin):
         ("name", "is_active"),
         ("trigger_type", "cron_schedule"),
         ("version", "updated_at"),
-        "show_problems",
         "config",
+        "show_check",
     )
-    readonly_fields = ("version", "updated_at", "show_problems")
+    readonly_fields = ("version", "updated_at", "show_check")
     inlines = (VersionInline,)
 
     @display(
@@ -91,18 +120,34 @@ class SkillAdmin(ScopedAdmin):
     def show_trigger(self, obj: Skill) -> tuple[str, str]:
         return obj.trigger_type, obj.get_trigger_type_display()
 
-    @admin.display(description=_("problems"))
-    def show_problems(self, obj: Skill) -> SafeString | str:
-        """What the check says about the saved configuration, warnings too."""
-        problems = validate(obj.config, obj.project) if obj.config else []
-        if not problems:
-            return str(_("None")) if obj.config else "-"
-        rows = (
-            ("warning" if found.is_warning else "error", found.path, found.message)
-            for found in problems
-        )
-        lines = format_html_join("", '<li class="iit-{}"><code>{}</code> {}</li>', rows)
-        return format_html('<ul class="iit-problems">{}</ul>', lines)
+    @admin.display(description=_("check"))
+    def show_check(self, obj: Skill) -> SafeString:
+        """What is wrong with the configuration, and its drawing."""
+        project = obj.project if obj.project_id else None
+        shown = editor.shown(obj.config, project) if obj.config else ""
+        context = {"shown": shown, "project": project, "kinds": editor.kinds()}
+        return render_to_string("skills/editor.html", context)
+
+    def get_urls(self) -> Any:
+        check = self.admin_site.admin_view(self.check_text)
+        schema = self.admin_site.admin_view(self.schema)
+        own = [
+            path("check/", check, name="skills_skill_check"),
+            path("schema/", schema, name="skills_skill_schema"),
+        ]
+        return own + super().get_urls()
+
+    def check_text(self, request: HttpRequest) -> HttpResponse:
+        """Check a text that is being written."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return editor.check_view(request, administered(self, request))
+
+    def schema(self, request: HttpRequest) -> HttpResponse:
+        """The JSON Schema of a configuration."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return editor.schema_view(request)
 
     def save_model(self, request: HttpRequest, obj: Skill, form: Any, change: bool) -> None:
         services.save_skill(skill=obj, actor=request.user)
@@ -122,6 +167,20 @@ class FieldMappingAdmin(ScopedAdmin):
     list_filter = (BY_PROJECT,)
     search_fields = ("alias_name", "actual_name")
     fields = ("project", "alias_name", "actual_name")
+    actions_list = ("propose",)
+
+    @action(
+        description=_("Propose from the REDCap dictionary"),
+        url_path="propose",
+        permissions=["propose"],
+        icon="auto_awesome",
+    )
+    def propose(self, request: HttpRequest) -> HttpResponse:
+        """Choose among the names that the data dictionary suggests."""
+        return mapping_page.propose_view(request, self, administered(self, request))
+
+    def has_propose_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_add_permission(request)
 
     def save_model(self, request: HttpRequest, obj: FieldMapping, form: Any, change: bool) -> None:
         services.save_mapping(mapping=obj, actor=request.user)

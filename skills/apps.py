@@ -1,5 +1,19 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from projects.models import Project
+
+
+def _follow(instance: Project, *, created: bool, **_: object) -> None:
+    from skills import beat
+
+    if not created:
+        beat.follow(instance)
 
 
 class SkillsConfig(AppConfig):
@@ -7,8 +21,12 @@ class SkillsConfig(AppConfig):
     verbose_name = _("Skills")
 
     def ready(self) -> None:
-        from projects import audit
+        from django.db.models.signals import post_save
 
+        from projects import audit
+        from projects.models import Project
+
+        post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
         audit.register(
             **{
                 "skill.create": "Skill created",

@@ -11,14 +11,17 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from integrations.identifiers import BIRTH_FIELD, GENE, identifies
+from integrations.redcap import RedcapError
 from projects import dictionary
+from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.metadata import StudyMetadata
-from projects.models import Project
+from projects.models import Dictionary, Project
 from skills.mapping import aliases
 from skills.models import FieldMapping
 from skills.services import save_mapping
@@ -69,17 +72,42 @@ LABEL, PART, CLINICAL = "label", "part of the label", "clinical alias"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`alias` would mean `field`; `why`: label, part of the label, or clinical alias."""
+    """`alias` would mean `field`, labelled `label`; `why`: label, part of the label, or clinical alias."""
 
     alias: str
     field: str
     why: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Proposals from the dictionary of `read_at`; `is_old`: REDCap did not answer just now."""
+
+    rows: Sequence[Proposal]
+    read_at: datetime | None
+    is_old: bool
+
+
+def offer(project: Project) -> Offer:
+    """Proposals from the dictionary as REDCap has it now, or from the last one it showed us.
+
+    Raises integrations.redcap.RedcapError, projects.client.NotConfiguredError where none was ever read.
+    """
+    is_old = False
+    try:
+        dictionary.refresh(project)
+    except (RedcapError, NotConfiguredError):
+        is_old = True
+    rows = propose(project)
+    read_at = Dictionary.objects.filter(project=project).values_list("read_at", flat=True).first()
+    return Offer(rows, read_at, is_old)
 
 
 def propose(project: Project) -> list[Proposal]:
     """Mappings that the dictionary suggests and the study does not have, by field and alias.
 
-    Raises integrations.redcap.RedcapError when no dictionary was ever read.
+    Raises integrations.redcap.RedcapError, projects.client.NotConfiguredError when none was ever read.
     """
     metadata = dictionary.load(project)
     taken = {_fold(alias) for alias in aliases(project)} | {_fold(n) for n in metadata.fields}
@@ -88,9 +116,10 @@ def propose(project: Project) -> list[Proposal]:
         for alias, why in _names(metadata, field):
             found.setdefault(alias, {}).setdefault(field, why)
     rows = [
-        Proposal(alias, *next(iter(means.items())))
+        Proposal(alias, field, why, metadata.label(field))
         for alias, means in found.items()
         if len(means) == 1 and alias not in taken and _is_useful(alias)
+        for field, why in means.items()
     ]
     order = {field: at for at, field in enumerate(metadata.fields)}
     proposed = (row for row in rows if _may(metadata, row.field))

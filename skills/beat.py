@@ -1,11 +1,14 @@
-"""Cron skills in beat's schedule: saving, disabling and deleting a skill changes it at once."""
+"""Cron skills in beat's schedule: saving, disabling or deleting a skill, and its study, changes it at once."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
+from django.utils.timezone import now
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
+from projects.models import Project
 from skills.models import Skill
 
 FIRE = "engines.tasks.fire_skill"
@@ -16,11 +19,11 @@ def name(skill: Skill) -> str:
     return f"skill:{skill.pk}"
 
 
-def sync(skill: Skill) -> None:
-    """Create, change or remove the skill's beat entry."""
+def sync(skill: Skill) -> bool:
+    """Create, change or remove the skill's beat entry; whether an entry that was there is another one now."""
     if skill.trigger_type != Skill.Trigger.CRON or not skill.cron_schedule:
         remove(skill)
-        return
+        return False
     minute, hour, day, month, weekday = skill.cron_schedule.split()
     schedule, _ = CrontabSchedule.objects.get_or_create(
         minute=minute,
@@ -30,15 +33,31 @@ def sync(skill: Skill) -> None:
         day_of_week=weekday,
         timezone=skill.project.timezone,
     )
-    PeriodicTask.objects.update_or_create(
-        name=name(skill),
-        defaults={
-            "task": FIRE,
-            "crontab": schedule,
-            "args": json.dumps([str(skill.pk)]),
-            "enabled": skill.is_active,
-        },
-    )
+    enabled = skill.is_active and skill.project.status != Project.Status.CLOSED
+    values: dict[str, Any] = {
+        "task": FIRE,
+        "crontab": schedule,
+        "args": json.dumps([str(skill.pk)]),
+        "enabled": enabled,
+    }
+    before = PeriodicTask.objects.filter(name=name(skill)).first()
+    is_changed = bool(before) and (before.crontab_id, before.enabled) != (schedule.pk, enabled)
+    if is_changed:
+        # Beat counts from the last run: a new time of today that has passed would be fired at once.
+        values["last_run_at"] = now()
+    PeriodicTask.objects.update_or_create(name=name(skill), defaults=values)
+    return is_changed
+
+
+def follow(project: Project) -> None:
+    """A study was saved: its schedules go by its zone, and a closed one has none.
+
+    What would have been due before the change is not made up for.
+    """
+    scheduled = Skill.objects.filter(project=project, trigger_type=Skill.Trigger.CRON)
+    for skill in scheduled.select_related("project"):
+        if sync(skill):
+            Skill.objects.filter(pk=skill.pk).update(updated_at=now())
 
 
 def remove(skill: Skill) -> None:

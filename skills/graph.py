@@ -17,6 +17,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     "hard_rule": ("on_pass", "on_fail", "on_error"),
     "soft_instruction": ("on_pass", "on_fail", "on_error"),
     "human_review": ("on_approve", "on_reject"),
+    "notify": ("on_pass",),
 }
 
 
@@ -44,7 +45,7 @@ class Node(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    type: Literal["hard_rule", "soft_instruction", "human_review"]
+    type: Literal["hard_rule", "soft_instruction", "human_review", "notify"]
     description: str = ""
     rules: list[dict[str, Any]] = Field(default_factory=list)
     instruction: str = ""
@@ -54,6 +55,10 @@ class Node(BaseModel):
     retry: Retry = Field(default_factory=Retry)
     reviewers: list[str] = Field(default_factory=lambda: ["CRC"])
     on_timeout: Timeout = Field(default_factory=Timeout)
+    content: str = ""
+    roles: list[str] = Field(default_factory=list)
+    days: int = 3
+    when_empty: Literal["say", "silent"] | None = None
     on_pass: str | None = None
     on_fail: str | None = None
     on_error: str | None = None
@@ -70,7 +75,11 @@ class Node(BaseModel):
 
 
 class Graph(BaseModel):
-    """A flow graph. `Graph.model_validate(skill.config)` after validation never fails."""
+    """A flow graph. `Graph.model_validate(skill.config)` after validation never fails.
+
+    `catch_up` says which due times that passed unnoticed a schedule makes up for; `urgent` messages wait
+    for no best time, quiet hours or holiday.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -82,5 +91,5 @@ class Graph(BaseModel):
     event_form: str = ""
     event_field: str = ""
     max_steps: int = 100
-    catch_up: bool = True
+    catch_up: Literal["latest", "all", "none"] = "latest"
     urgent: bool = False

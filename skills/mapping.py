@@ -15,8 +15,13 @@ def aliases(project: Project) -> dict[str, str]:
     return dict(rows.values_list("alias_name", "actual_name"))
 
 
+_VAR = "var"
+_NAMES = frozenset({"missing", "missing_some"})
+"""Operators whose strings are field names."""
+
+
 def actual_rules(rules: list[dict[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rules with every alias in `field` and in each `var` replaced by the actual field."""
+    """The rules with every alias in `field` and wherever the logic names a field replaced by the field."""
     return [
         rule | {"field": _actual(rule["field"], names), "logic": _replace(rule["logic"], names)}
         for rule in rules
@@ -31,7 +36,7 @@ def _replace(root: Any, names: Mapping[str, str]) -> Any:
         holder, key = todo.pop()
         value = holder[key]
         if isinstance(value, dict):
-            holder[key] = {k: _variable(v, names) if k == "var" else v for k, v in value.items()}
+            holder[key] = {k: _argument(k, v, names) for k, v in value.items()}
         elif isinstance(value, list):
             holder[key] = list(value)
         else:
@@ -40,6 +45,22 @@ def _replace(root: Any, names: Mapping[str, str]) -> Any:
         keys = range(len(children)) if isinstance(children, list) else list(children)
         todo.extend((children, child) for child in keys)
     return result[0]
+
+
+def _argument(operator: str, value: Any, names: Mapping[str, str]) -> Any:
+    if operator == _VAR:
+        return _variable(value, names)
+    return _listed(value, names) if operator in _NAMES else value
+
+
+def _listed(value: Any, names: Mapping[str, str]) -> Any:
+    """`{"missing": ["a"]}`, `{"missing": "a"}` or `{"missing_some": [1, ["a"]]}`."""
+    if not isinstance(value, list):
+        return _actual(value, names)
+    inner = (
+        [_actual(item, names) for item in one] if isinstance(one, list) else one for one in value
+    )
+    return [_actual(one, names) for one in inner]
 
 
 def _variable(value: Any, names: Mapping[str, str]) -> Any:

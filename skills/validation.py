@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from projects.models import Project
 from skills.graph import Graph, is_end
+from skills.wording import told
 
 MAX_BYTES = 512 * 1024
 RuleCheck = Callable[[Project | None, list[dict[str, Any]]], Iterable[tuple[str, str]]]
@@ -36,7 +37,7 @@ class Problem:
 
 
 def register_rule_check(check: RuleCheck) -> None:
-    """`check(project, rules)` yields (path, message) of rules that must not be saved."""
+    """`check(project, rules)` yields (path, message) of rules that must not be saved: ("rules/0/field", …)."""
     _rule_checks.append(check)
 
 
@@ -79,7 +80,7 @@ def _shape(config: object) -> Iterator[Problem]:
     for error in errors[:50]:
         path = list(error.absolute_path)
         node = str(path[1]) if len(path) > 1 and path[0] == "nodes" else ""
-        yield Problem(".".join(map(str, path)), error.message[:300], node)
+        yield Problem(".".join(map(str, path)), told(error), node)
 
 
 def _ends(graph: Graph) -> Iterator[Problem]:
@@ -106,7 +107,8 @@ def _rules(graph: Graph, project: Project | None) -> Iterator[Problem]:
             yield Problem(f"nodes.{key}.rules", _("Two rules have the id “%s”.") % doubled, key)
         for check in _rule_checks:
             for path, message in check(project, node.rules):
-                yield Problem(f"nodes.{key}.rules.{path}", message, key)
+                place = path.removeprefix("rules").strip("/").replace("/", ".")
+                yield Problem(f"nodes.{key}.rules.{place}".rstrip("."), message, key)
 
 
 def _tools(graph: Graph) -> Iterator[Problem]:

@@ -59,6 +59,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR.mkdir()
     settings.AXES_ENABLED = False
     settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
+    settings.WAKE_REST_S = 0.0
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,9 +14,28 @@ from unfold.decorators import display
 
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.admin_json import shown
+from projects.admin_words import by_name, name
 from projects.models import Role
-from wechat import outbox
+from wechat import feedback_cards, outbox, review_cards, welcome
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
+
+CARDS: dict[str, Promise] = {
+    review_cards.KIND: _("Review"),
+    feedback_cards.KIND: _("Feedback"),
+    welcome.KIND: _("Welcome"),
+}
+# Kinds of message of WeCom (wecom.md); an event is named as WeCom names it.
+MESSAGES: dict[str, Promise] = {
+    "text": _("Text"),
+    "event": _("Event"),
+    "image": _("Picture"),
+    "voice": _("Voice"),
+    "video": _("Video"),
+    "file": _("File"),
+    "location": _("Place"),
+    "link": _("Link"),
+    "mixed": _("Text with pictures"),
+}
 
 
 class ChannelAdmin(ScopedAdmin):
@@ -47,25 +67,29 @@ class InboxMessageAdmin(ChannelAdmin):
         "id",
         "received_at",
         "show_sender",
-        "msg_type",
+        "show_type",
         "event",
         "show_status",
         "attempts",
         "show_project",
     )
-    list_filter = ("status", "channel", "msg_type", BY_PROJECT)
+    list_filter = ("status", "channel", by_name("msg_type", MESSAGES), BY_PROJECT)
     search_fields = ("from_user", "event")
     date_hierarchy = "received_at"
     fields = (
         ("project", "channel"),
         ("show_sender", "received_at"),
-        ("msg_type", "event"),
+        ("show_type", "event"),
         "content",
         ("status", "attempts"),
         ("done_at", "error"),
     )
 
-    readonly_fields = ("show_sender",)
+    readonly_fields = ("show_sender", "show_type")
+
+    @admin.display(description=_("kind"), ordering="msg_type")
+    def show_type(self, obj: InboxMessage) -> str:
+        return name(MESSAGES, obj.msg_type)
 
     @display(
         description=_("status"),
@@ -103,6 +127,7 @@ class OutboxMessageAdmin(ChannelAdmin):
         ("is_ambiguous", "possible_duplicate"),
     )
     readonly_fields = ("show_payload", "show_recipient")
+    labels = {"key": _("key")}
     actions = ("resend",)
 
     @display(
@@ -126,17 +151,34 @@ class OutboxMessageAdmin(ChannelAdmin):
 
 @admin.register(Card)
 class CardAdmin(ChannelAdmin):
-    list_display = ("task_id", "kind", "show_recipient", "show_state", "created_at", "show_project")
-    list_filter = ("kind", "state", BY_PROJECT)
+    list_display = (
+        "show_task",
+        "show_kind",
+        "show_recipient",
+        "show_state",
+        "created_at",
+        "show_project",
+    )
+    list_filter = (by_name("kind", CARDS), "state", BY_PROJECT)
     search_fields = ("task_id", "to_user")
     fields = (
         ("project", "show_recipient"),
-        ("task_id", "kind"),
+        ("task_id", "show_kind"),
         ("state", "created_at"),
-        ("version", "seen"),
+        "version",
+        "seen",
         "show_content",
     )
-    readonly_fields = ("show_content", "show_recipient")
+    readonly_fields = ("show_content", "show_recipient", "show_kind")
+    labels = {"task_id": _("number")}
+
+    @admin.display(description=_("kind"), ordering="kind")
+    def show_kind(self, obj: Card) -> str:
+        return name(CARDS, obj.kind)
+
+    @admin.display(description=_("number"), ordering="task_id")
+    def show_task(self, obj: Card) -> str:
+        return obj.task_id
 
     @display(
         description=_("state"), ordering="state", label={"open": "warning", "closed": "success"}

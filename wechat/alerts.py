@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError
@@ -49,9 +50,12 @@ def clear(*codes: Alert.Code, subject: str = "") -> None:
         still.update(cleared_at=now())
 
 
-def calls_work() -> None:
-    """WeCom took a call of ours."""
-    clear(*_OF_CALLS)
+def calls_work(reached: Collection[str] = ()) -> None:
+    """WeCom took a call of ours and brought it to `reached`."""
+    proved = Q(code__in=_OF_CALLS, subject="") | Q(code=Code.UNREACHABLE, subject__in=reached)
+    still = Alert.objects.filter(proved, cleared_at=None)
+    if still.exists():
+        still.update(cleared_at=now())
 
 
 def unreachable() -> set[str]:

@@ -9,10 +9,12 @@ class WechatConfig(AppConfig):
     def ready(self) -> None:
         from projects import audit
         from wechat import (  # noqa: F401
+            batch_messages,
             cards,
             checks,
             feedback_cards,
             metrics,
+            notices,
             receivers,
             review_cards,
             send_message,
@@ -25,6 +27,7 @@ class WechatConfig(AppConfig):
                 "wechat.decision_refused": "Decision through WeCom refused",
                 "wechat.click_ignored": "Click on an unknown card ignored",
                 "wechat.resent": "Message sent again",
+                "wechat.rated": "Answer rated",
             }
         )
         send_message.register_tool()

@@ -9,9 +9,13 @@ from typing import Any
 
 from django.conf import settings
 
+from projects.crypto import decrypt
+from projects.db import later
 from projects.models import Member, Project
+from projects.statements import fetch
 from wechat.job import Job
 from wechat.models import Card, OutboxMessage
+from wechat.neutralise import neutralise
 from wechat.outbox import enqueue
 from wechat.parse import Incoming
 
@@ -83,11 +87,11 @@ def send(
         ref=str(ref),
         version=version,
         seen=seen,
-        project=project,
+        project_id=project.pk,
         to_user=lane,
         content=json.dumps(card, ensure_ascii=False),
     )
-    Card.objects.bulk_create([row], ignore_conflicts=True)
+    later(row, ignore=True)
     enqueue(
         to_user=lane,
         project=project,
@@ -98,7 +102,31 @@ def send(
     )
 
 
+_CLOSE = (
+    "UPDATE iit_wechat_cards SET state = %s "
+    "WHERE kind = %s AND ref = %s AND version <= %s AND state = %s RETURNING task_id, to_user, content"
+)
+
+
+def close(*, kind: str, ref: object, up_to: int, project: Project) -> list[Card]:
+    """Close the open cards of what `ref` names; `show_closed` has to tell those who have them."""
+    state = Card.State
+    rows = fetch(_CLOSE, state.CLOSED.value, kind, str(ref), up_to, state.OPEN.value)
+    return [
+        Card(task_id=name, to_user=to, content=decrypt(content), project=project)
+        for name, to, content in rows
+    ]
+
+
 def replace(
+    card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
+) -> None:
+    """Close a card and show it so."""
+    show_closed(card, note=note, button=button, key=key, code=code, fallback=fallback)
+    Card.objects.filter(pk=card.pk).update(state=Card.State.CLOSED)
+
+
+def show_closed(
     card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
 ) -> None:
     """Show the card without live buttons to everybody who received it, with `note` in place of its text.
@@ -122,13 +150,12 @@ def replace(
         key=key,
         fallback=fallback,
     )
-    Card.objects.filter(pk=card.pk).update(state=Card.State.CLOSED)
 
 
 def cut(text: str, name: str) -> str:
     """`text` in the length that WeCom shows of a card's part."""
     most = CARD_CHARS[name]
-    line = " ".join(text.split())
+    line = " ".join(neutralise(text).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

@@ -10,12 +10,13 @@ from django.core.checks import CheckMessage, Error, register
 
 from integrations.wecom.crypto import CryptoError, decode_key
 
-KEYS = ("WECOM_AES_KEY", "WECOM_AES_KEY_OLD", "WECOM_AIBOT_AES_KEY")
-TOKENS = ("WECOM_TOKEN", "WECOM_TOKEN_OLD", "WECOM_AIBOT_TOKEN")
 PAIRS = (
+    ("WECOM_TOKEN", "WECOM_AES_KEY"),
     ("WECOM_TOKEN_OLD", "WECOM_AES_KEY_OLD"),
     ("WECOM_AIBOT_TOKEN", "WECOM_AIBOT_AES_KEY"),
+    ("WECOM_AIBOT_TOKEN_OLD", "WECOM_AIBOT_AES_KEY_OLD"),
 )
+TOKENS, KEYS = zip(*PAIRS, strict=True)
 _TOKEN = re.compile(r"[0-9A-Za-z]{1,32}")
 HINT = "Copy it from the callback settings of the app in the WeCom console."
 

@@ -30,6 +30,14 @@ class Feedback:
     words: str
 
 
+@dataclass(frozen=True)
+class Unnumbered:
+    """A decision that names no review: it decides nothing; `reason` is what stands behind the word."""
+
+    decision: Literal["approve", "reject"]
+    reason: str
+
+
 Command = Decide | Feedback
 
 
@@ -42,6 +50,10 @@ _DECIDE = re.compile(
     r"(?!\d)[\s:,.;]*(?P<reason>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_UNNUMBERED = re.compile(
+    rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})(?:[吧了啊的!.~]*|[\s:,#]+(?P<reason>.*))",
+    re.IGNORECASE | re.DOTALL,
+)
 # A skin tone or variation selector may follow the thumb.
 _FEEDBACK = re.compile(
     rf"(?P<thumb>{_any(UP_WORDS + DOWN_WORDS)})[\U0001f3fb-\U0001f3ff\ufe0f]*[\s:,.!]*(?P<words>.*)",
@@ -51,14 +63,41 @@ _FEEDBACK = re.compile(
 
 def read(text: str) -> Command | None:
     """The command in `text`, full or half width, or None for an ordinary message."""
-    plain = unicodedata.normalize("NFKC", text).strip().replace("。", ".").replace("、", ",")
+    plain = _plain(text)
     if found := _DECIDE.fullmatch(plain):
         number, reason = int(found["number"]), found["reason"].strip()
         approves = found["word"].lower() in APPROVE_WORDS
+        if _is_asked(reason, approves):
+            return None
         return Decide(number, "approve" if approves else "reject", reason)
     if found := _FEEDBACK.fullmatch(plain):
         return _feedback(found["thumb"], found["words"].strip())
     return None
+
+
+def unnumbered(text: str) -> Unnumbered | None:
+    """The bare "同意" or "驳回 理由" that `text` is, or None; "同意吗?" is a question."""
+    found = _UNNUMBERED.fullmatch(_plain(text))
+    if not found or read(text):
+        return None
+    reason = (found["reason"] or "").strip()
+    approves = found["word"].lower() in APPROVE_WORDS
+    if _is_asked(reason, approves):
+        return None
+    return Unnumbered("approve" if approves else "reject", reason)
+
+
+def _plain(text: str) -> str:
+    """Half width, with the marks that the commands know."""
+    return unicodedata.normalize("NFKC", text).strip().replace("。", ".").replace("、", ",")
+
+
+def _is_asked(reason: str, approves: bool) -> bool:
+    """Whether it is a question ("同意 42 吗?"), which decides nothing; a doubt is a reason to reject."""
+    words = reason.rstrip("?!. ")
+    if words.endswith("吗") or words in ("么", "呢"):
+        return True
+    return "?" in reason[len(words) :] and (approves or not words)
 
 
 def _feedback(thumb: str, words: str) -> Feedback:

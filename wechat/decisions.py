@@ -40,6 +40,8 @@ def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen
     """
     member, review = find(userid, review_id)
     if member is None or review is None:
+        if hidden := Review.objects.filter(pk=review_id).select_related("project").first():
+            _note_refusal(userid, hidden, decision)
         return Outcome(_("There is no review #%(number)s.") % {"number": review_id})
     if review.project.requires_signature:
         text = _("This project wants decisions signed in the console.")
@@ -71,15 +73,7 @@ def find(userid: str, review_id: int) -> tuple[Member | None, Review | None]:
 def _refused(error: sop.SopError, member: Member, review: Review, decision: Decision) -> Outcome:
     review.refresh_from_db()
     if isinstance(error, sop.NotAllowed):
-        with atomic():
-            audit.record(
-                "wechat.decision_refused",
-                actor=member,
-                project=review.project,
-                subject=review,
-                record_id=review.record_id or "",
-                new={"decision": decision},
-            )
+        _note_refusal(member, review, decision)
         return Outcome(str(error), review.project)
     if isinstance(error, sop.NotSuspended):
         return _too_late(error, member, review, decision)
@@ -88,6 +82,19 @@ def _refused(error: sop.SopError, member: Member, review: Review, decision: Deci
         hint = _('Reply "%(reject)s" and the reason.') % said
         return Outcome(f"{error} {hint}", review.project)
     return Outcome(str(error), review.project, stale=True)
+
+
+def _note_refusal(actor: Member | str, review: Review, decision: Decision) -> None:
+    """A1: also of somebody who is not even told that there is such a review."""
+    with atomic():
+        audit.record(
+            "wechat.decision_refused",
+            actor=actor,
+            project=review.project,
+            subject=review,
+            record_id=review.record_id or "",
+            new={"decision": decision},
+        )
 
 
 def _too_late(error: sop.SopError, member: Member, review: Review, decision: Decision) -> Outcome:
@@ -99,12 +106,15 @@ def _too_late(error: sop.SopError, member: Member, review: Review, decision: Dec
     return Outcome(text if own else f"{error}. {text}", review.project, stale=True)
 
 
-def decision_text(review: Review) -> str:
-    """Who decided what, and when in the project's zone."""
+def decision_text(review: Review, decider: Member | None = None) -> str:
+    """Who decided what, and when in the project's zone; `decider` where the member is at hand."""
     local = timezone.localtime(review.decided_at, ZoneInfo(review.project.timezone))
-    decider = Member.objects.filter(
-        project=review.project, wecom_userid=review.decided_by.lower()
-    ).first()
+    decider = (
+        decider
+        or Member.objects.filter(
+            project=review.project, wecom_userid=review.decided_by.lower()
+        ).first()
+    )
     said = {
         "number": review.pk,
         "status": review.get_status_display(),

@@ -38,11 +38,11 @@ def answer(job: Job) -> None:
         alerts.sound(alerts.Code.INACTIVE, event)
     if event in RELIEFS:
         alerts.clear(alerts.Code.INACTIVE)
-    member = Member.objects.active_of(job.row.from_user).first()
+    member = job.speaker
     if event == VOTE:
         feedback.answer(job)
         return
-    if event == MENU and member and (asked := welcome.question(job.incoming.event_key)):
+    if event == MENU and member and (asked := welcome.question(job.incoming.event_key, member)):
         ask(job, asked)
         return
     with atomic():

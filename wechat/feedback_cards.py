@@ -6,10 +6,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.chat import record_feedback
 from projects.db import atomic
 from projects.models import Project
-from wechat import cards
+from wechat import cards, votes
 from wechat.cards import Click, cut
 
 KIND = "feedback"
@@ -70,14 +69,14 @@ def clicked(click: Click) -> str:
     feedback = KEYS[click.incoming.event_key]
     chosen = click.incoming.selected.get(QUESTION, ())
     known = len(chosen) == 1 and chosen[0] in reasons() and feedback == "thumbs_down"
-    record_feedback(
-        member=click.member,
-        feedback=feedback,
-        reason=chosen[0] if known else None,
-        conversation_id=click.card.ref,
-    )
     thanks = _("Thank you for your feedback.")
     with atomic():
+        votes.cast(
+            member=click.member,
+            feedback=feedback,
+            reason=chosen[0] if known else None,
+            conversation_id=click.card.ref,
+        )
         cards.replace(
             click.card,
             note=thanks,
@@ -86,4 +85,5 @@ def clicked(click: Click) -> str:
             code=click.incoming.response_code,
             fallback=thanks,
         )
+        click.job.finish("", click.card.project)
     return ""

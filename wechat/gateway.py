@@ -20,9 +20,12 @@ def crypts() -> list[Crypt]:
 
 
 def aibot_crypts() -> list[Crypt]:
-    """The pair of the smart bot: its receiveid is blank (wecom.md 5). None where no bot is configured."""
-    token, key = settings.WECOM_AIBOT_TOKEN, settings.WECOM_AIBOT_AES_KEY
-    return [Crypt(token, key, "")] if token and key else []
+    """The pairs of the smart bot: its receiveid is blank (wecom.md 5). None where no bot is configured."""
+    pairs = [
+        (settings.WECOM_AIBOT_TOKEN, settings.WECOM_AIBOT_AES_KEY),
+        (settings.WECOM_AIBOT_TOKEN_OLD, settings.WECOM_AIBOT_AES_KEY_OLD),
+    ]
+    return [Crypt(token, key, "") for token, key in pairs if token and key]
 
 
 def respond_to_bot(message: dict[str, Any]) -> Sent | SendError:

@@ -1,4 +1,4 @@
-"""Is a callback genuine: method, size, query, signature, clock, decryption, in this order (wecom.md 9.1).
+"""Is a callback genuine: size, query, envelope, signature, clock, decryption, in this order (wecom.md 9.1).
 
 Both channels ask the same questions. A refusal has an empty body; nothing here talks to anybody.
 """
@@ -12,19 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import ObjectDoesNotExist, SuspiciousOperation
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.request import UnreadablePostError
 
 from integrations.wecom import Crypt, CryptoError
 from wechat import alerts
+from wechat.parse import BadCallback
 
 logger = logging.getLogger(__name__)
 
 MAX_BODY = 512 * 1024
 MAX_ECHO = 4096
-WINDOW_S = 600
 _SIGNATURE = re.compile(r"[0-9a-f]{40}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _NONCE = re.compile(r"[\x21-\x7e]{1,128}")
@@ -47,27 +47,64 @@ class Signed:
     nonce: str
 
 
-Receive = Callable[[HttpRequest, Signed], HttpResponse]
+# The ciphertext in the bytes of a body. Raises BadCallback.
+Envelope = Callable[[bytes], str]
+# What is done with a genuine plaintext; the pair that opened it and the nonce, to seal an answer with.
+Receive = Callable[[bytes, Crypt, str], HttpResponse]
 
 
-def answer(request: HttpRequest, crypts: Sequence[Crypt], receive: Receive) -> HttpResponse:
+def answer(
+    request: HttpRequest, crypts: Sequence[Crypt], envelope: Envelope, receive: Receive
+) -> HttpResponse:
     """GET verifies the URL with any of `crypts`, POST goes to `receive`; a Refused is its status."""
     if request.method not in ("GET", "POST"):
         return HttpResponse(status=405, headers={"Allow": "GET, POST"})
     try:
         if request.method == "GET":
             return _verify(request, crypts)
-        _refuse_large(request)
-        return receive(request, _query(request))
+        return _deliver(request, crypts, envelope, receive)
     except Refused as refused:
         logger.warning("callback refused: %s", refused)
         return HttpResponse(status=refused.status)
 
 
+def _deliver(
+    request: HttpRequest, crypts: Sequence[Crypt], envelope: Envelope, receive: Receive
+) -> HttpResponse:
+    """Open a POST; 503 where it can't be stored: its key is free, WeCom delivers again (1.6, rule 2)."""
+    _refuse_large(request)
+    signed, _ = _query(request)
+    raw = body(request)
+    try:
+        encrypted = envelope(raw)
+    except BadCallback as error:
+        raise Refused(400, f"envelope: {error}") from error
+    plain, crypt = open_sealed(signed, encrypted, crypts)
+    try:
+        return _on_a_live_connection(lambda: receive(plain, crypt, signed.nonce))
+    except (DatabaseError, InterfaceError, ObjectDoesNotExist) as error:
+        logger.error("callback not stored: %s", type(error).__name__)
+        return HttpResponse(status=503)
+
+
+def _on_a_live_connection(work: Callable[[], HttpResponse]) -> HttpResponse:
+    """Work, and once more where the kept connection had died: storing twice is storing once.
+
+    Django would ask the database for a sign of life first, a trip as long as the work itself.
+    """
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        return work()
+    except (OperationalError, InterfaceError):
+        if connection.in_atomic_block or connection.is_usable():
+            raise
+        connection.close()
+        return work()
+
+
 def _verify(request: HttpRequest, crypts: Sequence[Crypt]) -> HttpResponse:
     """The decrypted echostr, byte for byte (wecom.md 1.4)."""
-    signed = _query(request, "echostr")
-    echo = request.GET["echostr"]
+    signed, (echo,) = _query(request, "echostr")
     if len(echo) > MAX_ECHO:
         raise Refused(413, "echostr is too long")
     plain, _ = open_sealed(signed, echo, crypts)
@@ -91,28 +128,32 @@ def body(request: HttpRequest) -> bytes:
         raise Refused(400, f"body: {type(error).__name__}") from error
 
 
-def _query(request: HttpRequest, *more: str) -> Signed:
-    """Each parameter exactly once and well-formed."""
-    names = ("msg_signature", "timestamp", "nonce", *more)
+def _query(request: HttpRequest, *more: str) -> tuple[Signed, list[str]]:
+    """Each parameter exactly once and well-formed; the values of `more`."""
     try:
-        values = {name: request.GET.getlist(name) for name in names}
+        # Not request.GET: the charset of the Content-Type would decide how the query is read.
+        query = QueryDict(request.META.get("QUERY_STRING", ""), encoding="utf-8")
     except (SuspiciousOperation, ValueError) as error:
         raise Refused(400, f"query: {type(error).__name__}") from error
-    if any(len(found) != 1 for found in values.values()):
+    values = [query.getlist(name) for name in ("msg_signature", "timestamp", "nonce", *more)]
+    if any(len(found) != 1 for found in values):
         raise Refused(400, "query: each parameter exactly once")
-    signed = Signed(*(values[name][0] for name in names[:3]))
+    first, *rest = (found[0] for found in values)
+    signed = Signed(first, *rest[:2])
     forms = ((_SIGNATURE, signed.signature), (_TIMESTAMP, signed.timestamp), (_NONCE, signed.nonce))
     if not all(form.fullmatch(value) for form, value in forms):
         raise Refused(400, "query: malformed parameter")
-    return signed
+    return signed, rest[2:]
 
 
 def open_sealed(signed: Signed, encrypted: str, crypts: Sequence[Crypt]) -> tuple[bytes, Crypt]:
     """Signature, then clock, then decryption; the plaintext and the pair that opened it. Raises Refused."""
+    if not encrypted.isascii():  # base64 is; a lone surrogate could not even be hashed
+        raise Refused(400, "the ciphertext is not base64")
     signers = [crypt for crypt in crypts if _is_signer(crypt, signed, encrypted)]
     if not signers:
         raise Refused(403, "bad signature")
-    if abs(time.time() - int(signed.timestamp)) > getattr(settings, "WECOM_WINDOW_S", WINDOW_S):
+    if abs(time.time() - int(signed.timestamp)) > settings.WECOM_WINDOW_S:
         raise Refused(403, "timestamp outside of the window")
     failures = []
     for crypt in signers:  # both, where only the AES key was rotated

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from engines.chat import record_feedback
-from projects import audit
 from projects.db import atomic
 from projects.models import Member
-from wechat import alerts, events
+from wechat import alerts, events, pending, strangers, votes
 from wechat.commands import Command, Decide, Feedback
 from wechat.commands import read as read_command
 from wechat.decisions import decide
@@ -26,8 +24,8 @@ def answer(job: Job) -> None:
     alerts.clear(Alert.Code.UNREACHABLE, subject=job.row.from_user)
     if job.incoming.is_event:
         events.answer(job)
-    elif not Member.objects.active_of(job.row.from_user).exists():
-        refuse_stranger(job)
+    elif job.speaker is None:
+        strangers.refuse(job)
     elif job.incoming.is_group:
         # What one member may read is not for everybody in the group (design.md 9.7).
         with atomic():
@@ -39,21 +37,15 @@ def answer(job: Job) -> None:
             job.finish(_("I understand text messages. Please type your question."))
 
 
-def refuse_stranger(job: Job) -> None:
-    """Unknown or left people: a polite refusal, audited once per message."""
-    with atomic():
-        audit.record("wechat.refused", actor=job.row.from_user, new={"message": job.row.pk})
-        job.finish(
-            _("Sorry, you are not a member of a study here. Please contact your administrator.")
-        )
-
-
 def _spoken(job: Job) -> None:
     command = read_command(job.incoming.content)
-    if command is None:
-        ask(job, job.incoming.content)
-    else:
+    if command is not None:
         _obey(job, command)
+    elif how := pending.explain(job.row, job.incoming.content):
+        with atomic():
+            job.finish(how)
+    else:
+        ask(job, job.incoming.content)
 
 
 def _obey(job: Job, command: Command) -> None:
@@ -81,7 +73,7 @@ def _note_feedback(job: Job, command: Feedback) -> None:
     """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason."""
     member = _last_membership(job.row)
     with atomic():
-        known = record_feedback(member=member, feedback=command.feedback, reason=command.reason)
+        known = votes.cast(member=member, feedback=command.feedback, reason=command.reason)
         if not known:
             text = _("There is no answer of mine to rate yet.")
         elif command.feedback == "thumbs_down" and command.reason is None:

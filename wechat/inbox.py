@@ -36,9 +36,12 @@ def process(pk: int) -> int | None:
     row = claim(pk)
     if row is None:
         return None
+    speaker = Member.objects.active_of(row.from_user).first()
+    # A stranger is spoken to in the house's language.
+    language = speaker.language if speaker else settings.LANGUAGE_CODE
     try:
-        with kept(row), translation.override(_language(row.from_user)):
-            _handle(row)
+        with kept(row), translation.override(language):
+            _handle(row, speaker)
     except LostLease:
         logger.warning("inbox %s: lease lost", row.pk)
         return None
@@ -84,18 +87,12 @@ def _following(from_user: str) -> int | None:
     return head.pk if head and is_due else None
 
 
-def _language(userid: str) -> str:
-    """The reader's language; a stranger is spoken to in the house's."""
-    found = Member.objects.active_of(userid).values_list("language", flat=True).first()
-    return found or settings.LANGUAGE_CODE
-
-
-def _handle(row: InboxMessage) -> None:
+def _handle(row: InboxMessage, speaker: Member | None) -> None:
     if row.attempts > MAX_ATTEMPTS:
         _fail(row, "the worker was lost")
         return
     try:
-        handlers.answer(Job(row, channels.of(row.channel).parse(row.raw)))
+        handlers.answer(Job(row, channels.of(row.channel).parse(row.raw), speaker))
     except LostLease:
         raise
     except Exception as error:  # whatever went wrong, the question gets its one reply

@@ -12,7 +12,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 from django.utils.timezone import now
 
-from projects.models import Project
+from projects.models import Member, Project
 from wechat import channels
 from wechat.models import InboxMessage
 from wechat.parse import Incoming
@@ -29,10 +29,14 @@ class LostLease(Exception):
 
 @dataclass
 class Job:
-    """A claimed row. `finish` is called exactly once, inside the transaction that answers it."""
+    """A claimed row. `finish` is called exactly once, inside the transaction that answers it.
+
+    `speaker` is any active membership of the sender, None for a stranger.
+    """
 
     row: InboxMessage
     incoming: Incoming
+    speaker: Member | None = None
     finished: bool = False
 
     def finish(

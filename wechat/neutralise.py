@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 
-# The only tags WeCom brings to life; "<5 mg" and "<LOD" are data and stay.
-_TAG = re.compile(r"<(?=/?\s*(?:a|font)\b|@)", re.IGNORECASE)
+# The only tags WeCom brings to life, also as entities; "<5 mg" and "<LOD" are data and stay.
+_TAG = re.compile(
+    r"(?:<|&lt;?|&#0*60;?|&#x0*3c;?)(?=/?\s*(?:a|font)\b|@)",
+    re.IGNORECASE,
+)
 _TEMPLATE = re.compile(r"\$(?=[A-Za-z]+\s*=[^$\n]*\$)")
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\(([^()\s]*)\)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -25,4 +28,7 @@ def neutralise(text: str, *, markdown: bool = False) -> str:
         "\ufffd", _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     )
     clean = _TEMPLATE.sub("＄", _TAG.sub("＜", clean))
-    return _LINK.sub(r"\1 (\2)", clean) if markdown else clean
+    if not markdown:
+        return clean
+    # What is no simple link (brackets in its text, its address) must not become one either.
+    return _LINK.sub(r"\1 (\2)", clean).replace("](", "] (")

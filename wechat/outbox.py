@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
-from projects import audit
-from projects.db import after_commit, atomic
+from projects import audit, wakes
+from projects.db import after_commit, atomic, later, note, write_now
 from projects.models import Project
+from projects.statements import insert
 from wechat import answers, formats
 from wechat.models import OutboxMessage
 from wechat.neutralise import neutralise
@@ -21,7 +24,8 @@ from wechat.splitting import split
 
 Kind = OutboxMessage.Kind
 TEXTS = (Kind.TEXT, Kind.MARKDOWN)
-MOST_PARTS = 8  # 30 messages a minute reach a member: a book goes to the console
+SURELY_ONE = 400
+"""A text of so many characters fits into one message, whatever they are (`wechat.splitting`)."""
 
 
 class Payload(BaseModel):
@@ -29,6 +33,20 @@ class Payload(BaseModel):
 
     message: dict[str, Any]
     fallback: str = ""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A message that waits for its reader's time; `notice` says where it comes from (wechat.notices)."""
+
+    until: datetime
+    notice: dict[str, str] | None = None
+
+    def values(self) -> dict[str, Any]:
+        """The columns of its rows: outside of the lane while it waits."""
+        at = now()
+        waits = {"status": OutboxMessage.Status.HELD, "available_at": self.until}
+        return {"notice": self.notice, "checked_at": at} | (waits if self.until > at else {})
 
 
 def enqueue(
@@ -39,15 +57,17 @@ def enqueue(
     content: str | Mapping[str, Any],
     key: str,
     fallback: str = "",
+    held: Held | None = None,
 ) -> None:
     """Insert a message once: where `key` is already there nothing happens. Call it in a transaction.
 
     `content` is a text (cut into numbered parts; over `WECOM_MOST_PARTS` the rest is a page of the console),
     a template card, or the body of the call. `fallback` is sent as text where WeCom refuses the message.
+    `held` is for messages that nobody waits for.
     """
-    if _is_there(key):
-        return
     if isinstance(content, str):
+        if len(content) > SURELY_ONE and _is_there(key):
+            return  # a second page of the console would belong to no message
         messages = _texts(kind, content, to_user.lower(), project)
     elif kind == Kind.CARD:
         messages = [{"msgtype": "template_card", "template_card": dict(content)}]
@@ -59,15 +79,30 @@ def enqueue(
         kind,
         [Payload(message=m, fallback=fallback) for m in messages],
         key,
+        held,
     )
 
 
 def tell(
-    *, to_user: str, project: Project | None, content: str, key: str, fallback: str = ""
+    *,
+    to_user: str,
+    project: Project | None,
+    content: str,
+    key: str,
+    fallback: str = "",
+    held: Held | None = None,
 ) -> None:
     """`enqueue` a text as this reader can see it: markdown where there is markup, else plain text."""
     kind, text = formats.choose(content, to_user=to_user, project=project)
-    enqueue(to_user=to_user, project=project, kind=kind, content=text, key=key, fallback=fallback)
+    enqueue(
+        to_user=to_user,
+        project=project,
+        kind=kind,
+        content=text,
+        key=key,
+        fallback=fallback,
+        held=held,
+    )
 
 
 def _is_there(key: str) -> bool:
@@ -80,7 +115,7 @@ def _texts(kind: str, content: str, to_user: str, project: Project | None) -> li
     if not content.strip():
         return []
     parts = split(neutralise(content, markdown=kind == Kind.MARKDOWN))
-    most = int(getattr(settings, "WECOM_MOST_PARTS", MOST_PARTS))
+    most = settings.WECOM_MOST_PARTS
     if len(parts) > most and "|" not in to_user:
         parts = _with_page(parts, most, content, to_user, project)
     return [{"msgtype": str(kind), str(kind): {"content": part}} for part in parts]
@@ -99,34 +134,62 @@ def _with_page(
 
 
 def _insert(
-    to_user: str, project: Project | None, kind: str, payloads: Sequence[Payload], key: str
+    to_user: str,
+    project: Project | None,
+    kind: str,
+    payloads: Sequence[Payload],
+    key: str,
+    held: Held | None,
 ) -> None:
-    """All parts or none: whoever comes second finds the first part's key taken."""
+    """All parts or none: whoever comes second finds the first part's key taken, and leaves it at that."""
     rows = [
         OutboxMessage(
             key=f"{key}#{number}",
             to_user=to_user,
-            project=project,
+            project_id=project.pk if project else None,
             kind=kind,
             payload=payload.model_dump_json(),
+            **(held.values() if held else {}),
         )
         for number, payload in enumerate(payloads, 1)
     ]
-    if not rows:
-        return
-    try:
-        with transaction.atomic():
-            OutboxMessage.objects.bulk_create(rows)
-    except IntegrityError:
-        return
-    after_commit(lambda: wake(to_user))
+    if len(rows) == 1:
+        later(rows[0], ignore=True)
+    elif rows:
+        _insert_parts(rows)
+    if rows:
+        _wake_later(to_user)
 
 
-def wake(to_user: str) -> None:
-    """Tell a worker; a lost wake is found by the sweeper."""
+def _insert_parts(rows: list[OutboxMessage]) -> None:
+    """Insert all of them if the first one's key was free, behind what is still to be written."""
+    write_now()
+    with transaction.atomic():
+        first, *others = rows
+        insert([first], ignore=True, number=True)
+        if first.pk:
+            insert(others)
+
+
+def _wake_later(lane: str) -> None:
+    """Wake all lanes of a transaction at once, after its commit."""
+    lanes = note("lanes", list[str])
+    lanes.append(lane)
+
+    def call() -> None:
+        # One call a message: those of a savepoint that failed are gone, the first other one wakes all.
+        if lanes:
+            wake(*dict.fromkeys(lanes))
+            lanes.clear()
+
+    after_commit(call)
+
+
+def wake(*lanes: str) -> None:
+    """Tell a worker, by one message; a lost wake is found by the sweeper."""
     from wechat.tasks import send_lane
 
-    send_lane.delay(to_user)
+    wakes.wake(send_lane, *lanes, takes_many=True)
 
 
 def resend(*, message: OutboxMessage, actor: object) -> bool:

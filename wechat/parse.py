@@ -13,6 +13,7 @@ from defusedxml.ElementTree import fromstring
 
 MAX_QUESTIONS = 10
 USERID_CHARS = 64
+EVERYBODY = "@all"
 
 
 class BadCallback(ValueError):
@@ -108,11 +109,21 @@ def parse(raw: str) -> Incoming:
         response_code=_text(root, "ResponseCode"),
         selected=_selected(root),
     )
-    if not 0 < len(incoming.from_user) <= USERID_CHARS or not incoming.msg_type:
+    if not is_userid(incoming.from_user) or not incoming.msg_type:
         raise BadCallback("sender or kind is missing")
     if incoming.is_event and not incoming.event:
         raise BadCallback("an event without a name")
     return incoming
+
+
+def is_userid(text: str) -> bool:
+    """Whether it is one person and fits its column: in lower case a few letters become two.
+
+    message/send takes `a|b` for two people and `@all` for everybody (wecom.md 3.2): a reply would reach
+    them all.
+    """
+    userid = text.lower()
+    return 0 < len(userid) <= USERID_CHARS and "|" not in userid and userid != EVERYBODY
 
 
 def _text(root: Element, name: str) -> str:

@@ -11,6 +11,7 @@ from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from engines import labels
 from engines.models import PendingAction, Review, TaskRun
 from engines.signals import (
     review_decided,
@@ -21,6 +22,7 @@ from engines.signals import (
 )
 from projects.models import Member
 from wechat import reconcile, review_cards
+from wechat.circle import Circle, orderer
 from wechat.outbox import tell
 
 FINDINGS_SHOWN = 5
@@ -29,22 +31,23 @@ FINDINGS_SHOWN = 5
 @receiver(review_requested, dispatch_uid="wechat.review_requested")
 def on_review_requested(*, run: TaskRun, review: Review, **_kwargs: Any) -> None:
     """Ask the reviewers by card; tell who ordered the run that it waits."""
-    review_cards.ask(review, run)
-    member = orderer(run)
-    if member is None or review.version > 1:
-        return
-    if member.wecom_userid in {person.wecom_userid for person in review_cards.reviewers(review)}:
+    circle = Circle.of(review, run)
+    review_cards.ask_of(circle, run)
+    if run.batch_id:
+        return  # wechat.batch_messages tells it
+    member = circle.orderer(run)
+    if member is None or review.version > 1 or member in circle.reviewers():
         return
     with translation.override(member.language):
         subject = f"{run.skill.name or run.skill.skill_type} {run.record_id or ''}".strip()
-        _tell(member, f"{subject}: {run.message} (#{review.pk})", f"suspended:{review.pk}")
+        text = f"{subject}: {run.message} (#{review.pk})"
+        _tell(member, run, text, f"suspended:{review.pk}")
 
 
 @receiver(review_decided, dispatch_uid="wechat.review_decided")
-def on_review_decided(*, review: Review, **_kwargs: Any) -> None:
+def on_review_decided(*, review: Review, by: Member | None = None, **_kwargs: Any) -> None:
     """Take the buttons off the review's cards, wherever it was decided."""
-    review.refresh_from_db()
-    review_cards.show_decision(review)
+    review_cards.show_decision(review, by)
 
 
 @receiver(review_reminded, dispatch_uid="wechat.review_reminded")
@@ -60,38 +63,42 @@ def on_review_escalated(*, review: Review, **_kwargs: Any) -> None:
 
 
 @receiver(run_finished, dispatch_uid="wechat.run_finished")
-def on_run_finished(*, run: TaskRun, **_kwargs: Any) -> None:
-    """Tell who ordered the run what came of it."""
+def on_run_finished(
+    *, run: TaskRun, found: list[PendingAction] | None = None, **_kwargs: Any
+) -> None:
+    """Tell who ordered the run what came of it; a batch is told at its end (wechat.batch_messages)."""
+    if run.batch_id:
+        return
     member = orderer(run)
     if member is None:
         return
     with translation.override(member.language):
-        _tell(member, result_text(run), f"run:{run.pk}")
+        _tell(member, run, result_text(run, found), f"run:{run.pk}")
 
 
-def orderer(run: TaskRun) -> Member | None:
-    """The member who ordered a run and may still see it; none for schedules and console users."""
-    member: Member | None = (
-        Member.objects.active_of(run.triggered_by).filter(project=run.project).first()
-    )
-    sees = member and TaskRun.objects.for_member(member).filter(pk=run.pk).exists()
-    return member if sees else None
-
-
-def result_text(run: TaskRun) -> str:
-    """Workflow, subject, state and the open findings of the run."""
+def result_text(run: TaskRun, found: list[PendingAction] | None = None) -> str:
+    """Workflow, subject, state and the run's open findings, which are among `found` where that was read."""
     name = run.skill.name or run.skill.skill_type
     head = f"{name} {run.record_id or ''}".strip()
-    lines = [f"{head}: {run.get_status_display()} ({run.final_state})"]
+    lines = [f"{head}: {_state(run)}"]
     if run.message:
         lines.append(run.message)
-    found = PendingAction.objects.filter(task_run=run, open_key__isnull=False)
-    messages = list(found.order_by("created_at").values_list("message", flat=True))
+    if found is None:
+        rows = PendingAction.objects.filter(task_run=run, open_key__isnull=False)
+        found = [*rows.order_by("created_at")]
+    messages = [row.message for row in found if row.task_run_id == run.pk]
     lines += [f"{number}. {text}" for number, text in enumerate(messages[:FINDINGS_SHOWN], 1)]
     if len(messages) > FINDINGS_SHOWN:
         lines.append(_("… %(number)s findings in all") % {"number": len(messages)})
     return "\n".join(lines)
 
 
-def _tell(member: Member, text: str, key: str) -> None:
-    tell(to_user=member.wecom_userid, project=member.project, content=text, key=key)
+def _state(run: TaskRun) -> str:
+    """The status, and the end that was reached where its name says more."""
+    status = str(run.get_status_display())
+    end = labels.name(labels.ENDS, run.final_state)
+    return f"{status} ({end})" if end not in ("", status) else status
+
+
+def _tell(member: Member, run: TaskRun, text: str, key: str) -> None:
+    tell(to_user=member.wecom_userid, project=run.project, content=text, key=key)

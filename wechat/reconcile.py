@@ -21,7 +21,6 @@ from wechat import alerts, cards, review_cards
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import tell
 
-REMIND_HOURS = 24.0
 MOST_REMINDERS = 3
 SETTLED = timedelta(minutes=5)  # a card that has just been queued is still under way
 LOST = gettext_noop("The reviewer could not be reached, so you are asked.")
@@ -85,8 +84,7 @@ def administrators(review: Review) -> list[Member]:
 
 
 def _remind_late(review: Review) -> bool:
-    hours = float(getattr(settings, "WECOM_REMIND_HOURS", REMIND_HOURS))
-    times = int((now() - review.created_at) / timedelta(hours=hours))
+    times = int((now() - review.created_at) / timedelta(hours=settings.WECOM_REMIND_HOURS))
     if not times or times > MOST_REMINDERS:
         return False
     with atomic():

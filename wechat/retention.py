@@ -13,7 +13,6 @@ from django.utils.timezone import now
 from projects.db import atomic
 from wechat.models import Answer, Card, InboxMessage, OutboxMessage
 
-DEFAULT_DAYS = 30
 # A repeated delivery can come late: its key is kept for a day whatever the setting says (wecom.md 1.6, 4).
 LEAST = timedelta(hours=24)
 AT_ONCE = 200  # short writes: SQLite has one writer
@@ -21,15 +20,16 @@ AT_ONCE = 200  # short writes: SQLite has one writer
 
 def kept_for() -> timedelta:
     """`WECOM_RETENTION_DAYS`, at least a day."""
-    days = float(getattr(settings, "WECOM_RETENTION_DAYS", DEFAULT_DAYS))
-    return max(timedelta(days=days), LEAST)
+    return max(timedelta(days=settings.WECOM_RETENTION_DAYS), LEAST)
 
 
 def forget() -> int:
     """Delete finished rows that are old enough; how many. What still waits is never touched."""
     before = now() - kept_for()
     inbox = InboxMessage.objects.exclude(status__in=InboxMessage.UNFINISHED)
-    outbox = OutboxMessage.objects.exclude(status__in=OutboxMessage.UNSENT)
+    outbox = OutboxMessage.objects.exclude(
+        status__in=(*OutboxMessage.UNSENT, OutboxMessage.Status.HELD)
+    )
     old: list[QuerySet[Any]] = [
         inbox.filter(received_at__lt=before),
         outbox.filter(~_still_needed(), created_at__lt=before),

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
 from projects.db import atomic
-from projects.models import Member, Role, Subject
-from wechat import alerts, cards
+from projects.models import Member
+from wechat import cards
 from wechat.cards import Click, cut
+from wechat.circle import Circle, identifiers_of
 from wechat.decisions import decide, decision_text
 from wechat.models import Card
+from wechat.models.cards import CODE_CHARS
 from wechat.outbox import tell
 from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
@@ -35,23 +36,22 @@ def reasons() -> dict[str, str]:
 
 def reviewers(review: Review) -> list[Member]:
     """Who is asked: CRCs who see the subject, PIs where the node says so, else ADMINs; who can be reached."""
-    people = Member.objects.filter(project=review.project, is_active=True).exclude(wecom_userid="")
-    people = people.exclude(wecom_userid__in=alerts.unreachable())
-    visible = [
-        member
-        for member in people.order_by("wecom_userid")
-        if Review.objects.for_member(member).filter(pk=review.pk).exists()
-    ]
-    named = [member for member in visible if member.role in (review.reviewers or [Role.CRC])]
-    return named or [member for member in visible if member.role == Role.ADMIN]
+    return Circle.of(review, review.task_run).reviewers()
 
 
 def ask(review: Review, run: TaskRun) -> None:
     """Send the card to those who decide. Called inside the transaction that suspends the run."""
-    close_outdated(review)
-    people = reviewers(review)
+    ask_of(Circle.of(review, run), run)
+
+
+def ask_of(circle: Circle, run: TaskRun) -> None:
+    """`ask` where the people have been read."""
+    review, people = circle.review, circle.reviewers()
+    if review.version > 1:
+        close_outdated(review)
     if not people:
         return
+    question = masked(review, circle.identifiers)
     with translation.override(people[0].language):
         cards.send(
             kind=KIND,
@@ -59,26 +59,26 @@ def ask(review: Review, run: TaskRun) -> None:
             version=review.version,
             project=review.project,
             to=[member.wecom_userid for member in people],
-            content=content(review, run),
+            content=content(review, run, question),
             seen=review.seen,
-            fallback=as_text(review),
+            fallback=in_words(review, question),
         )
     for member in people:
         if member.plain_text:  # sees no cards: the commands are an equal way
-            _ask_in_words(review, member)
+            _ask_in_words(review, member, question)
 
 
-def _ask_in_words(review: Review, member: Member) -> None:
+def _ask_in_words(review: Review, member: Member, question: str) -> None:
     with translation.override(member.language):
         tell(
             to_user=member.wecom_userid,
             project=review.project,
-            content=as_text(review),
+            content=in_words(review, question),
             key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
         )
 
 
-def content(review: Review, run: TaskRun) -> dict[str, Any]:
+def content(review: Review, run: TaskRun, question: str) -> dict[str, Any]:
     """The card without its task_id; where an e-signature is due it only links to the console."""
     url = cards.link(f"/admin/engines/review/{review.pk}/change/")
     card: dict[str, Any] = {
@@ -88,7 +88,7 @@ def content(review: Review, run: TaskRun) -> dict[str, Any]:
             "title": cut(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
             "desc": cut(str(run.skill.name or run.skill.skill_type), "desc"),
         },
-        "sub_title_text": cut(without_identifiers(review), "sub_title"),
+        "sub_title_text": cut(question, "sub_title"),
         "horizontal_content_list": _facts(review, url),
         "card_action": {"type": 1, "url": url},
     }
@@ -119,21 +119,25 @@ def _facts(review: Review, url: str) -> list[dict[str, Any]]:
     return [*shown, {"type": 1, "url": url, **details}]
 
 
-def without_identifiers(review: Review) -> str:
+def masked(review: Review, identifiers: Sequence[str]) -> str:
     """The question with the subject's known identifiers masked: a card stays in a chat for ever."""
     text = review.question
-    subject = Subject.objects.filter(project=review.project, record_id=review.record_id).first()
-    for value in json.loads(subject.identifiers).values() if subject else ():
-        if len(str(value)) > 1:
-            text = text.replace(str(value), "***")
+    for value in identifiers:
+        if len(value) > 1:
+            text = text.replace(value, "***")
     return text
 
 
 def as_text(review: Review) -> str:
     """The same request for who cannot see cards, with the commands that answer it."""
+    return in_words(review, masked(review, identifiers_of(review)))
+
+
+def in_words(review: Review, question: str) -> str:
+    """`as_text` where the question has been masked."""
     lines = [
         _("Review #%(number)s needed") % {"number": review.pk},
-        f"{review.project.code} {review.record_id or ''} {without_identifiers(review)}".strip(),
+        f"{review.project.code} {review.record_id or ''} {question}".strip(),
         _('Reply "%(approve)s" to approve, or "%(reject)s" and the reason to reject.')
         % {
             "approve": f"{APPROVE_WORDS[0]} {review.pk}",
@@ -150,7 +154,7 @@ def clicked(click: Click) -> str:
     """
     key = click.incoming.event_key
     if code := click.incoming.response_code:
-        Card.objects.filter(pk=click.card.pk).update(response_code=code)
+        Card.objects.filter(pk=click.card.pk).update(response_code=code[:CODE_CHARS])
     outcome = decide(
         userid=click.member.wecom_userid,
         review_id=int(click.card.ref),
@@ -160,6 +164,8 @@ def clicked(click: Click) -> str:
     )
     if outcome.fresh:
         return ""
+    if outcome.project is None:  # not theirs to see; that there is such a review their card tells
+        return _("You have no say in this review.")
     still_open = Card.objects.filter(pk=click.card.pk, state=Card.State.OPEN).exists()
     if outcome.stale and still_open:
         with atomic():
@@ -173,29 +179,24 @@ def _reason(click: Click) -> str:
     return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
 
 
-def show_decision(review: Review) -> None:
-    """Change the review's open cards. Called inside the transaction of the decision."""
-    note = decision_text(review) if review.decided_by else str(review.get_status_display())
-    for card in _open_cards(review):
-        cards.replace(
-            card,
-            note=note,
-            button=str(review.get_status_display()),
-            key=f"decided:{card.task_id}",
-            fallback=note,
-        )
+def show_decision(review: Review, by: Member | None = None) -> None:
+    """Change the review's open cards. Called inside the transaction of the decision, `by` whom it is known."""
+    closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version, project=review.project)
+    if not closed:
+        return
+    note = decision_text(review, by) if review.decided_by else str(review.get_status_display())
+    button = str(review.get_status_display())
+    for card in closed:
+        key = f"decided:{card.task_id}"
+        cards.show_closed(card, note=note, button=button, key=key, fallback=note)
 
 
 def close_outdated(review: Review) -> None:
     """Take the buttons off cards that show values of an earlier version."""
-    for card in _open_cards(review).filter(version__lt=review.version):
-        note = _("The values changed: please use the newer card.")
-        _close(card, note, key=f"outdated:{card.task_id}")
-
-
-def _open_cards(review: Review) -> QuerySet[Card]:
-    rows = Card.objects.filter(kind=KIND, ref=str(review.pk), state=Card.State.OPEN)
-    return rows.select_related("project")
+    note, button = _("The values changed: please use the newer card."), _("No longer open")
+    older = review.version - 1
+    for card in cards.close(kind=KIND, ref=review.pk, up_to=older, project=review.project):
+        cards.show_closed(card, note=note, button=button, key=f"outdated:{card.task_id}")
 
 
 def _close(card: Card, note: str, key: str) -> None:

@@ -54,9 +54,11 @@ def _settings() -> Iterator[Finding]:
 def _pairs() -> list[tuple[str, Crypt, str]]:
     """Name, keys and path of each callback that is configured."""
     names = [_("new keys"), _("old keys")]
-    app = list(zip(names, gateway.crypts(), strict=False))
+    app = zip(names, gateway.crypts(), strict=False)
     found = [(name, crypt, "/wechat/callback/") for name, crypt in app]
-    return found + [(_("smart bot"), crypt, "/wechat/aibot/") for crypt in gateway.aibot_crypts()]
+    bot = zip(names, gateway.aibot_crypts(), strict=False)
+    title = _("smart bot")
+    return found + [(f"{title}, {name}", crypt, "/wechat/aibot/") for name, crypt in bot]
 
 
 def _keys(name: str, crypt: Crypt) -> Finding:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engines.sop.notify import deliver_at
 from engines.tools import Status, Tool, ToolContext, ToolResult, register
 from projects.db import atomic
 from projects.models import Member, Subject
 from wechat import outbox
+from wechat.outbox import Held
 
 NAME = "send_message"
 PARAMETERS: dict[str, Any] = {
@@ -45,6 +47,7 @@ def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResu
                 project=context.project,
                 content=text,
                 key=f"tool:{context.effect_key}:{member.wecom_userid}",
+                held=Held(deliver_at(member)) if context.can_wait else None,
             )
     return ToolResult(NAME, Status.OK, {"sent": len(people)})
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Min, Q
+from django.db.models import F, Min, Q, QuerySet
 from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError, WecomClient
 from integrations.wecom.results import Result
-from wechat import gateway, settling
+from wechat import gateway, notices, settling
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import Payload
 
@@ -35,7 +35,10 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
     """
     wecom = client or gateway.client()
     for _ in range(BATCH):
-        row = claim(to_user)
+        head = _current_head(to_user)
+        if head is None:
+            return None
+        row = _take(head)
         if row is None:
             break
         settling.settle(row, _deliver(wecom, row))
@@ -47,7 +50,8 @@ def next_due(to_user: str) -> datetime | None:
     head = _head(to_user)
     if head is None:
         return None
-    return head.lease_until if head.status == Status.SENDING else head.available_at
+    leased = head.lease_until if head.status == Status.SENDING else None
+    return max(head.available_at, leased) if leased else head.available_at
 
 
 def due_lanes(limit: int) -> Iterator[str]:
@@ -69,14 +73,27 @@ def _head(to_user: str) -> OutboxMessage | None:
 
 
 def _claimable(at: datetime) -> Q:
-    pending = Q(status=Status.PENDING, available_at__lte=at)
-    return pending | Q(status=Status.SENDING, lease_until__lt=at)
+    free = Q(status=Status.PENDING) | Q(status=Status.SENDING, lease_until__lt=at)
+    return free & Q(available_at__lte=at)
 
 
 def claim(to_user: str) -> OutboxMessage | None:
     """The lane's first row, leased to the caller, or None where it is not due."""
+    head = _current_head(to_user)
+    return _take(head) if head else None
+
+
+def _current_head(to_user: str) -> OutboxMessage | None:
+    """The lane's first row that still has something to tell."""
     head = _head(to_user)
-    if head is None or _throttle(head):
+    while head is not None and notices.is_withdrawn(head):
+        head = _head(to_user)
+    return head
+
+
+def _take(head: OutboxMessage) -> OutboxMessage | None:
+    """Lease the row; None where it is not due or another worker was faster."""
+    if _throttle(head):
         return None
     at = now()
     interval = head.duplicate_interval or _next_interval(head)
@@ -109,17 +126,37 @@ def _next_interval(row: OutboxMessage) -> int:
 
 
 def _throttle(row: OutboxMessage) -> bool:
-    """Whether the member has had enough for now; the row then waits for the window to open."""
+    """Whether a recipient has had enough for now; the row then waits for the window to open."""
+    at = now()
+    full = [until for one in row.to_user.split("|") if (until := _full_until(one, row, at))]
+    if full:
+        mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence)
+        mine.update(available_at=max(full))
+    return bool(full)
+
+
+def _full_until(userid: str, row: OutboxMessage, at: datetime) -> datetime | None:
+    """When a member who has had too many may get one more; None where it is now."""
+    times = _times_tried(userid, row, at - max(window for _most, window in LIMITS))
     for most, window in LIMITS:
-        tried = OutboxMessage.objects.filter(
-            to_user=row.to_user, tried_at__gt=now() - window
-        ).exclude(pk=row.pk)
-        times = tried.order_by("-tried_at").values_list("tried_at", flat=True)
-        if oldest := times[most - 1 : most].first():
-            mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence)
-            mine.update(available_at=oldest + window + timedelta(seconds=1))
-            return True
-    return False
+        oldest = next(iter(times[most - 1 : most]), None)
+        if oldest is None:  # less than the least limit in the widest window: one query tells
+            return None
+        if oldest > at - window:
+            return oldest + window + timedelta(seconds=1)
+    return None
+
+
+def _times_tried(
+    userid: str, row: OutboxMessage, since: datetime
+) -> QuerySet[OutboxMessage, datetime | None]:
+    """When something else was sent to a member, newest first: alone, or by a card to several."""
+    rows = OutboxMessage.objects.filter(tried_at__gt=since).exclude(pk=row.pk).order_by()
+    first, last = Q(to_user__startswith=f"{userid}|"), Q(to_user__endswith=f"|{userid}")
+    among = first | last | Q(to_user__contains=f"|{userid}|")
+    shared = rows.filter(OutboxMessage.TO_SEVERAL, among).values_list("tried_at", flat=True)
+    alone = rows.filter(to_user=userid).values_list("tried_at", flat=True)
+    return alone.union(shared, all=True).order_by("-tried_at")
 
 
 def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result:

@@ -14,6 +14,7 @@ from integrations.wecom.results import Result
 from projects.db import atomic
 from wechat import alerts
 from wechat.models import Alert, Card, OutboxMessage
+from wechat.models.cards import CODE_CHARS
 from wechat.outbox import Payload, enqueue
 
 logger = logging.getLogger(__name__)
@@ -57,10 +58,9 @@ def _note_reach(row: OutboxMessage, result: Result) -> None:
         named = "not delivered" in result.detail
         missed = readers if result.code in alerts.UNREACHABLE or named else set()
     else:
-        alerts.calls_work()
         missed = set(result.undelivered)
-        for userid in readers - missed if row.kind != OutboxMessage.Kind.CARD_UPDATE else ():
-            alerts.clear(Alert.Code.UNREACHABLE, subject=userid)
+        # An update says nothing about who can be reached.
+        alerts.calls_work(readers - missed if row.kind != OutboxMessage.Kind.CARD_UPDATE else ())
     for userid in sorted(missed):
         alerts.sound(Alert.Code.UNREACHABLE, f"outbox {row.pk}", subject=userid)
 
@@ -76,7 +76,7 @@ def _accepted(sent: Sent) -> dict[str, Any]:
     return {
         "status": Status.SENT,
         "msgid": sent.msgid[:128],
-        "response_code": sent.response_code[:512],
+        "response_code": sent.response_code[:CODE_CHARS],
         "sent_at": now(),
         "error": "",
         "error_code": None,
@@ -135,7 +135,7 @@ def _note_card(row: OutboxMessage, sent: Sent) -> None:
     card = Payload.model_validate_json(row.payload).message["template_card"]
     # A click may have come first and left a newer code (A15).
     unknown = Card.objects.filter(task_id=card.get("task_id"), response_code="")
-    unknown.update(response_code=sent.response_code)
+    unknown.update(response_code=sent.response_code[:CODE_CHARS])
 
 
 def _fall_back(row: OutboxMessage) -> None:

@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
-from wechat import housekeeping, inbox, reconcile, retention, sender
+from wechat import housekeeping, inbox, notices, reconcile, retention, sender
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +25,13 @@ def process_inbox(pk: int) -> None:
 
 
 @shared_task
-def send_lane(to_user: str) -> None:
-    """Send what is due to a recipient; come back when the next message is due soon."""
+def send_lane(to_user: str, *others: str) -> None:
+    """Send what is due to a recipient; come back when the next message is due soon.
+
+    `others` have messages of the same transaction: another worker may have them.
+    """
+    for other in others:
+        send_lane.delay(other)
     due = sender.send_lane(to_user)
     if due is None:
         return
@@ -41,6 +46,7 @@ def sweep() -> None:
     try:
         for pk in inbox.due(SWEEP_AT_ONCE):
             process_inbox.delay(pk)
+        notices.release(SWEEP_AT_ONCE)
         for to_user in sender.due_lanes(SWEEP_AT_ONCE):
             send_lane.delay(to_user)
     except OperationalError as error:

@@ -1,10 +1,14 @@
-"""Telling a worker that a row has come in; a lost wake is found by the sweeper."""
+"""Telling a worker that a message came in; a wake that is lost is found by the sweeper."""
 
 from __future__ import annotations
 
+from projects import wakes
+from projects.db import after_commit
+from wechat.models import InboxMessage
 
-def wake_inbox(pk: int) -> None:
-    """Queue the row. Called after its commit."""
+
+def wake_inbox(row: InboxMessage) -> None:
+    """Let a worker answer the message once this transaction is committed."""
     from wechat.tasks import process_inbox
 
-    process_inbox.delay(pk)
+    after_commit(lambda: wakes.wake(process_inbox, row.pk))

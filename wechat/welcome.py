@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-from projects.models import Member
+from projects.models import Member, Subject
 from wechat import cards, formats, outbox
 from wechat.cards import Click, cut
 from wechat.questions import ask
@@ -17,25 +17,47 @@ KIND = "welcome"
 MENU_PREFIX = "ask:"
 
 
-def examples() -> dict[str, tuple[str, str]]:
-    """The key of a button or menu entry → what it says and what it asks."""
+def examples(member: Member) -> dict[str, tuple[str, str]]:
+    """The key of a button or menu entry → what it says and what it asks.
+
+    The subject is one this reader sees; where there is none, the questions name none.
+    """
+    subject = Subject.objects.for_member(member).filter(is_present=True).first()
+    shown = _about(subject.record_id) if subject else _without_subject()
     return {
         "ask_enrolled": (_("Enrolment"), _("How many subjects are enrolled?")),
-        "ask_subject": (_("A subject"), _("Has P001 been enrolled?")),
+        "ask_subject": (_("A subject"), shown[0]),
         "ask_protocol": (_("Protocol"), _("What are the exclusion criteria?")),
-        "ask_visit": (_("Next visit"), _("When is the next visit of P001?")),
-        "ask_check": (_("Quality"), _("Check the quality of P001")),
+        "ask_visit": (_("Next visit"), shown[1]),
+        "ask_check": (_("Quality"), shown[2]),
     }
 
 
-def question(key: str) -> str:
+def _about(record_id: str) -> tuple[str, str, str]:
+    said = {"record": record_id}
+    return (
+        _("Has %(record)s been enrolled?") % said,
+        _("When is the next visit of %(record)s?") % said,
+        _("Check the quality of %(record)s") % said,
+    )
+
+
+def _without_subject() -> tuple[str, str, str]:
+    return (
+        _("Which subjects are in the study?"),
+        _("Which visits are overdue?"),
+        _("Which findings are open?"),
+    )
+
+
+def question(key: str, member: Member) -> str:
     """What a button or a menu entry asks; blank where it is none of ours.
 
     A menu entry of the WeCom console may carry any question as `ask:…`.
     """
-    if key in examples():
-        return examples()[key][1]
-    return key.removeprefix(MENU_PREFIX).strip() if key.startswith(MENU_PREFIX) else ""
+    if key.startswith(MENU_PREFIX):
+        return key.removeprefix(MENU_PREFIX).strip()
+    return examples(member).get(key, ("", ""))[1]
 
 
 def greet(member: Member) -> None:
@@ -64,7 +86,7 @@ def greet(member: Member) -> None:
 
 def text(member: Member) -> str:
     """The welcome in words."""
-    lines = [greeting(member), *(f"· {asked}" for _label, asked in examples().values())]
+    lines = [greeting(member), *(f"· {asked}" for _label, asked in examples(member).values())]
     return "\n".join(lines)
 
 
@@ -76,7 +98,7 @@ def greeting(member: Member) -> str:
 
 def content(member: Member) -> dict[str, Any]:
     """The card without its task_id."""
-    shown = examples()
+    shown = examples(member)
     lines = (f"{label}: {asked}" for label, asked in shown.values())
     return {
         "card_type": "button_interaction",
@@ -96,5 +118,5 @@ def clicked(click: Click) -> str:
     """Answer a tapped example like a typed question; the card stays as it is, for the next one."""
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")
-    ask(click.job, question(click.incoming.event_key), click.member.project)
+    ask(click.job, question(click.incoming.event_key, click.member), click.member.project)
     return ""

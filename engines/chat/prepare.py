@@ -13,11 +13,11 @@ from engines.llm import Llm
 from engines.outgoing import gate_for
 from engines.tools import ToolContext
 from memory import facts, hot, session
+from memory.tombstones import Guard
 from memory.visibility import scope_of
-from projects import dictionary, identities, roster
+from projects import identities, roster
 from projects.models import Member, Project, Subject
-
-ROSTER_AGE_S = 300
+from projects.reader import Reader
 
 
 def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
@@ -26,11 +26,15 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     Raises RedcapError, NotConfiguredError where the study was never read: without its roster no
     identifier could be recognised.
     """
-    roster.ensure_fresh(project, getattr(settings, "ROSTER_MAX_AGE_S", ROSTER_AGE_S))
-    gate = gate_for(project, member)
-    names = _names(project, member, text)
+    reader = Reader(project, member)
+    roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
+    gate = gate_for(project, member, reader)
+    names = _names(reader, text)
+    scope = scope_of(member, reader.roster if member.site else None)
     content = hot.read(project)
     ban = hot.length_ban(content, member.wecom_userid)
+    guard = Guard(project, member.identity)
+    talk = session.load(member, guard)
     return Turn(
         project=project,
         member=member,
@@ -38,25 +42,25 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         detection=detect(resolve(text, names), record_id_pattern=project.record_id_pattern or None),
         gate=gate,
         llm=Llm(project, user_id=member.identity),
-        context=ToolContext(project, member, gate, question=text),
-        scope=scope_of(member),
+        context=ToolContext(project, member, gate, question=text, reader=reader),
+        scope=scope,
         names=names,
-        session=session.load(member),
-        hot=hot.inject(project, member),
-        facts=facts.own(member),
+        session=talk,
+        hot=hot.inject(project, member, content=content, scope=scope),
+        facts=facts.own(member, text, talk=talk, guard=guard, scope=scope),
         limit=min(LIMIT, ban) if ban else LIMIT,
         at=at,
     )
 
 
-def _names(project: Project, member: Member, text: str) -> dict[str, list[str]]:
+def _names(reader: Reader, text: str) -> dict[str, list[str]]:
     """{name in the text: records}, of subjects the reader may see (E47)."""
-    ids = identities.resolve_name(project, member, text)
-    if not ids:
+    ids = identities.resolve_name(reader.project, reader.member, text, reader)
+    if not ids or reader.member is None:
         return {}
-    fields = identities.name_fields(dictionary.load(project))
+    fields = identities.name_fields(reader.metadata)
     found: dict[str, list[str]] = {}
-    for subject in Subject.objects.for_member(member).filter(record_id__in=ids):
+    for subject in Subject.objects.for_member(reader.member).filter(record_id__in=ids):
         stored: dict[str, str] = json.loads(subject.identifiers)
         for key, value in stored.items():
             if key.partition("#")[0] in fields and value.strip() and value.strip() in text:

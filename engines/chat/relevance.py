@@ -14,7 +14,8 @@ from engines.tools import Fact
 _NOTHING = re.compile(
     r"没有找到|未找到|找不到|没有相关|无相关|未提供|没有提供|没有提到|无法回答|不清楚|没有记录|not find|nothing"
 )
-_DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么|解决|措施|办法|当初|定的")
+_SENTENCE = re.compile("[。!?;\uff01\uff1f\uff1b\n]")
+_DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么(?!样)|解决|措施|办法|当初|定的")
 
 
 def says_nothing(text: str) -> bool:
@@ -30,6 +31,11 @@ def answers(text: str, needed: Sequence[Fact]) -> bool:
     folded = plain(text).casefold()
     said = tokens(folded)
     return any(_stands(fact, folded, said) for fact in telling)
+
+
+def leads(text: str, needed: Sequence[Fact]) -> bool:
+    """Whether an answer begins with what was asked for: its first sentence tells one of the values."""
+    return answers(_SENTENCE.split(text.strip(), maxsplit=1)[0], needed)
 
 
 def of_subjects(text: str, subjects: Sequence[str]) -> bool:
@@ -48,10 +54,16 @@ def _stands(fact: Fact, folded: str, said: Iterable[Token]) -> bool:
 
 
 def asked(facts: Sequence[Fact], question: str) -> list[Fact]:
-    """Facts whose field the question names; the whole count ("total") only where nothing else is."""
+    """Facts whose field the question names; the whole counts only where nothing narrower is.
+
+    What was enrolled in the time that the question names is narrower than what is enrolled by now.
+    """
     folded = plain(question).casefold()
     named = [fact for fact in facts if any(plain(n).casefold() in folded for n in fact.names)]
-    narrow = [fact for fact in named if fact.field != "total"]
+    whole = {"total"}
+    if any(fact.field.startswith("period:") for fact in named):
+        whole.add("enrolled")
+    narrow = [fact for fact in named if fact.field not in whole]
     return narrow or named
 
 

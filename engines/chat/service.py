@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.chat import members, store, texts, unsure
-from engines.chat.handlers import HANDLERS, PREFETCH
+from engines.chat.handlers import HANDLERS, PREFETCH, own_memory
 from engines.chat.prepare import prepare
 from engines.chat.relevance import asks_decision
 from engines.chat.reply import ChatReply, Outcome
@@ -76,6 +76,7 @@ def handle(
     with translation.override(member.language):
         try:
             turn = prepare(project, member, text, started)
+            turn.detection = own_memory.settle(turn)
             turn.detection = unsure.settle(turn)
             outcomes = _work(turn)
         except (RedcapError, NotConfiguredError) as error:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.utils.timezone import now
-from django.utils.translation import gettext as _
 
 from engines.chat import texts
 from engines.chat.reply import ChatReply, Outcome
@@ -15,6 +14,9 @@ from engines.intents import Part
 from engines.models import AgentTrace
 from integrations.privacy import PLACEHOLDER
 from memory import flow_log, session
+from memory.agent import questions
+from memory.agent.after_reply import after_reply
+from memory.labels import INTENTS
 from projects.db import atomic
 from projects.models import Member, Project
 
@@ -29,24 +31,7 @@ def heading(number: int, part: Part, outcome: Outcome) -> str:
 
 def label(intent: str) -> str:
     """What people call a task."""
-    names = {
-        "query_record": _("subject"),
-        "count_records": _("count"),
-        "query_protocol": _("protocol"),
-        "project_info": _("study"),
-        "visit_window": _("visits"),
-        "qc_task": _("quality control"),
-        "query_history": _("history"),
-        "analyze_trend": _("trend"),
-        "generate_report": _("report"),
-        "qa_query": _("question"),
-        "data_entry": _("data entry"),
-        "remember": _("memory"),
-        "feedback": _("feedback"),
-        "general_chat": _("talk"),
-        "off_topic": _("off topic"),
-    }
-    return names.get(intent, intent)
+    return str(INTENTS.get(intent, intent))
 
 
 def finished(
@@ -59,6 +44,7 @@ def finished(
             for part, outcome in outcomes
         ]
         text = compose(told, turn.limit)
+        text = _with_question(turn, text)
         answer_id = _append(turn, text)
         _trace(turn, text)
         turn.llm.save()
@@ -81,7 +67,14 @@ def finished(
         answer=_plain(turn, text),
         record_ids=_spoken_of(turn),
     )
+    after_reply(turn.member, turn.text, at=turn.at)
     return reply
+
+
+def _with_question(turn: Turn, text: str) -> str:
+    """Two values that the reader gave for one thing are asked once, where the reply leaves room."""
+    asked = questions.to_ask(turn.member, turn.limit - len(text))
+    return f"{text}\n{asked}" if asked else text
 
 
 def compose(told: Sequence[tuple[Part, Outcome, str]], limit: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from engines import prompts, render
-from engines.chat.relevance import answers, of_subjects, says_nothing
+from engines.chat.relevance import answers, leads, of_subjects, says_nothing
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
 from engines.grounding import Sources, check
@@ -32,8 +32,9 @@ _CODE = re.compile(
 class Draft:
     """What an answer may use. `fallback` is said when the model gives nothing that is grounded.
 
-    `needed`: facts of which at least one must stand in the answer; `subjects`: nobody else may be
-    spoken of; `trusted`: "there is none" is an answer.
+    `needed`: facts of which at least one must stand in the answer, with `first` in its first sentence,
+    with `every` all of them; `subjects`: nobody else may be spoken of; `trusted`: "there is none" is an
+    answer; `last`: the words are a regeneration already.
     """
 
     part: Part
@@ -43,8 +44,11 @@ class Draft:
     asked: Sequence[str] = ()
     limit: int = 150
     needed: Sequence[Fact] = ()
+    first: bool = False
+    every: bool = False
     subjects: Sequence[str] = ()
     trusted: bool = False
+    last: bool = False
 
 
 def answer(turn: Turn, draft: Draft) -> str:
@@ -80,7 +84,11 @@ def _useful(text: str, draft: Draft) -> bool:
     if draft.subjects and not of_subjects(text, draft.subjects):
         return False
     if draft.needed:
-        return answers(text, draft.needed)
+        # What the reader will see of it: a figure that is cut off answers nothing.
+        seen = render.cut(text, draft.limit)
+        if draft.every and not all(answers(seen, [fact]) for fact in draft.needed):
+            return False
+        return (leads if draft.first else answers)(seen, draft.needed)
     return draft.trusted or not draft.fallback or not says_nothing(text)
 
 
@@ -136,6 +144,8 @@ def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:
     problems = faults(turn, text, sources)
     if text and problems:
         turn.note("grounding", observation="、".join(problems))
+        if draft.last:
+            return ""
         retry = prompts.load("retry", problems="、".join(problems))
         text = _ask(turn, _continued(turn, prompt, text, retry), "ground", retry.version)
         if faults(turn, text, sources):
@@ -182,7 +192,8 @@ def sources_of(
     ]
     return Sources(
         results=results,
-        blocks=[*lines, *history, *talk, *turn.facts.split("\n")],
+        blocks=[*lines, *history, *turn.facts.split("\n")],
+        talk=talk,
         record_ids=[rid for rid in turn.detection.record_ids if turn.scope.allows(rid)],
         asked=asked,
         names=turn.detection.visits,

@@ -7,61 +7,86 @@ source, so that a false number in it is not confirmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.grounding.claims import false_claims, unit_fits, unit_of
-from engines.grounding.sources import Sources
-from engines.grounding.values import Token, Values, bigrams, plain, tokens, values
+from engines.grounding.quotes import SENTENCE, quoted
+from engines.grounding.sources import Sources, bare, place_of
+from engines.grounding.told import Wanted, is_told
+from engines.grounding.values import Token, plain, tokens, values
 from engines.tools.results import Fact
 
-_SENTENCE = re.compile(r"[^。!?;\n]+")
 _CLAUSE = re.compile(r"[^,()\[\]【】]+")
-_PIECE = re.compile(r"[。!?;\n]|,(?!\d{3})")
-_ANCHOR = re.compile(r"[Ww]\s?(\d{1,3})|第\s*(\d{1,3})\s*周|(本周|上周|本月|上月)|(\d{1,2})\s*月")
 _BEHIND = re.compile(r"(\d[\d.]*)\s*\(([^()\d]{1,20})\)")
 _PRESSURE = re.compile(r"血压\D{0,8}?(\d{2,3})\s*/\s*(\d{2,3})")
 _EACH = re.compile(r"分别|依次")
 _ALL = re.compile(r"均|都")
+_ELSEWHERE = re.compile(r"[之此以]前|[上前下首末]次|较|比|后来|其后|随后|最近|最新|目前")
 _NOT = r"(?:尚未|还没有?|没有|未|没)\s*"
-_EMPTY = frozenset(
-    {"受试者", "患者", "研究", "项目", "您好", "数据", "目前", "可以", "建议", "查看"}
-)
 
 
 @dataclass
 class _Mention:
     start: int
     end: int
+    text: str
     fields: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Near:
+    """What a value stands beside: fields (`own`: named in its clause), words and the visits named last."""
+
+    mentions: Sequence[_Mention]
+    own: bool
+    clause: str
+    sentence: str
+    places: frozenset[str]
+
+    @property
+    def fields(self) -> set[str]:
+        return {name for mention in self.mentions for name in mention.fields}
 
 
 @dataclass
 class _State:
     subject: str = ""
+    places: frozenset[str] = frozenset()
     mentions: list[_Mention] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    places: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    found_at: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
 
 def check(answer: str, sources: Sources) -> list[str]:
     """What in the answer has no source; [] when everything has."""
-    known = sources.subjects
     state = _State()
     owners = {fact.record_id for fact in sources.facts if fact.record_id}
     if len(owners) == 1:
         state.subject = next(iter(owners))
-    for sentence in _SENTENCE.findall(_BEHIND.sub(r"\2 \1", plain(answer))):
-        state.mentions, state.places = [], {}
-        for clause in _CLAUSE.findall(sentence):
-            _check_clause(clause, sentence, sources, state, known)
-        state.problems += _mixed(state.places)
+    sentences = SENTENCE.findall(plain(answer))
+    while sentences:
+        number = quoted(sentences, state.subject, sources.quotable)
+        if number:
+            for sentence in sentences[:number]:
+                named = [t for t in tokens(sentence, sources.subjects) if t.kind == "id"]
+                state.subject = str(named[-1].value) if named else state.subject
+        else:
+            _check_sentence(sentences[0], sources, state)
+        sentences = sentences[number or 1 :]
     return list(dict.fromkeys(state.problems))
 
 
-def _check_clause(
-    clause: str, sentence: str, sources: Sources, state: _State, known: frozenset[str]
-) -> None:
+def _check_sentence(sentence: str, sources: Sources, state: _State) -> None:
+    sentence = _BEHIND.sub(r"\2 \1", sources.unbracketed(sentence))
+    state.places, state.mentions, state.found_at = frozenset(), [], {}
+    for clause in _CLAUSE.findall(sentence):
+        _check_clause(clause, sentence, sources, state)
+    state.problems += _mixed(state.found_at)
+
+
+def _check_clause(clause: str, sentence: str, sources: Sources, state: _State) -> None:
+    known = sources.subjects
     found = tokens(clause, known)
     ids = [token for token in found if token.kind == "id"]
     for token in ids:
@@ -69,15 +94,20 @@ def _check_clause(
             state.problems.append(token.text)
     mentions = _mentions(clause, sources.facts, sources.labels)
     data = [token for token in found if token.kind in ("number", "date")]
+    whole = not (ids or state.subject)
+    data = [t for t in data if not any(_is_part(t, m, clause, whole) for m in mentions)]
     for token in found:
         if token.kind == "name" and not _is_name(token, sources):
             data.append(token)
+    kept = frozenset[str]() if _ELSEWHERE.search(clause) else state.places
+    state.places = _places_in(clause, sources) or kept
     for number, token in enumerate(data):
         subject = _subject(ids, token, state, number, len(data), clause)
-        near = _near(mentions, token, number, len(data), clause) or state.mentions
-        if not _grounded(token, subject, near, clause, sentence, sources):
+        own = _near(mentions, token, number, len(data), clause)
+        near = _Near(own or state.mentions, bool(own), clause, sentence, state.places)
+        if not _grounded(token, subject, near, sources):
             state.problems.append(token.text)
-        _note_places(token, subject, near, clause, sources, state)
+        _note_places(token, subject, near, sources, state)
     if ids:
         state.subject = str(ids[-1].value)
     state.problems += _false_words(clause, state.subject, mentions, sources.facts)
@@ -86,22 +116,35 @@ def _check_clause(
     state.mentions = mentions or state.mentions
 
 
-def _note_places(
-    token: Token,
-    subject: str,
-    near: Sequence[_Mention],
-    clause: str,
-    sources: Sources,
-    state: _State,
-) -> None:
+def _is_part(token: Token, mention: _Mention, clause: str, whole: bool) -> bool:
+    """Whether a value is but part of a name: `RECIST 1.1`, or a month that something is counted by.
+
+    A bare number is no name, and a month only where no subject is spoken of (`whole`).
+    """
+    if not (mention.start <= token.start and token.start + len(token.text) <= mention.end):
+        return False
+    name = clause[mention.start : mention.end]
+    return whole if token.kind == "date" else any(char.isalpha() for char in name)
+
+
+def _places_in(clause: str, sources: Sources) -> frozenset[str]:
+    """The visits and events of the data that a clause names."""
+    said = clause.upper()
+    return frozenset(
+        place
+        for place in sources.places
+        if place in said and re.search(rf"(?<![A-Z0-9]){re.escape(place)}(?!\d)", said)
+    )
+
+
+def _note_places(token: Token, subject: str, near: _Near, sources: Sources, state: _State) -> None:
     """From which visits a value may be, where its field has several and the clause names none."""
-    fields = {name for mention in near for name in mention.fields}
-    own = [f for f in sources.facts if f.record_id == subject and f.field in fields]
-    if len({f.where for f in own}) < 2 or _at_place(own, clause) != own:
+    own = [f for f in sources.facts if f.record_id == subject and f.field in near.fields]
+    if len({f.where for f in own}) < 2 or _at_place(own, near.places) != own:
         return
     found = {f.where for f in own if _holds(f, token)}
     if found:
-        state.places.setdefault((subject, min(fields)), set()).update(found)
+        state.found_at.setdefault((subject, min(near.fields)), set()).update(found)
 
 
 def _mixed(places: Mapping[tuple[str, str], set[str]]) -> list[str]:
@@ -132,8 +175,7 @@ def _named(fact: Fact, word: str) -> bool:
 
 
 def _is_name(token: Token, sources: Sources) -> bool:
-    places = {_place(fact.where) for fact in sources.facts if fact.where}
-    return token.value in {*places, *(name.upper() for name in sources.names)} or any(
+    return token.value in {*sources.places, *(name.upper() for name in sources.names)} or any(
         held.holds(token) for _text, held in sources.texts
     )
 
@@ -142,10 +184,11 @@ def _mentions(clause: str, facts: Iterable[Fact], labels: Mapping[str, str]) -> 
     """Where fields are named, the longest name first; one place may mean several fields."""
     named: dict[str, set[str]] = {}
     for name, label in labels.items():
-        named.setdefault(_bare(label), set()).add(name)
+        named.setdefault(bare(label), set()).add(name)
     for fact in facts:
         for name in fact.names:
             named.setdefault(plain(name).strip().casefold(), set()).add(fact.field)
+            named.setdefault(bare(name), set()).add(fact.field)
     folded, taken = clause.casefold(), [False] * len(clause)
     found: list[_Mention] = []
     for name in sorted(filter(None, named), key=len, reverse=True):
@@ -153,13 +196,10 @@ def _mentions(clause: str, facts: Iterable[Fact], labels: Mapping[str, str]) -> 
         for hit in re.finditer(f"{edge[0]}{re.escape(name)}{edge[1]}", folded):
             if not any(taken[hit.start() : hit.end()]):
                 taken[hit.start() : hit.end()] = [True] * (hit.end() - hit.start())
-                found.append(_Mention(hit.start(), hit.end(), frozenset(named[name])))
+                found.append(
+                    _Mention(*hit.span(), clause[slice(*hit.span())], frozenset(named[name]))
+                )
     return sorted(found, key=lambda mention: mention.start)
-
-
-def _bare(label: str) -> str:
-    """A label without its unit: `谷丙转氨酶ALT（U/L）`."""
-    return plain(label).partition("(")[0].strip().casefold()
 
 
 def _subject(
@@ -188,35 +228,24 @@ def _near(
     return [before[-1]] if before else [mentions[0]]
 
 
-def _grounded(
-    token: Token,
-    subject: str,
-    near: Sequence[_Mention],
-    clause: str,
-    sentence: str,
-    sources: Sources,
-) -> bool:
+def _grounded(token: Token, subject: str, near: _Near, sources: Sources) -> bool:
     own = [fact for fact in sources.facts if fact.record_id in (subject, "")]
-    fields = {name for mention in near for name in mention.fields}
-    beside = _at_place([fact for fact in own if fact.field in fields], clause)
-    unit = unit_of(clause, token) if token.kind == "number" else ""
-    if any(_holds(fact, token) and _in_unit(fact, token, unit, own) for fact in beside):
+    # The plan's numbers for a visit are one fact: which of them is meant only its text tells.
+    plan = {f.field for f in own if not f.record_id and f.where and place_of(f) in near.places}
+    fields = near.fields | plan
+    beside = _at_place([fact for fact in own if fact.field in fields], near.places)
+    having = [fact for fact in beside if _holds(fact, token)]
+    unit = unit_of(near.clause, token) if token.kind == "number" else ""
+    if any(_in_unit(fact, token, unit, own) for fact in having if fact.field not in plan):
         return True
     fitting = [fact for fact in own if _in_unit(fact, token, unit, own)]
     if not fields and _of_asked(token, fitting, sources.asked):
         return True
-    said = [clause[mention.start : mention.end] for mention in near]
-    names = {name for fact in own if fact.field in fields for name in fact.names} | set(said)
-    return any(
-        _told(token, subject, text, held, sentence, names if fields else (), bool(beside))
-        and _unit_told(unit, token, text)
-        for text, held in sources.texts
-    )
-
-
-def _unit_told(unit: str, token: Token, text: str) -> bool:
-    pieces = [piece for piece in _PIECE.split(text) if values(piece).holds(token)]
-    return not unit or unit_fits(unit, token, pieces)
+    names = {name for fact in own if fact.field in fields for name in fact.names}
+    names |= {mention.text for mention in near.mentions}
+    strict = bool(beside) and not having
+    wanted = Wanted(token, unit, subject, names, not near.own, strict, near.clause, near.sentence)
+    return is_told(wanted, sources)
 
 
 def _in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
@@ -227,14 +256,9 @@ def _in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
     return unit_fits(unit, token, [fact.value, *fact.names, *beside])
 
 
-def _at_place(facts: list[Fact], clause: str) -> list[Fact]:
-    """Where a clause names a visit or event, only the values from there."""
-    said = [fact for fact in facts if fact.where and _place(fact.where) in clause.upper()]
-    return said or facts
-
-
-def _place(where: str) -> str:
-    return where.split(" ")[0].upper()
+def _at_place(facts: list[Fact], places: Collection[str]) -> list[Fact]:
+    """Where visits or events were named, only the values from there."""
+    return [fact for fact in facts if place_of(fact) in places] or facts
 
 
 def _holds(fact: Fact, token: Token) -> bool:
@@ -245,56 +269,6 @@ def _of_asked(token: Token, own: Sequence[Fact], asked: Collection[str]) -> bool
     """A bare value answers the question when it is the value of what was asked, and of nothing else."""
     having = {fact.field for fact in own if _holds(fact, token)}
     return bool(having) and having <= set(asked)
-
-
-def _told(
-    token: Token,
-    subject: str,
-    text: str,
-    held: Values,
-    sentence: str,
-    names: Collection[str],
-    strict: bool,
-) -> bool:
-    """Whether a text source says it, of the same subject or at least of the same matter.
-
-    `names`: what the value is said of; one of them must stand beside it. `strict`: the data say
-    otherwise beside this field, so only the same week, month or subject counts.
-    """
-    if not held.holds(token):
-        return False
-    if subject and held.ids and subject not in held.ids:
-        return False
-    pieces = list(_pieces(token, text, subject, held.ids))
-    same_time = bool(_anchors(sentence) & _anchors(text))
-    if not pieces or (names and not same_time and not _beside(pieces, names)):
-        return False
-    if strict:
-        return same_time or (bool(subject) and subject in held.ids)
-    return bool((bigrams(sentence) & bigrams(text)) - _EMPTY)
-
-
-def _pieces(token: Token, text: str, subject: str, known: Collection[str]) -> Iterator[str]:
-    """The pieces of a text that hold the value and speak of this subject, or of nobody."""
-    spoken: frozenset[str] = frozenset()
-    for piece in _PIECE.split(text):
-        held = values(piece, known)
-        spoken = held.ids or spoken
-        if held.holds(token) and (not subject or not spoken or subject in spoken):
-            yield piece.casefold()
-
-
-def _beside(pieces: Sequence[str], names: Collection[str]) -> bool:
-    """Whether a piece names what the value is said of."""
-    wanted = {bare for name in names if (bare := _bare(name))}
-    return any(name in piece for piece in pieces for name in wanted)
-
-
-def _anchors(text: str) -> set[str]:
-    found: set[str] = set()
-    for week, number, word, month in _ANCHOR.findall(text):
-        found.add(f"w{int(week or number)}" if week or number else word or f"m{int(month)}")
-    return found
 
 
 def _false_words(

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from engines.grounding.sources import Sources
+from engines.grounding.sources import Sources, bare
 from engines.grounding.values import Token, plain
 from engines.tools.results import Fact
 
@@ -22,6 +23,15 @@ _NOT = (
 _SURE = r"(?:已经?|确已|存在|患有|的确有|确实有)\s*(?:被|有|正式|成功|完成)?\s*"
 _NEGATIVE = frozenset({"否", "无", "阴性", "0", "no", "none", "未检测"})
 _NO = frozenset({"否", "无", "no", "none"})
+_NONE_OF = re.compile(r"(?:否认|没有|未见|未发现|均无|无)(?:[^\s,:]{1,20}、)+$")
+_ASKED = re.compile(r"是否(?:存在|有)?$")
+_IS_NO = re.compile(r"\s*(?:结果|情况)?\s*[::=]?\s*(?:为|是)?\s*(?:否|无|没有|未|阴性|no)")
+_IS_YES = re.compile(r"\s*(?:结果|情况)?\s*[::=]?\s*(?:为|是)?\s*(?:是|有|阳性|yes)")
+_IS_BLANK = re.compile(r"[\s:]*(?:尚|还|均|仍)?(?:(?:未|没有?|无)(?:填|录|记录)|为空|缺失)")
+_DAY = re.compile(r"(?<![a-z])day\s*$", re.IGNORECASE)
+_NTH = re.compile(r"第\s*$")
+_COUNTED = re.compile(r"((?<![a-z])day\s*|第\s*)?(?<![\d.])(\d+(?:\.\d+)?)", re.IGNORECASE)
+ORDINAL, STRETCH = "#", "±"
 _ASKS = re.compile(r"^是否(?:存在|有)?")
 _WEAK = frozenset({"其他", "未知", "不详", "完成", "是", "否", "有", "无"})
 _SEX = {"女": r"女(?![士儿])(?<![子儿妇]女)", "男": "男"}
@@ -53,7 +63,8 @@ def false_claims(clause: str, subject: str, alone: bool, sources: Sources) -> li
     folded = clause.casefold()
     told = sources.words(subject, alone=alone)
     facts = [f for f in sources.of(subject) if f.record_id or not (alone and subject)]
-    names = {plain(name).casefold() for fact in facts for name in fact.names}
+    called = [name for fact in facts for name in fact.names]
+    names = {plain(name).casefold() for name in called} | {bare(name) for name in called}
     found = [*_unsaid(folded, told, sources.blank(subject), names), *_labels(folded, told, facts)]
     found += [hit[0] for hit in _ROMAN.finditer(clause) if not _mentions(told, [hit[0].casefold()])]
     found += [*_denied(folded, told, facts), *_affirmed(folded, told, facts, sources, subject)]
@@ -61,9 +72,14 @@ def false_claims(clause: str, subject: str, alone: bool, sources: Sources) -> li
 
 
 def _unsaid(clause: str, told: str, blank: Iterable[str], names: Collection[str]) -> Iterator[str]:
-    """Claim words without a source. The name of a field that was read claims nothing by itself."""
+    """Claim words without a source. The name of a field that was read claims nothing by itself.
+
+    That of an empty field only where it is said to be empty.
+    """
     empty = " ".join(blank)
-    named = [(m.start(), m.end()) for n in names if n in clause for m in _spots(n, clause)]
+    named = [m.span() for name in names for m in _spots(name, clause)]
+    said_blank = (m for name in blank for m in _spots(bare(name), clause))
+    named += [m.span() for m in said_blank if _IS_BLANK.match(clause, m.end())]
     for hit in _claims().finditer(clause):
         same = _table()["words"][hit[0]]
         if any(word in told for word in same):
@@ -115,7 +131,7 @@ def _affirmed(
     names = [n for f in facts if f.value in _NEGATIVE for n in f.names if f.record_id]
     for name in {n.casefold() for n in (*names, *sources.blank(subject)) if len(n) > 1}:
         hit = re.search(_SURE + re.escape(name), clause) if name in clause else None
-        if hit and hit[0] not in told:
+        if hit and hit[0] not in told and not _asked_and_denied(clause, hit):
             yield hit[0]
     for fact in facts:
         if fact.record_id and fact.value.casefold() in _NO:
@@ -127,17 +143,28 @@ def _bare_claim(clause: str, label: str) -> Iterator[str]:
     core = _ASKS.sub("", label)
     for hit in _spots(core, clause):
         before, after = clause[: hit.start()], clause[hit.end() :]
-        denied = re.search(f"(?:{_NOT}|是否(?:存在|有)?)$", before)
-        if not denied and not re.match(
-            r"\s*(?:结果|情况)?\s*[::=]?\s*(?:为|是)?\s*(?:否|无|没有|未|阴性|no)", after
-        ):
+        denied = re.search(f"{_NOT}$", before) or _NONE_OF.search(before) or _IS_NO.match(after)
+        if not denied and not (_ASKED.search(before) and not _IS_YES.match(after)):
             yield hit[0]
 
 
+def _asked_and_denied(clause: str, hit: re.Match[str]) -> bool:
+    """`是否存在活动性感染:否`"""
+    asked = _ASKED.search(clause[: hit.start()]) is not None
+    return asked and _IS_NO.match(clause, hit.end()) is not None
+
+
 def unit_of(clause: str, token: Token) -> str:
-    """The unit that stands behind a number, folded; "" without one."""
+    """The unit that stands behind a number, folded; "" without one.
+
+    `Day 28` and 第28天 count days (ORDINAL), ±7 is a stretch of whatever unit (STRETCH).
+    """
     hit = _unit().match(clause, token.start + len(token.text))
-    return hit[1].casefold() if hit else ""
+    unit = hit[1].casefold() if hit else ""
+    before = clause[: token.start]
+    if _DAY.search(before) or (_NTH.search(before) and _table()["units"].get(unit) == "day"):
+        return ORDINAL
+    return unit or (STRETCH if before.rstrip().endswith("±") else "")
 
 
 def unit_fits(unit: str, token: Token, told: Iterable[str]) -> bool:
@@ -145,11 +172,24 @@ def unit_fits(unit: str, token: Token, told: Iterable[str]) -> bool:
 
     A bare number fits a count or an age, never a measure or a stretch of time of its own.
     """
+    told = [plain(text) for text in told]
+    if unit == ORDINAL:
+        return any(text.casefold() == "day" or True in _ordinals(token, text) for text in told)
     kind = _table()["units"].get(unit)
+    if unit == STRETCH or kind == "day":
+        counted = [ordinal for text in told for ordinal in _ordinals(token, text)]
+        if counted and all(counted):
+            return False
     if not kind or kind in ("person", "age"):
         return True
     same = [u for u, k in _table()["units"].items() if k == kind] if kind != "lab" else [unit]
-    return any(_mentions(plain(text).casefold(), same) for text in told)
+    return any(_mentions(text.casefold(), same) for text in told)
+
+
+def _ordinals(token: Token, text: str) -> list[bool]:
+    """For each time the number stands in a text whether it counts days there: `Day 28`."""
+    hits = (hit for hit in _COUNTED.finditer(text) if Decimal(hit[2]) == token.value)
+    return [hit[1] is not None for hit in hits]
 
 
 def _mentions(text: str, units: Sequence[str]) -> bool:

@@ -17,13 +17,14 @@ _DATES = (
     re.compile(r"(?<!\d)()(\d{1,2})\s*月(?:份)?(?!\d)"),
 )
 _SHAPED_ID = re.compile(
-    r"(?<![A-Za-z0-9])[A-Za-z]{1,4}-?\d{3,6}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Za-z]{1,4}-\d{1,3}-\d{1,6}"
+    r"(?<![A-Za-z0-9])(?<![A-Za-z0-9]-)(?:[A-Za-z]{1,4}-?\d{3,6}(?![A-Za-z0-9])|[A-Za-z]{1,4}-\d{1,3}-\d{1,6})"
 )
 _BARE_ID = re.compile(
     r"(?:受试者|患者|病人|编号|记录|ID)\s*[:#]?\s*(\d{1,6})(?![\d.%])(?!\s*(?:例|位|名|人|个|%|岁|年(?!龄)|月|天|次))|(?<![\d.])(\d{1,6})\s*号(?!\d)"
 )
 _LINE_ID = re.compile(r"^\s*(\d{1,6})(?=\s+[^\d\s.,%])")
 _NAMED = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])\s?(\d{1,3})(?![\d.])")
+_SECTION = re.compile(r"(?<![\d.])\d+(?:\.\d+){2,}")
 _NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?")
 _HAN_NUMBER = re.compile(
     r"([零一二两三四五六七八九十百千万]{2,7}|[二两三四五六七八九十百])\s*(?=例|位|名|人|天|周|次|分|岁|个(?:受试者|患者|病人|月)|%)"
@@ -33,7 +34,10 @@ _HAN_DATE = re.compile(
     r"([〇零一二三四五六七八九]{4})\s*年\s*([一二三四五六七八九十]{1,2})\s*月(?:\s*([一二三四五六七八九十]{1,3})\s*[日号])?"
 )
 _UNITS = re.compile(r"[×x*]\s?10\^?\d+(?:/L)?|(?<=m)[23](?!\d)|(?<=/m)\^?2", re.IGNORECASE)
-_NUMBERING = re.compile(r"(?m)^\s*(?:\d{1,2}[.、)]\s*(?!\d)|\(\d{1,2}\))|\[(?:任务|文档)\s?\d+\]")
+_NUMBERING = re.compile(
+    r"(?m)^\s*(?:[-*•]\s+)?(?:\d{1,2}[.、)]\s*(?!\d)|\(\d{1,2}\))|(?<=[;。])\s*\d{1,2}[.)]\s*(?=[^\W\d])"
+    r"|\[(?:任务|文档)\s?\d+\]"
+)
 _DIGITS = {
     "〇": 0,
     "零": 0,
@@ -52,7 +56,7 @@ _DIGITS = {
 
 @dataclass(frozen=True)
 class Token:
-    """A value in a text: a Decimal, a date (year, month, day; 0 = not said), an id or a name (V2)."""
+    """A value in a text: a Decimal, a date (year, month, day; 0 = not said), an id or a name (V2, 5.2.1)."""
 
     kind: str
     value: object
@@ -94,6 +98,8 @@ def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:
             yield Token("id", hit[1], hit[1], hit.start(1))
     for hit in _NAMED.finditer(text):
         yield Token("name", (hit[1] + hit[2]).upper(), hit[0], hit.start())
+    for hit in _SECTION.finditer(text):
+        yield Token("name", hit[0], hit[0], hit.start())
     for hit in _NUMBER.finditer(text):
         yield Token("number", Decimal(hit[0]), hit[0], hit.start())
     for hit in _HAN_NUMBER.finditer(text):

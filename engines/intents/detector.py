@@ -94,7 +94,8 @@ def _tasks(marked: str) -> list[_Task]:
 
 
 def _unwanted(part: str) -> bool:
-    return rules.negated(part) or rules.only_preamble(part)
+    refused = rules.negated(part) and not rules.corrects(part)
+    return refused or rules.only_preamble(part)
 
 
 def _task(marked: str, part: segment.Segment) -> _Task:
@@ -123,6 +124,8 @@ def _join_topics(tasks: list[_Task]) -> list[_Task]:
         if last and _leads_to(last, task):
             text = last.marked + task.marked
             joined[-1] = replace(task, start=last.start, boundary=last.boundary, marked=text)
+        elif last and _details(last, task):
+            joined[-1] = replace(last, end=task.end, marked=last.marked + task.marked)
         elif not (last and last.intent == Intent.FEEDBACK and _is_topic(task)):
             joined.append(task)
     return joined
@@ -131,11 +134,19 @@ def _join_topics(tasks: list[_Task]) -> list[_Task]:
 def _leads_to(topic: _Task, task: _Task) -> bool:
     """Tell whether a topic or statement ("P003要出差,") only introduces the next part."""
     empty = task.intent in _TAKES_TOPIC or not concepts.FACT.search(topic.stripped)
-    return _is_topic(topic) and empty and task.boundary in _LOOSE
+    reported = topic.intent == Intent.DATA_ENTRY and rules.done(topic.stripped)
+    return (reported or (_is_topic(topic) and empty)) and task.boundary in _LOOSE
+
+
+def _details(order: _Task, task: _Task) -> bool:
+    """Tell whether a statement only says what to write down ("记一条AE P003 头晕")."""
+    says = _is_topic(task) or rules.corrected_value(task.stripped)
+    return order.intent == Intent.DATA_ENTRY and says and task.boundary in _LOOSE
 
 
 def _is_topic(task: _Task) -> bool:
-    return task.intent in _TOPICS and not rules.asks(task.stripped)
+    open_question = rules.asks(task.stripped) or rules.conditional(task.stripped)
+    return task.intent in _TOPICS and not open_question
 
 
 def _whole(marked: str) -> _Task:
@@ -143,8 +154,10 @@ def _whole(marked: str) -> _Task:
     if rules.negated(features.strip(marked)):
         return _Task(0, len(marked), split.HARD, "", "", Intent.GENERAL_CHAT, 0.0)
     shipped = model.shipped()
-    scores = dict(zip(shipped.classes, shipped.probabilities(features.strip(marked)), strict=True))
-    scores.pop(model.NONE, None)
+    stripped = features.strip(marked)
+    scores = dict(zip(shipped.classes, shipped.probabilities(stripped), strict=True))
+    for label in (model.NONE, *rules.impossible(stripped)):
+        scores.pop(label, None)
     best = max(scores, key=scores.__getitem__)
     return _task(marked, segment.Segment(0, len(marked), split.HARD, best, scores[best]))
 

@@ -9,7 +9,7 @@ from engines.intents.normal import normalise
 
 _LEAD = re.compile(
     r"^(?:[\s,。;:、!~.]|然后|接着|顺便|顺带|顺手|另外|此外|还有|再者|并且|同时|以及|完了|对了|而且|最后|并(?!发)"
-    r"|(?:and|then|also|btw|plus)\b|\(?\d\)|\d[.、](?!\d)|第[一二三]步|[一二三]是)+",
+    r"|我记得|我印象里|印象中|(?:and|then|also|btw|plus)\b|\(?\d\)|\d[.、](?!\d)|第[一二三]步|[一二三]是)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"[\s,。;:、!~.]+$")
@@ -17,6 +17,10 @@ _SPACE = re.compile(r"(?<![a-z0-9]) | (?![a-z0-9])")
 # A medical report is a result of a subject, not a report to write.
 _FINDING = re.compile(
     r"(病理|ct|mri|b超|检查|检验|化验|影像|体检|心电图?|胸片|超声|病检|基因|检测)报告"
+)
+# "After" behind what happened; before it, 以后 means "from now on".
+_AFTERWARDS = re.compile(
+    r"(?<=[^住好道行对错够长短多嗦慢快乱]了)([^,。;了完过\s你我请]{1,8})以后(?=\S)|(?<=[完过])()以后(?=\S)"
 )
 _QC = re.compile(r"(?<![a-z])qc(?![a-z])")
 
@@ -35,7 +39,8 @@ def strip(marked: str) -> str:
     """Return the stretch of a marked text that is classified: no connective, no padding."""
     text = marked.replace(marks.PAD, "").lower().replace("您", "你")
     text = _TAIL.sub("", _LEAD.sub("", text))
-    return _FINDING.sub(r"\1结果", _QC.sub("质控", _SPACE.sub("", text)))
+    text = _AFTERWARDS.sub(r"\1\2之后", _QC.sub("质控", _SPACE.sub("", text)))
+    return _FINDING.sub(r"\1结果", text)
 
 
 def ngrams(stripped: str) -> set[str]:

@@ -46,25 +46,45 @@ _TITLES = "主任|老师|教授|医生|大夫|护士长?|院长|PI|pi|科长|博
 _KIN = "阿姨|大爷|大妈|大娘|奶奶|爷爷|叔叔?|大姐|大哥|女士|先生|老太太|老太|老爷子|老先生|师傅|伯伯|婶|某某?"
 # Words that begin with a surname; a name never starts with them.
 _WORDS = (
-    "周报|周期|周[一二三四五六日末内均转]|方案|方便|高血|高于|高[的了吗]|马上|常规|常见|常用|白细|白蛋|金额|"
+    "周报|周期|周[一二三四五六日末内均转不能来要会有去做该]|方案|方便|高血|高于|高[的了吗]|马上|常规|常见|常用|白细|白蛋|金额|"
     "任务|任何|石|何时|文献|文件|文字|万一|于|易|段时|余|江|钱|程度|程序|毛病|史|成|田|龙|黄疸|胡|叶酸|许可|"
+    "谢谢|谢过|白[血内天班色]|文盲|黄[金历体]|唐诗|段子|高[危龄热]|常[吃见]|秦始皇|"
     "武汉|苏州|江苏|常州|金华|徐州|郑州|贺|康复|夏天|秦皇|温|安|孔|汤|林|汪|罗|曾经|曾|彭|顾|侯"
 )
+# What is said of a person right after the name.
+_FOLLOWS = (
+    r"的|这个|那个|他|她|患者|病人|受试者|入组|入了|签|出组|退组|随机|有没|是不是|最近|最新|下次|下一次|下回"
+    r"|上次|上回|什么时候|啥时候|几号来|现在|今天|目前|今年|多大|几岁|血|肝|肾|心|体重|体温|身高|病|化验|检查"
+    r"|是[哪男女几]|属于|分[在到]|吃[着了过]|用的|用了|怎么样|咋样|筛败|脱落|为什么|为啥|住院|出院"
+    r"|该|还|到底|[¶VvAaSsEe]"
+)
+# No given name is made of a pronoun, a particle or a question word ("钱谁给的").
+_GIVEN = r"(?![谁哪什么几多啥了的啦吗呢吧啊呀哈您你我他她它是有没不都要会也就])[\u4e00-\u9fff]"
 _NAME = re.compile(
     rf"(?:^|(?<=[\s,。;:、?!\"'“”查看给对把叫帮下让和跟者人明是的]))"
-    rf"(?!{_WORDS})[{_SURNAMES}](?:[\u4e00-\u9fff]{{1,2}}?)"
-    r"(?=的|这个|那个|他|她|患者|病人|受试者|入组|入了|签|出组|退组|随机|有没|是不是|最近|最新|下次|下一次|下回"
-    r"|上次|上回|什么时候|啥时候|几号来|现在|今天|目前|今年|多大|几岁|血|肝|肾|心|体重|体温|身高|病|化验|检查"
-    r"|该|还|到底|[¶VvAaSsEe]|$)"
+    rf"(?!{_WORDS})[{_SURNAMES}](?:{_GIVEN}){{1,2}}?"
+    rf"(?={_FOLLOWS}|$)"
 )
 _RARE_NAME = re.compile(
     r"(?:(?<=患者)|(?<=病人)|(?<=受试者)|(?<=[查看给对把])|(?<=查下)|(?<=看下)|(?<=一下)|(?<=看看)|(?<=^))"
     r"(?!高[血脂钾钠钙尿危龄热烧]|方案|周[一二三四五六日末内报期]|马上|黄[疸体]|康复|江苏|史)"
-    r"(?:胡|林|罗|曾|彭|顾|侯|汪|黄|高|方|周|马|石|田|汤|孔|余|史|江|钱|康|贺|龙)[\u4e00-\u9fff]{2}"
-    r"(?=的|这个患者|这个病人|入组|签|出组|下次|上次|最近|有没|什么时候|该)"
+    rf"(?:胡|林|罗|曾|彭|顾|侯|汪|黄|高|方|周|马|石|田|汤|孔|余|史|江|钱|康|贺|龙)(?:{_GIVEN}){{2}}"
+    rf"(?={_FOLLOWS})"
 )
 _STAFF = re.compile(rf"[{_SURNAMES}](?:{_TITLES})|[小][{_SURNAMES}](?![\u4e00-\u9fff]?[组样于])")
+_FULL_NAME = re.compile(
+    rf"(?:^|(?<=[\s,。;:、?!查看给对把叫帮下让和跟]))(?!{_WORDS})[{_SURNAMES}](?:{_GIVEN}){{1,2}}"
+    r"(?:阿姨|大爷|大妈|大娘|奶奶|爷爷|叔叔|大姐|大哥|女士|先生|老太太|老爷子|老先生|师傅|伯伯)(?!们)"
+)
 _PATIENT = re.compile(rf"[{_SURNAMES}](?:{_KIN})(?!们)|(?<![多很太])老[{_SURNAMES}](?=的)")
+
+_PEOPLE = (
+    (_FULL_NAME, NAME),
+    (_STAFF, STAFF),
+    (_PATIENT, NAME),
+    (_RARE_NAME, NAME),
+    (_NAME, NAME),
+)
 
 
 def cover(text: str, spans: list[Span], marker: str) -> str:
@@ -98,7 +118,7 @@ def values(text: str) -> list[Span]:
 
 def people(text: str) -> str:
     """Return `text` with staff and patients named by personal name marked."""
-    for pattern, marker in ((_STAFF, STAFF), (_PATIENT, NAME), (_RARE_NAME, NAME), (_NAME, NAME)):
+    for pattern, marker in _PEOPLE:
         text = cover(text, find(pattern, text), marker)
     return text
 

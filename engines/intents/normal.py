@@ -23,6 +23,7 @@ TYPOS = {
     "基现": "基线", "趋式": "趋势", "记注": "记住", "记往": "记住", "合并用要": "合并用药",
 }  # fmt: skip
 _TYPO = re.compile("|".join(sorted(TYPOS, key=len, reverse=True)))
+_QC = re.compile(r"[质治志至执知置智][控空孔恐](?![制间腹白气])")
 
 _DIGIT = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {
     "〇": "0",
@@ -40,7 +41,7 @@ _MIXED = re.compile(
     rf"(?![0-9{_N}十百直个下共起次样般些定条天周例位名岁月年度点旦])"
 )
 _LETTER_NUMBER = re.compile(
-    rf"(?<![A-Za-z0-9])([Pp])([{_N}]?[十百][{_N}十]{{0,3}})(?=号|的|\s|$|,)"
+    rf"(?<![A-Za-z0-9])([Pp])([{_N}]?[十百][{_N}十]{{0,3}})(?=号|的|呃|嗯|那|[他她]|\s|$|,)"
 )
 _LEADING_ZERO = re.compile(rf"(?<![{_N}十百千万点第])([零〇洞][{_N}]{{2,5}})(?![{_N}十百千万])")
 _NUMBER = rf"[{_N}十百]{{1,5}}"
@@ -57,7 +58,7 @@ def normalise(text: str) -> str:
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARACTERS]
     text = _DASHES.sub("-", text)
     text = _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
-    return _spoken_ids(_TYPO.sub(lambda m: TYPOS[m.group()], text))
+    return _spoken_ids(_QC.sub("质控", _TYPO.sub(lambda m: TYPOS[m.group()], text)))
 
 
 def _spoken_ids(text: str) -> str:

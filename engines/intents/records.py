@@ -63,11 +63,16 @@ _BARE_FACT = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:第\s?(\d{1,4})号(?=受试者|患者|病人|病例))")
-_HASHED = re.compile(rf"(?<![\w#第])[#]\s?(\d{{1,6}}){_NO_UNIT}")
-_BARE_OBJECT = re.compile(
-    r"(?:给|把|对|查一?下|看一?下|查查|看看|核下|核一下)\s?(\d{1,4})号"
+_HASHED = re.compile(rf"(?<![\w#第])(?<!criteria )(?<!criterion )[#]\s?(\d{{1,6}}){_NO_UNIT}")
+_NOT_A_DAY = (
     r"(?!之?前|以前|之?后|以后|那天|当天|到|至|上午|下午|晚|早|左右|开始|要|的?访视|的?随访|的?会|来|有|能|可以"
     r"|中心|楼|方案|床|机|管|入组|是|谁|几|哪|筛)"
+)
+_BARE_OBJECT = re.compile(
+    rf"(?:给|把|对|查一?下|看一?下|查查|看看|核下|核一下)\s?(\d{{1,4}})号{_NOT_A_DAY}"
+)
+_BARE_CHECKED = re.compile(
+    rf"(?:质控|核查|核对|复核)(?:一?下)?\s?(\d{{1,4}})号(?![跑做出]){_NOT_A_DAY}"
 )
 _ZEROS = re.compile(
     rf"(?<![\dA-Za-z.\-/:第#])(0\d{{2,5}}|0\d-\d{{3,4}})(?:\s?号)?(?![\d.:年日]){_NO_UNIT}{_NO_SITE}"
@@ -80,6 +85,7 @@ _BARE_SHAPES = (
     _HASHED,
     _BARE_FACT,
     _BARE_OBJECT,
+    _BARE_CHECKED,
     _ZEROS,
 )
 _NEXT = re.compile(

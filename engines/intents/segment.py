@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from engines.intents import features
+from engines.intents import features, rules
 from engines.intents.model import Model
 from engines.intents.split import COMMA, HARD, LINK, SPACE, Fragment
 
@@ -41,6 +41,11 @@ def segments(marked: str, pieces: list[Fragment], model: Model) -> list[Segment]
 
 def _classify(marked: str, pieces: list[Fragment], model: Model) -> Segment:
     start, end = pieces[0].start, pieces[-1].end
-    scores = model.probabilities(features.strip(marked[start:end]))
-    at = max(range(len(scores)), key=scores.__getitem__)
-    return Segment(start, end, pieces[0].boundary, model.classes[at], scores[at])
+    stripped = features.strip(marked[start:end])
+    ruled_out = rules.impossible(stripped)
+    scores = model.probabilities(stripped)
+    label, score = max(
+        ((x, s) for x, s in zip(model.classes, scores, strict=True) if x not in ruled_out),
+        key=lambda option: option[1],
+    )
+    return Segment(start, end, pieces[0].boundary, label, score)

@@ -26,6 +26,10 @@ _SPACE = re.compile(
     r"(?<=[\u4e00-\u9fff\U0001F300-\U0001FAFF❤]) +(?=[^\s])|(?<=[^\s]) +(?=[\u4e00-\u9fff])"
     r"|(?<=[\U0001F300-\U0001FAFF])(?=[^\s\U0001F300-\U0001FAFF])"
 )
+# "A 中心", "2 组": the blank that people type beside Latin letters and digits parts nothing.
+_PLACE = re.compile(
+    r"(?<![a-z0-9])[a-z0-9]{1,2} +(?=中心|组(?!长)|队列|院区|病区|臂|期)", re.IGNORECASE
+)
 _VERB = (
     "给帮把查看跑做出写生录补报登记统数问核质告说列算画来发改标更新确对弄整搞汇导找讲通重提按加填建"
 )
@@ -38,10 +42,12 @@ _BEFORE = (
 # "Having checked X, do Y".
 _AFTER = rf"[{_DOING}数]完[^,。;!?\n]{{1,14}}?(?=[就再][出写生给把跑做登])"
 _LINK = re.compile(
-    rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?!参)|以及"
-    r"|完了(?![没吗吧])|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
+    rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?![参用吃服有患合满符具在])"
+    r"|(?<=[^\s,。;])(?:但是|可是)|以及"
+    r"|(?<![做跑写录出看查弄核填签吃用打问说改补传修交发采抽])完了(?![没吗吧])"
+    r"|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
     rf"|(?<![一不先别])再(?=[{_VERB}§¶¤])|(?<!合)并(?=[{_VERB}])|(?<=[\u4e00-\u9fff])直接(?=[{_VERB}])"
-    r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[报控告入]前)(?=[帮得要把给看查数核])|(?<=[^\s先])先(?=[查看帮把给跑])"
+    r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[报控告入]前)(?=[帮得要把给看查数核])|(?<=[^\s先欢爱惯想])先(?=[查看帮把给跑])"
     r"|第[二三]步|[二三]是|(?<=[完好])(?=就[给帮把出写])"
     r"|(?<=的话)(?=[\u4e00-\u9fff§])|(?<=[了没过高低])(?=就[重给帮把出写登报记改补标])"
     r"|(?<= )(?:and|then|also)(?= )",
@@ -52,17 +58,46 @@ _LINK = re.compile(
 _CLAUSES = re.compile(f"{_BEFORE}|{_AFTER}")
 
 # An object without its verb ("把全部数据|再核一遍"), a verb or a question word without its object.
-_OBJECT = re.compile(r"[把将给对][^录改核查跑做出写看标填登补删报统算发告设换关加锁]{1,14}")
+_OBJECT = re.compile(
+    r"(?:[把将对]|给(?!我))[^质录改核查跑做出写看标填登补删报统算发告设换关加锁]{1,14}"
+    r"|[^,。;?!]{1,12}(?:[的新]|[录入]的?)[这那][批些几][例个位份条]?(?:数据|病人|患者|受试者|记录|资料|表)?"
+)
 _TAIL = re.compile(
-    r"(?:帮我|麻烦|请|给)?(?:记|备注|登记|录|填|补|更新|标)(?:一下|上|进去|下)(?:吧|哈|谢谢)?"
+    r"(?:帮我|麻烦|请|给)?(?:记|备注|登记?|录|填|补|更新|标)(?:一下|上|进去|下)(?:吧|哈|谢谢)?"
     r"|(?:现在|是|到底)?(?:多少|几分|几个?|怎么样|咋样|是多少|啥情况|如何)[啊呢呀]?"
+)
+
+# A step named by its verb alone is the one before it once more ("月报漏了,帮忙补上").
+_AGAIN = re.compile(
+    r"(?:请|帮忙|帮我|麻烦|你|快|赶紧|给我|也|给)*(?:补|重做|重出|重跑|删掉|删了|删除)"
+    r"(?:上|一下|下|出来|一份|好)*(?:吧|哈|呗|谢谢)?"
+)
+# What somebody is charged with follows ("我负责 A中心的随访").
+_CHARGED = re.compile(r"[^,。;?!]{0,8}(?:负责|分管|主管)")
+_ORDER = re.compile(r"\S[先再直并]")
+_STANDING = re.compile(r"\s*(?:请|你|记住|,)*(?:以后|今后|往后|每次|从现在起|下次|记住)")
+
+# Two clauses of a contrast are two tasks: then and now, if and then, a complaint and
+# what was meant.
+_TURNS = tuple(
+    (re.compile(before), re.compile(after))
+    for before, after in (
+        (
+            r"当初|当时|当年|最初|以前|之前|去年|前年|上次|上回|上一?个?[周月期]",
+            r"[那\s]*(?:现在|目前|如今|眼下|当前|到现在|这会儿?)",
+        ),
+        (r"如果|要是|假如|的话", r"就"),
+        (r"(?:看|弄|搞|算|数|说|查|答|列)(?:错|反|混|串)[^,。;?!\s]{0,4}[了吧啦]+[,\s]*$", r""),
+        (r"(?:不是|没|没有)(?:问|说|让|叫|要|查)", r"[是\s]*我?(?:问|说|要|查|指|想)"),
+    )
 )
 
 # A fragment that only leads over to the next one: connectives, subjects, a visit.
 _WEAK = re.compile(
-    r"(?:请|帮我|麻烦)?(?:记住|记一下|记下|记录|备注|备忘|注意|提醒|记)"
-    r"|(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|[§¤¶※†#、,和跟与及的给对把将 ]"
-    r"|受试者|患者|病人|编号|号|为|是|id)+"
+    r"(?:请|帮我|麻烦|给我|你)*(?:记住|记着|记好|记一下|记下|记录|备注|备忘|注意|提醒|记)"
+    r"|(?:然后|另外|还有|顺便|接着|对了|最后|完了|再|先|那|麻烦|帮我|帮忙|请|[§¤¶※†#、,和跟与及的给对把将 ]"
+    r"|受试者|患者|病人|编号|号|为|是|id)+",
+    re.IGNORECASE,
 )
 
 
@@ -74,12 +109,38 @@ def fragments(marked: str) -> list[Fragment]:
     for pattern, kind in ((_SPACE, SPACE), (_COMMA, COMMA), (_LINK, LINK), (_HARD, HARD)):
         for m in pattern.finditer(quoted):
             cuts[m.start() if pattern is _LINK else m.end()] = kind
+    for m in _PLACE.finditer(quoted):
+        cuts.pop(m.end(), None)
+    cuts = _without_order_of_speech(quoted, cuts)
+    cuts |= dict.fromkeys(_turns(quoted, cuts), LINK)
     starts = [0, *sorted(at for at in cuts if 0 < at < len(marked))]
     pieces = [
         Fragment(a, b, cuts.get(a, HARD))
         for a, b in zip(starts, [*starts[1:], len(marked)], strict=True)
     ]
     return _limit(_solid(marked, pieces))
+
+
+def _without_order_of_speech(quoted: str, cuts: dict[int, str]) -> dict[int, str]:
+    """Keep "first … then …" inside a standing instruction ("以后先说数再说原因") in one piece."""
+    kept: dict[int, str] = {}
+    clause = 0
+    for at in sorted(cuts):
+        inside = cuts[at] == LINK and _ORDER.match(quoted, at - 1)
+        if not (inside and _STANDING.match(quoted[clause:at])):
+            kept[at] = cuts[at]
+            clause = at
+    return kept
+
+
+def _turns(quoted: str, cuts: dict[int, str]) -> list[int]:
+    """Return the weak cuts between the two clauses of a contrast."""
+    weak = [at for at, kind in cuts.items() if kind in {COMMA, SPACE}]
+    return [
+        at
+        for at in weak
+        if any(after.match(quoted, at) and before.search(quoted, 0, at) for before, after in _TURNS)
+    ]
 
 
 def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
@@ -99,7 +160,9 @@ def _belong(before: str, piece: Fragment, text: str) -> bool:
     """Tell whether a fragment and the one before it make one clause."""
     tail = piece.boundary == SPACE and _TAIL.fullmatch(text)
     unfinished = piece.boundary == LINK and _OBJECT.fullmatch(before)
-    return bool(tail or unfinished or _WEAK.fullmatch(before))
+    again = piece.boundary in {SPACE, COMMA} and _AGAIN.fullmatch(text)
+    charged = piece.boundary == SPACE and _CHARGED.fullmatch(before)
+    return bool(tail or again or unfinished or charged or _WEAK.fullmatch(before))
 
 
 def _words(marked: str, piece: Fragment) -> str:

@@ -16,7 +16,7 @@ from engines.intents import features, model
 TRAINING = Path(__file__).with_name("training")
 VERSION = 1
 SCALE = 100
-STRENGTH = 40.0
+STRENGTH = 20.0
 SKIPPED = "negated"
 
 # Wrappers say nothing about the intent; each request is also seen with one of them around it.

@@ -18,8 +18,9 @@ class Batch(models.Model):
 
     It exists because a study of hundreds of subjects must not flood REDCap and the language model, and must
     go on after a restart: `record_ids` is the order, the runs made so far are its progress. At most `cap`
-    runs are running at once. `filled_at`: the last run was created, nothing is left to start. Who may see how
-    much of it: `engines.sop.batches`.
+    runs are running at once. `filled_at`: the last run was created, nothing is left to start. `ended_at`:
+    nothing runs any more, who ordered it was told; runs may still wait for a person. Who may see how much of
+    it: `engines.sop.batches`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -35,6 +36,7 @@ class Batch(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     filled_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(_("cancelled"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("worked off"), null=True, blank=True)
 
     class Meta:
         db_table = "iit_batches"
@@ -43,7 +45,7 @@ class Batch(models.Model):
         verbose_name_plural = _("batches")
 
     def __str__(self) -> str:
-        return f"{self.skill.skill_type} ({len(self.record_ids)})"
+        return f"{self.skill.name or self.skill.skill_type} {self.created_at:%Y-%m-%d}"
 
 
 class TaskRun(models.Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
@@ -45,11 +46,14 @@ class AgentTrace(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user_id} {self.intent_type or ''}".strip()
+        return f"{self.user_id} {localtime(self.created_at):%Y-%m-%d %H:%M}"
 
 
 class LlmUsage(models.Model):
-    """Tokens of one LLM call: the daily caps are counted here."""
+    """Tokens of one LLM call: the daily caps are counted here.
+
+    `replaced` [{kind, digest}]: what the gate took out of a job's request; of a chat message the trace has it.
+    """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
     user_id = models.CharField(_("user"), max_length=150, blank=True)
@@ -60,6 +64,7 @@ class LlmUsage(models.Model):
     output_tokens = models.PositiveIntegerField(_("tokens out"), default=0)
     duration = models.PositiveIntegerField(_("duration (ms)"), default=0)
     ok = models.BooleanField(_("success"), default=True)
+    replaced = models.JSONField(_("replaced by the privacy gate"), default=list, blank=True)
     at = models.DateTimeField(_("time"), auto_now_add=True)
 
     class Meta:
@@ -70,4 +75,4 @@ class LlmUsage(models.Model):
         indexes = [models.Index(fields=["project", "at"], name="iit_usage_time")]
 
     def __str__(self) -> str:
-        return f"{self.model} {self.purpose}"
+        return f"{self.model} {localtime(self.at):%Y-%m-%d %H:%M}"

@@ -1,6 +1,6 @@
 """Numbers in clinical mode: exact decimals, and bounds for what is censored.
 
-Decimal with 50 digits, compared at 30, so that 3 x 1.1 equals 3.3 and a third times three equals
+Decimal with 50 digits, compared at 40, so that 3 x 1.1 equals 3.3 and a third times three equals
 one (E13). A Range goes through sums, scaling and rounding; where it can't be followed the result
 is UNKNOWN for the reason of the range.
 """
@@ -26,13 +26,13 @@ from engines.rules.values import Clock, Code, Items, Moment, Range, Reason, Unkn
 CONTEXT = Context(
     prec=50, Emax=9999, Emin=-9999, traps=[DivisionByZero, InvalidOperation, Overflow]
 )
-_COMPARE = Context(prec=30, Emax=9999, Emin=-9999, traps=[])
+_COMPARE = Context(prec=40, Emax=9999, Emin=-9999, traps=[])
 _ZERO = Decimal(0)
 Number = Decimal | Range | Unknown
 
 
 def settle(value: Decimal) -> Decimal:
-    """Drop the digits beyond the 30th, which only division leaves behind."""
+    """Drop the digits beyond the 40th, which only division leaves behind."""
     return _COMPARE.plus(value)
 
 

@@ -1,8 +1,9 @@
 """REDCap's branching logic, three-valued (reference/redcap_dify.md 1.14, edge cases E06-E08).
 
 A comparison with a blank, missing-coded or unexported field is undecided and names that field;
-a blank field that is itself hidden is a real blank, as in REDCap. A comparison with '' is a test
-of blank and always decided.
+a blank field that is itself hidden, or a calculation without a result, is a real blank, as in
+REDCap. A comparison with '' is a test of blank, one with a missing code a test of that code; both
+are decided.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from engines.rules.limits import MAX_DEPTH
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An undecided value: the field to fill in first."""
+    """An undecided value: the field to fill in first.
+
+    `missing_code`: the code that stands there instead of a value, one of `codes`.
+    """
 
     cause: str
     is_blank: bool = False
-    is_missing_code: bool = False
+    missing_code: str = ""
+    codes: frozenset[str] = frozenset()
 
 
 Operand: TypeAlias = str | Decimal | bool | Open
@@ -34,21 +39,21 @@ Node: TypeAlias = Callable[[Lookup, Decimal], Operand]
 
 _TOKEN = re.compile(
     r"""\s*(?:
-      (?P<field>\[[^\[\]]+\])|(?P<text>'[^']*'|"[^"]*")|(?P<number>[0-9]+\.?[0-9]*|\.[0-9]+)
+      (?P<comment>(?:\#|//)[^\n]*)|(?P<field>\[[^\[\]]+\])|(?P<text>'[^']*'|"[^"]*")|(?P<number>[0-9]+\.?[0-9]*|\.[0-9]+)
       |(?P<operator><>|!=|!|<=|>=|=|<|>|\+|-|\*|/|\^|\(|\)|,)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)
     )""",
     re.VERBOSE,
 )
-_COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
 _COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
+_EQUALITIES = frozenset({"=", "<>", "!="})
+_DAYS = frozenset({"today", "now"})
 _FUNCTIONS: dict[str, Callable[..., Operand]] = {}
 
 
 @functools.lru_cache(maxsize=4096)
 def parse_logic(text: str) -> Node:
     """A function for one branching logic; RuleError when it is outside the known subset."""
-    tokens = _tokens(_COMMENT.sub("", text))
-    parser = _Parser(tokens)
+    parser = _Parser(_tokens(text))
     node = parser.expression()
     if parser.peek() is not None:
         raise RuleError(f"unexpected {parser.peek()!r}")
@@ -62,7 +67,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         found = _TOKEN.match(text, position)
         if not found or found.lastgroup is None:
             raise RuleError(f"unexpected {text[position : position + 10]!r}")
-        tokens.append((found.lastgroup, found[found.lastgroup]))
+        if found.lastgroup != "comment":
+            tokens.append((found.lastgroup, found[found.lastgroup]))
         position = found.end()
     return tokens
 
@@ -172,12 +178,14 @@ class _Parser:
         event: str | None = None
         if self._at < len(self._tokens) and self._tokens[self._at][0] == "field":
             event, name = name, self._next()[1][1:-1]
-        stem, _parenthesis, rest = name.partition("(")
-        return _field(stem.strip(), rest.removesuffix(")").strip(), event)
+        _name, _parenthesis, rest = name.partition("(")
+        return _field(_stem(name), rest.removesuffix(")").strip(), event)
 
     def _function(self, name: str) -> Node:
         if name in {"true", "false"}:
             return _constant(name == "true")
+        if name in _DAYS:
+            return _constant(name)
         if name not in _FUNCTIONS:
             raise RuleError(f"unknown function {name!r}")
         self._expect("(")
@@ -188,6 +196,11 @@ class _Parser:
         if name == "isblankormissingcode":
             return _blank_test(arguments[0])
         return _call(_FUNCTIONS[name], arguments, needs_today=name == "datediff")
+
+
+def _stem(name: str) -> str:
+    """The field of `exclusion(3)`, and of `sex:value`, which is the field's value as it is."""
+    return name.partition("(")[0].removesuffix(":value").strip()
 
 
 # --- nodes ------------------------------------------------------------------------------------
@@ -205,7 +218,7 @@ def _blank_test(node: Node) -> Node:
     def evaluate(lookup: Lookup, today: Decimal) -> Operand:
         value = node(lookup, today)
         if isinstance(value, Open):
-            return value.is_blank or value.is_missing_code or value
+            return value.is_blank or bool(value.missing_code) or value
         return value == ""
 
     return evaluate
@@ -255,9 +268,8 @@ def _call(
 def _compare(operator: str, left: Node, right: Node) -> Node:
     def evaluate(lookup: Lookup, today: Decimal) -> Operand:
         a, b = left(lookup, today), right(lookup, today)
-        for value, other in ((a, b), (b, a)):
-            if isinstance(value, Open) and value.is_blank and other == "":
-                return _apply(operator, "", "")
+        is_equality = operator in _EQUALITIES
+        a, b = _asked(a, b, is_equality), _asked(b, a, is_equality)
         for value in (a, b):
             if isinstance(value, Open):
                 return value
@@ -266,13 +278,23 @@ def _compare(operator: str, left: Node, right: Node) -> Node:
     return evaluate
 
 
+def _asked(value: Operand, other: Operand, is_equality: bool) -> Operand:
+    """What stands instead of a value where `other` asks for it: '' for a blank, or a missing code."""
+    if not isinstance(value, Open):
+        return value
+    if value.is_blank and other == "":
+        return ""
+    is_asked = is_equality and (other == "" or str(other) in value.codes)
+    return value.missing_code or value if is_asked else value
+
+
 def _apply(operator: str, a: Any, b: Any) -> bool:
     numbers = _number(a), _number(b)
     if numbers[0] is not None and numbers[1] is not None:
         a, b = numbers
     else:
         a, b = _as_text(a), _as_text(b)
-    if operator in {"=", "<>", "!="}:
+    if operator in _EQUALITIES:
         return bool((a == b) is (operator == "="))
     if isinstance(a, str) and (not a or not b):
         return False
@@ -334,7 +356,7 @@ def _datediff(
 
 
 def _epoch(today: Decimal, value: Operand) -> Decimal:
-    if str(value).lower() in {"today", "now"}:
+    if str(value).lower() in _DAYS:
         return today * 86400
     moment = parse.moment(str(value))
     if moment is None or moment.is_partial:

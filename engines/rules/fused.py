@@ -1,10 +1,10 @@
 """The fast tier of standard mode: one code object for a whole rule set.
 
 Same answers as the closures, which stay the reference: what is not generated here is a call of
-them. Each column is read once and its number computed once; comparisons with numbers and between
-texts are inlined; any other expression over one column is looked up by the cell (studies repeat
-their values). Rule text never becomes code: the source holds generated names only, every constant
-and key goes through the namespace (reference/jsonlogic.md 6.2).
+them. All that the rules ask of one cell comes from its column's table in one look-up (`cells`);
+comparisons of two columns and the connectives over both are inlined. Rule text never becomes code:
+the source holds generated names only, every constant and key goes through the namespace
+(reference/jsonlogic.md 6.2).
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from engines.rules import js
+from engines.rules.cells import Known, SlowRecordError, Table, checked_reader
+from engines.rules.errors import RuleError
 from engines.rules.standard import compile_standard
 
-_MAX_CACHED = 4096
 _MAX_BRANCHES = 16
 _MAX_NESTING = 24
 _COMPARE = frozenset({"<", "<=", ">", ">="})
 _BOOLEAN = _COMPARE | {"==", "===", "!=", "!==", "!", "!!", "in", "all", "some", "none"}
 _SCOPED = frozenset({"map", "filter", "all", "some", "none", "reduce"})
+
+Expression: TypeAlias = Callable[[Any], Any]
+Code: TypeAlias = Callable[[Any, int], str]
 
 
 class _Boxed:
@@ -36,12 +39,8 @@ class _Boxed:
         self.raw = raw
 
 
-class SlowRecordError(Exception):
-    """A cell (list, object) that only the closures can take."""
-
-
 _BOXES = {True: _Boxed(True), False: _Boxed(False)}
-_PLAIN = frozenset({str, int, float, type(None)})
+_PLAIN: frozenset[type] = frozenset({str, int, float, type(None)})
 
 
 def _box(cell: Any) -> Any:
@@ -56,57 +55,7 @@ def _raw(key: Any) -> Any:
     return key.raw if isinstance(key, _Boxed) else key
 
 
-class _Numbers(dict[Any, Any]):
-    """cell → JavaScript's Number(cell)."""
-
-    def __missing__(self, key: Any) -> int | float:
-        number = js.to_number(_raw(key))
-        if len(self) < _MAX_CACHED:
-            self[key] = number
-        return number
-
-
-class Texts(dict[Any, Any]):
-    """cell → the cell when Python compares it as JavaScript does (ASCII text), else None."""
-
-    def __missing__(self, key: Any) -> str | None:
-        text = key if type(key) is str and key.isascii() else None
-        if len(self) < _MAX_CACHED:
-            self[key] = text
-        return text
-
-
-class Answers(dict[Any, Any]):
-    """cell → value of an expression over that one column."""
-
-    def __init__(self, name: str, expression: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._name = name
-        self._expression = expression
-
-    def __missing__(self, key: Any) -> Any:
-        value = self._expression({self._name: _raw(key)})
-        if len(self) < _MAX_CACHED and not isinstance(value, list | dict):
-            self[key] = value
-        return value
-
-
-class PairAnswers(dict[Any, Any]):
-    """(cell, cell) → value of an expression over those two columns."""
-
-    def __init__(self, names: tuple[str, str], expression: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._names = names
-        self._expression = expression
-
-    def __missing__(self, key: tuple[Any, Any]) -> Any:
-        value = self._expression(dict(zip(self._names, map(_raw, key), strict=True)))
-        if len(self) < _MAX_CACHED:
-            self[key] = value
-        return value
-
-
-def defined(logic: Any) -> Callable[[Any], Any]:
+def defined(logic: Any) -> Expression:
     """The closures of an expression, with null where JavaScript has undefined."""
     expression = compile_standard(logic)
 
@@ -133,66 +82,11 @@ def fuse(logics: Sequence[Any]) -> Callable[[Any], list[Any]]:
     return evaluate
 
 
-PLAIN: frozenset[type] = frozenset({str, int, float, type(None), _Boxed})
-
-
-def boxed(cells: Sequence[Any]) -> Sequence[Any]:
-    """A column's cells so that equal ones are alike; SlowRecordError for lists and objects."""
-    return cells if _PLAIN.issuperset(map(type, cells)) else list(map(_box, cells))
-
-
-def cell_reader(names: tuple[str, ...]) -> Callable[[dict[str, Any]], Iterable[Any]]:
-    """A function that reads the columns of one record; what is absent is null, as `var` has it."""
-    pick = itemgetter(*names) if len(names) > 1 else lambda data: (data[names[0]],)
-
-    def read(data: dict[str, Any]) -> Iterable[Any]:
-        try:
-            cells = pick(data)
-        except KeyError:
-            cells = tuple(map(data.get, names))
-        return cells if _PLAIN.issuperset(map(type, cells)) else map(_box, cells)
-
-    return read
-
-
-class _Generator:
-    """Writes the function; `namespace` holds everything that is not a generated name."""
+class _Writer:
+    """Writes one function; `namespace` holds everything that is not a generated name."""
 
     def __init__(self) -> None:
-        self.namespace: dict[str, Any] = {"P": _PLAIN, "B": _box, "T": Texts()}
-        self.columns: dict[str, int] = {}
-        self.numbers: set[int] = set()
-        self.texts: set[int] = set()
-
-    def build(
-        self, logics: Sequence[Any], expressions: Sequence[Callable[[Any], Any]]
-    ) -> Callable[[Any], list[Any]]:
-        keys = [json.dumps(logic, sort_keys=True) for logic in logics]
-        counts = Counter(keys)
-        answers: dict[str, str] = {}
-        lines: list[str] = []
-        for key, logic, expression in zip(keys, logics, expressions, strict=True):
-            if key not in answers:
-                code = self.code(logic, 0) or f"{self.constant(expression)}(d)"
-                answers[key] = code if counts[key] == 1 else f"v{len(answers)}"
-                lines += [] if answers[key] is code else [f"{answers[key]} = {code}"]
-        result = f"return [{', '.join(answers[key] for key in keys)}]"
-        source = "\n ".join(["def fused(d):", *self._prologue(), *lines, result])
-        exec(compile(source, "<rules>", "exec"), self.namespace)  # noqa: S102  # generated names only
-        function: Callable[[Any], list[Any]] = self.namespace["fused"]
-        return function
-
-    def _prologue(self) -> Iterable[str]:
-        if not self.columns:
-            return
-        names = tuple(self.columns)
-        self.namespace["cells"] = cell_reader(names)
-        yield f"{''.join(f'k{i}, ' for i in range(len(names)))} = cells(d)"
-        for i in range(len(names)):
-            if i in self.numbers:
-                yield f"n{i} = {self.constant(_Numbers())}[k{i}]"
-            if i in self.texts:
-                yield f"s{i} = T[k{i}]"
+        self.namespace: dict[str, Any] = {}
 
     def constant(self, value: Any) -> str:
         """A generated name for any object."""
@@ -200,71 +94,185 @@ class _Generator:
         self.namespace[name] = value
         return name
 
-    def column(self, name: str) -> int:
-        """The number of a column."""
-        return self.columns.setdefault(name, len(self.columns))
+    def function(self, name: str, parameter: str, lines: Iterable[str]) -> Callable[[Any], Any]:
+        """The function whose body is `lines`."""
+        source = "\n ".join([f"def {name}({parameter}):", *lines])
+        exec(compile(source, "<rules>", "exec"), self.namespace)  # noqa: S102  # generated names only
+        function: Callable[[Any], Any] = self.namespace[name]
+        return function
 
-    def code(self, logic: Any, depth: int) -> str | None:
-        """Source for an expression, None where only the closure of the whole rule will do."""
-        if not isinstance(logic, dict) or len(logic) != 1:
-            return None if isinstance(logic, dict | list | tuple) else self.constant(logic)
-        [(operator, arguments)] = logic.items()
-        arguments = arguments if isinstance(arguments, list | tuple) else [arguments]
-        return (
-            self._comparison(operator, arguments)
-            or self._connective(operator, arguments, depth)
-            or self._looked_up(logic)
-            or f"{self.constant(defined(logic))}(d)"
-        )
 
-    def _comparison(self, operator: str, arguments: Sequence[Any]) -> str | None:
-        if operator not in _COMPARE or len(arguments) not in {2, 3 if operator[0] == "<" else 2}:
-            return None
-        sides = [simple_var(argument) for argument in arguments]
-        if len(arguments) == 2 and None not in sides:
-            return self._text_comparison(operator, arguments)
-        if all(bool(side) != _is_number(a) for side, a in zip(sides, arguments, strict=True)):
-            pairs = itertools.pairwise(arguments)
-            if all(_is_number(a) or _is_number(b) for a, b in pairs):
-                return f"({f' {operator} '.join(self._number(a) for a in arguments)})"
-        return None
+class _Column(_Writer):
+    """All that is asked of one column's cells: parts of rules, its number, its text."""
 
-    def _number(self, logic: Any) -> str:
-        name = simple_var(logic)
-        if name is None:
-            return self.constant(js.double(logic))
-        self.numbers.add(self.column(name))
-        return f"n{self.column(name)}"
+    def __init__(self, name: str, place: int) -> None:
+        super().__init__()
+        self._name = name
+        self._place = place
+        self._numbers: dict[str, int] = {}
+        self._codes: list[str] = []
 
-    def _text_comparison(self, operator: str, arguments: Sequence[Any]) -> str:
-        a, b = (self.column(simple_var(argument) or "") for argument in arguments)
-        self.texts |= {a, b}
-        slow = self.constant(defined({operator: list(arguments)}))
-        return f"(s{a} {operator} s{b} if s{a} is not None is not s{b} else {slow}(d))"
+    def names(self) -> str:
+        """The names of all the answers, as a target of an assignment."""
+        return "".join(f"a{self._place}_{number}, " for number in range(len(self._codes)))
 
-    def _connective(self, operator: str, arguments: Sequence[Any], depth: int) -> str | None:
-        if operator not in {"and", "or", "if", "?:"} or depth >= _MAX_NESTING or not arguments:
-            return None
-        is_if = operator in {"if", "?:"}
-        conditions = arguments[:-1:2] if is_if else arguments
-        if len(arguments) > _MAX_BRANCHES or not all(map(is_boolean, conditions)):
-            return None
-        codes = [self.code(argument, depth + 1) for argument in arguments]
-        if None in codes:
-            return None
-        if not is_if:
-            return f"({f' {operator} '.join(map(str, codes))})"
-        result = codes.pop() if len(codes) % 2 else "None"
-        for condition, value in reversed(list(zip(codes[::2], codes[1::2], strict=True))):
-            result = f"({value} if {condition} else {result})"
-        return result
+    def part(self, logic: Any) -> str:
+        """The name of the answer to an expression over this column."""
+        return self._answer(json.dumps(logic), lambda: self._code(logic, 0))
 
-    def _looked_up(self, logic: Any) -> str | None:
+    def number(self) -> str:
+        """The name of the cell as JavaScript's Number."""
+        return self._answer("number", lambda: "n")
+
+    def text(self) -> str:
+        """The name of what orders texts as JavaScript does; None for no text."""
+        return self._answer("text", lambda: f"{self.constant(_order)}(x)")
+
+    def _answer(self, key: str, code: Callable[[], str]) -> str:
+        if key not in self._numbers:
+            self._numbers[key] = len(self._codes)
+            self._codes.append(code())
+        return f"a{self._place}_{self._numbers[key]}"
+
+    def table(self) -> Table:
+        """cell → all the answers."""
+        name, number = self.constant(self._name), self.constant(js.to_number)
+        known = f"return ({''.join(f'{code}, ' for code in self._codes)})"
+        answer = self.function("column", "x", [f"d = {{{name}: x}}", f"n = {number}(x)", known])
+
+        def answers(key: Any) -> Known:
+            try:
+                found: Known = answer(_raw(key))
+            except (RuleError, RecursionError):  # perhaps in a branch that is never reached
+                raise SlowRecordError from None
+            return found
+
+        return Table(answers)
+
+    def _code(self, logic: Any, depth: int) -> str:
+        if isinstance(logic, dict) and len(logic) == 1:
+            operator, arguments = _call(logic)
+            code = _bounds(operator, arguments, self._operand)
+            code = code or _connective(operator, arguments, depth, self._code)
+            if code:
+                return code
+        return f"{self.constant(defined(logic))}(d)"
+
+    def _operand(self, logic: Any) -> str:
+        return self.constant(js.double(logic)) if _is_number(logic) else "n"
+
+
+class _Generator(_Writer):
+    """Writes the function of a rule set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: dict[str, _Column] = {}
+        self._pairs: dict[str, str] = {}
+
+    def build(
+        self, logics: Sequence[Any], expressions: Sequence[Expression]
+    ) -> Callable[[Any], list[Any]]:
+        """A function data -> [value of each rule]; `expressions` are the closures of `logics`."""
+        keys = [json.dumps(logic, sort_keys=True) for logic in logics]
+        counts = Counter(keys)
+        answers: dict[str, str] = {}
+        lines: list[str] = []
+        for key, logic, expression in zip(keys, logics, expressions, strict=True):
+            if key not in answers:
+                code = self._rule(logic) or f"{self.constant(expression)}(d)"
+                answers[key] = code if counts[key] == 1 or code.isidentifier() else f"v{len(lines)}"
+                lines += [] if answers[key] is code else [f"{answers[key]} = {code}"]
+        result = f"return [{', '.join(answers[key] for key in keys)}]"
+        return self.function("fused", "d", [*self._look_ups(), *lines, result])
+
+    def _look_ups(self) -> Iterable[str]:
+        if not self._columns:
+            return
+        read = self.constant(checked_reader(tuple(self._columns), _PLAIN, _box))
+        yield f"{''.join(f'k{i}, ' for i in range(len(self._columns)))} = {read}(d)"
+        for i, column in enumerate(self._columns.values()):
+            yield f"{column.names()} = {self.constant(column.table())}[k{i}]"
+        yield from (f"{name} = {code}" for code, name in self._pairs.items())
+
+    def _column(self, name: str) -> _Column:
+        if name not in self._columns:
+            self._columns[name] = _Column(name, len(self._columns))
+        return self._columns[name]
+
+    def _rule(self, logic: Any) -> str | None:
+        """Source for a rule, None where only its closure will do."""
+        if isinstance(logic, dict) and len(logic) == 1:
+            return self._code(logic, 0)
+        return None if isinstance(logic, dict | list | tuple) else self.constant(logic)
+
+    def _code(self, logic: Any, depth: int) -> str:
         name = only_column(logic)
-        if name is None:
+        if name is not None:
+            return self._column(name).part(logic)
+        if isinstance(logic, bool):
+            return repr(logic)
+        if isinstance(logic, dict) and len(logic) == 1:
+            operator, arguments = _call(logic)
+            code = self._pair(operator, arguments)
+            code = code or _connective(operator, arguments, depth, self._code)
+            if code:
+                return code
+        return f"{self.constant(defined(logic))}(d)"
+
+    def _pair(self, operator: str, arguments: Sequence[Any]) -> str | None:
+        """A comparison of two columns: both texts by their order, anything else as numbers."""
+        names = [simple_var(argument) for argument in arguments]
+        if operator not in _COMPARE or len(names) != 2 or None in names:
             return None
-        answers = Answers(name, defined(logic))
-        return f"{self.constant(answers)}[k{self.column(name)}]"
+        texts, numbers = [], []
+        for name in names:
+            column = self._column(name or "")
+            texts.append(column.text())
+            numbers.append(column.number())
+        code = (
+            f"{texts[0]} {operator} {texts[1]} if {texts[0]} is not None is not {texts[1]}"
+            f" else {numbers[0]} {operator} {numbers[1]}"
+        )
+        return self._pairs.setdefault(code, f"p{len(self._pairs)}")
+
+
+def _call(logic: dict[str, Any]) -> tuple[str, Sequence[Any]]:
+    [(operator, arguments)] = logic.items()
+    return operator, arguments if isinstance(arguments, list | tuple) else [arguments]
+
+
+def _order(cell: Any) -> bytes | None:
+    """Bytes in JavaScript's order of texts: by UTF-16 units."""
+    return cell.encode("utf-16-be", "surrogatepass") if isinstance(cell, str) else None
+
+
+def _bounds(operator: str, arguments: Sequence[Any], operand: Callable[[Any], str]) -> str | None:
+    """Source for a column between written numbers."""
+    if operator not in _COMPARE or len(arguments) not in {2, 3 if operator[0] == "<" else 2}:
+        return None
+    if all(bool(simple_var(a)) != _is_number(a) for a in arguments) and all(
+        _is_number(a) or _is_number(b) for a, b in itertools.pairwise(arguments)
+    ):
+        return f"({f' {operator} '.join(map(operand, arguments))})"
+    return None
+
+
+def _connective(operator: str, arguments: Sequence[Any], depth: int, code: Code) -> str | None:
+    """Source for `and`, `or` and `if` over what is true or false."""
+    if operator not in {"and", "or", "if", "?:"} or depth >= _MAX_NESTING or not arguments:
+        return None
+    is_if = operator in {"if", "?:"}
+    conditions = arguments[:-1:2] if is_if else arguments
+    if len(arguments) > _MAX_BRANCHES or not all(map(is_boolean, conditions)):
+        return None
+    codes = [code(argument, depth + 1) for argument in arguments]
+    if not is_if:
+        return f"({f' {operator} '.join(codes)})"
+    result = codes.pop() if len(codes) % 2 else "None"
+    for condition, value in reversed(list(zip(codes[::2], codes[1::2], strict=True))):
+        result = f"({value} if {condition} else {result})"
+    return result
 
 
 def _is_number(logic: Any) -> bool:

@@ -2,7 +2,7 @@
 
 A condition is a leaf: true, false, undecided for one of the reasons, or a case for the closures
 (an impossible value, a computation without a result). Kleene logic over the leaves of a rule then
-gives its verdict, once per combination that occurs.
+gives its verdict (`kleene`).
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from engines.rules.bounds import Truth
 from engines.rules.context import Column
+from engines.rules.results import Outcome
 from engines.rules.values import Reason, Unknown
 
 if TYPE_CHECKING:
-    from engines.rules.results import Outcome
+    from engines.rules.record import Row
 
-Verdict = tuple["Outcome", Reason | None]
-Decide: TypeAlias = Callable[[Mapping[str, Any]], "Verdict | None"]
+Verdict: TypeAlias = tuple[Outcome, Reason | None]
+Decide: TypeAlias = Callable[[Mapping[str, Any]], Verdict | None]
 Tree: TypeAlias = "int | bool | tuple[str, tuple[Tree, ...]]"
 
 MAX_CACHED = 20_000
@@ -74,10 +76,11 @@ def reason_of(state: int) -> Reason | None:
 
 @dataclass(frozen=True)
 class Single:
-    """A leaf over the cells of a few columns: cells → state."""
+    """A leaf over the cells of a few columns; `truth` tells it from a complete value (`bounds`)."""
 
     names: tuple[str, ...]
-    states: Memo
+    state: Callable[[Row], int]
+    truth: Truth | None
 
 
 @dataclass(frozen=True)
@@ -121,42 +124,11 @@ def is_whole(cell: Any) -> bool:
     return cell is _WHOLE
 
 
-# --- Kleene logic over states ------------------------------------------------------------------
-
-
-def combined(tree: Tree, states: Sequence[int]) -> int:
-    """The state of a whole rule; leaves are numbers in `tree`, written truths are booleans."""
-    if ASK in states:
-        return ASK
-    return _evaluated(tree, states)
-
-
-def _evaluated(tree: Tree, states: Sequence[int]) -> int:
-    if isinstance(tree, bool):
-        return int(tree)
-    if isinstance(tree, int):
-        return states[tree]
-    operator, parts = tree
-    values = [_evaluated(part, states) for part in parts]
-    if operator == "if":
-        return _chosen(values)
-    if operator == "!":
-        return values[0] if values[0] >= _FIRST_REASON else 1 - values[0]
-    decisive = int(operator == "or")
-    if decisive in values:
-        return decisive
-    return next((value for value in values if value >= _FIRST_REASON), 1 - decisive)
-
-
-def _chosen(values: list[int]) -> int:
-    """if/else-if over evaluated parts; an undecided condition leaves only what both ways agree on."""
-    result = values[-1]
-    for condition, value in reversed(list(zip(values[:-1:2], values[1::2], strict=True))):
-        if condition < _FIRST_REASON:
-            result = value if condition else result
-        elif value != result or value >= _FIRST_REASON:
-            result = condition
-    return result
+VERDICTS: Final[tuple[Verdict, ...]] = (
+    (Outcome.FAIL, None),
+    (Outcome.PASS, None),
+    *((Outcome.UNKNOWN, reason) for reason in _REASONS),
+)
 
 
 def is_unknown(value: Any) -> bool:

@@ -15,8 +15,9 @@ from typing import Any
 from engines.rules.arithmetic import truth
 from engines.rules.compiler import Compiler, operator
 from engines.rules.expression import Expr, Node, Scope, Type
+from engines.rules.record import Record
 from engines.rules.text import translate as _
-from engines.rules.values import Items, Unknown, Value
+from engines.rules.values import Items, Reason, Unknown, Value
 
 _LISTS = {Type.LIST, Type.RAW, Type.ANY}
 
@@ -43,10 +44,9 @@ def _body(compiler: Compiler, logic: Any, path: str, names: dict[str, Expr]) -> 
         compiler.elements = outer
 
 
-def _items(value: Value) -> Items | Unknown:
-    if isinstance(value, Items | Unknown):
-        return value
-    return Items(())
+def _items(record: Record, value: Value) -> Items | Unknown:
+    """A list; a single value is none, and an empty one would let a `none` pass."""
+    return value if isinstance(value, Items | Unknown) else record.force(Reason.TYPE_MISMATCH)
 
 
 _Finish = Callable[[Items, Callable[[Value], Value]], Value]
@@ -62,7 +62,7 @@ def _build(
     source_node, body_node = source.node, body.node
 
     def evaluate(scope: Scope) -> Value:
-        items = _items(source_node(scope))
+        items = _items(scope.record, source_node(scope))
         if isinstance(items, Unknown):
             return items
         return finish(items, lambda item: body_node(replace(scope, item=item)))
@@ -152,7 +152,8 @@ def build_reduce(compiler: Compiler, arguments: Sequence[Any], path: str) -> Exp
     body = _body(compiler, arguments[1], f"{path}/1", names).node
 
     def evaluate(scope: Scope) -> Value:
-        items, accumulator = _items(source.node(scope)), start.node(scope)
+        items = _items(scope.record, source.node(scope))
+        accumulator = start.node(scope)
         if isinstance(items, Unknown):
             return items
         if items.maybes:

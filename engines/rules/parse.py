@@ -16,9 +16,9 @@ from engines.rules.values import DAY, MINUTE, SECOND, Clock, Moment, Range
 _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
 _CENSORED = re.compile(r"(<=|>=|[<>≤≥＜＞]=?)\s*(\S+)")
 _MAX_NUMBER_LENGTH = 400
-_OPEN = r"U(?:NK?|K)|NK|XX"
+_OPEN = r"U(?:NK?|K)|NK|XX|\?\?"
 _DATE = re.compile(
-    rf"([0-9]{{4}})(?:([-/.年])([0-9]{{1,2}}|{_OPEN})(?:[-/.月]([0-9]{{1,2}}|{_OPEN})日?|月)?)?"
+    rf"([0-9]{{4}})(?:[-年]|([-/.年])([0-9]{{1,2}}|{_OPEN})(?:[-/.月]([0-9]{{1,2}}|{_OPEN})日?|[-月])?)?"
     rf"(?:[ T]([0-9]{{1,2}}|{_OPEN})(?::([0-9]{{2}}|{_OPEN})(?::([0-9]{{2}})(?:\.[0-9]+)?)?)?)?",
     re.IGNORECASE,
 )

@@ -16,24 +16,23 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from engines.rules.arithmetic import settle
+from engines.rules.bounds import Truth, truth_of
 from engines.rules.context import Column, Kind, StudyContext, checkbox_column
 from engines.rules.convert import text_of, typed
 from engines.rules.leaves import (
-    Memo,
     OpenPairs,
     Pair,
     Single,
     Tree,
     Verdict,
-    combined,
     is_unknown,
     is_whole,
-    row_of,
     state_of,
 )
 from engines.rules.values import DAY, Moment, Value
 
 if TYPE_CHECKING:
+    from engines.rules.record import Row
     from engines.rules.rule import Rule
 
 _REPEATING_VALUES = frozenset({Kind.CODE, Kind.FLAG, Kind.TICK, Kind.TICKS})
@@ -50,10 +49,13 @@ _MAX_LEAVES, _MAX_DEPTH = 40, 20
 class Closures(Protocol):
     """The reference evaluation, asked about a lone row that holds a few cells."""
 
-    def judge(self, rule: Rule, row: Mapping[str, Any]) -> Verdict:
+    def row(self, cells: Mapping[str, Any]) -> Row:
+        """The lone row that holds nothing else."""
+
+    def judge(self, rule: Rule, row: Row) -> Verdict:
         """The verdict of a rule, applicability included."""
 
-    def decide(self, rule: Rule, row: Mapping[str, Any]) -> Verdict | None:
+    def decide(self, rule: Rule, row: Row) -> Verdict | None:
         """The verdict of its logic alone; None when it can't be computed."""
 
     def part(self, rule: Rule, logic: Any) -> Rule | None:
@@ -74,18 +76,19 @@ class Ask:
 
 @dataclass(frozen=True)
 class Remembered:
-    """A rule over few combinations of cells: cells → verdict."""
+    """A rule over few combinations of cells; `truth` tells it from a complete value (`bounds`)."""
 
     names: tuple[str, ...]
-    verdicts: Memo
+    verdict: Callable[[Row], Verdict]
+    truth: Truth | None
 
 
 @dataclass(frozen=True)
 class Composed:
-    """A rule over leaves (by their number in the plan): states → verdict, None: ask."""
+    """A rule over leaves (by their number in the plan); `tree` numbers them as they stand here."""
 
     leaves: tuple[int, ...]
-    verdicts: Memo
+    tree: Tree
 
 
 Answer: TypeAlias = Fixed | Ask | Remembered | Composed
@@ -109,7 +112,7 @@ def _looks_around(logic: Any) -> bool:
 class Planner:
     """Plans rules for one kind of place; `answers` may share `leaves`.
 
-    `holds` tells which forms the rows here can hold, `verdict_of` names the verdict of a state.
+    `holds` tells which forms the rows here can hold.
     """
 
     def __init__(
@@ -117,13 +120,11 @@ class Planner:
         context: StudyContext,
         holds: Callable[[str], bool],
         closures: Closures,
-        verdict_of: Callable[[int], Verdict | None],
     ) -> None:
         self.leaves: list[Leaf] = []
         self._context = context
         self._holds = holds
         self._closures = closures
-        self._verdict_of = verdict_of
         self._numbers: dict[str, int | None] = {}
 
     def answer(self, rule: Rule) -> Answer:
@@ -141,7 +142,12 @@ class Planner:
         if _varied(columns) > 1:
             return Ask() if rule.column.branching else self._composed(rule)
         names, judge = tuple(columns), self._closures.judge
-        return Remembered(names, Memo(lambda key: judge(rule, row_of(names, key))))
+        truth = None if rule.column.branching else self._truth(names, rule.logic)
+        return Remembered(names, lambda row: judge(rule, row), truth)
+
+    def _truth(self, names: Sequence[str], logic: Any) -> Truth | None:
+        is_number = len(names) == 1 and self._context.columns[names[0]].kind in _NUMBERS
+        return truth_of(logic, names[0]) if is_number else None
 
     def _read_columns(self, rule: Rule) -> dict[str, Column] | None:
         if any(event is not None for _name, event in rule.reads) or _looks_around(rule.logic):
@@ -153,9 +159,7 @@ class Planner:
         tree = self._tree(rule, rule.logic, numbers, 0)
         if tree is None or not numbers or len(numbers) > _MAX_LEAVES:
             return Ask()
-        known: Tree = tree
-        verdicts = Memo(lambda states: self._verdict_of(combined(known, states)))
-        return Composed(tuple(numbers), verdicts)
+        return Composed(tuple(numbers), tree)
 
     def _tree(self, rule: Rule, logic: Any, numbers: dict[int, int], depth: int) -> Tree | None:
         """The rule over its leaves; None where a part fits neither."""
@@ -165,7 +169,7 @@ class Planner:
             return None
         [(operator, arguments)] = logic.items()
         arguments = arguments if isinstance(arguments, list | tuple) else [arguments]
-        if _is_connective(operator, arguments):
+        if _is_connective(operator, arguments) and len(_var_names(logic)) != 1:
             parts = [self._tree(rule, part, numbers, depth + 1) for part in arguments]
             known = tuple(part for part in parts if part is not None)
             return _connective(operator, known) if len(known) == len(parts) else None
@@ -188,7 +192,7 @@ class Planner:
         if part is None or not columns or _varied(columns) > 1:
             return None
         names, decide = tuple(columns), self._closures.decide
-        return Single(names, Memo(lambda key: state_of(decide(part, row_of(names, key)))))
+        return Single(names, lambda row: state_of(decide(part, row)), self._truth(names, logic))
 
     def _pair(self, rule: Rule, logic: Any, operator: str, arguments: Sequence[Any]) -> Pair | None:
         if operator not in _PAIRED or len(arguments) != 2:
@@ -201,10 +205,10 @@ class Planner:
         are_numbers = first.kind in _NUMBERS and second.kind in _NUMBERS
         if not are_numbers and not first.kind is Kind.DATE is second.kind:
             return None
-        decide = self._closures.decide
+        closures = self._closures
         found = OpenPairs(
             (first.name, second.name),
-            lambda row: decide(part, row),
+            lambda cells: closures.decide(part, closures.row(cells)),
             lambda index, cell: _is_unknown_cell((first, second)[index], cell, self._context),
         )
         return Pair(first, second, _PAIRED[operator], found)
@@ -298,6 +302,14 @@ def _var_name(logic: Any) -> str:
     name = logic.get("var", "")
     name = name[0] if isinstance(name, list | tuple) and len(name) == 1 else name
     return name if isinstance(name, str) else ""
+
+
+def _var_names(logic: Any) -> set[str]:
+    if isinstance(logic, list | tuple):
+        return {name for part in logic for name in _var_names(part)}
+    if not isinstance(logic, Mapping):
+        return set()
+    return {_var_name(logic)} if "var" in logic else _var_names(list(logic.values()))
 
 
 def complete_value(column: Column, cell: Any, context: StudyContext) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engines.rules import op_compare, op_date, op_list, op_logic, op_number, op_study, op_text
@@ -72,6 +72,16 @@ def compile_rule(rule: Any, path: str, context: StudyContext) -> tuple[Rule | No
     message = str(rule.get("message") or "")
     key, logic = rule_key(rule), rule["logic"]
     return Rule(key, rule["field"], message, str(severity), node, reads, column, logic), []
+
+
+def part_of(rule: Rule, logic: Any, context: StudyContext) -> Rule | None:
+    """A part of a checked rule's logic as a rule of its own; None when it is no condition."""
+    compiler = Compiler(context)
+    expr = compiler.compile(logic, "")
+    compiler.check_condition(expr, "")
+    if compiler.problems:
+        return None
+    return replace(rule, node=_verdict(expr), reads=tuple(compiler.reads), logic=logic)
 
 
 def _logic(compiler: Compiler, rule: Mapping[str, Any], path: str) -> Expr | None:

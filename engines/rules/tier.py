@@ -1,37 +1,43 @@
-"""Verdicts of a rule set without full results: one record (`fast`) or many at once (`sweep`)."""
+"""Verdicts of a rule set without full results (`fast`), for one record or one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from engines.rules.chunks import chunks
+from engines.rules.cells import SlowRecordError
 from engines.rules.context import StudyContext
 from engines.rules.evaluation import decided, evaluate, rows_for
-from engines.rules.fast import Generator, Run, SlowRowError, Values
-from engines.rules.leaves import Verdict, reason_of
+from engines.rules.fast import AskError, Generator, Run, Values
+from engines.rules.leaves import Verdict
 from engines.rules.planning import Answer, Fixed, Planner
 from engines.rules.record import Record, Row
 from engines.rules.results import Outcome, RuleResult
-from engines.rules.rule import Rule, compile_rule
-from engines.rules.sweep import Sweep
+from engines.rules.rule import Rule, part_of
 
 if TYPE_CHECKING:
     from engines.rules.ruleset import RuleSet
 
 Rows = Sequence[Mapping[str, Any]]
-_SMALL = 16
+_EVENT, _INSTRUMENT = "redcap_event_name", "redcap_repeat_instrument"
+_PLACE = (_EVENT, _INSTRUMENT)
+Place = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
 class Plan:
     """What answers the rows at one kind of place, and the rules it answers."""
 
-    indices: tuple[int, ...]
-    run: Run
-    sweep: Sweep
+    def __init__(self, generator: Generator, indices: tuple[int, ...]) -> None:
+        self.indices = indices
+        self.run = generator.build(is_guarded=False)
+        self._generator = generator
+
+    @cached_property
+    def guarded(self) -> Run:
+        """The function for rows with a leaf that only the closures know."""
+        return self._generator.build(is_guarded=True)
 
 
 class FastTier:
@@ -42,7 +48,8 @@ class FastTier:
         self._rules = rule_set.rules
         self._context = rule_set.context
         self._values = Values(rule_set.context)
-        self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._lone: dict[Place, Run] = {}  # for records of one row that leave nothing to ask
+        self._plans: dict[tuple[Place, frozenset[Place]], Plan] = {}
 
     def verdicts(self, rows: Rows) -> list[Verdict]:
         """See `RuleSet.verdicts`."""
@@ -50,59 +57,40 @@ class FastTier:
             record = Record(self._context, rows, self.today)
             found = (evaluate(r, row) for r in self._rules for row in rows_for(r, record))
             return [(result.outcome, result.reason) for result in found if result is not None]
+        if len(rows) == 1:
+            try:
+                return self._lone[_place(rows[0])](rows[0], _never)
+            except (KeyError, AskError, SlowRecordError, TypeError):  # the long way round
+                pass
         plans = self._plans_of(rows)
         asked = _Asked(self, rows)
-        return in_order(plans, [asked.row(plan, number) for number, plan in enumerate(plans)])
+        return _in_order(plans, [asked.row(plan, number) for number, plan in enumerate(plans)])
 
     def sweep(self, records: Iterable[tuple[Any, Rows]]) -> Iterator[tuple[Any, list[Verdict]]]:
         """See `RuleSet.sweep`."""
-        for chunk in chunks(records):
-            if self._context.has_dictionary:
-                yield from self._swept(chunk)
-            else:
-                yield from ((record_id, self.verdicts(rows)) for record_id, rows in chunk)
-
-    def _swept(self, chunk: list[tuple[Any, Rows]]) -> Iterator[tuple[Any, list[Verdict]]]:
-        plans = [self._plans_of(rows) for _record_id, rows in chunk]
-        places: dict[int, list[tuple[int, int]]] = {}
-        by_id = {id(plan): plan for record in plans for plan in record}
-        for number, record in enumerate(plans):
-            for row, plan in enumerate(record):
-                places.setdefault(id(plan), []).append((number, row))
-        asked = [_Asked(self, rows) for _record_id, rows in chunk]
-        found: dict[tuple[int, int], list[Verdict]] = {}
-        for key, where in places.items():
-            found |= zip(where, _batch(by_id[key], where, asked), strict=True)
-        for number, (record_id, rows) in enumerate(chunk):
-            answers = [found[number, row] for row in range(len(rows))]
-            yield record_id, in_order(plans[number], answers)
+        return ((record_id, self.verdicts(rows)) for record_id, rows in records)
 
     def _plans_of(self, rows: Rows) -> list[Plan]:
-        places = [tuple(map(row.get, _PLACE)) for row in rows]
-        repeated = frozenset(place[:2] for place in places if place[1])
-        return [self._plan(place, repeated) for place in places]
+        places = list(map(_place, rows))
+        repeated = frozenset([place for place in places if place[1]])
+        return [self._plans.get((p, repeated)) or self._plan(p, repeated) for p in places]
 
-    def _plan(self, place: tuple[Any, ...], repeated: frozenset[Any]) -> Plan:
-        key = (*place[:2], repeated)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = self._build(place, repeated)
-        return plan
-
-    def _build(self, place: tuple[Any, ...], repeated: frozenset[Any]) -> Plan:
-        cells = dict(zip(_PLACE, place, strict=True))
-        others = [dict(zip(_PLACE, pair, strict=False)) for pair in repeated]
+    def _plan(self, place: Place, repeated: frozenset[Place]) -> Plan:
+        cells, *others = (dict(zip(_PLACE, p, strict=True)) for p in (place, *repeated))
         row = Record(self._context, [cells, *others], self.today).rows[0]
         closures = _Closures(self._context, cells, self.today)
-        planner = Planner(self._context, row.holds, closures, _VERDICTS.get)
+        planner = Planner(self._context, row.holds, closures)
         answers: dict[int, Answer] = {}
         for index, rule in enumerate(self._rules):
             if not row.is_mapped(rule.column.form):
                 answers[index] = Fixed((Outcome.NOT_APPLICABLE, None))
             elif row.holds(rule.column.form):
                 answers[index] = planner.answer(rule)
-        run = Generator(self._values).build(answers, planner.leaves)
-        return Plan(tuple(answers), run, Sweep(answers, planner.leaves, self._values))
+        generator = Generator(self._values, closures.row, answers, planner.leaves)
+        plan = self._plans[place, repeated] = Plan(generator, tuple(answers))
+        if not others and not generator.is_asking:
+            self._lone[place] = plan.run
+        return plan
 
     def slow(self, record: Record, number: int, index: int) -> Verdict:
         """The verdict of the closures on one row of a record."""
@@ -131,34 +119,26 @@ class _Asked:
 
     def row(self, plan: Plan, number: int) -> list[Verdict]:
         """All verdicts on one row."""
+        row, slow = self.rows[number], partial(self.slow, number)
         try:
-            return plan.run(self.rows[number], lambda index: self.slow(number, index))
-        except SlowRowError:
-            return [self.slow(number, index) for index in plan.indices]
+            try:
+                return plan.run(row, slow)
+            except AskError:
+                return plan.guarded(row, slow)
+        except (SlowRecordError, TypeError):  # a cell that no dict takes as a key
+            return [slow(index) for index in plan.indices]
 
 
-def _batch(
-    plan: Plan, where: Sequence[tuple[int, int]], asked: Sequence[_Asked]
-) -> list[list[Verdict]]:
-    """The verdicts of rows of one kind of place; a cell only the closures can take halves them."""
-    if len(where) <= _SMALL:
-        return [asked[number].row(plan, row) for number, row in where]
-
-    def slow(position: int, index: int) -> Verdict:
-        number, row = where[position]
-        return asked[number].slow(row, index)
-
-    try:
-        return plan.sweep.run([asked[number].rows[row] for number, row in where], slow)
-    except (SlowRowError, TypeError):  # TypeError: a cell that no dict takes as a key
-        half = len(where) // 2
-        return _batch(plan, where[:half], asked) + _batch(plan, where[half:], asked)
+def _place(row: Mapping[str, Any]) -> Place:
+    return row.get(_EVENT), row.get(_INSTRUMENT)
 
 
-def in_order(plans: Sequence[Plan], answers: Sequence[list[Verdict]]) -> list[Verdict]:
+def _never(index: int) -> Verdict:
+    raise AssertionError(index)
+
+
+def _in_order(plans: Sequence[Plan], answers: Sequence[list[Verdict]]) -> list[Verdict]:
     """The verdicts of a record's rows in rule order, then row order."""
-    if len(plans) == 1:
-        return answers[0]
     ordered = [
         (index, number, verdict)
         for number, (plan, verdicts) in enumerate(zip(plans, answers, strict=True))
@@ -166,13 +146,6 @@ def in_order(plans: Sequence[Plan], answers: Sequence[list[Verdict]]) -> list[Ve
     ]
     ordered.sort(key=lambda entry: entry[:2])
     return [verdict for _index, _number, verdict in ordered]
-
-
-_PLACE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
-_VERDICTS: dict[int, Verdict] = {1: (Outcome.PASS, None), 0: (Outcome.FAIL, None)}
-_VERDICTS |= {
-    state: (Outcome.UNKNOWN, reason) for state in range(2, 255) if (reason := reason_of(state))
-}
 
 
 def _verdict_of(result: RuleResult | None) -> Verdict:
@@ -187,21 +160,21 @@ class _Closures:
         self._place = place
         self._today = today
 
-    def _row(self, cells: Mapping[str, Any]) -> Row:
+    def row(self, cells: Mapping[str, Any]) -> Row:
+        """See `planning.Closures`."""
         return Record(self._context, [{**self._place, **cells}], self._today).rows[0]
 
-    def judge(self, rule: Rule, row: Mapping[str, Any]) -> Verdict:
+    def judge(self, rule: Rule, row: Row) -> Verdict:
         """See `planning.Closures`."""
-        return _verdict_of(evaluate(rule, self._row(row)))
+        return _verdict_of(evaluate(rule, row))
 
-    def decide(self, rule: Rule, row: Mapping[str, Any]) -> Verdict | None:
+    def decide(self, rule: Rule, row: Row) -> Verdict | None:
         """See `planning.Closures`."""
         try:
-            return _verdict_of(decided(rule, self._row(row)))
+            return _verdict_of(decided(rule, row))
         except Exception:  # as in evaluate; the whole rule will report it
             return None
 
     def part(self, rule: Rule, logic: Any) -> Rule | None:
         """See `planning.Closures`."""
-        compiled, _problems = compile_rule({"field": rule.field, "logic": logic}, "", self._context)
-        return compiled
+        return part_of(rule, logic, self._context)

@@ -22,7 +22,8 @@ def branching_names(text: str) -> list[str]:
     names = []
     for name in _FIELD.findall(text):
         stem, _parenthesis, code = name.partition("(")
-        names.append(checkbox_column(stem, code.rstrip(") ")) if code else stem.strip())
+        stem = stem.removesuffix(":value").strip()
+        names.append(checkbox_column(stem, code.rstrip(") ")) if code else stem)
     return list(dict.fromkeys(names))
 
 
@@ -60,11 +61,17 @@ class _Lookup:
         self._row = row
 
     def __call__(self, name: str, code: str, event: str | None) -> Operand:
+        place, context = self._row.place, self._row.record.context
         if name == "event-name":
-            return self._row.place.event or ""
-        if self._row.record.context.column(name) is None:
+            return place.event or ""
+        if name == "current-instance" and place.instance is not None:
+            return str(place.instance)
+        if name == "record-name":
+            name = context.record_id_field
+        if context.column(name) is None:
             return Open(name)
-        row = self._row if event is None else self._row.record.base_row(event)
+        is_here = event in {None, "event-name"}
+        row = self._row if is_here or event is None else self._row.record.base_row(event)
         if row is None:
             return Open(name)
         reading = row.read(checkbox_column(name, code) if code else name)
@@ -82,9 +89,13 @@ def _operand(row: Row, name: str, reading: Reading) -> Operand:
             return "" if is_shown is False else Open(cause or name, is_blank=True)
         if value.reason is Reason.NOT_EXPORTED and _can_never_hold(row, name):
             return ""
-        return Open(name, is_missing_code=value.reason is Reason.MISSING_CODE)
+        is_code = value.reason is Reason.MISSING_CODE
+        code = (convert.text_of(reading.raw) or "") if is_code else ""
+        return Open(name, missing_code=code, codes=frozenset(row.record.context.missing_codes))
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, Decimal):
+        return value
     return convert.text_of(reading.raw) or ""
 
 

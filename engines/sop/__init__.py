@@ -1,6 +1,6 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
-from engines.sop.batches import NothingToDo, cancel_batch, start_batch
+from engines.sop.batches import NothingToDo, cancel_batch, start_batch, start_together
 from engines.sop.drive import drive
 from engines.sop.dry import DryRun, DryStep, dry_run
 from engines.sop.errors import (
@@ -14,8 +14,9 @@ from engines.sop.errors import (
     SopError,
     ValuesChanged,
 )
+from engines.sop.firing import fire
 from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
-from engines.sop.runs import SopResult, cancel, fire, rerun, result_of, start
+from engines.sop.runs import SopResult, cancel, rerun, result_of, start
 from skills.services import pick_qc_skill as pick_skill
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "result_of",
     "start",
     "start_batch",
+    "start_together",
 ]

@@ -16,6 +16,8 @@ from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
 from projects import audit
 from projects.db import atomic
+from projects.statements import insert
+from skills.graph import Node
 
 if TYPE_CHECKING:
     from engines.sop.chain import Chain
@@ -42,19 +44,24 @@ def suspend(chain: Chain, question: Question) -> None:
     run.message = SUSPENDED
     run.attempts, run.available_at, run.sub_status = 0, None, ""
     run.resume_callback, run.reject_callback = map(node.target, question.edges)
+    chain.question = question
+
+
+def ask(run: TaskRun, node: Node, question: Question) -> None:
+    """Put the question to those who decide. Inside the transaction that suspends the run."""
     values = snapshot.rows(run)
     review = Review(
         project=run.project,
         task_run=run,
         record_id=run.record_id,
-        node=chain.key,
+        node=run.current_node or "",
         question=question.text,
         reviewers=node.reviewers,
-        values=json.dumps(values, ensure_ascii=False),
+        values=run.data or "[]",
         remind_at=_remind_at(node.on_timeout.remind_hours),
     )
     review.seen = shown_hash(review, values)
-    review.save()
+    insert([review], number=True)
     _note(review, run, None, {"question": review.question, "seen": review.seen})
 
 

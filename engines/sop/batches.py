@@ -4,6 +4,10 @@ The runs of a batch are its progress: `advance` counts them and starts what may 
 at any time and by several at once. Whoever reads the same state starts the same runs, and a run exists once a
 record; who reads an older state wants no more than who reads a newer one. So the cap holds without a lock;
 only a person's decision, which sets a suspended run going again, may pass it for a while.
+
+A batch has ended when nothing is left to start and nothing runs: what waits for a person then is the
+reviewers' matter. The end is noticed after the commit of the last run's end, never in it: two runs that end
+in the same instant do not see each other. Who ordered the batch is told then, once, instead of once a run.
 """
 
 from __future__ import annotations
@@ -13,17 +17,16 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.dispatch import receiver
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.models import TaskRun
-from engines.models.runs import Batch
-from engines.signals import review_requested, run_finished
+from engines.models import Batch, TaskRun
+from engines.signals import batch_finished, review_requested, run_finished
 from engines.sop.errors import Inactive, NotSuspended, SopError
 from engines.sop.runs import cancel, start
-from projects import audit
+from projects import audit, wakes
 from projects.access import User, memberships
 from projects.db import after_commit, atomic
 from projects.models import Project, Subject
@@ -47,15 +50,35 @@ def start_batch(
 
     Subjects named twice count once. Raises NothingToDo, Inactive, ValueError for another cap.
     """
-    wanted = [*dict.fromkeys(record_ids)]
     if not 1 <= cap <= MAX_CAP:
         raise ValueError("cap")
-    if not wanted:
+    batch = _order(project, skill, [*dict.fromkeys(record_ids)], actor, cap)
+    advance(batch.pk)
+    return batch
+
+
+def start_together(
+    *, project: Project, skill: Skill, record_ids: Iterable[str], actor: object
+) -> list[TaskRun]:
+    """Order `skill` for subjects all at once: the workers take as many as they can.
+
+    For an order whose answer names its runs. Raises NothingToDo, Inactive.
+    """
+    wanted = [*dict.fromkeys(record_ids)]
+    with atomic():
+        batch = _order(project, skill, wanted, actor, cap=len(wanted))
+        runs = [_run(batch, record_id) for record_id in wanted]
+        Batch.objects.filter(pk=batch.pk).update(filled_at=now())
+    return runs
+
+
+def _order(project: Project, skill: Skill, record_ids: list[str], actor: object, cap: int) -> Batch:
+    if not record_ids:
         raise NothingToDo(_("There are no subjects to check."))
     if not skill.is_active:
         raise Inactive(_("The workflow is switched off."))
     name = audit.actor_name(actor)
-    batch = Batch(project=project, skill=skill, record_ids=wanted, cap=cap, created_by=name)
+    batch = Batch(project=project, skill=skill, record_ids=record_ids, cap=cap, created_by=name)
     with atomic():
         batch.save()
         audit.record(
@@ -63,17 +86,31 @@ def start_batch(
             actor=name,
             project=project,
             subject=batch,
-            new={"skill": skill.skill_type, "subjects": len(wanted), "cap": cap},
+            new={"skill": skill.skill_type, "subjects": len(record_ids), "cap": cap},
         )
-    advance(batch.pk)
     return batch
 
 
+def _run(batch: Batch, record_id: str) -> TaskRun:
+    return start(
+        project=batch.project,
+        skill=batch.skill,
+        record_id=record_id,
+        triggered_by=batch.created_by,
+        cause=f"batch:{batch.pk}:{record_id}",
+        batch=batch,
+    )
+
+
 def advance(batch_id: UUID) -> None:
-    """Start what the cap leaves room for."""
+    """Start what the cap leaves room for; notice the end."""
     batch = _open().select_related("project", "skill").filter(pk=batch_id).first()
-    if batch is None or not batch.skill.is_active:
-        return
+    if batch and batch.skill.is_active:
+        _fill(batch)
+    _end(batch_id)
+
+
+def _fill(batch: Batch) -> None:
     # One query: a count and a list that are read apart do not belong together.
     made = dict(batch.runs.values_list("record_id", "status"))
     waiting = [record_id for record_id in batch.record_ids if record_id not in made]
@@ -85,20 +122,23 @@ def advance(batch_id: UUID) -> None:
         _open().filter(pk=batch.pk).update(filled_at=now())
 
 
+def _end(batch_id: UUID) -> None:
+    """Say once that a batch is worked off, or that what ran when it was cancelled has stopped."""
+    running = TaskRun.objects.filter(batch=OuterRef("pk"), status=Status.RUNNING)
+    over = Batch.objects.filter(~Exists(running), pk=batch_id, ended_at__isnull=True)
+    with atomic():
+        if over.exclude(filled_at=None, cancelled_at=None).update(ended_at=now()) == 1:
+            batch = Batch.objects.select_related("project", "skill").get(pk=batch_id)
+            batch_finished.send(sender=Batch, batch=batch)
+
+
 def _start(batch: Batch, record_id: str) -> bool:
     """Start one run of a batch; False: it was cancelled."""
     with atomic():
         # Holds the row: whoever cancels waits, and then finds this run too.
         if not _open().filter(pk=batch.pk).update(cap=F("cap")):
             return False
-        start(
-            project=batch.project,
-            skill=batch.skill,
-            record_id=record_id,
-            triggered_by=batch.created_by,
-            cause=f"batch:{batch.pk}:{record_id}",
-            batch=batch,
-        )
+        _run(batch, record_id)
     return True
 
 
@@ -107,8 +147,9 @@ def _open() -> QuerySet[Batch]:
 
 
 def unfinished() -> list[str]:
-    """Ids of batches that have something left to start, for the sweeper."""
-    return [str(pk) for pk in _open().order_by("created_at").values_list("pk", flat=True)]
+    """Ids of batches that have not ended, for the sweeper."""
+    rows = Batch.objects.filter(ended_at__isnull=True).order_by("created_at")
+    return [str(pk) for pk in rows.values_list("pk", flat=True)]
 
 
 @receiver(run_finished)
@@ -122,7 +163,7 @@ def _room(run: TaskRun, **_given: Any) -> None:
 def _wake(batch_id: UUID) -> None:
     from engines.tasks import advance_batch
 
-    after_commit(lambda: advance_batch.delay(str(batch_id)))
+    after_commit(lambda: wakes.wake(advance_batch, str(batch_id)))
 
 
 def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
@@ -147,8 +188,26 @@ def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
             cancel(run=run, actor=actor, reason=reason)
         except NotSuspended:
             continue  # it ended by itself meanwhile
+    _end(batch.pk)
     batch.refresh_from_db()
     return batch
+
+
+def visible_to(user: User) -> QuerySet[Batch]:
+    """Batches with at least one subject that a console user may see."""
+    if getattr(user, "is_superuser", False) and user.is_active:
+        return Batch.objects.all()
+    mine = memberships(user)
+    whole = mine.filter(site="").values("project_id")
+    subjects = Subject.objects.for_user(user).values_list("project_id", "record_id")
+    seen = {*subjects}
+    of_sites = Batch.objects.filter(project_id__in=mine.values("project_id"))
+    some = [
+        pk
+        for pk, project_id, record_ids in of_sites.values_list("pk", "project_id", "record_ids")
+        if any((project_id, record_id) in seen for record_id in record_ids)
+    ]
+    return Batch.objects.filter(Q(project_id__in=whole) | Q(pk__in=some))
 
 
 def visible(user: User, batch: Batch) -> list[str]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.models import TaskRun
+from engines.models import PendingAction, TaskRun
 from engines.signals import run_finished
 from engines.sop import findings, hard
-from engines.sop.asking import Question, suspend
+from engines.sop.asking import Question, ask, suspend
 from engines.sop.errors import Fault, Overtaken, Postponed
 from engines.sop.journal import Journal
 from engines.sop.lease import still_ours
 from engines.sop.study import Study
 from projects import audit
+from projects.statements import change, insert
 from skills.graph import Graph, Node, Retry, is_end
 
 Status = TaskRun.Status
@@ -25,6 +27,7 @@ SUCCESS_END = "end_success"
 REVIEW_END = "end_review_required"
 ERROR_END = "end_error"
 LONGEST_WAIT = timedelta(days=1)
+SLOW = frozenset({"soft_instruction", "notify"})
 SAVED = (
     "status",
     "current_node",
@@ -32,10 +35,8 @@ SAVED = (
     "resume_callback",
     "reject_callback",
     "suspended_at",
+    "resumed_at",
     "completed_at",
-    "data",
-    "read_at",
-    "is_complete",
     "final_state",
     "message",
     "sub_status",
@@ -44,17 +45,25 @@ SAVED = (
     "available_at",
     "attempts",
 )
+READ = ("data", "read_at", "is_complete")
 
 
 class Chain:
-    """Moves a run along; nothing is stored before `save`, which the caller's transaction ends with."""
+    """Moves a run along; nothing is stored before `save`, which the caller's transaction ends with.
+
+    Until then the journal, what the rules said and the question to a person are kept here: a chain can be
+    walked before its transaction begins, and what it needs of the database is read once.
+    """
 
     def __init__(self, run: TaskRun, study: Study | None = None) -> None:
         """`study` is what hard rules need; None where it could not be read."""
         self.run = run
         self.study = study
         self.journal = Journal(run)
-        self._entered = (run.fence, run.seq)
+        self.noted: list[findings.Noted] = []
+        self.question: Question | None = None
+        self._entered = (run.status, run.fence, run.seq)
+        self._read_at = run.read_at
 
     @cached_property
     def graph(self) -> Graph:
@@ -81,7 +90,7 @@ class Chain:
         """Whether the next thing to do needs the network."""
         if self.run.status != Status.RUNNING or self._is_capped:
             return False
-        return self.needs_data or self.node.type == "soft_instruction"
+        return self.needs_data or self.node.type in SLOW
 
     @property
     def goes_on(self) -> bool:
@@ -112,9 +121,14 @@ class Chain:
             self.fault(missing, self.node.retry, self.node.target("on_error"))
             return
         observations = hard.evaluate(self.node, self.run, self.study)
-        bad = findings.record(self.run, self.key, observations)
+        bad = self.observe(self.key, observations)
         edge = "on_pass" if hard.is_passed(observations) else "on_fail"
         self.step(edge, {"rules": len(self.node.rules), "findings": bad})
+
+    def observe(self, node: str, observations: Sequence[findings.Observation]) -> int:
+        """Keep what was found at a node; at how many places it was no pass."""
+        self.noted.append(findings.Noted(node, self.run.seq, observations))
+        return len({seen.place() for seen in observations if seen.outcome not in findings.GOOD})
 
     def step(self, edge: str, result: object = None, started: datetime | None = None) -> None:
         """Journal the current node and follow `edge`."""
@@ -135,7 +149,7 @@ class Chain:
         run = self.run
         if end in {REVIEW_END, SUCCESS_END}:
             # A later success on complete data answers the finding of an earlier end.
-            findings.record(run, REVIEW_END, [_end_observation(run, end)])
+            self.observe(REVIEW_END, [_end_observation(run, end)])
         run.status = Status.FAILED if end == ERROR_END else Status.COMPLETED
         run.final_state = end
         run.completed_at = now()
@@ -163,22 +177,52 @@ class Chain:
         self.journal.add(self.key, "fault", "error", {"message": message})
         self.go(ERROR_END)
 
+    @cached_property
+    def open(self) -> dict[str, PendingAction]:
+        """Open findings of the run's subject by their places, as they stand in this transaction."""
+        return {row.open_key or "": row for row in findings.open_of(self.run)}
+
     def save(self) -> None:
-        """Write journal and run, keeping the lease only for slow work. Raises Overtaken."""
+        """Write everything. Raises Overtaken."""
+        self.store()
+        self.tell()
+
+    def store(self) -> None:
+        """Write run and journal, keeping the lease only for slow work. Raises Overtaken.
+
+        The run comes first: its row is locked before any other, and a run that others moved on stops here.
+        """
         run = self.run
-        self.journal.save()
-        if self.goes_on:
-            run.attempts = max(run.attempts, 1)
-        else:
+        if not self.goes_on:
             run.lease_until = None
-        values = {name: getattr(run, name) for name in SAVED}
-        fence, seq = self._entered
-        rows = TaskRun.objects.filter(pk=run.pk, fence=fence, seq=seq, status=Status.RUNNING)
-        if rows.update(**values, updated_at=now()) != 1:
+        elif run.lease_until:
+            run.attempts = max(run.attempts, 1)
+        if run._state.adding:
+            insert([run])
+        elif not self._moved():
             raise Overtaken
-        self._entered = (run.fence, run.seq)
-        if run.status in {Status.COMPLETED, Status.FAILED}:
-            announce(run)
+        self.journal.save()
+        self._entered = (run.status, run.fence, run.seq)
+        self._read_at = run.read_at
+
+    def _moved(self) -> bool:
+        """Store the run if it still is what this chain began with."""
+        run = self.run
+        names = SAVED if run.read_at == self._read_at else SAVED + READ
+        values = {name: getattr(run, name) for name in names} | {"updated_at": now()}
+        status, fence, seq = self._entered
+        return change(TaskRun, values, id=run.pk, status=status, fence=fence, seq=seq) == 1
+
+    def tell(self) -> None:
+        """Write findings and the question to a person, and tell others how far the run is."""
+        for noted in self.noted:
+            findings.record(self.run, noted, self.open)
+        self.noted = []
+        if self.question:
+            ask(self.run, self.node, self.question)
+            self.question = None
+        if self.run.status in {Status.COMPLETED, Status.FAILED}:
+            announce(self.run, [*self.open.values()] if "open" in self.__dict__ else None)
 
     def hold(self) -> None:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""
@@ -194,8 +238,8 @@ def never_clean(run: TaskRun, target: str) -> str:
     return REVIEW_END
 
 
-def announce(run: TaskRun) -> None:
-    """Tell the channels and the audit trail that a run ended."""
+def announce(run: TaskRun, found: list[PendingAction] | None = None) -> None:
+    """Tell the channels and the audit trail that a run ended; `found`: its subject's open findings, if read."""
     audit.record(
         "run.end",
         actor="system",
@@ -204,7 +248,7 @@ def announce(run: TaskRun) -> None:
         record_id=run.record_id or "",
         new={"status": run.status, "final_state": run.final_state},
     )
-    run_finished.send(sender=TaskRun, run=run)
+    run_finished.send(sender=TaskRun, run=run, found=found)
 
 
 def _end_observation(run: TaskRun, end: str) -> findings.Observation:

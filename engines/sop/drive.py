@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import TaskRun
-from engines.sop import snapshot, soft
+from engines.sop import notify, snapshot, soft
 from engines.sop.chain import ERROR_END, Chain
 from engines.sop.errors import Fault, Overtaken, Postponed
 from engines.sop.lease import claim, release, renew
@@ -98,6 +98,9 @@ def _slow(chain: Chain) -> Apply:
         return _read(chain)
     run, node, started = chain.run, chain.node, now()
     try:
+        if node.type == "notify":
+            notices = notify.prepare(node, run, keep_alive=lambda: _keep(run))
+            return lambda chain: notify.apply(chain, notices, started)
         verdict = soft.judge(node, run, keep_alive=lambda: _keep(run))
     except Fault as fault:
         problem = fault

@@ -27,7 +27,7 @@ class DryStep:
     """One node: its outcome, what it said, and where the run would go ("": it would stop here).
 
     `outcome` is pass, fail or error as in the journal, or one of `would_ask_person`, `would_ask_llm`
-    (it was not asked) and `postponed` (no tokens left today).
+    (it was not asked), `would_notify` and `postponed` (no tokens left today).
     """
 
     node: str
@@ -121,6 +121,8 @@ class _Walk:
             return DryStep(key, node.type, "would_ask_person", node.description)
         if node.type == "hard_rule":
             return self._hard(key, node)
+        if node.type == "notify":
+            return DryStep(key, node.type, "would_notify", "", self._target(node, "pass"))
         if not self.ask_llm:
             return DryStep(key, node.type, "would_ask_llm", node.instruction)
         return self._soft(key, node)

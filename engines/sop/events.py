@@ -43,8 +43,8 @@ def record_changed(project: Project, record_id: str) -> list[TaskRun]:
     return [run for run in runs if run]
 
 
-def finding_opened(run: TaskRun, opened: Sequence[PendingAction]) -> None:
-    """Start the skills that follow up findings, once for all that one node opened.
+def finding_opened(run: TaskRun, opened: Sequence[PendingAction], seq: int) -> None:
+    """Start the skills that follow up findings, once for all that step `seq` opened.
 
     Their own findings start nothing: they would answer themselves for ever.
     """
@@ -57,7 +57,7 @@ def finding_opened(run: TaskRun, opened: Sequence[PendingAction]) -> None:
                 skill=skill,
                 record_id=run.record_id,
                 triggered_by=ACTOR,
-                cause=f"finding:{run.pk}:{run.seq}",
+                cause=f"finding:{run.pk}:{seq}",
             )
 
 

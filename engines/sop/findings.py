@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from engines.models import FindingEvent, PendingAction, TaskRun
 from projects import audit
+from projects.prepared import Prepared
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
@@ -43,6 +45,10 @@ class Observation:
     instance: str = ""
     kind: str = ""
 
+    def place(self) -> tuple[str, str, str, str]:
+        """Which rule at which place of the subject's data."""
+        return self.rule_key, self.event, self.instrument, self.instance
+
     def action_type(self) -> str:
         """violation, warning or review_required."""
         if self.kind:
@@ -52,49 +58,51 @@ class Observation:
         return Kind.VIOLATION if self.severity == "error" else Kind.WARNING
 
 
+@dataclass(frozen=True)
+class Noted:
+    """What was observed at a node, as step `seq` of a run."""
+
+    node: str
+    seq: int
+    observations: Sequence[Observation]
+
+
 def open_key(run: TaskRun, node: str, seen: Observation) -> str:
     """The place of a finding, as a hash."""
-    place = [
-        str(run.project_id),
-        run.skill.skill_type,
-        node,
-        seen.rule_key,
-        run.record_id or "",
-        seen.event,
-        seen.instrument,
-        seen.instance,
-    ]
+    rule, *where = seen.place()
+    place = [str(run.project_id), run.skill.skill_type, node, rule, run.record_id or "", *where]
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()
 
 
-def record(run: TaskRun, node: str, observations: Iterable[Observation]) -> int:
-    """Open, observe again or resolve findings; returns how many observations were no pass.
+def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
+    """Open, observe again or resolve findings.
 
-    One query to find what is known, one bulk insert for what is new.
+    `known` are the subject's open findings by their keys (`open_of`); what is opened joins them. Where all
+    passed and nothing is known nothing is written.
     """
-    by_key = {open_key(run, node, seen): seen for seen in observations}
-    known = _known(by_key)
+    if not known and all(seen.outcome in GOOD for seen in noted.observations):
+        return
+    by_key = {open_key(run, noted.node, seen): seen for seen in noted.observations}
+    here = {key: row for key, row in known.items() if key in by_key}
     bad = {key: seen for key, seen in by_key.items() if seen.outcome not in GOOD}
-    new = {key: seen for key, seen in bad.items() if key not in known}
+    new = {key: seen for key, seen in bad.items() if key not in here}
     if new:
-        known |= _open(run, node, new)
-    _observe(run, {key: (known[key], seen) for key, seen in bad.items() if key in known})
+        stored, mine = _open(run, noted, new)
+        known |= stored
+        here |= {key: row for key, row in stored.items() if row.pk not in mine}
+    _observe(run, {key: (here[key], seen) for key, seen in bad.items() if key in here})
     if run.is_complete:
-        _resolve(run, [row for key, row in known.items() if key not in bad])
-    return len(bad)
+        _resolve(run, [row for key, row in here.items() if key not in bad])
 
 
-def _known(keys: Iterable[str]) -> dict[str, PendingAction]:
-    rows = PendingAction.objects.filter(open_key__in=[*keys])
-    return {row.open_key or "": row for row in rows}
-
-
-def _open(run: TaskRun, node: str, new: dict[str, Observation]) -> dict[str, PendingAction]:
-    """Open findings; returns those that another run opened in this same instant."""
-    rows = [_row(run, node, key, seen) for key, seen in new.items()]
+def _open(
+    run: TaskRun, noted: Noted, new: dict[str, Observation]
+) -> tuple[dict[str, PendingAction], set[UUID]]:
+    """Open findings; what is stored then, some of it perhaps by another run, and which are ours."""
+    rows = [_row(run, noted.node, key, seen) for key, seen in new.items()]
     PendingAction.objects.bulk_create(rows, ignore_conflicts=True)
     mine = {row.pk for row in rows}
-    stored = _known(new)
+    stored = {row.open_key or "": row for row in PendingAction.objects.filter(open_key__in=[*new])}
     opened = [stored[key] for key in new if key in stored and stored[key].pk in mine]
     for row in opened:
         audit.record(
@@ -108,8 +116,8 @@ def _open(run: TaskRun, node: str, new: dict[str, Observation]) -> dict[str, Pen
     if opened:
         from engines.sop import events
 
-        events.finding_opened(run, opened)
-    return {key: row for key, row in stored.items() if row.pk not in mine}
+        events.finding_opened(run, opened, noted.seq)
+    return stored, mine
 
 
 def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
@@ -138,11 +146,15 @@ def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
 
 def _observe(run: TaskRun, again: dict[str, tuple[PendingAction, Observation]]) -> None:
     """Note that findings still hold; one that had been resolved by a data change is open again."""
+    if not again:
+        return
     notes = [_noted(run, row, OBSERVED, _refresh(run, row, seen)) for row, seen in again.values()]
     reopened = [row for row, _seen in again.values() if row.state == State.DATA_CHANGED]
     if reopened:
         _still(reopened, State.DATA_CHANGED).update(state=State.OPEN)
-    notes += [_noted(run, row, REOPENED) for row in reopened]
+    for row in reopened:
+        row.state = State.OPEN
+        notes.append(_noted(run, row, REOPENED))
     _note(notes)
 
 
@@ -152,15 +164,20 @@ def _refresh(run: TaskRun, row: PendingAction, seen: Observation) -> str:
     changed = {
         name: getattr(newer, name) for name in SEEN if getattr(row, name) != getattr(newer, name)
     }
+    before = row.outcome
     if changed:
         _still([row], row.state).update(**changed)
-    return f"{row.outcome} → {seen.outcome}" if row.outcome != seen.outcome else ""
+    for name, value in changed.items():
+        setattr(row, name, value)
+    return f"{before} → {seen.outcome}" if before != seen.outcome else ""
 
 
 def _resolve(run: TaskRun, rows: list[PendingAction]) -> None:
     good = [row for row in rows if row.state == State.OPEN]
     if good and _still(good, State.OPEN).update(state=State.DATA_CHANGED):
         _note([_noted(run, row, RESOLVED) for row in good])
+    for row in good:
+        row.state = State.DATA_CHANGED
 
 
 def _still(rows: list[PendingAction], state: str) -> QuerySet[PendingAction]:
@@ -177,15 +194,24 @@ def _note(events: list[FindingEvent]) -> None:
     FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
 
 
+def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
+    rows = PendingAction.objects.filter(project=project, skill_type=skill_type)
+    return rows.filter(open_key__isnull=False).order_by("created_at")
+
+
+_OF_SUBJECT = Prepared(
+    lambda project, skill_type, record: _of_workflow(project, skill_type).filter(record_id=record),
+    UUID,
+    str,
+    str,
+)
+
+
 def open_of(run: TaskRun) -> list[PendingAction]:
     """Open findings of the run's subject that its workflow made: what a reviewer is shown."""
-    rows = PendingAction.objects.filter(
-        project_id=run.project_id,
-        record_id=run.record_id,
-        skill_type=run.skill.skill_type,
-        open_key__isnull=False,
-    )
-    return [*rows.order_by("created_at")]
+    if run.record_id is None:
+        return [*_of_workflow(run.project_id, run.skill.skill_type).filter(record_id=None)]
+    return _OF_SUBJECT(run.project_id, run.skill.skill_type, run.record_id)
 
 
 def seen_in(run: TaskRun) -> list[PendingAction]:

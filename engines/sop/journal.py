@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.timezone import now
 
 from engines.models import SopStep, TaskRun
+from projects.db import later
 
 
 class Journal:
@@ -29,7 +30,7 @@ class Journal:
         """Note one node visit."""
         ended = now()
         step = SopStep(
-            task_run=self.run,
+            task_run_id=self.run.pk,
             seq=self.run.seq,
             node=node,
             kind=kind,
@@ -46,6 +47,7 @@ class Journal:
         self.run.trace = [*(self.run.trace or []), item]
 
     def save(self) -> None:
-        """Insert the rows; a second writer of the same `seq` fails here and takes its chain along."""
-        SopStep.objects.bulk_create(self.rows)
+        """Insert the rows with the transaction's end; a second writer of the same `seq` fails there."""
+        for row in self.rows:
+            later(row)
         self.rows = []

@@ -6,16 +6,18 @@ second one decides and the other is told so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
 from engines.signals import review_decided
-from engines.sop import findings
 from engines.sop.asking import ask_anew, is_changed, read_again
 from engines.sop.chain import Chain
 from engines.sop.drive import load_study
@@ -27,12 +29,14 @@ from engines.sop.errors import (
     SopError,
     ValuesChanged,
 )
-from engines.sop.study import Study
 from engines.sop.waking import wake
 from projects import audit
-from projects.access import memberships
+from projects.access import memberships, sees
 from projects.db import atomic
 from projects.models import Member, Role
+from projects.prepared import Prepared
+from projects.statements import And, change
+from projects.subjects import with_site
 from skills.graph import is_end
 
 Decision = Literal["approve", "reject"]
@@ -55,9 +59,36 @@ class Said:
     reread: bool
 
 
+_OPEN = Prepared(
+    lambda run: Review.objects.filter(task_run=run, status="open").order_by("-pk")[:1], UUID
+)
+
+
+def _with_run(pk: int) -> QuerySet[Review]:
+    """Without the subject's data, which are read where a decision leads to rules or is on changed values."""
+    rows = Review.objects.select_related("project", "task_run__skill")
+    return rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
+
+
+_WITH_RUN = Prepared(_with_run, int)
+
+
+def _member(pk: UUID, record: str) -> QuerySet[Member]:
+    return with_site(Member.objects.filter(pk=pk), record)
+
+
+_MEMBER = Prepared(_member, UUID, str)
+_STILL_MAY = (
+    "EXISTS (SELECT 1 FROM iit_project_members "
+    "WHERE id = %s AND is_active AND role = %s AND site = %s) AND "
+    "COALESCE((SELECT site FROM iit_subjects WHERE project_id = %s AND record_id = %s), '') = %s"
+)
+"""Nothing has changed of what `reviewer` found: member, role and site, and the subject's site."""
+
+
 def open_review(run: TaskRun) -> Review | None:
     """The question a suspended run waits on."""
-    return run.reviews.filter(status=Review.Status.OPEN).order_by("-pk").first()
+    return next(iter(_OPEN(run.pk)), None)
 
 
 def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
@@ -65,13 +96,20 @@ def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
 
     CRC of the subject's site or ADMIN; a PI only where the node names PI.
     """
-    mine = Member.objects.filter(pk=actor.pk) if isinstance(actor, Member) else memberships(actor)
-    candidates: list[Member] = [*mine.filter(project_id=review.project_id, is_active=True)]
-    for member in candidates:
+    record, owner = review.record_id, review.task_run.triggered_by
+    for member in _memberships(actor, record):
         named = member.role in review.reviewers or member.role == Role.ADMIN
-        if named and Review.objects.for_member(member).filter(pk=review.pk).exists():
+        site: str | None = member.subject_site  # type: ignore[attr-defined]
+        ours = named and member.project_id == review.project_id
+        if ours and sees(member, record_id=record, site=site, owner=owner):
             return member
     return None
+
+
+def _memberships(actor: Member | AbstractBaseUser, record: str | None) -> Iterable[Member]:
+    if isinstance(actor, Member):
+        return _MEMBER(actor.pk, record)
+    return with_site(memberships(actor), record)
 
 
 def decide(
@@ -99,21 +137,23 @@ def decide(
     if seen and seen != review.seen:
         raise _refusal(review)
     said = Said(decision, member, reason.strip() or UNSTATED, values is not None)
-    target = _target(review.task_run, decision)
-    study = None if is_end(target) else load_study(review.project)
+    chain = _go_on(review, said)
     try:
         with atomic():
-            return _settle(review, said, study)
+            return _settle(chain, review, said)
     except Overtaken:
         review.refresh_from_db()
         raise _refusal(review) from None
+    except NotAllowed:
+        review.refresh_from_db()
+        raise
 
 
 def _load(review_id: int) -> Review:
-    rows = Review.objects.select_related("project", "task_run__skill", "task_run__project")
-    review = rows.filter(pk=review_id).first()
+    review = next(iter(_WITH_RUN(review_id)), None)
     if review is None:
         raise NotSuspended(WRONG_STATE)
+    review.task_run.project = review.project
     return review
 
 
@@ -141,50 +181,66 @@ def _refusal(review: Review) -> SopError:
     return NotSuspended(WRONG_STATE, review)
 
 
-def _settle(review: Review, said: Said, study: Study | None) -> TaskRun:
-    """The decision and what follows locally, in the caller's transaction. Raises Overtaken, NotAllowed."""
-    if reviewer(said.member, review) is None:
-        raise NotAllowed(_("You have no say in this review."), review)
-    run = _take(review, said)
-    _record(review, said)
-    run.message = ""
-    chain = Chain(run, study)
+def _go_on(review: Review, said: Said) -> Chain:
+    """What the decision and the local nodes after it make of the run; nothing is stored yet."""
+    run = review.task_run
+    target = _target(run, said.decision)
+    chain = Chain(run, None if is_end(target) else load_study(review.project))
+    run.status, run.resumed_at, run.message = Status.RUNNING, now(), ""
     answer = {"review": review.pk, "by": said.member.identity}
     chain.journal.add(review.node, "decision", STATUS[said.decision].value, answer)
-    chain.go(_target(run, said.decision))
+    chain.go(target)
     chain.run_local()
-    chain.save()
-    review_decided.send(sender=TaskRun, run=run, review=review)
-    if run.status == Status.RUNNING:
-        wake(run)
-    return run
+    return chain
+
+
+def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
+    """The decision and what follows locally, in the caller's transaction. Raises Overtaken, NotAllowed.
+
+    Run before review, as `cancel` does: no deadlock.
+    """
+    chain.store()
+    _close(review, said)
+    _record(review, said, chain)
+    chain.tell()
+    review_decided.send(sender=TaskRun, run=chain.run, review=review, by=said.member)
+    if chain.run.status == Status.RUNNING:
+        wake(chain.run)
+    return chain.run
 
 
 def _target(run: TaskRun, decision: Decision) -> str:
     return (run.resume_callback if decision == "approve" else run.reject_callback) or "end"
 
 
-def _take(review: Review, said: Said) -> TaskRun:
-    """The compare-and-set; returns the run, now ours. Run before review, as `cancel` does: no deadlock."""
-    freed = TaskRun.objects.filter(pk=review.task_run_id, status=Status.SUSPENDED)
-    if freed.update(status=Status.RUNNING, resumed_at=now(), lease_until=None) != 1:
+def _close(review: Review, said: Said) -> None:
+    """Answer the question if it is still the one that was decided on, and still this member's to answer.
+
+    Raises Overtaken, NotAllowed.
+    """
+    member, values = said.member, _answer(said)
+    site = member.subject_site or ""  # type: ignore[attr-defined]
+    who = (member.pk, member.role, member.site)
+    still = And(_STILL_MAY, (*who, review.project_id, review.record_id, site))
+    same = {"id": review.pk, "status": Review.Status.OPEN, "version": review.version}
+    if change(Review, values, still, **same) != 1:
+        if reviewer(member, review) is None:
+            raise NotAllowed(_("You have no say in this review."), review)
         raise Overtaken
-    still = Review.objects.filter(pk=review.pk, status=Review.Status.OPEN, version=review.version)
-    values = {
+    for name, value in values.items():
+        setattr(review, name, value)
+
+
+def _answer(said: Said) -> dict[str, Any]:
+    return {
         "status": STATUS[said.decision],
         "decided_by": said.member.identity,
         "decided_at": now(),
         "reason": said.reason,
     }
-    if still.update(**values) != 1:
-        raise Overtaken
-    for name, value in values.items():
-        setattr(review, name, value)
-    return TaskRun.objects.select_related("project", "skill").get(pk=review.task_run_id)
 
 
-def _record(review: Review, said: Said) -> None:
-    shown = findings.open_of(review.task_run)
+def _record(review: Review, said: Said, chain: Chain) -> None:
     audit.record(
         "review.approve" if said.decision == "approve" else "review.reject",
         actor=said.member,
@@ -195,7 +251,7 @@ def _record(review: Review, said: Said) -> None:
             "seen": review.seen,
             "version": review.version,
             "values_read_again": said.reread,
-            "open_findings": [str(row.pk) for row in shown],
+            "open_findings": [str(row.pk) for row in chain.open.values()],
         },
         reason=said.reason,
     )

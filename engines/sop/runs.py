@@ -1,7 +1,9 @@
-"""Starting, cancelling and firing runs."""
+"""Starting, repeating and cancelling runs."""
 
 from __future__ import annotations
 
+import logging
+from copy import copy
 from typing import Any, TypedDict
 
 from django.db import IntegrityError
@@ -12,15 +14,17 @@ from engines.models import Review, TaskRun
 from engines.models.runs import Batch
 from engines.signals import review_decided
 from engines.sop import snapshot
-from engines.sop.chain import announce
+from engines.sop.chain import Chain, announce
+from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
 from engines.sop.waking import wake as wake_run
-from projects import audit, cron
+from projects import audit
 from projects.db import atomic
 from projects.models import Project
 from projects.records import RecordData
 from skills.models import Skill
 
+log = logging.getLogger(__name__)
 Status = TaskRun.Status
 OPEN = (Status.RUNNING, Status.SUSPENDED)
 
@@ -40,10 +44,12 @@ def start(
     """Create a run with the skill as it is now; a worker goes on with it.
 
     `cause` makes it unique per skill: the second caller gets the run of the first. `data` saves a reading
-    that was just made. `rerun_of` and `batch` say where the run comes from. `wake=False` is for callers that
-    drive the run themselves.
+    that was just made, and lets the run's first local nodes share the transaction that creates it.
+    `rerun_of` and `batch` say where the run comes from. `wake=False` is for callers that drive the run
+    themselves.
     """
     run = TaskRun(
+        status=Status.RUNNING,
         project=project,
         skill=skill,
         record_id=record_id,
@@ -58,24 +64,49 @@ def start(
     )
     if data is not None:
         snapshot.keep(run, data)
+    chain = _ahead(run) if data is not None and wake else Chain(run)
     try:
         with atomic():
-            run.save(force_insert=True)
-            audit.record(
-                "run.start",
-                actor=triggered_by,
-                project=project,
-                subject=run,
-                record_id=record_id or "",
-                new=_origin(run) | {"skill": skill.skill_type, "version": skill.version},
-            )
-            if wake:
-                wake_run(run)
+            return _create(chain, wake)
     except IntegrityError:
         existing = TaskRun.objects.filter(skill=skill, cause=cause).first() if cause else None
         if existing is None:
             raise
         return existing
+
+
+def _ahead(run: TaskRun) -> Chain:
+    """The run moved as far as it goes without the network; nothing is stored yet.
+
+    A run that breaks its worker is counted and given up by `drive`: here it is left as it was.
+    """
+    moved = copy(run)
+    moved.fence = moved.attempts = 1
+    try:
+        chain = Chain(moved, load_study(run.project))
+        if chain.study is None or chain.is_slow:
+            return Chain(run)
+        chain.run_local()
+    except Exception:
+        log.exception("run %s is left to a worker", run.pk)
+        return Chain(run)
+    return chain
+
+
+def _create(chain: Chain, wake: bool) -> TaskRun:
+    run = chain.run
+    chain.store()
+    audit.record(
+        "run.start",
+        actor=run.triggered_by,
+        project=run.project,
+        subject=run,
+        record_id=run.record_id or "",
+        new=_origin(run) | {"skill": run.skill.skill_type, "version": run.skill_version},
+    )
+    chain.tell()
+    if wake and run.status == Status.RUNNING:
+        wake_run(run)
     return run
 
 
@@ -121,7 +152,8 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
             raise NotSuspended(_("The run has already ended."))
         run.refresh_from_db()
         for review in run.reviews.filter(status=Review.Status.OPEN):
-            Review.objects.filter(pk=review.pk).update(status=Review.Status.WITHDRAWN)
+            review.status = Review.Status.WITHDRAWN
+            Review.objects.filter(pk=review.pk).update(status=review.status)
             review_decided.send(sender=TaskRun, run=run, review=review)
         audit.record(
             "run.cancel",
@@ -133,25 +165,6 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
         )
         announce(run)
     return run
-
-
-def fire(skill: Skill) -> TaskRun | None:
-    """Start a cron skill for its last due time, once (decisions.md, "cron skills")."""
-    if not (skill.is_active and skill.trigger_type == Skill.Trigger.CRON and skill.cron_schedule):
-        return None
-    due_at = cron.last_due(skill.cron_schedule, zone=skill.project.timezone, at=now())
-    if due_at is None:
-        return None
-    with atomic():
-        if not cron.claim(f"skill:{skill.pk}", due_at):
-            return None
-        return start(
-            project=skill.project,
-            skill=skill,
-            record_id=None,
-            triggered_by="system_scheduler",
-            cause=f"cron:{due_at.isoformat()}",
-        )
 
 
 class SopResult(TypedDict):

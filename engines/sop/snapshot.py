@@ -12,7 +12,7 @@ from engines.models import TaskRun
 from engines.sop.errors import Fault, NoSuchSubject
 from integrations.redcap import RedcapError, RedcapUnavailable
 from projects import dictionary, records
-from projects.client import NotConfiguredError
+from projects.client import NotConfiguredError, redcap_client
 from projects.models import Project
 from projects.records import RecordData
 
@@ -22,6 +22,7 @@ Rows = list[dict[str, Any]]
 def read(project: Project, record_id: str) -> RecordData:
     """The subject as REDCap holds it now. Raises Fault, NoSuchSubject."""
     try:
+        redcap_client(project)  # before anything is read for a study that has none
         dictionary.ensure_fresh(project)
         data = records.read_record(project=project, record_id=record_id)
     except (RedcapError, NotConfiguredError) as error:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from engines.llm import LlmNotConfigured, TokenCapReached
 from engines.models import TaskRun
 from engines.soft_rules import Task, Verdict, run_with_retry
-from engines.sop import findings, snapshot
+from engines.sop import notify, snapshot
 from engines.sop.asking import Question, suspend
 from engines.sop.errors import Fault, Postponed
 from engines.sop.findings import Observation
@@ -73,6 +73,7 @@ def _task(node: Node, run: TaskRun) -> Task:
         rows=snapshot.rows(run),
         tools=tuple(node.tools),
         effect_key=f"{run.pk}:{run.seq}",
+        can_wait=notify.waits_for_readers(run),
     )
 
 
@@ -88,7 +89,7 @@ def apply(chain: Chain, node: Node, verdict: Verdict, started: datetime) -> None
     result = verdict.summary()
     if chain.run.record_id:
         # About no subject there is nothing to correct: the verdict only steers the run.
-        findings.record(chain.run, chain.key, [observed(node, verdict)])
+        chain.observe(chain.key, [observed(node, verdict)])
     if verdict.is_determined:
         chain.step("on_pass" if verdict.passed else "on_fail", result, started)
         return

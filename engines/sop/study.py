@@ -12,8 +12,15 @@ from engines.sop.snapshot import fingerprint
 from projects import dictionary
 from projects.metadata import StudyMetadata
 from projects.models import Project
+from projects.statements import fetch
 from projects.windows import today_in
 from skills.mapping import actual_rules, aliases
+
+_STORED = (
+    "SELECT d.digest, m.alias_name, m.actual_name FROM iit_dictionaries d "
+    "LEFT JOIN iit_field_mapping m ON m.project_id = d.project_id WHERE d.project_id = %s"
+)
+"""Which dictionary is stored, and every alias, by one statement: a run asks it each time it goes on."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,12 @@ class Study:
     @classmethod
     def load(cls, project: Project) -> Study:
         """Raises integrations.redcap.RedcapError when no dictionary was ever read."""
-        return cls(project, dictionary.load(project), aliases(project))
+        rows = fetch(_STORED, project.pk)
+        digest = rows[0][0] if rows else ""
+        if not digest:
+            return cls(project, dictionary.load(project), aliases(project))
+        names = {alias: actual for _digest, alias, actual in rows if alias is not None}
+        return cls(project, dictionary.parsed(project.pk, digest), names)
 
     def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
         """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""

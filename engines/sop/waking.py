@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engines.models import TaskRun
+from projects import wakes
 from projects.db import after_commit
 
 
@@ -10,4 +11,4 @@ def wake(run: TaskRun) -> None:
     """Let a worker go on with the run once this transaction is committed."""
     from engines.tasks import drive_run
 
-    after_commit(lambda: drive_run.delay(str(run.pk)))
+    after_commit(lambda: wakes.wake(drive_run, str(run.pk)))

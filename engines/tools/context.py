@@ -8,9 +8,9 @@ from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from integrations.privacy import Gate
-from projects import dictionary
 from projects.metadata import StudyMetadata
 from projects.models import Member, Project
+from projects.reader import Reader
 from projects.windows import today_in
 from skills.mapping import aliases
 
@@ -19,7 +19,8 @@ from skills.mapping import aliases
 class ToolContext:
     """`member` scopes every read; None only for jobs of the house, such as soft rules.
 
-    `effect_key` names the step of a workflow that may have effects, `record_id` its subject.
+    `effect_key` names the step of a workflow that may have effects, `record_id` its subject, `can_wait`
+    says that its messages wait for their readers' time; `reader` is what the request has read already.
     """
 
     project: Project
@@ -29,11 +30,13 @@ class ToolContext:
     today_is: date | None = None
     effect_key: str = ""
     record_id: str = ""
+    can_wait: bool = False
+    reader: Reader | None = None
 
     @cached_property
     def metadata(self) -> StudyMetadata:
         """The dictionary. Raises integrations.redcap.RedcapError when none was ever read."""
-        return dictionary.load(self.project)
+        return (self.reader or Reader(self.project, self.member)).metadata
 
     @cached_property
     def aliases(self) -> dict[str, str]:

@@ -24,11 +24,12 @@ def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> To
     """Read one subject. Absent and "not yours" are the same (E43); "7" is not "007" (E10)."""
     record_id = str(arguments["record_id"]).strip()
     names = FieldNames(context.metadata, context.aliases)
-    wanted, advice = _wanted(names, arguments.get("fields") or ())
+    asked = arguments.get("fields") or ()
+    wanted, advice = _wanted(names, asked)
     data = read_record(project=context.project, record_id=record_id, member=context.member)
     if data is None:
         return ToolResult(NAME, Status.NOT_FOUND, not_found())
-    return describe(context, names, data, wanted, advice)
+    return describe(context, names, data, wanted if asked else None, advice)
 
 
 def not_found() -> str:
@@ -46,14 +47,15 @@ def describe(
     context: ToolContext,
     names: FieldNames,
     data: RecordData,
-    wanted: Sequence[str],
+    wanted: Sequence[str] | None,
     advice: Sequence[str] = (),
 ) -> ToolResult:
-    """A reading as a result; `wanted` empty: an overview."""
+    """A reading as a result; `wanted` None: an overview, []: nothing that was asked for exists."""
     every = list(_values(context, display_rows(context.metadata, data.rows)))
-    shown = [pair for pair in every if pair[1].field in wanted] if wanted else _overview(every)
+    is_overview, wanted = wanted is None, wanted or ()
+    shown = _overview(every) if is_overview else [p for p in every if p[1].field in wanted]
     notes = [*advice, *_notes(context, data, wanted, {value.field for _row, value in shown})]
-    cut = bool(wanted) and len(shown) > MOST_VALUES
+    cut = not is_overview and len(shown) > MOST_VALUES
     shown = shown[:MOST_VALUES]
     facts = tuple(_fact(context, names, data.record_id, row, value) for row, value in shown)
     complete = data.complete and not cut
@@ -66,7 +68,7 @@ def describe(
         body["完整"] = False
     if notes:
         body["说明"] = notes
-    if len(shown) < len(every) and not wanted:
+    if len(shown) < len(every) and is_overview:
         body["其他"] = _("more values were not read out")
     return ToolResult(
         NAME,
@@ -113,7 +115,7 @@ def _notes(
 ) -> Iterator[str]:
     """What was asked for and can't be told, with the reason: blank, not exported, an identifier."""
     missing = {column.partition("___")[0] for column in data.missing_columns}
-    for field in wanted:
+    for field in (name for name in wanted if name != context.metadata.record_id_field):
         label = context.metadata.label(field)
         if field in context.metadata.identifier_fields or context.gate.drops(field, label):
             yield _("%(label)s is not shown by the assistant; please look it up in REDCap") % {

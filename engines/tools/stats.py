@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from engines.models import PendingAction
+from engines.tools import periods
 from engines.tools.context import ToolContext
 from engines.tools.results import Fact, Status, ToolResult
 from projects.metadata import StudyMetadata
@@ -19,6 +21,7 @@ from projects.records import RecordData, read_records
 
 NAME = "get_project_stats"
 LISTED = 20
+_OF_ENROLMENT = re.compile(r"入组|招募|纳入|新增|进度|enrol|recruit", re.IGNORECASE)
 ENROLLED = ("入组", "入组人数", "已入组", "累计入组", "入组例数", "enrolled")
 TARGET = ("目标", "目标例数", "目标入组", "计划入组", "target")
 TOTAL = (
@@ -36,6 +39,8 @@ TOTAL = (
 )
 COMPLETION = ("完成率", "完成", "进度", "占", "比例", "达到", "completion")
 REMAINING = ("还差", "剩余", "差", "缺口", "尚需", "remaining")
+ENROLLED_LIST, WHOLE_LIST, STATUS_LISTS = "入组名单", "全部名单", "各状态名单"
+ROSTER = re.compile(r"名单|名册|花名册|清单|列表|编号")
 OPEN = ("未关闭", "待处理", "质疑", "发现", "问题", "open findings")
 
 
@@ -75,7 +80,7 @@ def count(project: Project, member: Member | None, metadata: StudyMetadata) -> t
     wanted = [project.enrolment_field, status, *forms.values()]
     fields = [name for name in wanted if name in metadata.fields]
     records = read_records(project=project, member=member, fields=fields)
-    enrolled = {r.record_id: day for r in records if (day := _day(r, project.enrolment_field))}
+    enrolled = {r.record_id: day for r in records if (day := r.day(project.enrolment_field))}
     by_status: dict[str, list[str]] = {}
     for record in records:
         by_status.setdefault(_status(metadata, record, status), []).append(record.record_id)
@@ -109,15 +114,6 @@ def _repeating_forms(metadata: StudyMetadata) -> dict[str, str]:
     return first
 
 
-def _day(record: RecordData, field: str) -> date | None:
-    for row in record.rows:
-        try:
-            return date.fromisoformat(str(row.get(field, ""))[:10])
-        except ValueError:
-            continue
-    return None
-
-
 def _status(metadata: StudyMetadata, record: RecordData, field: str) -> str:
     codes = (str(row.get(field, "")).strip() for row in record.rows)
     code = next((code for code in codes if code), "")
@@ -145,7 +141,10 @@ def _by_site(
 
 def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
     """Counts as a result."""
-    facts, data = _main(context, counts)
+    facts, data = _of_periods(context, counts)
+    whole, told = _main(context, counts)
+    facts += whole
+    data |= told
     for label, ids in counts.by_status.items():
         called = _("Status %(label)s") % {"label": label}
         facts.append(
@@ -155,6 +154,8 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
     for form, number in counts.forms.items():
         names = (form, *(("AE", "不良事件") if "不良" in form else ()))
         facts.append(Fact("", f"form:{form}", names, str(number)))
+    if ROSTER.search(context.question):
+        data[STATUS_LISTS] = {label: listed(ids) for label, ids in counts.by_status.items()}
     data["表单记录数"] = counts.forms
     if not counts.scope and len(counts.by_site) > 1:
         data["各中心"] = {
@@ -177,6 +178,22 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
     )
 
 
+def _of_periods(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, Any]]:
+    """Enrolments in the stretches of time that the question names."""
+    if not _OF_ENROLMENT.search(context.question):
+        return [], {}
+    facts, data = [], {}
+    for period in periods.named(context.question, context.project, context.today):
+        called = _("Newly enrolled %(period)s (%(days)s)") % {
+            "period": period.said,
+            "days": " ~ ".join(dict.fromkeys((str(period.first), str(period.last)))),
+        }
+        number = counts.enrolled_between(period.first, period.last)
+        facts.append(Fact("", f"period:{period.first}", (called, period.said), str(number)))
+        data[called] = number
+    return facts, data
+
+
 def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, Any]]:
     enrolled, target = len(counts.enrolled), context.project.target_enrolment
     findings = _open_findings(context)
@@ -188,8 +205,8 @@ def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, A
         "范围": counts.scope or "全项目",
         "入组人数": enrolled,
         "总例数": len(counts.total),
-        "入组名单": listed(list(counts.enrolled)),
-        "全部名单": listed(counts.total),
+        ENROLLED_LIST: listed(list(counts.enrolled)),
+        WHOLE_LIST: listed(counts.total),
         "未关闭的质控发现": findings,
     }
     if not counts.scope and target:
@@ -223,3 +240,14 @@ def listed(ids: Sequence[str]) -> str:
     """Ids, capped with "等 N 例" (decisions.md, countRedcapRecords)."""
     shown = "、".join(ids[:LISTED])
     return f"{shown} 等 {len(ids)} 例" if len(ids) > LISTED else shown
+
+
+def shortened(told: str, total: str, room: int) -> str:
+    """A `listed` text with as many of its ids as have room; it still says how many there are."""
+    if len(told) <= room:
+        return told
+    more = f" 等 {total} 例"
+    ids = told.partition(" 等 ")[0].split("、")
+    while len(ids) > 1 and len("、".join(ids)) + len(more) > room:
+        ids.pop()
+    return "、".join(ids) + more

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +19,8 @@ from projects.windows import State
 
 NAME = "check_visit_window"
 SOON = 7
+TO_COME = (State.OVERDUE, State.DUE, State.NOT_DUE)
+_NEXT = re.compile(r"下一?次|下回|接下来|下个访视|什么时候(?:再)?来|\bnext\b", re.IGNORECASE)
 LISTED = 20
 TARGET = ("目标日期", "计划日期", "target", "应访视", "下次访视")
 OPENS = ("窗口开始", "最早", "窗口", "open")
@@ -58,23 +62,62 @@ def _describe(
     context: ToolContext, record: RecordData, states: Sequence[VisitState], plan: VisitPlanSpec
 ) -> ToolResult:
     convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
-    facts = (*(f for state in states for f in _facts(record.record_id, state)), _convention(plan))
+    coming, told = _coming(context, record.record_id, states)
+    name = _("next visit")
+    facts = (
+        *coming,
+        *(f for state in states for f in _facts(record.record_id, state)),
+        _convention(plan),
+    )
     read_at = context.clock(record.read_at)
     return ToolResult(
         NAME,
         Status.OK if record.complete else Status.INCOMPLETE,
         {
             "record_id": record.record_id,
+            **({"下次访视": told} if told else {}),
             "访视": {state.visit: _row(context, state) for state in states},
             "锚点约定": convention,
             "今天": context.today.isoformat(),
             "读取时间": read_at,
         },
         facts=facts,
-        lines=(*(line(context, record.record_id, state) for state in states), convention),
+        blocks=(told,) if told else (),
+        lines=(
+            *([f"{record.record_id} {name}:{told}"] if told else []),
+            *(line(context, record.record_id, state) for state in states),
+            convention,
+        ),
         sources=({"kind": "redcap", "record_id": record.record_id, "read_at": read_at},),
         record_ids=(record.record_id,),
     )
+
+
+def _coming(
+    context: ToolContext, record_id: str, states: Sequence[VisitState]
+) -> tuple[list[Fact], str]:
+    """Facts (`next:open`, …) and words of the first visit that is not done, where the question asks for it.
+
+    None where that can't be told, because a visit's anchor is not known.
+    """
+    if not _NEXT.search(context.question):
+        return [], ""
+    state = next((state for state in states if state.state in TO_COME), None)
+    if state is None:
+        left = (
+            "" if any(s.state is State.UNKNOWN for s in states) else _("no planned visit is left")
+        )
+        return [Fact(record_id, "next:none", ("下次访视",), left)] if left else [], left
+    facts = [
+        replace(fact, field=f"next:{fact.field.partition(':')[2]}", names=("下次访视", *fact.names))
+        for fact in _facts(record_id, state)
+    ]
+    parts = [f"{state.visit} {describe_state(state)}"]
+    if state.target:
+        parts.append(_("target %(day)s") % {"day": state.target})
+    if state.open:
+        parts.append(_("window %(window)s") % {"window": window(state)})
+    return facts, ", ".join(parts)
 
 
 def _convention(plan: VisitPlanSpec) -> Fact:

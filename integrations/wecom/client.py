@@ -126,6 +126,7 @@ class WecomClient:
     def _request(
         self, path: str, params: Mapping[str, str], body: Message | None, secret: str
     ) -> Answer | SendError:
+        unclear = Kind.RETRY if body is None else Kind.AMBIGUOUS
         try:
             response = http().request(
                 "GET" if body is None else "POST",
@@ -139,9 +140,8 @@ class WecomClient:
             return SendError(Kind.RETRY, 0, type(error).__name__)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             # httpx's own text and request hold the address with the token: only the name leaves.
-            kind = Kind.RETRY if body is None else Kind.AMBIGUOUS
-            return SendError(kind, 0, type(error).__name__)
-        return read_answer(response, secret)
+            return SendError(unclear, 0, type(error).__name__)
+        return read_answer(response, secret, unclear)
 
 
 def encode(body: Message) -> bytes:
@@ -149,10 +149,16 @@ def encode(body: Message) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def read_answer(response: httpx.Response, secret: str) -> Answer | SendError:
-    """The JSON of an answer, or what its status or errcode stands for; `secret` is masked."""
+def read_answer(
+    response: httpx.Response, secret: str, unclear: Kind = Kind.AMBIGUOUS
+) -> Answer | SendError:
+    """The JSON of an answer, or what its status or errcode stands for; `secret` is masked.
+
+    A gateway that waited in vain (504) does not know whether the call worked: that is `unclear`.
+    """
     if response.status_code != 200:
-        return SendError(Kind.RETRY, 0, f"HTTP {response.status_code}")
+        kind = unclear if response.status_code == 504 else Kind.RETRY
+        return SendError(kind, 0, f"HTTP {response.status_code}")
     try:
         answer = json.loads(response.content)
     except (ValueError, RecursionError):

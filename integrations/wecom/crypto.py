@@ -92,9 +92,11 @@ class Crypt:
     def decrypt(self, encrypted: str) -> bytes:
         """The message. Raises CryptoError for bad base64, size, padding, length or receiveid."""
         try:
-            cipher = base64.b64decode(encrypted, validate=True)
+            cipher = binascii.a2b_base64(encrypted, strict_mode=True)
         except (binascii.Error, ValueError) as error:
             raise CryptoError(Code.BASE64, "not base64") from error
+        if len(encrypted) % 4:  # one "=" too many is no error for binascii
+            raise CryptoError(Code.BASE64, "not base64")
         if not cipher or len(cipher) % BLOCK:
             raise CryptoError(Code.DECRYPT, f"no multiple of {BLOCK} bytes")
         return self._message(_unpad(self._cipher().decrypt(cipher)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
@@ -15,7 +16,10 @@ from projects.models import Project
 class UserMemory(models.Model):
     """A fact, preference or intent that a user stated, with the quote it rests on.
 
-    A newer value supersedes an older one, which stays (design.md 3; seed 004, 3.1).
+    A newer value supersedes an older one, which stays (design.md 3; seed 004, 3.1). `field` and `value` may
+    hold several fields that are one memory (education+university+major). `details` = {field: {value, said,
+    plain, quote, vague}} is what de-duplication and forgetting compare. `active_key` keeps two active rows of
+    the same field apart from each other: set while the row holds, null afterwards.
     """
 
     class Kind(models.TextChoices):
@@ -32,6 +36,8 @@ class UserMemory(models.Model):
     importance = models.PositiveSmallIntegerField(_("importance"))
     field = models.CharField(_("field"), max_length=100)
     value = models.JSONField(_("value"), null=True)
+    details = models.JSONField(_("details"), default=dict, blank=True, editable=False)
+    active_key = models.CharField(max_length=64, null=True, unique=True, editable=False)
     content = models.TextField(_("content"))
     category = models.CharField(_("category"), max_length=32, blank=True)
     evidence = models.TextField(_("quote"), blank=True)
@@ -56,18 +62,24 @@ class UserMemory(models.Model):
 
 
 class MemoryTurn(models.Model):
-    """One turn's text for the Memory Manager; encrypted, gone after use or after 24 hours."""
+    """The user's words of one turn for the Memory Manager; encrypted, gone after use or after 24 hours.
+
+    The assistant's words are never a source, so they are not kept. `created_at` is when the message came;
+    `due_at` and `tries` are the lease: who moves `due_at` may work on the row.
+    """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
     user_id = models.CharField(_("user"), max_length=150)
     user_message = EncryptedTextField(_("user's words"))
-    assistant_message = EncryptedTextField(_("assistant's words"), blank=True)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"), default=now)
+    due_at = models.DateTimeField(_("due"), default=now)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
 
     class Meta:
         db_table = "iit_memory_turns"
         verbose_name = _("memory turn")
         verbose_name_plural = _("memory turns")
+        indexes = [models.Index(fields=["due_at"], name="iit_memory_turns_due")]
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.created_at:%Y-%m-%d %H:%M}"

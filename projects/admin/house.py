@@ -7,6 +7,7 @@ from typing import Any
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import (
     ClockedSchedule,
     CrontabSchedule,
@@ -60,9 +61,24 @@ class AuditHeadAdmin(HouseAdmin):
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(HouseAdmin):
-    list_display = ("name", "task", "enabled", "scheduler", "last_run_at", "total_run_count")
+    list_display = (
+        "name",
+        "show_task",
+        "enabled",
+        "show_schedule",
+        "last_run_at",
+        "total_run_count",
+    )
     list_filter = ("enabled",)
     search_fields = ("name", "task")
+
+    @admin.display(description=_("task"), ordering="task")
+    def show_task(self, obj: PeriodicTask) -> str:
+        return str(obj.task)
+
+    @admin.display(description=_("schedule"))
+    def show_schedule(self, obj: PeriodicTask) -> str:
+        return str(obj.scheduler)
 
 
 @admin.register(CrontabSchedule, IntervalSchedule, ClockedSchedule, SolarSchedule)

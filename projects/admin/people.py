@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from projects import services
 from projects.admin_base import BY_PROJECT, ScopedAdmin
@@ -42,6 +46,17 @@ class MemberAdmin(ScopedAdmin):
     )
     def show_role(self, obj: Member) -> tuple[str, str]:
         return obj.role, obj.get_role_display()
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """The languages of the house: another word would be none."""
+        if db_field.name == "language":
+            return forms.ChoiceField(
+                label=capfirst(db_field.verbose_name),
+                choices=settings.LANGUAGES,
+                widget=UnfoldAdminSelectWidget,
+                initial=db_field.get_default(),
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Logins without a person first; a study administrator does not browse the house's people."""

@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from projects import audit, services
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects.admin_export import ExportAdmin
 from projects.admin_text import rendered
 from projects.db import atomic
 from projects.models import (
@@ -141,6 +142,7 @@ class ProjectAdmin(ScopedAdmin):
             ("llm_daily_token_cap", "soft_confidence"),
         ),
         _tab(_("Conduct"), "four_eyes", "requires_signature", "feedback_cards", "flow_log_days"),
+        _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
     readonly_fields = ("show_trigger_address",)
 
@@ -189,7 +191,7 @@ def remove_visit(entry: VisitPlanEntry, actor: object) -> None:
 
 
 @admin.register(VisitPlanEntry)
-class VisitPlanAdmin(ScopedAdmin):
+class VisitPlanAdmin(ExportAdmin):
     list_display = (
         "visit",
         "arm",
@@ -210,6 +212,8 @@ class VisitPlanAdmin(ScopedAdmin):
         ("day", "event"),
         ("minus", "plus"),
     )
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
 
 
 class ChunkInline(ReadOnlyInline):
@@ -235,11 +239,13 @@ class ProtocolDocumentAdmin(ScopedAdmin):
 
 
 @admin.register(Subject)
-class SubjectAdmin(ScopedAdmin):
+class SubjectAdmin(ExportAdmin):
     list_display = ("record_id", "site", "is_present", "synced_at", "show_project")
     list_filter = (BY_PROJECT, "site", "is_present")
     search_fields = ("record_id",)
     fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
 
 
 @admin.register(SyncState)

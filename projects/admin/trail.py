@@ -10,7 +10,8 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from projects import audit
-from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.admin_base import BY_PROJECT
+from projects.admin_export import ExportAdmin
 from projects.models import AuditEntry, Role
 
 # The apps register their actions as plain message ids; these lines put them into the catalog.
@@ -41,6 +42,10 @@ ACTIONS = (
     gettext_noop("Memory proposal accepted"),
     gettext_noop("Memory proposal refused"),
     gettext_noop("Day distilled into hot memory"),
+    gettext_noop("Facts of a user kept"),
+    gettext_noop("Facts of a user forgotten"),
+    gettext_noop("Weekly report edited"),
+    gettext_noop("Conversations deleted after their report"),
     gettext_noop("Run ended"),
     gettext_noop("Run cancelled"),
     gettext_noop("Review asked"),
@@ -52,6 +57,8 @@ ACTIONS = (
     gettext_noop("Decision through WeCom refused"),
     gettext_noop("Click on an unknown card ignored"),
     gettext_noop("Message sent again"),
+    gettext_noop("Answer rated"),
+    gettext_noop("Rows exported"),
 )
 
 
@@ -67,7 +74,7 @@ class ActionFilter(admin.SimpleListFilter):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ScopedAdmin):
+class AuditEntryAdmin(ExportAdmin):
     view_roles = (Role.ADMIN, Role.AUDITOR)
     whole_study = True
     list_display = ("at", "actor", "show_action", "label", "record_id", "reason", "show_project")
@@ -88,6 +95,8 @@ class AuditEntryAdmin(ScopedAdmin):
         "hash",
     )
     readonly_fields = ("show_action",)
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
 
     @admin.display(description=_("what"), ordering="action")
     def show_action(self, obj: AuditEntry) -> str:

@@ -10,10 +10,14 @@ from projects.models.project import Project
 
 
 class AuditHead(models.Model):
-    """The end of one chain: its length. Claimed first, so that entries get their numbers in order."""
+    """The end of one chain: its length. Claimed first, so that entries get their numbers in order.
+
+    `claim` is another one with every claim: who finds its own knows that nobody wrote since.
+    """
 
     chain = models.CharField(max_length=64, primary_key=True)
     length = models.PositiveBigIntegerField(default=0)
+    claim = models.UUIDField(null=True, editable=False)
 
     class Meta:
         db_table = "iit_audit_heads"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
+from datetime import time
 from typing import Any
 
 from django.conf import settings
@@ -93,6 +94,20 @@ class Project(models.Model):
         _("least confidence of a soft verdict"), default=0.7, validators=[MinValueValidator(0.0)]
     )
     flow_log_days = models.PositiveIntegerField(_("days the flow log is kept"), default=30)
+    quiet_from = models.TimeField(
+        _("quiet from"),
+        default=time(21, 0),
+        help_text=_("Briefings and reminders wait until the quiet hours are over."),
+    )
+    quiet_until = models.TimeField(_("quiet until"), default=time(7, 30))
+    quiet_holidays = models.BooleanField(
+        _("quiet on public holidays"), default=True, help_text=_("Of mainland China.")
+    )
+    quiet_weekends = models.BooleanField(
+        _("quiet at weekends"),
+        default=False,
+        help_text=_("Weekend days worked in exchange for a holiday are none."),
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 

@@ -25,7 +25,7 @@ class Dictionary(models.Model):
         verbose_name_plural = _("data dictionaries")
 
     def __str__(self) -> str:
-        return str(self.project_id)
+        return self.project.code
 
 
 class Subject(models.Model):
@@ -77,7 +77,7 @@ class SyncState(models.Model):
         verbose_name_plural = _("sync states")
 
     def __str__(self) -> str:
-        return str(self.project_id)
+        return self.project.code
 
 
 class VisitPlanEntry(models.Model):

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from simulators.llm.material import Material, Unit
 from simulators.llm.protocol import Chat
-from simulators.llm.text import asked, count_tokens, cut_tokens, is_chinese, score, weights
+from simulators.llm.text import (
+    DATE,
+    asked,
+    count_tokens,
+    cut_tokens,
+    ids,
+    is_chinese,
+    score,
+    weights,
+)
 
 NOT_FOUND = "我在提供的资料中没有找到相关信息。"
 NOT_FOUND_EN = "I found nothing about this in the material provided."
@@ -23,6 +33,15 @@ LIMIT = re.compile(
 FACTOR = {"tool": 1.0, "data": 1.0, "text": 0.95, "given": 0.95, "lead": 0.75, "talk": 0.6}
 ENOUGH, SURE = 0.2, 0.35
 NEAR_BEST = 0.6
+# A section or column that is called what the question asks for is about it.
+TITLED, DATED, NAMED, COUNTED = 1.5, 2.0, 1.5, 2.0
+BACKGROUND = ("lead", "talk")
+COVERED = 0.6
+A_LIST, A_FEW = 3, 4
+WHEN = re.compile(r"什么时候|何时|哪[天日]|几[号月]|日期|\bwhen\b|\bdate\b", re.I)
+HOW_MANY = re.compile(r"多少|几[例个名位次条人]|人数|例数|\bhow many\b", re.I)
+SECTION = re.compile(r"^(?:\d+(?:\.\d+)*[.、]?|[一二三四五六七八九十]+、)\s*(?=\D)")
+CLAUSE = re.compile(r"[，,：:；;。（(]")
 MOST_UNITS = 8
 LISTED = 12
 LONGEST = 300
@@ -64,17 +83,67 @@ def choose(material: Material) -> list[Unit]:
         attached = [unit for unit in units if unit.source in ("tool", "data", "given", "text")]
         if attached:
             return attached[:LISTED]
-    query = asked(material.question) - {name.lower() for name in material.ids}
     weight = weights([set(unit.words) for unit in units])
-    scored = [(score(query, set(u.words), weight) * FACTOR[u.source], u) for u in units]
+    scored = [(_fits(unit, material, weight), unit) for unit in units]
     best = max((value for value, _ in scored), default=0.0)
     told = {u.source for value, u in scored if value == best}
     fetched = _fetched(units, named=named)
-    if best >= (SURE if fetched and told <= {"lead", "talk"} else ENOUGH):
-        near = [(value, unit) for value, unit in scored if value >= best * NEAR_BEST]
-        near = sorted(near, key=lambda pair: -pair[0])[:MOST_UNITS]
-        return sorted((unit for _, unit in near), key=lambda unit: unit.order)
-    return fetched
+    if best < (SURE if fetched and told <= {*BACKGROUND} else ENOUGH):
+        return fetched
+    near = [(value, unit) for value, unit in scored if value >= best * NEAR_BEST]
+    return _narrowed(sorted(near, key=lambda pair: -pair[0]), material)
+
+
+def _fits(unit: Unit, material: Material, weight: dict[str, float]) -> float:
+    value = score(material.query, set(unit.words), weight) * FACTOR[unit.source]
+    value *= TITLED if _is_titled(unit, material.query) else 1.0
+    value *= NAMED if _is_named(unit, material) else 1.0
+    value *= COUNTED if _is_counted(unit, material) else 1.0
+    return value * (DATED if _is_dated(unit, material) else 1.0)
+
+
+def _narrowed(near: list[tuple[float, Unit]], material: Material) -> list[Unit]:
+    """Of the units that fit, best first, those that answer: what was read rather than the background,
+    the items of the section that is asked for, a date when a date is asked for, a number when it is "how many".
+    """
+    units = [unit for _, unit in near]
+    units = [u for u in units if u.source not in BACKGROUND] or units
+    items = [unit for unit in units if unit.item and _is_below(unit, material.query)]
+    if len(items) >= A_LIST:
+        return sorted(items, key=lambda unit: unit.order)[:LISTED]
+    if _is_titled(units[0], material.query):
+        units = [unit for unit in units if _is_titled(unit, material.query)]
+    units = [unit for unit in units if _is_named(unit, material)] or units
+    units = [unit for unit in units if _is_dated(unit, material)] or units
+    units = [unit for unit in units if _is_counted(unit, material)] or units
+    return sorted(units[:MOST_UNITS], key=lambda unit: unit.order)
+
+
+def _is_named(unit: Unit, material: Material) -> bool:
+    return bool({*material.ids} & {*ids(f"{unit.text} {unit.context}")})
+
+
+def _is_dated(unit: Unit, material: Material) -> bool:
+    return bool(WHEN.search(material.question) and DATE.search(unit.text))
+
+
+def _is_counted(unit: Unit, material: Material) -> bool:
+    """Whether it is a figure, and "how many" is asked."""
+    figure = isinstance(unit.value, (int, float)) or str(unit.value or "").strip().isdigit()
+    return figure and bool(HOW_MANY.search(material.question))
+
+
+def _is_titled(unit: Unit, query: set[str]) -> bool:
+    """Whether it stands in a section, or is a row, that is called what the question asks for."""
+    row = asked(unit.label) if unit.item else set()
+    whole = row <= query and len(row) > COVERED * len(query)
+    return (bool(row) and whole) or _is_below(unit, query)
+
+
+def _is_below(unit: Unit, query: set[str]) -> bool:
+    """Whether its section or column is called what the question asks for."""
+    titles = (asked(SECTION.sub("", unit.context)), asked(unit.column))
+    return any(title and title <= query for title in titles)
 
 
 def _of_named_records(material: Material) -> tuple[list[Unit], bool]:
@@ -83,7 +152,14 @@ def _of_named_records(material: Material) -> tuple[list[Unit], bool]:
     if not wanted:
         return list(material.units), False
     units = [u for u in material.units if not u.owner or u.owner.lower() in wanted]
+    units = [u for u in units if u.source not in BACKGROUND or not _of_another(u, wanted)]
     return units, any(u.owner.lower() in wanted for u in units if u.owner)
+
+
+def _of_another(unit: Unit, wanted: set[str]) -> bool:
+    """Whether background speaks of records, and of none that the question names."""
+    told = {name.lower() for name in ids(unit.text) if not name.isdigit()}
+    return bool(told) and not told & wanted
 
 
 def _fetched(units: list[Unit], *, named: bool) -> list[Unit]:
@@ -96,10 +172,20 @@ def _fetched(units: list[Unit], *, named: bool) -> list[Unit]:
 def word(units: list[Unit], material: Material, *, limit: int, chinese: bool) -> str:
     """Units as one short text: grouped by record or heading, no longer than `limit`."""
     separator, end = ("；", "。") if chinese else ("; ", ".")
-    query, parts, last, length = asked(material.question), list[str](), "", 0
+    query, parts, last, length = material.query, list[str](), "", 0
+    labels = Counter((unit.owner, unit.label) for unit in units if unit.label)
+    is_list = sum(unit.item for unit in units) >= A_LIST
+    is_long = sum(len(unit.text) + 1 for unit in units) > limit
     for unit in units:
         text = unit.text.rstrip("。；;.!！")
-        head = unit.owner or (unit.context if query & asked(unit.context) else "")
+        if labels[unit.owner, unit.label] > 1 and unit.context:
+            # The same measure several times: each with where it stands.
+            text = f"{unit.context} {text}"
+        if len(text) > limit or (is_long and is_list and unit.item):
+            # A list is told whole and short rather than cut off.
+            cut = CLAUSE.search(text, A_FEW)
+            text = text[: cut.start()] if cut else text
+        head = _called(unit.owner, chinese) or (unit.context if query & asked(unit.context) else "")
         if head and head != last and head not in text:
             text = f"{head}：{text}" if chinese else f"{head}: {text}"
         last = head
@@ -109,6 +195,13 @@ def word(units: list[Unit], material: Material, *, limit: int, chinese: bool) ->
             parts.append(text)
             length += len(text) + 1
     return separator.join(parts) + end
+
+
+def _called(owner: str, chinese: bool) -> str:
+    """A record as people name it: a bare number would read as a value."""
+    if not owner.isdigit():
+        return owner
+    return f"受试者{owner}" if chinese else f"subject {owner}"
 
 
 def usage(chat: Chat, completion: str) -> dict[str, int]:

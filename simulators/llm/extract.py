@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from simulators.llm.material import Material, blobs, question_index
@@ -81,6 +82,12 @@ def options_about(options: list[Any], chat: Chat, question: str) -> list[Any]:
     )
     best = scored[0][0] if scored else 0.0
     return [options[i] for value, i in scored if value > 0.1 and value >= 0.8 * best]
+
+
+def described(option: Any, options: Sequence[Any], chat: Chat) -> str:
+    """What a request says about one of several options."""
+    told = "\n".join(message.content for message in chat.messages if message.role != "tool")
+    return _description(option, list(options), told)
 
 
 def _description(option: Any, options: list[Any], told: str) -> str:

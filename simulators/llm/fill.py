@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simulators.llm import answers, verdict
+from simulators.llm import answers, extraction, verdict
 from simulators.llm.extract import SUBJECT_ID, facts, field_value, options_about
 from simulators.llm.material import Material, read
 from simulators.llm.protocol import Chat
@@ -19,6 +19,8 @@ PROSE = re.compile(
     r"answer|reply|summary|report|narrative|content|text|回答|回复|答复|总结|摘要|报告|概述|建议",
     re.I,
 )
+# FACT, PREFERENCE, INTENT and the like are kinds; a longer list names fields.
+MOST_KINDS = 4
 OTHER = re.compile(r"other|unknown|general|none|uncertain|其他|未知|不确定", re.I)
 
 
@@ -113,7 +115,9 @@ class _Filler:
         if kind_of(items) == "object":
             properties = items.get("properties") or {}
             if any(QUOTE.search(n) or PROSE.search(n) for n in properties):
-                return [self._fact(items, fact) for fact in facts(self._chat)][:most]
+                return [row for fact in facts(self._chat) for row in self._facts(items, fact)][
+                    :most
+                ]
             return []
         if items.get("enum"):
             return options_about(items["enum"], self._chat, self._material.question)[:most]
@@ -122,6 +126,21 @@ class _Filler:
         if answers.SUMMARY.search(text):
             return [unit.text for unit in answers.choose(self._material)][:most]
         return []
+
+    def _facts(self, schema: Schema, fact: dict[str, str]) -> list[dict[str, Any]]:
+        """A row a fact; where the rows name one of many fields, one for each field that the fact fills."""
+        listed = [
+            name
+            for name, part in (schema.get("properties") or {}).items()
+            if len(resolve(part, self._root).get("enum") or []) > MOST_KINDS
+        ]
+        if not listed:
+            return [self._fact(schema, fact)]
+        options = resolve(schema["properties"][listed[0]], self._root)["enum"]
+        return [
+            {**self._fact(schema, {**fact, "value": value}), listed[0]: option}
+            for option, value in extraction.fields(options, self._chat, fact["quote"])
+        ]
 
     def _fact(self, schema: Schema, fact: dict[str, str]) -> dict[str, Any]:
         row: dict[str, Any] = {}

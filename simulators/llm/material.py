@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulators.llm.protocol import Chat, Message
-from simulators.llm.text import ids, is_question, sentences, terms
+from simulators.llm.text import asked, ids, is_question, sentences, terms
 
 BULLET = re.compile(r"^\s*(?:[-*•·▪]\s+|\d{1,2}[.、)）](?!\d)\s*|[（(]\d{1,2}[)）]\s*)")
 TAG = re.compile(r"</?\w[^<>]*>$")
@@ -29,6 +29,10 @@ NUMBERED = re.compile(r"^(?:\d+(?:\.\d+)+\s*|[一二三四五六七八九十]+�
 HEADING = re.compile(
     r"^(?:#+\s.*|【[^】]*】\s*|\[[^\]]*\](?:\s+[^。；]{0,60})?|[^。；，,]{1,24}[:：])\s*$"
 )
+# `[文档1] protocol.md (相关度: 92.0%)`: the document that the headings below stand in.
+DOCUMENT = re.compile(r"^\[[^\]]*\]\s+\S")
+LINE = re.compile(r"[-=*_]{3,}")
+RULE = re.compile(r"^\|?[\s:|-]*-[\s:|-]*\|?$")
 KEY_VALUE = re.compile(r"^([^:：。；，,]{1,24})[:：]\s*(.+)$")
 # Second person and talk about the answer itself: words to the model, not material.
 INSTRUCTION = re.compile(
@@ -44,7 +48,7 @@ OWNER = re.compile(
 RECORD_KEY = re.compile(r"(?:^|_)id$|^id_|record|subject|编号|受试者|患者|病例", re.IGNORECASE)
 LABEL_KEYS = ("label", "name", "field", "key", "title", "item", "名称", "字段", "项目")
 VALUE_KEYS = ("value", "val", "值", "count", "result", "结果")
-PROSE = 40
+PROSE, WORDS = 40, 15  # characters: a text rather than a value
 LIST_SHOWN = 30
 
 
@@ -58,6 +62,9 @@ class Unit:
     owner: str = ""  # the record that the data belong to
     label: str = ""
     value: Any = None
+    item: bool = False  # of a list or table
+    document: str = ""
+    column: str = ""  # what the first column of its table is called
     order: int = 0
     words: frozenset[str] = field(default_factory=frozenset)
 
@@ -69,6 +76,14 @@ class Material:
     question: str
     ids: tuple[str, ...]
     units: tuple[Unit, ...]
+
+    @property
+    def query(self) -> set[str]:
+        """The telling words of the question, its ids apart."""
+        text = self.question
+        for name in sorted(self.ids, key=len, reverse=True):
+            text = text.replace(name, " ")
+        return asked(text)
 
     def of(self, *sources: str) -> list[Unit]:
         """Units of the named sources."""
@@ -99,14 +114,13 @@ def read(chat: Chat) -> Material:
         text = rest if index == at else message.content
         units += _units(text, _source(message, index, at))
     ordered = tuple(
-        Unit(u.text, u.context, u.source, u.owner, u.label, u.value, order, _words(u))
-        for order, u in enumerate(units)
+        replace(unit, order=order, words=_words(unit)) for order, unit in enumerate(units)
     )
     return Material(question, tuple(ids(question)), ordered)
 
 
 def _words(unit: Unit) -> frozenset[str]:
-    return frozenset(terms(f"{unit.text} {unit.context}"))
+    return frozenset(terms(f"{unit.text} {unit.context} {unit.document} {unit.column}"))
 
 
 def _source(message: Message, index: int, at: int) -> str:
@@ -171,36 +185,81 @@ def _data(source: str) -> str:
 
 
 def prose_units(text: str, source: str, owner: str = "", heading: str = "") -> list[Unit]:
-    """Sentences and list items of a text, each with the heading above it."""
+    """Sentences, list items and table rows of a text, each with the heading above it."""
     units: list[Unit] = []
+    place = _Place(source, owner, heading)
     for line in filter(None, (line.strip() for line in text.splitlines())):
-        if TAG.match(line):
+        if TAG.match(line) or LINE.fullmatch(line):
             continue
+        if line.startswith("|"):
+            units += place.row(line)
+        elif not place.moves(line):
+            units += place.told(line)
+    return units
+
+
+@dataclass
+class _Place:
+    """Where in a text a line stands."""
+
+    source: str
+    owner: str
+    heading: str
+    document: str = ""
+    columns: list[str] = field(default_factory=list)
+
+    def moves(self, line: str) -> bool:
+        """Whether the line says where what follows belongs: a record, a heading, a document."""
+        self.columns = []
         if named := OWNER.match(line.strip("#【】*- ")):
-            owner, heading = named[1], ""
-            continue
-        if not BULLET.match(line) and (HEADING.match(line) or NUMBERED.match(line)):
-            heading = line.strip("#【】:： ")
-            continue
+            self.owner, self.heading = named[1], ""
+            return True
+        if BULLET.match(line) or not (HEADING.match(line) or NUMBERED.match(line)):
+            return False
+        self.document = line if DOCUMENT.match(line) else self.document
+        self.heading = line.strip("#【】:： ")
+        return True
+
+    def _speaks(self, name: str) -> bool:
+        """Whether an answer of before begins; from a speaker's name on everything is talk."""
+        if SPEAKER.match(name) or ASKER.match(name):
+            self.source = "talk" if self.source == "text" else self.source
+        return bool(SPEAKER.match(name))
+
+    def row(self, line: str) -> list[Unit]:
+        """A table's row as `first cell:others`; its first row names the columns and gives none."""
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if RULE.match(line) or not self.columns:
+            self.columns = self.columns or cells
+            return []
+        told = "，".join(filter(None, cells[1:]))
+        text = f"{cells[0]}:{told}" if told else cells[0]
+        unit = Unit(text, self.heading, self.source, self.owner, cells[0], told, item=True)
+        return [replace(unit, document=self.document, column=self.columns[0])]
+
+    def told(self, line: str) -> list[Unit]:
+        """The sentences of a line; the first one of a list item stands for it."""
         body = BULLET.sub("", line).replace("**", "").lstrip("> ")
         pair = KEY_VALUE.match(body)
-        if pair and SPEAKER.match(pair[1].strip()):
+        if pair and self._speaks(pair[1].strip()):
             body = pair[2]
             pair = KEY_VALUE.match(body)
-        context, label, about = heading, "", owner
+        context, label, about = self.heading, "", self.owner
         if pair and (named := OWNER.match(pair[1])):
             about, body = named[1], pair[2]
             pair = KEY_VALUE.match(body)
         if pair and len(sentences(pair[2])) > 1:
-            context, body = f"{heading} {pair[1]}".strip(), pair[2]
+            context, body = f"{self.heading} {pair[1]}".strip(), pair[2]
         elif pair:
             label = pair[1].strip()
-        for sentence in sentences(body):
-            given = source == "given" and body != line
-            if _usable(sentence, label, heading, "data" if given else source):
-                value = pair[2].strip() if pair and label else None
-                units.append(Unit(sentence, context, source, about, label, value))
-    return units
+        value = pair[2].strip() if pair and label else None
+        source = "data" if self.source == "given" and body != line else self.source
+        return [
+            Unit(sentence, context, self.source, about, label, value,
+                 item=not place and bool(BULLET.match(line)), document=self.document)
+            for place, sentence in enumerate(sentences(body))
+            if _usable(sentence, label, self.heading, source)
+        ]  # fmt: skip
 
 
 def _usable(sentence: str, label: str, heading: str, source: str) -> bool:
@@ -218,6 +277,8 @@ def json_units(value: Any, source: str, context: str = "", owner: str = "") -> l
     if isinstance(value, dict):
         return _object_units(value, source, context, owner)
     if isinstance(value, list):
+        if value and all(isinstance(item, str) and len(item) > WORDS for item in value):
+            return [Unit(item, context, source, owner, item=True) for item in value]
         if all(not isinstance(item, (dict, list)) for item in value):
             return [_scalar(context or "list", value, source, "", owner)] if value else []
         return [unit for item in value for unit in json_units(item, source, context, owner)]

@@ -69,10 +69,10 @@ class LlmService:
         return self._complete(parse(body))
 
     def _complete(self, chat: Chat) -> Response:
-        if self._latency_s:
-            self._state.stopping.wait(self._latency_s)
         with self._lock:
             scripted = self._script.popleft() if self._script else None
+        if self._latency_s:
+            self._state.stopping.wait(self._latency_s)
         if isinstance(scripted, dict) and {"raw", "status"} & set(scripted):
             return _verbatim(scripted)
         message = self._message(chat, scripted)

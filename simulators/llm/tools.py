@@ -65,7 +65,7 @@ def forced(tool: Tool, chat: Chat, material: Material) -> dict[str, Any]:
 
 
 def _scores(chat: Chat, material: Material) -> list[tuple[float, Tool]]:
-    query = asked(material.question) - {name.lower() for name in material.ids}
+    query = material.query
     if len(query) < 2:
         # The task stands in the instructions, the question only hands over data.
         query = asked("\n".join(m.content for m in chat.messages if m.role == "system"))

@@ -25,3 +25,40 @@ document.addEventListener("submit", (event) => {
 window.addEventListener("pageshow", () => {
   document.querySelectorAll("[data-once]").forEach((form) => delete form.dataset.sent);
 });
+
+// The link past the menu moves the focus, not only the view.
+document.addEventListener("click", (event) => {
+  const content = event.target.closest(".iit-skip") && document.getElementById("content");
+  if (!content) return;
+  event.preventDefault();
+  content.tabIndex = -1;
+  content.focus();
+});
+
+// Escape closes what is open: the folded part that holds the focus, else the menus of the page.
+document.addEventListener("keydown", (event) => {
+  // Within an input method Escape gives up a candidate.
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+  const folded = event.target.closest("details.iit-folded[open]");
+  if (folded) {
+    folded.open = false;
+    folded.querySelector("summary").focus();
+    return;
+  }
+  // Unfold's menus close on a click beside them, and on nothing else.
+  document.body.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+});
+
+// Unfold's openers are links without an address: the keyboard must reach and press them, too.
+const OPENERS = "[x-on\\:click]:is(.cursor-pointer, .material-symbols-outlined):not([href], button, input)";
+document.addEventListener("alpine:initialized", () => {
+  document.querySelectorAll(OPENERS).forEach((opener) => {
+    opener.tabIndex = 0;
+    opener.setAttribute("role", "button");
+  });
+});
+document.addEventListener("keydown", (event) => {
+  if (!["Enter", " "].includes(event.key) || !event.target.matches(OPENERS)) return;
+  event.preventDefault();
+  event.target.click();
+});

@@ -179,6 +179,8 @@ def test_what_is_read_only_refuses_writing(
     path = f"/api/v1/{resource}/" if method == "post" else f"/api/v1/{resource}/{pk}/"
     answer = getattr(login("root"), method)(path, {}, format="json")
     assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert method.upper() in answer.json()["title"]
+    assert answer.json()["title"] == answer.json()["detail"]
 
 
 @pytest.mark.parametrize("resource", RESOURCES)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from playwright.sync_api import Page, expect
 
 from engines import sop
 from engines.models import Review, TaskRun
@@ -127,3 +128,32 @@ def chromium() -> Iterator[Any]:
         yield browser
         browser.close()
     patch.undo()
+
+
+@pytest.fixture
+def page(chromium: Any, live_server: Any, study: Any) -> Iterator[Page]:
+    """A page that may ask its own server only and must not complain; the live server commits the study."""
+    context = chromium.new_context(base_url=live_server.url, locale="zh-CN")
+    found: Page = context.new_page()
+    problems: list[str] = []
+    found.on(
+        "request",
+        lambda sent: problems.append(sent.url) if _is_foreign(sent.url, live_server.url) else None,
+    )
+    found.on("pageerror", lambda error: problems.append(str(error)))
+    found.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+    yield found
+    context.close()
+    assert problems == []
+
+
+def _is_foreign(url: str, own: str) -> bool:
+    return not url.startswith((own, "data:", "blob:"))
+
+
+def log_in(page: Page, study: Any, name: str) -> None:
+    page.goto("/admin/")
+    page.fill("[name=username]", name)
+    page.fill("[name=password]", study.run["logins"][name]["password"])
+    page.click("#login-form [type=submit]")
+    expect(page.locator("#nav-sidebar-apps")).to_be_visible()

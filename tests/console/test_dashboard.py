@@ -12,7 +12,7 @@ from django.utils.timezone import now
 
 from engines.models import TaskRun
 from memory.models import WeeklyReport
-from projects.models import Heartbeat, SyncState
+from projects.models import Heartbeat, Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
 from wechat.models import OutboxMessage
 
@@ -81,3 +81,45 @@ def test_a_quiet_study_says_so(as_user: Callable[..., Client]) -> None:
     text = home(as_user("wanghushi"))
     assert "No review waits for a decision." in text
     assert "Nothing ran in the last 7 days." in text
+
+
+def test_a_site_reads_no_figure_of_the_whole_study(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    """design.md 9.7: only their site, in statistics too."""
+    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
+    assert newest is not None
+    newest.metrics = {"enrolled": 2, "enrolled_total": 717, "target": 934, "completion": 50}
+    newest.save()
+    Subject.objects.filter(project=study.project, site="site_b", record_id="P022").update(
+        is_present=False
+    )
+    own = Subject.objects.filter(project=study.project, site="site_b", is_present=True).count()
+    everyone = Subject.objects.filter(project=study.project, is_present=True).count()
+    assert own != everyone
+
+    card = figures(as_user("crc_b"))
+    assert str(own) in card
+    assert not {"717", "934", str(everyone)} & set(card.split())
+    assert "717" in figures(as_user("zhangyi"))
+
+
+def test_who_belongs_to_a_site_and_to_the_whole_reads_the_whole(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
+    assert newest is not None
+    newest.metrics = {"enrolled_total": 717}
+    newest.save()
+    crc = study["crc_b"]
+    crc.site = ""
+    crc.save()
+    assert "717" in figures(as_user("crc_b"))
+
+
+def figures(client: Client) -> str:
+    """The text of the study's card."""
+    page = client.get("/admin/").content.decode()
+    card = re.search(r'<article[^>]*data-test="study">(.*?)</article>', page, re.DOTALL)
+    assert card
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", card[1]))

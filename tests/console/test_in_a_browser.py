@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from engines import sop
 from engines.models import TaskRun
+from engines.sop.batches import advance
 from memory.models import ProjectMemory
+from memory.services import save_memory
 from projects.models import AuditEntry
+from skills.models import FieldMapping, Skill
+from tests.console.conftest import log_in
+from tests.engines.sop.kit import human, new_skill
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def study(transactional_db: None, stand_ins: Any) -> Any:
-    """The demo study, committed: the server reads it from its own threads."""
-    from tests.support.study import seed_study
-
-    return seed_study(stand_ins)
-
-
-@pytest.fixture
-def page(chromium: Any, live_server: Any, study: Any) -> Iterator[Page]:
-    """A page that may ask its own server only and must not complain."""
-    context = chromium.new_context(base_url=live_server.url, locale="zh-CN")
-    found: Page = context.new_page()
-    problems: list[str] = []
-    found.on(
-        "request",
-        lambda sent: problems.append(sent.url) if _is_foreign(sent.url, live_server.url) else None,
-    )
-    found.on("pageerror", lambda error: problems.append(str(error)))
-    found.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
-    yield found
-    context.close()
-    assert problems == []
-
-
-def _is_foreign(url: str, own: str) -> bool:
-    return not url.startswith((own, "data:", "blob:"))
-
-
-def log_in(page: Page, study: Any, name: str) -> None:
-    page.goto("/admin/")
-    page.fill("[name=username]", name)
-    page.fill("[name=password]", study.run["logins"][name]["password"])
-    page.click("#login-form [type=submit]")
-    expect(page.locator("#nav-sidebar-apps")).to_be_visible()
 
 
 def test_the_first_page_after_the_login(page: Page, study: Any) -> None:
@@ -132,6 +102,108 @@ def test_hot_memory_is_edited_with_a_preview(page: Page, study: Any) -> None:
     assert memory.last_updated_by == "zhangyi"
 
 
+def test_a_workflow_is_checked_while_it_is_written(page: Page, study: Any) -> None:
+    skill = Skill.objects.get(project=study.project, skill_type="qc_process")
+    log_in(page, study, "admin")
+    page.goto(f"/admin/skills/skill/{skill.pk}/change/")
+    box, shown = page.locator("#id_config"), page.locator("#skill-check")
+    expect(shown.locator("svg")).to_be_visible()
+    expect(shown.locator("[data-line]")).to_have_count(0)
+    config = json.loads(box.input_value())
+    config["nodes"][config["start_node"]]["on_fail"] = "nowhere"
+    text = json.dumps(config, indent=2, ensure_ascii=False)
+    box.fill(text)
+    problem = shown.locator("[data-line]").first
+    expect(problem).to_be_visible()
+    expect(shown.locator("svg .is-bad").first).to_be_visible()
+    problem.focus()
+    page.keyboard.press("Enter")
+    expect(box).to_be_focused()
+    marked = box.evaluate("box => box.value.slice(box.selectionStart, box.selectionEnd)")
+    assert marked.strip().startswith('"on_fail": "nowhere"')
+    box.fill('{"a": ')
+    expect(shown.locator("svg")).to_have_count(0)
+    skill.refresh_from_db()
+    assert skill.config != config
+
+
+def test_a_batch_shows_its_progress_by_itself(page: Page, study: Any) -> None:
+    skill = new_skill(study, {"ask": human()})
+    batch = sop.start_batch(
+        project=study.project, skill=skill, record_ids=["P001", "P002"], actor="zhangyi"
+    )
+    log_in(page, study, "zhangyi")
+    page.goto(f"/admin/engines/batch/{batch.pk}/change/")
+    done = page.locator("#batch-progress progress")
+    expect(done).to_have_attribute("value", "0")
+    for run in batch.runs.all():
+        sop.drive(run.pk)
+    advance(batch.pk)
+    expect(done).to_have_attribute("value", "2", timeout=20_000)
+    expect(page.locator("#batch-progress[data-goes-on]")).to_have_count(0)
+
+
+def test_one_box_ticks_all_proposals(page: Page, study: Any) -> None:
+    log_in(page, study, "admin")
+    page.goto("/admin/skills/fieldmapping/propose/")
+    boxes = page.locator("#proposals tbody input[type=checkbox]")
+    count = boxes.count()
+    page.locator("#proposals thead input").check()
+    expect(page.locator("#proposals tbody input:checked")).to_have_count(count)
+    before = FieldMapping.objects.count()
+    page.locator("#proposals thead input").uncheck()
+    boxes.first.check()
+    page.locator("form[data-once] button[type=submit]").click()
+    expect(boxes).to_have_count(count - 1)
+    assert FieldMapping.objects.count() == before + 1
+
+
+def test_a_tab_shows_its_own_rows_first(page: Page, study: Any) -> None:
+    memory = ProjectMemory.objects.get(project=study.project)
+    log_in(page, study, "admin")
+    page.goto(f"/admin/memory/projectmemory/{memory.pk}/change/")
+    lines = page.locator("[data-test=lines]")
+    expect(lines).to_be_visible()
+    page.get_by_role("link", name="历史版本").click()
+    expect(lines).to_be_hidden()
+    expect(page.locator("#versions-group")).to_be_visible()
+
+
+def test_the_later_writer_sees_the_conflict_at_once(page: Page, study: Any) -> None:
+    memory = ProjectMemory.objects.get(project=study.project)
+    log_in(page, study, "admin")
+    page.goto(f"/admin/memory/projectmemory/{memory.pk}/change/")
+    save_memory(
+        project=study.project,
+        content=memory.content + "\n- 新的一行\n",
+        actor="zhangyi",
+        base_version=1,
+    )
+    page.locator("[name=content]").fill(memory.content + "\n- 另一行\n")
+    page.locator("[name=_continue]").first.click()
+    expect(page.get_by_text("请更正以下错误").first).to_be_in_viewport()
+    expect(page.locator("[name=content]")).to_be_in_viewport()
+
+
+def test_nothing_is_wider_than_the_screen(
+    page: Page, study: Any, suspended: Callable[[str], TaskRun]
+) -> None:
+    run = suspended("P002")
+    review = sop.open_review(run)
+    assert review is not None
+    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+    log_in(page, study, "admin")
+    for width in (1360, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for path in (
+            f"engines/review/{review.pk}/change/", "engines/taskrun/order/", "what-would-be-sent/",
+            f"projects/dictionary/{study.project.pk}/change/",
+        ):  # fmt: skip
+            page.goto(f"/admin/{path}")
+            over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert page.evaluate(over) == 0, (width, path)
+
+
 def test_language_and_theme_are_switched(page: Page, study: Any) -> None:
     log_in(page, study, "admin")
     expect(page.locator("h1")).to_contain_text("工作台首页")
@@ -151,6 +223,7 @@ def test_no_page_asks_anybody_else(
     log_in(page, study, "admin")
     for path in (
         "engines/taskrun/", f"engines/taskrun/{run.pk}/change/", "engines/pendingaction/",
+        "engines/batch/", "skills/fieldmapping/", "skills/fieldmapping/propose/",
         "skills/skill/", "skills/skill/add/", f"projects/project/{study.project.pk}/change/",
         "projects/auditentry/", "wechat/outboxmessage/", "django_celery_beat/periodictask/",
         "auth/user/add/", "password_change/",
@@ -159,3 +232,19 @@ def test_no_page_asks_anybody_else(
         assert answer is not None
         assert answer.status == 200, path
         expect(page.locator("h1").first).to_be_visible()
+
+
+def test_the_filtered_list_is_downloaded(
+    page: Page, study: Any, suspended: Callable[[str], TaskRun]
+) -> None:
+    suspended("P002"), suspended("P022")
+    log_in(page, study, "zhangyi")
+    page.goto("/admin/engines/pendingaction/?q=P022")
+    with page.expect_download() as begun:
+        page.locator("a[href='/admin/engines/pendingaction/export/?q=P022']").click()
+    assert begun.value.suggested_filename.startswith("LUNG-IIT")
+    assert begun.value.suggested_filename.endswith(".csv")
+    text = begun.value.path().read_text("utf-8-sig")
+    assert text.startswith("受试者,")
+    assert "P022" in text
+    assert "P002" not in text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from memory.models import ProjectMemory, WeeklyReport
+from memory.models import MemoryProposal, ProjectMemory, WeeklyReport
 
 PREVIEW = "/admin/markdown-preview/"
 
@@ -127,3 +127,34 @@ def test_the_preview_is_for_members(as_user: Callable[..., Client], study: Any) 
 def test_nothing_can_be_uploaded(as_user: Callable[..., Client]) -> None:
     for url in ("/markdownx/upload/", "/markdownx/markdownify/"):
         assert as_user("admin").post(url).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("choice", "state"), [("accept_proposals", "applied"), ("refuse_proposals", "refused")]
+)
+def test_a_proposal_is_decided_on_its_page(
+    as_user: Callable[..., Client], memory: ProjectMemory, choice: str, state: str
+) -> None:
+    proposal = MemoryProposal.objects.create(
+        project=memory.project,
+        action=MemoryProposal.Action.ADD,
+        section="current",
+        new="- 提议的一行",
+        author="system_daily_job",
+        key="one",
+    )
+    client = as_user("zhangyi")
+    url = f"/admin/memory/memoryproposal/{proposal.pk}/change/"
+    page = client.get(url).content.decode()
+    assert "当前状态 (Active Context)" in page
+    form = page[page.index('data-test="decide"') :]
+    assert f'name="action" value="{choice}"' in form
+    assert f'name="_selected_action" value="{proposal.pk}"' in form
+    client.post(
+        "/admin/memory/memoryproposal/", {"action": choice, "_selected_action": proposal.pk}
+    )
+    proposal.refresh_from_db()
+    memory.refresh_from_db()
+    assert (proposal.state, proposal.decided_by) == (state, "zhangyi")
+    assert ("- 提议的一行" in memory.content) is (state == "applied")
+    assert 'data-test="decide"' not in client.get(url).content.decode()

@@ -39,7 +39,7 @@ def test_the_button_starts_a_new_run_and_shows_it(
     page = repeat(client, ended)
 
     again = TaskRun.objects.get(rerun_of=ended)
-    assert (again.status, again.triggered_by) == ("RUNNING", "wanghushi")
+    assert (again.status, again.triggered_by) == ("SUSPENDED", "wanghushi")
     assert "Started again." in page
     assert f"{RUNS}{ended.pk}/change/" in page
     assert f"{RUNS}{again.pk}/change/" in client.get(f"{RUNS}{ended.pk}/change/").content.decode()

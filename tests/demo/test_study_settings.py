@@ -110,3 +110,9 @@ def test_members_are_the_four_personas() -> None:
 def test_record_ids_match_the_project_pattern() -> None:
     pattern = load("project.json")["record_id_pattern"]
     assert all(re.fullmatch(pattern, row["record"]) for row in records())
+
+
+def test_the_name_of_the_study_does_not_repeat_its_code() -> None:
+    """Titles put the code before it."""
+    project = load("project.json")
+    assert project["code"] not in project["name"]

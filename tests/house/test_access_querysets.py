@@ -13,7 +13,14 @@ from django.db.models import Model
 from django.utils.timezone import now
 
 from engines.models import AgentTrace, PendingAction, Review, TaskRun
-from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
+from memory.models import (
+    ConversationHistory,
+    MemoryQuestion,
+    ProjectMemory,
+    UserMemory,
+    UserProfile,
+    WeeklyReport,
+)
 from projects import audit
 from projects.access import OwnQuerySet, RecordQuerySet, ScopedQuerySet, SiteQuerySet
 from projects.db import atomic
@@ -122,6 +129,12 @@ OF_A_PERSON: dict[type[Model], Callable[[Project, str], Model]] = {
     ),
     UserMemory: lambda project, userid: UserMemory.objects.create(
         project=project, user_id=userid, memory_type="FACT", importance=1, field="f", content="c"
+    ),
+    UserProfile: lambda project, userid: UserProfile.objects.create(
+        project=project, user_id=userid, last_at=now()
+    ),
+    MemoryQuestion: lambda project, userid: MemoryQuestion.objects.create(
+        project=project, user_id=userid, field="f", options=[]
     ),
 }
 OF_THE_STUDY: dict[type[Model], Callable[[Project], Model]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -25,10 +26,19 @@ CHILDREN = {"simulators", "web", "worker", "beat"}
 
 
 def free_ports() -> tuple[int, int]:
-    with socket.socket() as first, socket.socket() as second:
-        for probe in (first, second):
-            probe.bind(("127.0.0.1", 0))
-        return first.getsockname()[1], second.getsockname()[1]
+    """Two ports that stay free while a child is down.
+
+    Below those the kernel gives to outgoing connections, of which the tests beside this one make many.
+    """
+    found = []
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+    return found[0], found[1]
 
 
 class Demo:
@@ -187,7 +197,7 @@ def test_the_whole_life_of_a_demo(demo: Demo) -> None:
         after = demo.run()["pids"]
         assert {other: pid for other, pid in after.items() if other != name} == {
             other: pid for other, pid in before.items() if other != name
-        }
+        }, demo.log
     until(lambda: demo.status("/simulator/") == 200)
     until(lambda: len(demo.get("/api/v1/visits/?record_id=P001")["results"]) > 3)
     assert not [line for line in demo.log.splitlines() if "ended (0)" in line]

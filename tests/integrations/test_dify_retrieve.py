@@ -268,3 +268,16 @@ def test_an_error_repeats_neither_question_nor_key() -> None:
 def test_a_dataset_id_is_a_uuid() -> None:
     with pytest.raises(ValueError, match="UUID"):
         client("http://127.0.0.1/v1", dataset="../documents")
+
+
+@pytest.mark.parametrize("broken", [{"document": "方案"}, {"document": ["方案"]}])
+def test_a_segment_of_another_shape_is_no_passage(broken: dict[str, Any]) -> None:
+    with pytest.raises(DifyProtocolError):
+        ask(record(1, 0.9, **broken))
+    with pytest.raises(DifyProtocolError):
+        ask({**record(1, 0.9), "child_chunks": 3})
+
+
+@pytest.mark.parametrize("position", ["3", None, [], {"a": 1}])
+def test_a_position_that_is_no_number_is_left_out(position: Any) -> None:
+    assert [p.position for p in ask(record(1, 0.9, position=position))] == [0]

@@ -25,7 +25,7 @@ VALUES = {
 }
 SECRETS = [value for values in VALUES.values() for value in values]
 KNOWN = Known.of(VALUES, keep=["P001", "7", "13912345678"])
-GAPS = ("", " ", "  ", "\u3000", "-", ".", "·", "\u200b", "_")
+GAPS = ("", " ", "  ", "\u3000", "-", "—", ".", "·", "•", "\u200b", "_", ",", "/", "|")
 AROUND = st.text(
     st.characters(blacklist_categories=["Cs"]) | st.sampled_from("患者的电话为,。 P001"),
     max_size=30,
@@ -33,7 +33,7 @@ AROUND = st.text(
 
 
 def bare(text: str) -> str:
-    return re.sub(r"[\s·._/-]", "", text).casefold()
+    return re.sub(r"[\s·•.,|_/—-]", "", text).casefold()
 
 
 def wide(text: str) -> str:

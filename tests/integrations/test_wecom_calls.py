@@ -199,6 +199,17 @@ def test_an_http_error_is_tried_again(wecom: WecomSim, status: int) -> None:
     assert (failed.kind, failed.detail) == (Kind.RETRY, f"HTTP {status}")
 
 
+def test_a_gateway_that_waited_in_vain_is_ambiguous(wecom: WecomSim) -> None:
+    """O14: a 504 is a read time-out between the gateway and WeCom."""
+    wecom.fault(SEND, "status", 504)
+    assert error(wecom.client().send(text())).kind is Kind.AMBIGUOUS
+
+
+def test_gettoken_behind_a_gateway_that_waited_in_vain_sent_nothing(wecom: WecomSim) -> None:
+    wecom.fault(GETTOKEN, "status", 504)
+    assert error(wecom.client().send(text())).kind is Kind.RETRY
+
+
 def test_a_redirect_is_not_followed(wecom: WecomSim) -> None:
     wecom.fault(SEND, "status", 302)
     assert error(wecom.client().send(text())).kind is Kind.RETRY

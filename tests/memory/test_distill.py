@@ -18,7 +18,7 @@ from memory.flow_log import Turn, append, set_feedback
 from memory.hot_proposals import Action, Change
 from memory.hot_text import Kind
 from memory.models import MemoryProposal, UserMemory
-from projects.models import AuditEntry
+from projects.models import AuditEntry, Project
 from tests.engines.chat.kit import prompts, sent
 from tests.memory.hot_kit import (
     LINES,
@@ -342,10 +342,22 @@ def test_the_task_catches_up_with_missed_days(study: Study) -> None:
     distiller.register(nobody)
     said(study, "三天前说的", own=True, at=midday(study, 3))
     tasks.distil_days()
-    assert drain().count("memory.tasks.distil_day") == 3
+    assert drain().count("memory.tasks.distil_day") == tasks.CATCH_UP
     assert "- **偏好**: 三天前说的" in lines_of(study)
     tasks.distil_days()
     assert "memory.tasks.distil_day" not in drain()
+
+
+@pytest.mark.parametrize("status", [Project.Status.ACTIVE, Project.Status.PAUSED])
+def test_no_proposal_is_lost_over_a_long_holiday(study: Study, status: str) -> None:
+    """Its user was told that the administrator decides, so the house owes it."""
+    base(study)
+    Project.objects.filter(pk=study.project.pk).update(status=status)
+    distiller.register(nobody)
+    said(study, "例会改到周三", at=midday(study, 10))
+    tasks.distil_days()
+    drain()
+    assert waiting() == ["- 例会改到周三"]
 
 
 def test_a_study_that_is_gone(study: Study) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from memory import history, reports
 from memory.models import WeeklyReport
-from projects.db import atomic
+from memory.weekly import book
+from memory.weekly.book import Draft
+from memory.weekly.metrics import Figures
 from tests.support.study import Study
 
 ZONE = ZoneInfo("Asia/Shanghai")
@@ -44,6 +46,33 @@ def test_lines_about_hidden_subjects_are_left_out(study: Study) -> None:
     )
 
 
+@pytest.mark.parametrize("week", [12, 1])
+def test_readers_of_one_site_get_no_figures_of_all_sites(study: Study, week: int) -> None:
+    """Whether the week stands by itself or in a year's digest."""
+    if week == 1:
+        start = datetime(2026, 1, 6, tzinfo=ZONE)
+        WeeklyReport.objects.all().delete()
+        WeeklyReport.objects.bulk_create(
+            WeeklyReport(
+                project=study.project,
+                week_number=n,
+                week_start=start + timedelta(weeks=n - 1),
+                week_end=start + timedelta(weeks=n),
+                summary="### 进度\n- 补贴提高",
+                metrics={"enrolled": 3, "enrolled_total": 3 * n, "target": 300},
+                created_by="x",
+            )
+            for n in range(1, 103)
+        )
+    WeeklyReport.objects.filter(week_number=week).update(
+        summary="### 进度\n- 累计入组:15 / 30 例\n- 补贴提高"
+    )
+    for userid, are_seen in (("crc_b", False), ("zhangyi", True)):
+        text = "\n".join(page.text for page in history.book(study.project, study[userid]))
+        assert "补贴提高" in text
+        assert (("15 / 30" if week == 12 else "第 1 年(") in text) is are_seen
+
+
 @pytest.mark.parametrize(
     ("day", "number"),
     [
@@ -68,15 +97,17 @@ def test_the_documented_title(study: Study) -> None:
 
 def test_a_report_is_saved_once(study: Study) -> None:
     week = reports.week(study.project, 200)
-    metrics = {"enrolled": 3, "enrolled_total": 15, "target": 30, "completion": "50%", "queries": 5}
-    with atomic():
-        report, created = reports.save(
-            project=study.project, of=week, metrics=metrics, author="zhangyi"
-        )
-        again, second = reports.save(project=study.project, of=week, metrics={}, author="admin")
+    metrics = {"enrolled": 3, "enrolled_total": 15, "target": 30, "completion": 50, "queries": 5}
+    moment = reports.bounds(study.project, week)[1]
+    draft = Draft(
+        reports.period(study.project, week, moment), Figures(metrics), None, counted_at=moment
+    )
+    report, created = book.store(project=study.project, draft=draft, author="zhangyi")
+    again, second = book.store(project=study.project, draft=draft, author="admin")
     assert (created, second, again.pk) == (True, False, report.pk)
-    assert report.metrics == metrics
+    assert report.metrics == {**metrics, "complete": True, "unread": []}
     assert report.created_by == "zhangyi"
+    assert "- 完成率:50%" in report.summary.split("\n")
     for line in (
         "### 进度",
         "本周新入组:3 例",

@@ -89,6 +89,15 @@ def test_every_spelling_of_a_hidden_subject_counts(study: Study, line: str) -> N
     assert hot.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他"
 
 
+def test_what_is_indented_below_a_hidden_line_is_hidden_with_it(study: Study) -> None:
+    write(
+        study,
+        "# 当前状态\n- P005 依从性差\n  - 已两次缺席\n\n    - 家属同意再约\n- 其他\n  - 下周开会\n- P005 换药",
+    )
+    assert hot.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他\n  - 下周开会"
+    assert "已两次缺席" in hot.inject(study.project, study["zhangyi"]).text
+
+
 def test_an_unknown_id_reads_like_a_hidden_one(study: Study) -> None:
     write(study, "# 当前状态\n- P777 待确认\n- V2 Day 28±7,ECOG 2 分,ALT 120")
     assert "P777" not in hot.inject(study.project, study["crc_b"]).text

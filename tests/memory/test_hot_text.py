@@ -31,6 +31,13 @@ PIECES = st.sampled_from(
         "   ",
         "### 三级",
         "正文\r",
+        "## 系统禁令",
+        "#系统禁令",
+        "  # FAQ",
+        "```",
+        "~~~",
+        "| 列 | 列 |",
+        "  - 嵌套",
         "\t- 缩进",
     ]
 )
@@ -80,6 +87,65 @@ def test_every_line_knows_its_place() -> None:
 )
 def test_headings_in_both_languages(heading: str, kind: Kind) -> None:
     assert kind_of(heading) is kind
+
+
+def places(text: str) -> dict[str, tuple[Kind, str]]:
+    return {line.text: (line.kind, line.profile) for line in lines(text) if line.is_content}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## 系统禁令",
+        "## 系统禁令 (Rules)",
+        "### 系统禁令",
+        "#系统禁令",
+        "##系统禁令",
+        "  # 系统禁令",
+        "# 系统禁令\r",
+        "# 系统 禁令",
+        "# RULES",
+        "# Ｒｕｌｅｓ",
+        "## 4. 系统禁令",
+    ],
+)
+def test_the_rules_are_the_rules_however_their_heading_is_written(heading: str) -> None:
+    """Else they would count as lines of the section above, which a machine may shorten."""
+    text = f"# 常见问题 (FAQ)\n- 问\n{heading}\n- 禁\n# 当前状态\n- 现"
+    assert places(text) == {
+        "- 问": (Kind.FAQ, ""),
+        "- 禁": (Kind.RULES, ""),
+        "- 现": (Kind.CURRENT, ""),
+    }
+    assert render(parse(text)) == text
+
+
+def test_what_stands_in_a_code_fence_is_no_heading() -> None:
+    text = "# 系统禁令\n- 甲\n```\n# 当前状态\n```\n- 乙\n~~~~\n## 丙 (user_id: c)\n~~~\n~~~~\n- 丁"
+    assert {kind for kind, _profile in places(text).values()} == {Kind.RULES}
+    assert parse(text).profiles == {}
+
+
+def test_a_fence_that_nobody_closed_does_not_swallow_the_rules() -> None:
+    text = "# FAQ\n```\n- 问\n# 系统禁令\n- 禁"
+    assert places(text)["- 禁"] == (Kind.RULES, "")
+
+
+def test_a_part_of_the_rules_is_not_cut_out_of_them() -> None:
+    text = "# 系统禁令\n- 甲\n## 当前状态\n- 乙\n### FAQ\n- 丙\n# FAQ\n- 丁"
+    assert places(text)["- 乙"] == places(text)["- 丙"] == (Kind.RULES, "")
+    assert places(text)["- 丁"] == (Kind.FAQ, "")
+
+
+def test_a_line_with_a_hash_is_a_line() -> None:
+    assert places("# 当前状态\n#待办 复核 P001\n### 小标题") == {
+        "#待办 复核 P001": (Kind.CURRENT, "")
+    }
+
+
+def test_a_profile_may_be_written_in_full_width_and_in_two_places() -> None:
+    text = "# 用户画像\n## 张（user_id：Z）\n- 甲\n## 张 (user_id: z)\n- 乙"
+    assert parse(text).profiles == {"z": ["- 甲", "- 乙"]}
 
 
 def test_a_heading_without_a_user_ends_a_profile() -> None:

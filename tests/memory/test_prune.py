@@ -122,3 +122,16 @@ def test_injection_never_drops_a_heading_above_a_line_it_keeps(study: Study) -> 
     for n in range(40):
         if f"- 偏好{n}:" in shown:
             assert hot.profile_of(shown, f"u{n}")[1:] == [f"- 偏好{n}:{LONG}"]
+
+
+@pytest.mark.parametrize("heading", ["## 系统禁令", "#系统禁令", "  # 系统禁令"])
+def test_rules_under_an_odd_heading_are_not_shortened(study: Study, heading: str) -> None:
+    rules = [f"- 禁令{n}:{LONG}" for n in range(6)]
+    faq = [f"- 问题{n}:{LONG}" for n in range(60)]
+    base(study, "# 常见问题 (FAQ)", heading, *rules, "# FAQ", *faq)
+    proposal = prune(study.project)
+    assert proposal is not None
+    assert not set(rules) & set(proposal.old.split("\n"))
+    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    assert set(rules) <= set(lines_of(study))
+    assert all(rule in hot.inject(study.project, study["crc_b"]).text for rule in rules)

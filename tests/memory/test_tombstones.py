@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -35,6 +36,8 @@ from tests.support.study import Study
 WRONG = "- 入组质控不需要查年龄"
 WATCH = "- 重点关注 P005 患者依从性差,需每日提醒"
 STYLE = "- **偏好**: 只要看结果"
+LIMIT = "- 回复不超过 100 字"
+FRIDAY = "- 周五下午不发提醒"
 
 RESTATED = {
     "verbatim": (WRONG, ["- 入组质控不需要查年龄"]),
@@ -45,6 +48,9 @@ RESTATED = {
     "split in two": (WATCH, ["- P005 患者依从性差", "- P005 需每日提醒"]),
     "split across the comma": (WATCH, ["- 重点关注 P005", "- 依从性差的 P005 每天提醒"]),
     "merged": (WRONG, ["- 本周目标:完成 3 例入组;入组质控不需要查年龄"]),
+    "the other way round": (WRONG, ["- 年龄:入组质控可忽略"]),
+    "a limit put otherwise": (LIMIT, ["- **偏好**: 每次答复最多一百字", "- 100字以内回复"]),
+    "another day's name": (FRIDAY, ["- 提醒不要在星期五下午发", "- 周五午后勿推送提醒"]),
     "merged and reworded": (WATCH, ["- 当前阶段冲刺期,另外 P005 患者依从性不好,要天天提醒"]),
 }
 
@@ -111,12 +117,14 @@ def test_the_last_door_is_shut_too(study: Study, name: str) -> None:
         "- P003 患者依从性差,需每日提醒",
         "- P005 已完成第二次访视",
         "- 下周起两人轮值",
+        "- 入组质控需要查年龄",
+        "- 提醒周五上午发",
     ],
 )
 def test_other_lines_come_in(study: Study, line: str) -> None:
-    base(study, *LINES[:10], WRONG, WATCH, *LINES[10:])
-    kill(study, WRONG)
-    kill(study, WATCH)
+    base(study, *LINES[:10], WRONG, WATCH, FRIDAY, *LINES[10:])
+    for gone in (WRONG, WATCH, FRIDAY):
+        kill(study, gone)
     save_memory(
         project=study.project,
         content="\n".join([*LINES[:10], line, *LINES[10:]]),
@@ -124,6 +132,22 @@ def test_other_lines_come_in(study: Study, line: str) -> None:
         base_version=current(study).version,
     )
     assert line in lines_of(study)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("- 回复用英文", "- 回复用中文"),
+        ("- 不要用缩写", "- 要用缩写"),
+        ("- 每周一上午例会", "- 每周五上午例会"),
+        ("- 周五上午不发提醒", "- 周五下午不发提醒"),
+        ("- 检验单由CRC上传", "- 检验单由PI签字"),
+        ("- 允许 ECOG 3 分患者入组", "- 不允许 ECOG 3 分患者入组"),
+        ("- 回复不超过一百字", "- 回复不超过三百字"),
+    ],
+)
+def test_another_statement_in_nearly_the_same_letters(one: str, other: str) -> None:
+    assert not wording.repeats(wording.pieces(one), wording.pieces(other))
 
 
 def test_new_figures_are_a_new_line(study: Study) -> None:
@@ -233,8 +257,11 @@ def test_the_table_does_not_repeat_what_was_removed(study: Study) -> None:
     kill(study, WATCH)
     stone = MemoryTombstone.objects.get()
     stored = f"{stone.digest} {stone.sketch} {stone.evidence} {stone}"
-    for word in ("P005", "依从", "提醒", "005"):
+    for word in ("P005", "依从", "提醒"):
         assert word not in stored
+    for piece in stone.sketch["pieces"]:
+        for name in ("grams", "numbers", "letters"):
+            assert all(re.fullmatch("[0-9a-f]{10}", item) for item in piece[name])
     entry = AuditEntry.objects.get(action="memory.remove")
     assert "依从" not in f"{entry.new} {entry.old} {entry.label} {entry.reason}"
 

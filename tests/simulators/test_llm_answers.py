@@ -101,6 +101,13 @@ def test_data_of_another_record_are_left_out(llm: Llm) -> None:
     assert llm.ask(data(rows), user("P002的年龄是多少")) == "P002：年龄:44。"
 
 
+@pytest.mark.parametrize("question", ["脱落的有多少例？", "脱落几例", "How many 脱落?"])
+def test_how_many_is_answered_by_a_number_and_not_by_a_list(llm: Llm, question: str) -> None:
+    value = {"脱落名单": "P001、P002、P004 等 3 例", "脱落人数": 3, "脱落原因": "失联"}
+    assert "脱落人数:3" in llm.ask(data(value), user(question))
+    assert "名单" not in llm.ask(data(value), user(question))
+
+
 TEXT = "受试者: P001\n年龄: 56\n性别: 女\n受试者: P002\n年龄: 44\n"
 
 

@@ -6,6 +6,7 @@ import http.client
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 from simulators.http import Headers, Request, Response
 from simulators.server import RunningServer, start_in_thread
 from simulators.state import State
+from tests.house.kit import until
 
 
 class Echo:
@@ -274,6 +276,17 @@ def test_delay_then_the_answer(core: Setup) -> None:
         core.http.get("/redcap/", timeout=0.05)
     core.fault(service="redcap", path="", kind="delay", value=0.01)
     assert core.http.get("/redcap/").json()["path"] == "/redcap/"
+
+
+def test_who_is_held_back_over_a_reset_takes_nothing_of_what_comes_after(core: Setup) -> None:
+    core.fault(service="redcap", path="", kind="delay", value=1)
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(core.http.get, "/redcap/")
+        assert until(lambda: core.log("redcap"))
+        core.http.post("/_control/reset")
+        with pytest.raises(httpx.TransportError):
+            held.result(30)
+    assert core.redcap.handled == 0
 
 
 def test_reset_comes_before_processing(core: Setup) -> None:

@@ -37,6 +37,17 @@ def test_field_and_vars_are_replaced() -> None:
     ]
 
 
+def test_names_that_missing_lists_are_replaced() -> None:
+    assert logic({"missing": ["age", "sex"]}) == {"missing": ["age_calculated", "sex"]}
+    assert logic({"missing": "age"}) == {"missing": "age_calculated"}
+    assert logic({"missing_some": [1, ["age", "ecog"]]}) == {
+        "missing_some": [1, ["age_calculated", "ecog_score"]]
+    }
+    assert logic({"missing": [{"if": [{"var": "age"}, "x", "y"]}]}) == {
+        "missing": [{"if": [{"var": "age_calculated"}, "x", "y"]}]
+    }
+
+
 def test_text_that_only_looks_like_an_alias_stays() -> None:
     assert logic({"==": [{"var": "sex"}, "age"]}) == {"==": [{"var": "sex"}, "age"]}
     assert logic({"age": 1}) == {"age": 1}

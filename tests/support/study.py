@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.core.management.color import no_style
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from demo import runfile, seed, stand_ins
 from projects import dictionary, roster
@@ -43,14 +44,37 @@ class Seeded:
         found = [(model, list(model._base_manager.all())) for model in _models()]
         return cls(run, [(model, rows) for model, rows in found if rows])
 
-    def copy(self) -> None:
-        """Insert the rows under their own keys, so that only the database does the work."""
-        for model, rows in self.rows:
-            model._base_manager.bulk_create(rows, ignore_conflicts=True)
+    @cached_property
+    def statements(self) -> list[tuple[str, Any]]:
+        """What inserts the rows under their own keys; rolled back, because it is only to be had by doing it."""
+        told: list[tuple[str, Any]] = []
+
+        def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            told.append((sql, params))
+            return execute(sql, params, many, context)
+
+        with transaction.atomic(), connection.execute_wrapper(note):
+            for model, rows in self.rows:
+                model._base_manager.bulk_create(rows, ignore_conflicts=True)
+            transaction.set_rollback(True)
         touched = [model for model, _rows in self.rows]
+        resets = connection.ops.sequence_reset_sql(no_style(), touched)
+        inserts = [(sql, params) for sql, params in told if sql.startswith("INSERT")]
+        return [*inserts, *((sql, None) for sql in resets)]
+
+    def copy(self) -> None:
+        """Put the rows into the tables, so that only the database does the work."""
         with connection.cursor() as cursor:
-            for statement in connection.ops.sequence_reset_sql(no_style(), touched):
-                cursor.execute(statement)
+            if connection.vendor == "postgresql":
+                cursor.execute(self._as_one)
+                return
+            for sql, params in self.statements:
+                cursor.execute(sql, params)
+
+    @cached_property
+    def _as_one(self) -> str:
+        with connection.cursor() as cursor:
+            return ";".join(cursor.mogrify(sql, params) for sql, params in self.statements)
 
 
 _first: list[Seeded] = []

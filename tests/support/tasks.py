@@ -5,6 +5,7 @@ from __future__ import annotations
 from queue import Empty
 
 from iit_manager.celery import app
+from projects import wakes
 
 
 def drain(limit: int = 500) -> list[str]:
@@ -13,6 +14,7 @@ def drain(limit: int = 500) -> list[str]:
     ran: list[str] = []
     with app.connection_for_read() as connection, connection.SimpleQueue("celery") as queue:
         for _ in range(limit):
+            wakes.flush()  # what the last task queued may still be on its way
             try:
                 message = queue.get(block=False)
             except Empty:

@@ -92,6 +92,7 @@ def test_every_kind_opens_a_stream(kind: str, body: dict[str, Any], content: str
     assert InboxMessage.objects.get().content == content
 
 
+@pytest.mark.usefixtures("subjects")
 def test_entering_is_greeted_at_once() -> None:
     assert "P001" in say(event("enter_chat"))["text"]["content"]
     assert say(event("enter_chat", user="ghost")) == {}

@@ -194,6 +194,9 @@ def test_the_latest_vote_wins_and_can_be_withdrawn(study: Study) -> None:
         vote(stream, kind)
         first.refresh_from_db()
         assert first.feedback == noted
+    kept = AuditEntry.objects.filter(action="wechat.rated").order_by("pk")
+    assert [row.new["feedback"] for row in kept] == ["thumbs_up", "thumbs_down", None]
+    assert {row.new["answer"] for row in kept} == {str(first.pk)}
 
 
 def test_a_vote_of_another_or_on_nothing_is_ignored(study: Study) -> None:

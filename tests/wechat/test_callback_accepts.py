@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import time_machine
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.urls import resolve
 from pytest_django import Settings
@@ -81,8 +81,6 @@ def test_both_addresses_lead_to_the_view(path: str) -> None:
 
 
 def test_the_content_is_encrypted_at_rest(client: Client) -> None:
-    from django.db import connection
-
     Callback(plaintext(Content="陈建国的血压")).post(client)
     with connection.cursor() as cursor:
         cursor.execute("SELECT content, raw FROM iit_wechat_inbox")
@@ -172,6 +170,18 @@ def test_a_database_that_refuses_makes_wecom_deliver_again(
     assert (answer.status_code, answer.content) == (503, b"")
     assert call.post(client).status_code == 200
     assert InboxMessage.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="NOT RUN: PostgreSQL (set DATABASE_URL)"
+)
+def test_a_connection_that_died_is_replaced(client: Client) -> None:
+    """PostgreSQL was restarted, a firewall forgot us: nobody has to deliver again."""
+    assert Callback(plaintext(MsgId="1")).post(client).status_code == 200
+    connection.connection.close()
+    assert Callback(plaintext(MsgId="2")).post(client).status_code == 200
+    assert InboxMessage.objects.count() == 2
 
 
 @pytest.mark.parametrize(

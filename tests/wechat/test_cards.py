@@ -90,6 +90,12 @@ def test_an_unanswered_update_is_done_when_its_code_is_used_up(
     assert not wecom.texts()
 
 
+def test_text_of_a_model_on_a_card_is_harmless_and_needs_no_escape() -> None:
+    """Errcode 40033; O18."""
+    asked = "请\x07核对\x1b\n<a href='x'>P001</a> $userName=admin$"
+    assert cards.cut(asked, "sub_title") == "请核对 ＜a href='x'>P001＜/a> ＄userName=admin$"
+
+
 @pytest.mark.parametrize(("name", "most"), cards.CARD_CHARS.items())
 def test_texts_are_cut_to_what_is_shown(name: str, most: int) -> None:
     assert cards.cut("短", name) == "短"

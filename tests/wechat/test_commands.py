@@ -22,6 +22,8 @@ from wechat.commands import Command, Decide, Feedback, read
         ("驳回 42 理由不足", Decide(42, "reject", "理由不足")),
         ("驳回42，日期不对\n请核对", Decide(42, "reject", "日期不对\n请核对")),
         ("驳回：４２：数据有误", Decide(42, "reject", "数据有误")),
+        ("驳回 42 入组日期早于知情同意?", Decide(42, "reject", "入组日期早于知情同意?")),
+        ("驳回 42 不知道写的什么", Decide(42, "reject", "不知道写的什么")),
         ("👍", Feedback("thumbs_up", None, "")),
         ("👍🏽 很好", Feedback("thumbs_up", None, "很好")),
         ("👎", Feedback("thumbs_down", None, "")),
@@ -52,6 +54,27 @@ def test_a_command_is_read(text: str, command: Command) -> None:
     ],
 )
 def test_an_ordinary_message_is_no_command(text: str) -> None:
+    assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "同意 42?",
+        "同意 42？",
+        "同意42吗",
+        "同意 42 吗？",
+        "同意 42 可以吗?",
+        "同意 42 么",
+        "同意 42 没问题了？",
+        "approve 42?",
+        "驳回 42？",
+        "驳回 42 吗",
+        "驳回 42 可以吗？",
+        "驳回 42 呢?",
+    ],
+)
+def test_a_question_decides_nothing(text: str) -> None:
     assert read(text) is None
 
 

@@ -141,7 +141,7 @@ def test_the_result_reaches_who_ordered_the_run(study: Study, suspend: Run) -> N
     review = suspend("P001", by="zhangyi")
     click(card_of(review).task_id, "approve", "wanghushi")
     work()
-    results = [text for text in outgoing("zhangyi") if "end_success" in text]
+    results = [text for text in outgoing("zhangyi") if "已完成" in text]
     assert len(results) == 1
     assert "P001" in results[0]
 
@@ -175,9 +175,10 @@ def test_a_click_of_who_has_no_say_changes_nothing(study: Study, suspend: Run) -
     work()
     review.refresh_from_db()
     assert review.status == Review.Status.OPEN
-    assert audited("wechat.decision_refused") == ["zhangyi"]
-    assert len(outgoing("crc_b")) == 1
-    assert str(review.pk) in outgoing("crc_b")[0]
+    assert sorted(audited("wechat.decision_refused")) == ["crc_b", "zhangyi"]
+    refusal = said("You have no say in this review.")
+    assert outgoing("crc_b") == [refusal]
+    assert outgoing("zhangyi")[-1] == refusal
     assert not payloads("card_update")
 
 
@@ -247,6 +248,38 @@ def test_a_rejection_by_card_needs_its_reason(study: Study, suspend: Run, select
     assert (review.status, review.reason) == (Review.Status.REJECTED, said("Data are wrong"))
 
 
+def item(*options: str, question: str = "reason") -> str:
+    shown = "".join(f"<OptionId>{option}</OptionId>" for option in options)
+    key = f"<QuestionKey>{question}</QuestionKey>"
+    return f"<SelectedItem>{key}<OptionIds>{shown}</OptionIds></SelectedItem>"
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "",
+        "<SelectedItem/>",
+        item(),
+        item("r_err", "r_src"),
+        item("r_err", "r_err"),
+        item("R_ERR"),
+        item("r_err", question="other"),
+        item("", question="") * 1000 + item("r_err"),
+        item("nonsense") + item("r_err"),
+    ],
+    ids=range(9),
+)
+def test_malformed_choices_are_no_reason(study: Study, suspend: Run, items: str) -> None:
+    """A7: neither a crash nor a reason that nobody chose."""
+    review = suspend("P001")
+    row = click(card_of(review).task_id, "reject", "wanghushi", SelectedItems=items)
+    work()
+    row.refresh_from_db()
+    review.refresh_from_db()
+    assert (row.status, review.status) == (InboxMessage.Status.DONE, Review.Status.OPEN)
+    assert f"驳回 {review.pk}" in outgoing("wanghushi")[-1]
+
+
 def test_an_approval_without_a_reason_says_so(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     click(card_of(review).task_id, "approve", "wanghushi", selected="nonsense")
@@ -293,6 +326,25 @@ def test_values_that_changed_are_asked_anew(study: Study, suspend: Run) -> None:
     assert review.status == Review.Status.APPROVED
 
 
+def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run) -> None:
+    """A5: the card with the old values loses its buttons although nobody has clicked it."""
+    review = suspend("P001")
+    old = card_of(review)
+    change(study)
+    receive(f"同意 {review.pk}", user="wanghushi")
+    work()
+    review.refresh_from_db()
+    assert (review.status, review.version) == (Review.Status.OPEN, 2)
+    assert len(outgoing("wanghushi")) == 1
+    old.refresh_from_db()
+    assert old.state == Card.State.CLOSED
+    assert [update["task_id"] for update in payloads("card_update")] == [old.task_id]
+    receive(f"同意 {review.pk}", user="wanghushi")
+    work()
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+
+
 def change(study: Study) -> None:
     """A CRC corrects a value of P001 in REDCap."""
     values = {"record": "P001", "event": "baseline_arm_1", "values": {"weight_kg": "77.7"}}
@@ -333,6 +385,7 @@ def test_not_yours_and_does_not_exist_read_the_same(study: Study, suspend: Run) 
     receive(f"同意 {review.pk}", user="crc_b")
     receive("同意 999999", user="crc_b")
     work()
+    assert audited("wechat.decision_refused") == ["crc_b"]
     yours, none = outgoing("crc_b")
     assert yours.replace(str(review.pk), "N") == none.replace("999999", "N")
 
@@ -380,6 +433,20 @@ def test_an_update_that_wecom_refuses_becomes_a_text(study: Study, suspend: Run)
     assert len([text for text in outgoing("wanghushi") if "王护士" in text]) == 1
     review.refresh_from_db()
     assert review.status == Review.Status.APPROVED
+
+
+def test_a_code_that_is_too_long_to_be_one_loses_no_decision(study: Study, suspend: Run) -> None:
+    """A8: it fits its column, WeCom refuses it, the decision is told in words."""
+    review = suspend("P001")
+    deliver()
+    click(card_of(review).task_id, "approve", "wanghushi", code="c" * 5000)
+    work()
+    assert len(card_of(review).response_code) == 512
+    deliver()
+    deliver()
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+    assert len([text for text in outgoing("wanghushi") if "王护士" in text]) == 1
 
 
 def test_a_card_that_wecom_refuses_becomes_a_text_with_the_commands(

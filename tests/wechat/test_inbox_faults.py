@@ -10,6 +10,7 @@ import time_machine
 from django.utils.timezone import now
 
 from projects.db import atomic
+from tests.house.kit import until
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
 from wechat import inbox
 from wechat.job import LEASE, Job, LostLease, kept
@@ -117,7 +118,7 @@ def test_a_slow_worker_that_lost_its_lease_writes_nothing() -> None:
 def test_an_error_is_tried_again_with_back_off_and_then_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    break_at(monkeypatch, "wechat.handlers.refuse_stranger", 2)
+    break_at(monkeypatch, "wechat.strangers.refuse", 2)
     row = receive("hello", user="ghost")
     work()
     assert state(row) == (Status.NEW, 1)
@@ -135,7 +136,7 @@ def test_an_error_is_tried_again_with_back_off_and_then_answered(
 def test_the_last_resort_names_a_number(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    break_at(monkeypatch, "wechat.handlers.refuse_stranger", 99)
+    break_at(monkeypatch, "wechat.strangers.refuse", 99)
     row = receive("hello", user="ghost")
     for turn in range(4):
         with later(turn * 20):
@@ -169,7 +170,7 @@ def test_a_message_that_kills_its_worker_is_given_up() -> None:
 
 
 def test_later_messages_go_on_after_one_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, "wechat.handlers.refuse_stranger", 3)
+    break_at(monkeypatch, "wechat.strangers.refuse", 3)
     receive("1", user="ghost")
     second = receive("2", user="ghost")
     for turn in range(5):
@@ -212,13 +213,13 @@ def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPat
     claimed = inbox.claim(row.pk)
     assert claimed
     InboxMessage.objects.update(lease_until=now())
+
+    def is_renewed() -> bool:
+        row.refresh_from_db()
+        return bool(row.lease_until and row.lease_until > now() + LEASE / 2)
+
     with kept(claimed):
-        for _ in range(500):
-            row.refresh_from_db()
-            if row.lease_until and row.lease_until > now() + LEASE / 2:
-                break
-    assert row.lease_until
-    assert row.lease_until > now() + LEASE / 2
+        assert until(is_renewed)
 
 
 def test_an_answer_without_words_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,24 @@ def test_what_waits_is_counted_with_its_age() -> None:
     assert value("iit_wechat_alerts", code="key") == 1
 
 
+def test_the_oldest_that_waits_counts() -> None:
+    ages = {"new": 50, "processing": 500, "done": 5000}
+    for status, seconds in ages.items():
+        at = now() - timedelta(seconds=seconds)
+        InboxMessage.objects.create(
+            dedup_key=status, from_user="a", msg_type="text", status=status, received_at=at
+        )
+    assert 499 < (value("iit_wechat_inbox_oldest_seconds") or 0) < 550
+    assert 4999 < (value("iit_wechat_last_inbound_seconds") or 0) < 5050
+    for status, seconds in (("pending", 50), ("sending", 500), ("sent", 5000), ("held", 5000)):
+        row = OutboxMessage.objects.create(
+            key=status, to_user="a", kind="text", payload="{}", status=status
+        )
+        at = now() - timedelta(seconds=seconds)
+        OutboxMessage.objects.filter(pk=row.pk).update(created_at=at)
+    assert 499 < (value("iit_wechat_outbox_oldest_seconds") or 0) < 550
+
+
 def test_an_empty_house_has_no_age() -> None:
     assert value("iit_wechat_inbox_oldest_seconds") == 0
     assert value("iit_wechat_last_inbound_seconds") == 0

@@ -113,8 +113,16 @@ def test_a_dead_letter_is_sent_again_and_audited(project: Project, status: str) 
     assert resend(message=row, actor="admin")
     row.refresh_from_db()
     assert (row.status, row.attempts, row.error) == (Status.PENDING, 0, "")
+    assert not row.possible_duplicate
     entry = AuditEntry.objects.get(action="wechat.resent")
     assert (entry.actor, entry.object_id) == ("admin", str(row.pk))
+
+
+def test_a_dead_letter_that_may_have_arrived_is_marked_when_it_is_sent_again() -> None:
+    put("x")
+    OutboxMessage.objects.update(status=Status.DEAD, is_ambiguous=True)
+    assert resend(message=OutboxMessage.objects.get(), actor="admin")
+    assert OutboxMessage.objects.get().possible_duplicate
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.SENDING, Status.SENT])
@@ -126,5 +134,11 @@ def test_only_dead_letters_are_sent_again(status: str) -> None:
 
 
 def test_our_audit_actions_are_registered() -> None:
-    ours = {"wechat.refused", "wechat.decision_refused", "wechat.click_ignored", "wechat.resent"}
+    ours = {
+        "wechat.refused",
+        "wechat.decision_refused",
+        "wechat.click_ignored",
+        "wechat.resent",
+        "wechat.rated",
+    }
     assert ours <= set(actions())

@@ -9,7 +9,7 @@ import time_machine
 from django.utils.timezone import now
 from pytest_django import Settings
 
-from tests.wecom_standin import GETTOKEN, SEND, WecomSim
+from tests.wecom_standin import GETTOKEN, SEND, USERS, WecomSim
 from wechat import sender
 from wechat.models import AccessToken, OutboxMessage
 from wechat.outbox import enqueue
@@ -136,6 +136,20 @@ def test_an_untrusted_address_keeps_the_queue_and_calls_for_help(
     assert wecom.texts() == ["1", "2"]
 
 
+def test_tries_that_waited_for_an_operator_are_not_counted(wecom: WecomSim) -> None:
+    """Else the first hiccup after a long night would make every message a dead letter."""
+    wecom.errcode(SEND, 60020, times=20)
+    wecom.errcode(SEND, -1)
+    put("x")
+    for turn in range(21):
+        with later(turn * 70):
+            sender.send_lane("zhangyi")
+    assert (row().status, row().error_code) == (Status.PENDING, -1)
+    with later(1500):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x"]
+
+
 @pytest.mark.parametrize("code", [81013, 60011, 60111])
 def test_an_unreachable_member_is_a_dead_letter(wecom: WecomSim, code: int) -> None:
     """O10."""
@@ -192,8 +206,11 @@ def test_an_unanswered_send_is_repeated_as_the_identical_json(
     assert not row().possible_duplicate
 
 
-def test_one_more_try_is_made_before_wecom_forgets_the_first(wecom: WecomSim) -> None:
+def test_one_more_try_is_made_before_wecom_forgets_the_first(
+    wecom: WecomSim, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Back-off would go past the interval of 60 s: the last try in time is not given away."""
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
     wecom.fault(SEND, "timeout_after", 0.0, times=5)
     put("x")
     with time_machine.travel(now(), tick=False) as clock:
@@ -202,6 +219,31 @@ def test_one_more_try_is_made_before_wecom_forgets_the_first(wecom: WecomSim) ->
     assert wecom.texts() == ["x"]
     assert not row().possible_duplicate
     assert row().attempts == 6
+
+
+def test_other_failures_after_an_unanswered_send_do_not_make_it_late(
+    wecom: WecomSim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    wecom.fault(SEND, "timeout_after", 0.0)
+    wecom.fault(SEND, "status", 502, times=4)
+    put("x")
+    with time_machine.travel(now(), tick=False) as clock:
+        while row().status != Status.SENT:
+            clock.move_to(sender.send_lane("zhangyi") or now())
+    assert wecom.texts() == ["x"]
+    assert (row().attempts, row().possible_duplicate) == (6, False)
+
+
+def test_an_unanswered_send_is_remembered_through_a_limit(wecom: WecomSim) -> None:
+    """The wait that WeCom asks for is longer than it remembers the first call."""
+    wecom.fault(SEND, "timeout_after", 0.0)
+    wecom.errcode(SEND, 45009)
+    put("x")
+    for seconds in (0, 5, 300):
+        with later(seconds):
+            sender.send_lane("zhangyi")
+    assert (row().status, row().possible_duplicate) == (Status.SENT, True)
 
 
 def test_a_repeat_after_the_interval_is_marked(wecom: WecomSim) -> None:
@@ -226,6 +268,17 @@ def test_a_worker_killed_between_send_and_commit(wecom: WecomSim) -> None:
         sender.send_lane("zhangyi")
     assert wecom.texts() == ["x"]
     assert (row().status, row().possible_duplicate) == (Status.SENT, False)
+
+
+def test_a_worker_killed_long_before_the_next_one_comes(wecom: WecomSim) -> None:
+    """O23: WeCom has forgotten the first call, so the second one is flagged; zero is never the count."""
+    put("x")
+    claimed = sender.claim("zhangyi")
+    assert claimed
+    sender._deliver(sender.gateway.client(), claimed)
+    with later(61):
+        sender.send_lane("zhangyi")
+    assert (row().status, row().possible_duplicate) == (Status.SENT, True)
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
@@ -257,6 +310,53 @@ def test_thirty_a_minute_and_the_rest_later(wecom: WecomSim) -> None:
                 assert len(wecom.delivered()) == 30
                 assert wait_of(30) > 0
     assert wecom.texts() == [str(number) for number in range(35)]
+
+
+@pytest.mark.parametrize("shared", ["wanghushi|zhangyi", "zhangyi|zz", "admin|zhangyi|zz"])
+@pytest.mark.parametrize("lanes", [("shared", "alone"), ("alone", "shared")])
+def test_what_goes_to_several_counts_for_each_of_them(
+    wecom: WecomSim, shared: str, lanes: tuple[str, str]
+) -> None:
+    """O19: a member who shares cards with others must not get thirty of each."""
+    wecom.configure(users=[{"userid": name} for name in (*USERS, "zz")])
+    names = {"shared": shared, "alone": "zhangyi"}
+    for lane in lanes:
+        put(*[f"{lane} {number}" for number in range(20)], to=names[lane])
+    for turn in range(3):
+        with later(turn * 62):
+            for lane in lanes:
+                sender.send_lane(names[lane])
+            if turn == 0:
+                assert len(wecom.delivered("zhangyi")) == 30
+    expected = [f"{lane} {number}" for lane in lanes for number in range(20)]
+    assert wecom.texts("zhangyi") == expected
+
+
+def test_a_name_within_a_name_is_somebody_else(wecom: WecomSim) -> None:
+    put(*[str(number) for number in range(30)], to="admin|zhangyi")
+    put("x", to="zhang")
+    put("x", to="admi_")
+    sender.send_lane("admin|zhangyi")
+    for name in ("zhang", "admi_"):
+        sender.send_lane(name)
+    assert sorted(row["touser"] for row in wecom.bodies()[30:]) == ["admi_", "zhang"]
+
+
+def test_a_repeat_that_has_to_wait_for_the_window_is_not_due_before(wecom: WecomSim) -> None:
+    """Its worker was killed, and the member has had thirty of others since."""
+    put("x")
+    assert sender.claim("zhangyi")
+    put(*[str(number) for number in range(30)], to="admin|zhangyi")
+    with later(65):
+        sender.send_lane("admin|zhangyi")
+        due = sender.send_lane("zhangyi")
+        assert due
+        assert due > now() + timedelta(seconds=50)
+        assert list(sender.due_lanes(9)) == []
+    with later(130):
+        sender.send_lane("zhangyi")
+    assert wecom.texts("zhangyi")[-1] == "x"
+    assert len(wecom.delivered("zhangyi")) == 31
 
 
 def wait_of(number: int) -> float:

@@ -94,8 +94,14 @@ def wait_for(condition: Callable[[], bool], page: Page) -> None:
 
 
 def arrived(page: Page, event: str = "", count: int = 1) -> None:
-    wait_for(lambda: InboxMessage.objects.filter(event=event).count() >= count, page)
-    drain()
+    """Until that many messages came in and were handled: a row is there before its wake is."""
+    handled = InboxMessage.objects.filter(event=event, status=InboxMessage.Status.DONE)
+
+    def are_handled() -> bool:
+        drain()
+        return handled.count() >= count
+
+    wait_for(are_handled, page)
 
 
 def button(page: Page, key: str) -> Locator:

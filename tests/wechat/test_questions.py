@@ -8,6 +8,7 @@ import pytest
 
 from engines.models import AgentTrace
 from memory.models import ConversationHistory
+from projects.models import AuditEntry
 from tests.support.study import Study
 from tests.wechat.test_inbox_faults import break_at, later
 from tests.wechat.working import click, deliver, outgoing, payloads, receive, receive_kind, work
@@ -69,6 +70,40 @@ def test_a_thumb_rates_the_last_answer(study: Study) -> None:
     assert len(outgoing("zhangyi")) == 3
 
 
+def votes() -> list[tuple[str, Any, Any]]:
+    """Who voted what and why, oldest first."""
+    rows = AuditEntry.objects.filter(action="wechat.rated").order_by("pk")
+    return list(rows.values_list("actor", "new__feedback", "new__reason"))
+
+
+def test_every_vote_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A11: the answer shows the latest one, the audit trail how it came to that."""
+    receive("👍")
+    work()
+    assert votes() == []
+    card = ask_with_card(study, monkeypatch)
+    click(card.task_id, "up", "zhangyi")
+    receive("👎 太长")
+    work()
+    assert feedback() == ("thumbs_down", "too_long")
+    assert votes() == [("zhangyi", "thumbs_up", None), ("zhangyi", "thumbs_down", "too_long")]
+
+
+def test_a_worker_killed_at_a_vote_keeps_it_once(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = ask_with_card(study, monkeypatch)
+    with monkeypatch.context() as patch:
+        break_at(patch, "wechat.job.close", 1)
+        click(card.task_id, "up", "zhangyi")
+        work()
+    assert votes() == []
+    with later(3):
+        work()
+    assert votes() == [("zhangyi", "thumbs_up", None)]
+    assert len(payloads("card_update")) == 1
+
+
 def test_a_bare_thumb_down_is_asked_for_its_reason(study: Study) -> None:
     receive("P001 入组了吗?")
     receive("👎")
@@ -124,14 +159,14 @@ def test_a_vote_on_the_answer_of_another_is_not_taken(
 
 
 def test_no_card_under_a_short_answer_or_where_the_project_wants_none(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: Study,
 ) -> None:
     receive("P001 入组了吗?")
     work()
     assert not Card.objects.exists()
-    monkeypatch.setattr("wechat.feedback_cards.LEAST_CHARS", 10_000)
     study.project.feedback_cards = True
     study.project.save()
     receive("P001 入组了吗?")
     work()
+    assert len(outgoing("zhangyi")[-1]) < 60
     assert not Card.objects.exists()

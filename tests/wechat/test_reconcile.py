@@ -59,6 +59,24 @@ def test_a_reviewer_who_left_the_company(study: Study, suspend: Run) -> None:
     assert review.status == Review.Status.APPROVED
 
 
+def test_a_reviewer_who_left_after_the_card_had_come(study: Study, suspend: Run) -> None:
+    """A13: WeCom said so about another message; the card is with nobody any more."""
+    review = suspend()
+    deliver()
+    Alert.objects.create(code=Alert.Code.UNREACHABLE, subject="wanghushi")
+    hours(0.5)
+    (text,) = outgoing("admin")
+    assert f"同意 {review.pk}" in text
+
+
+def test_one_of_two_who_have_the_card_is_enough(study: Study, suspend: Run) -> None:
+    Member.objects.create(project=study.project, wecom_userid="crc_2", role="CRC", site="site_a")
+    suspend()
+    Alert.objects.create(code=Alert.Code.UNREACHABLE, subject="wanghushi")
+    hours(0.5)
+    assert not outgoing("admin")
+
+
 def test_the_other_reviewer_comes_before_the_administrator(study: Study, suspend: Run) -> None:
     review = suspend()
     OutboxMessage.objects.filter(kind="card").update(status=OutboxMessage.Status.FAILED)

@@ -25,11 +25,13 @@ O17  test_splitting.py: test_exactly_the_limit_is_one_message
 O18  test_neutralise.py: test_live_tags_become_text
 O18  test_formats.py: test_a_link_of_the_model_shows_its_address
 O19  test_outbox_sending.py: test_thirty_a_minute_and_the_rest_later
+O19  test_outbox_sending.py: test_what_goes_to_several_counts_for_each_of_them
 O20  test_wecom_calls.py: test_the_body_is_raw_utf8_without_escapes
 O21  test_wecom_calls.py: test_no_token_or_secret_in_results_logs_or_reprs
 O22  test_reference_cases.py: test_a_first_feedback_that_fails_costs_no_answer
 O22  test_passive_reply.py: test_a_detector_that_fails_costs_only_the_words
 O23  test_outbox_sending.py: test_a_worker_killed_between_send_and_commit
+O23  test_outbox_sending.py: test_a_worker_killed_long_before_the_next_one_comes
 A1   test_decisions.py: test_a_click_of_who_has_no_say_changes_nothing
 A1   test_decisions.py: test_a_forwarded_card_is_refused_to_people_of_no_study
 A2   test_decisions.py: test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted
@@ -41,12 +43,14 @@ A5   test_reference_cases.py: test_a_click_after_the_run_was_cancelled
 A6   test_decisions.py: test_a_click_that_does_not_fit_the_card_is_ignored
 A6   test_inbox_messages.py: test_a_click_on_an_unknown_card_is_ignored_and_audited
 A7   test_decisions.py: test_an_approval_without_a_reason_says_so
+A7   test_decisions.py: test_malformed_choices_are_no_reason
 A7   test_callback_accepts.py: test_a_thousand_selected_items_do_no_harm
 A8   test_decisions.py: test_an_update_that_wecom_refuses_becomes_a_text
 A8   test_reference_cases.py: test_a_decision_after_the_code_has_run_out
 A9   test_decisions.py: test_an_update_that_wecom_refuses_becomes_a_text
 A10  test_decisions.py: test_a_rejection_by_card_needs_its_reason
 A11  test_questions.py: test_a_thumb_rates_the_last_answer
+A11  test_questions.py: test_every_vote_is_kept
 A11  test_aibot_streams.py: test_the_latest_vote_wins_and_can_be_withdrawn
 A12  test_questions.py: test_a_vote_on_the_answer_of_another_is_not_taken
 A12  test_reference_cases.py: test_a_vote_on_an_answer_that_is_gone
@@ -204,7 +208,9 @@ def test_a_click_before_the_send_call_came_back(suspend: Run) -> None:
     """A15: the card is known although its row is not sent yet."""
     review = suspend()
     assert OutboxMessage.objects.get(kind="card").status == OutboxMessage.Status.PENDING
-    click(card_of(review).task_id, "approve", "wanghushi", selected="r_ok")
+    click(card_of(review).task_id, "approve", "wanghushi", selected="r_ok", code="of the click")
     work()
     review.refresh_from_db()
     assert review.status == Review.Status.APPROVED
+    deliver()
+    assert card_of(review).response_code == "of the click"

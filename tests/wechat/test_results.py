@@ -11,7 +11,7 @@ from engines.signals import run_finished
 from projects.db import atomic
 from projects.models import Member, Project, Subject
 from skills.models import Skill
-from tests.wechat.working import outgoing
+from tests.wechat.working import outgoing, said
 from wechat.receivers import result_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people", "subjects")]
@@ -104,3 +104,23 @@ def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert not outgoing()
+
+
+@pytest.mark.parametrize(
+    ("status", "end", "shown"),
+    [
+        ("COMPLETED", "end_success", "Passed"),
+        ("COMPLETED", "end_review_required", "Ended, review required"),
+        ("FAILED", "end_error", "Ended with an error"),
+    ],
+)
+def test_the_end_is_told_in_words(project: Project, status: str, end: str, shown: str) -> None:
+    announce(finished(project, status=status, final_state=end))
+    [text] = outgoing("zhangyi")
+    assert said(shown) in text
+    assert "end_" not in text
+
+
+def test_an_end_that_says_what_the_status_says_is_told_once(project: Project) -> None:
+    announce(finished(project, status="CANCELLED", final_state="cancelled"))
+    assert outgoing("zhangyi")[0].count(said("Cancelled")) == 1

@@ -12,7 +12,8 @@ from pytest_django import Settings
 from projects.models import CronFiring, Member
 from tests.wechat.working import outgoing, receive, work
 from wechat import housekeeping
-from wechat.models import Answer, InboxMessage, OutboxMessage
+from wechat.cards import send
+from wechat.models import Answer, Card, InboxMessage, OutboxMessage
 from wechat.retention import forget, kept_for
 from wechat.tasks import forget_messages, sweep
 
@@ -61,6 +62,26 @@ def test_what_waits_is_kept() -> None:
         forget()
     assert InboxMessage.objects.count() == 1
     assert OutboxMessage.objects.count() == 1
+
+
+def test_the_card_of_an_open_review_is_kept_with_its_message(people: dict[str, Member]) -> None:
+    """A click on it must still find it, and reconciling whether it ever arrived."""
+    project = people["zhangyi"].project
+    for kind, ref in (("review", "1"), ("review", "2"), ("welcome", "x")):
+        send(
+            kind=kind,
+            ref=ref,
+            version=1,
+            project=project,
+            to=["wanghushi"],
+            content={"card_type": "x"},
+        )
+    Card.objects.filter(ref="2").update(state=Card.State.CLOSED)
+    OutboxMessage.objects.update(status=OutboxMessage.Status.SENT)
+    with after(days=400):
+        forget()
+    assert Card.objects.get().task_id == "review_1@1"
+    assert OutboxMessage.objects.get().key == "card:review_1@1#1"
 
 
 def test_pages_of_long_answers_go_too(people: dict[str, Member]) -> None:

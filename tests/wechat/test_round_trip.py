@@ -111,4 +111,4 @@ def test_a_review_is_decided_on_the_phone(phone: StandIns, study: Study) -> None
     assert run.status == TaskRun.Status.COMPLETED
     updated = [row for row in phone.sent() if row["type"] == "update_template_card"]
     assert [row["to"] for row in updated] == ["wanghushi"]
-    assert sum("P002" in text and "end_success" in text for text in answers(phone)) == 1
+    assert sum("P002" in text and "已完成" in text for text in answers(phone)) == 1

@@ -132,6 +132,26 @@ def test_any_text_is_cut_without_loss(text: str, limit: int) -> None:
     assert "".join(bodies(parts)) == text
 
 
+MARKUP = st.one_of(
+    st.from_regex(r"\*\*[^*\n]{1,20}\*\*", fullmatch=True),
+    st.from_regex(r"\[[^\[\]\n]{0,9}\]\(https?://[a-z0-9./?=&]{1,20}\)", fullmatch=True),
+    st.from_regex(r"`[^`\n]{1,20}`", fullmatch=True),
+    st.from_regex(r'<font color="(info|warning|comment)">[^<]{0,9}</font>', fullmatch=True),
+    st.from_regex(r'<a href="https://h\.cn/[a-z]{0,9}">[^<]{0,9}</a>', fullmatch=True),
+)
+WORDS = st.text(st.characters(categories=("Lo", "Ll", "Nd")), min_size=1, max_size=40)
+
+
+@given(st.lists(st.tuples(WORDS, MARKUP), min_size=1, max_size=20))
+def test_no_markup_is_torn_wherever_the_cuts_fall(pieces: list[tuple[str, str]]) -> None:
+    """O16: what fits into a part is whole in one of them."""
+    pieces = [(words, mark) for words, mark in pieces if size(mark) < 200]
+    text = "\n".join(f"{words} {mark} {words}" for words, mark in pieces)
+    parts = bodies(split(text, 256))
+    for _words, mark in pieces:
+        assert sum(part.count(mark) for part in parts) == text.count(mark)
+
+
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_grapheme_is_torn(text: str) -> None:
     graphemes = regex.findall(r"\X", text)

@@ -78,6 +78,16 @@ def test_another_server_answers_at_our_address(house: WecomSim, settings: Settin
     assert "HTTP 404" in text
 
 
+def test_an_answer_that_comes_too_late_for_wecom(
+    house: WecomSim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WeCom waits a second; here no time at all."""
+    monkeypatch.setattr("integrations.wecom.probe.VERIFY_S", 0.0)
+    code, text = check()
+    assert (code, failed(text)) == (1, 1)
+    assert "HTTP 200" in next(line for line in text.splitlines() if line.startswith("FAIL"))
+
+
 def test_a_refused_secret_ends_the_questions(house: WecomSim, settings: Settings) -> None:
     settings.WECOM_SECRET = "wrong-secret-of-nobody"
     code, text = check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projects.models import Member
+from projects.models import Member, Subject
 from tests.support.study import Study
 from tests.wechat.working import click, deliver, outgoing, payloads, receive_event, work
 from wechat.models import Card, InboxMessage
@@ -13,13 +13,18 @@ from wechat.welcome import examples
 pytestmark = pytest.mark.django_db
 
 
+def named(study: Study) -> str:
+    """The subject that zhangyi's examples are about."""
+    return Subject.objects.for_member(study["zhangyi"])[0].record_id
+
+
 def test_entering_shows_examples_to_tap(study: Study) -> None:
     receive_event("enter_agent")
     work()
     deliver()
     (sent,) = [row for row in study.stand_ins.sent() if row["type"] == "template_card"]
     buttons = sent["content"]["button_list"]
-    assert [button["key"] for button in buttons] == list(examples())
+    assert [button["key"] for button in buttons] == list(examples(study.members["zhangyi"]))
     assert sent["to"] == "zhangyi"
 
 
@@ -29,7 +34,7 @@ def test_a_tapped_example_is_answered_like_a_question(study: Study) -> None:
     card = Card.objects.get(kind="welcome")
     row = click(card.task_id, "ask_subject", "zhangyi")
     work()
-    assert "P001" in outgoing("zhangyi")[-1]
+    assert named(study) in outgoing("zhangyi")[-1]
     row.refresh_from_db()
     assert (row.status, row.project) == (InboxMessage.Status.DONE, study.project)
     click(card.task_id, "ask_enrolled", "zhangyi")  # the card can be tapped again
@@ -57,6 +62,25 @@ def test_a_forwarded_welcome_answers_nobody_else(study: Study) -> None:
     assert "P001" not in outgoing("crc_b")[0]
 
 
+def test_the_examples_name_a_subject_that_the_reader_sees(
+    people: dict[str, Member], subjects: dict[str, Subject]
+) -> None:
+    for user, record in (("wanghushi", "P001"), ("crc_b", "P002")):
+        asked = " ".join(words for _label, words in examples(people[user]).values())
+        assert asked.count(record) == 3
+        assert asked.count("P00") == 3
+
+
+def test_where_no_subject_is_seen_none_is_named(
+    people: dict[str, Member], subjects: dict[str, Subject]
+) -> None:
+    Subject.objects.filter(record_id="P002").update(is_present=False)
+    asked = [words for _label, words in examples(people["crc_b"]).values()]
+    assert len(set(asked)) == 5
+    assert "P00" not in " ".join(asked)
+
+
+@pytest.mark.usefixtures("subjects")
 def test_who_sees_no_cards_reads_the_welcome(people: dict[str, Member]) -> None:
     Member.objects.filter(wecom_userid="zhangyi").update(plain_text=True)
     receive_event("enter_agent")
@@ -70,7 +94,7 @@ def test_who_sees_no_cards_reads_the_welcome(people: dict[str, Member]) -> None:
 def test_a_menu_click_asks_its_question(study: Study, key: str) -> None:
     receive_event("click", EventKey=key)
     work()
-    assert "P001" in outgoing("zhangyi")[-1]
+    assert ("P001" if "P001" in key else named(study)) in outgoing("zhangyi")[-1]
 
 
 @pytest.mark.parametrize(

@@ -6,28 +6,24 @@ As strict as the app's (wechat.genuine); the receiveid is blank, the answer carr
 from __future__ import annotations
 
 import json
-import logging
 import time
 from typing import Any
 
-from django.db import DatabaseError, IntegrityError, InterfaceError
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.timezone import now
 from django.views.decorators.csrf import csrf_exempt
 
 from integrations.wecom import Crypt
-from projects.db import after_commit, atomic
+from projects.db import atomic
 from projects.models import Member
 from wechat import alerts, gateway, genuine, welcome
 from wechat.aibot import cards, streams
 from wechat.aibot.parse import envelope, parse
-from wechat.genuine import Refused, Signed
 from wechat.models import InboxMessage
 from wechat.parse import BadCallback, Incoming, quarantine_key
 from wechat.waking import wake_inbox
-
-logger = logging.getLogger(__name__)
 
 CHANNEL = InboxMessage.Channel.AIBOT
 CARD = "template_card_event"
@@ -37,23 +33,13 @@ ENTER = "enter_chat"
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message, an event or a poll."""
-    return genuine.answer(request, gateway.aibot_crypts(), _receive)
+    return genuine.answer(request, gateway.aibot_crypts(), envelope, _receive)
 
 
-def _receive(request: HttpRequest, signed: Signed) -> HttpResponse:
-    raw = genuine.body(request)
-    try:
-        encrypted = envelope(raw)
-    except BadCallback as error:
-        raise Refused(400, f"envelope: {error}") from error
-    plain, crypt = genuine.open_sealed(signed, encrypted, gateway.aibot_crypts())
-    try:
-        said = _answer(plain)
-    except (DatabaseError, InterfaceError, InboxMessage.DoesNotExist) as error:
-        logger.error("callback not stored: %s", type(error).__name__)
-        return HttpResponse(status=503)
+def _receive(plain: bytes, crypt: Crypt, nonce: str) -> HttpResponse:
+    said = _answer(plain)
     return HttpResponse(
-        seal(said, crypt, signed.nonce) if said else "",
+        seal(said, crypt, nonce) if said else "",
         content_type="application/json" if said else None,
     )
 
@@ -123,7 +109,7 @@ def _store(row: InboxMessage, response_url: str) -> InboxMessage:
             if row.status == InboxMessage.Status.NEW:
                 if row.msg_type != "event":
                     streams.open_for(row, response_url)
-                after_commit(lambda: wake_inbox(row.pk))
+                wake_inbox(row)
     except IntegrityError:
         return InboxMessage.objects.get(dedup_key=row.dedup_key)
     return row

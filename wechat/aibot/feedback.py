@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engines.chat import record_feedback
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
+from wechat import votes
 from wechat.job import Job
 from wechat.models import Stream
 from wechat.parse import Vote
@@ -26,7 +26,7 @@ def answer(job: Job) -> None:
             and vote.kind in RATINGS
             and stream is not None
             and member is not None
-            and record_feedback(
+            and votes.cast(
                 member=member,
                 feedback=RATINGS[vote.kind],
                 reason=reason(vote),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from wechat.parse import MAX_QUESTIONS, USERID_CHARS, BadCallback, Incoming, Vote
+from wechat.parse import MAX_QUESTIONS, BadCallback, Incoming, Vote, is_userid
 
 _MENTION = re.compile(r"^\s*@\S+\s+")
 _PARTS = 50
@@ -55,7 +55,7 @@ def parse(raw: str) -> Incoming:
         is_group=_text(found, "chattype") == "group",
         vote=_vote(_part(event, "feedback_event")),
     )
-    if not 0 < len(incoming.from_user) <= USERID_CHARS or not kind:
+    if not is_userid(incoming.from_user) or not kind:
         raise BadCallback("sender or kind is missing")
     if not incoming.msg_id and kind != "stream":
         raise BadCallback("msgid is missing")

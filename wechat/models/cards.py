@@ -9,6 +9,9 @@ from projects.access import ScopedQuerySet
 from projects.fields import EncryptedTextField
 from projects.models import Project
 
+CODE_CHARS = 512
+"""Longer than WeCom's codes are: what a forger makes longer is cut, and refused by WeCom."""
+
 
 class Card(models.Model):
     """An interactive card, stored before it is sent: a click can come before the send call returns (A15).
@@ -32,7 +35,7 @@ class Card(models.Model):
     )
     to_user = models.CharField(_("to"), max_length=1000)
     content = EncryptedTextField(_("content"))
-    response_code = models.CharField(max_length=512, blank=True)
+    response_code = models.CharField(max_length=CODE_CHARS, blank=True)
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

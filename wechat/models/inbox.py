@@ -81,4 +81,4 @@ class InboxMessage(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"#{self.pk} {self.from_user} {self.event or self.msg_type}"
+        return f"#{self.pk} {self.from_user}"

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from projects.access import ScopedQuerySet
 from projects.fields import EncryptedTextField
 from projects.models import Project
+from wechat.models.cards import CODE_CHARS
 
 
 class OutboxMessage(models.Model):
@@ -19,6 +20,10 @@ class OutboxMessage(models.Model):
     one at a time in the order of their ids. A row that is `sending` with an expired lease may have arrived:
     it is sent again as the identical JSON (`duplicate_interval`; decisions.md, "resend after an ambiguous
     time-out"), and `possible_duplicate` says when that came too late for WeCom to notice.
+
+    A briefing or reminder that its reader wants later is `held` until `available_at`, outside of the lane:
+    answers pass it. `notice` names the step it comes from; what it says is asked for again before it is
+    sent when `checked_at` is a while ago, and it is `withdrawn` when there is nothing left to tell.
     """
 
     class Kind(models.TextChoices):
@@ -34,7 +39,10 @@ class OutboxMessage(models.Model):
         SENT = "sent", _("Sent")
         FAILED = "failed", _("Refused by WeCom")
         DEAD = "dead", _("Given up")
+        HELD = "held", _("Held until the reader's time")
+        WITHDRAWN = "withdrawn", _("Withdrawn, outdated")
 
+    TO_SEVERAL = models.Q(to_user__contains="|")
     UNSENT = (Status.PENDING, Status.SENDING)
     DEAD_LETTERS = (Status.FAILED, Status.DEAD)
     COLOURS = {
@@ -43,6 +51,8 @@ class OutboxMessage(models.Model):
         Status.SENT: "success",
         Status.FAILED: "danger",
         Status.DEAD: "danger",
+        Status.HELD: "info",
+        Status.WITHDRAWN: "",
     }
 
     key = models.CharField(max_length=150, unique=True)
@@ -64,8 +74,10 @@ class OutboxMessage(models.Model):
     tried_at = models.DateTimeField(_("last tried"), null=True, blank=True)
     is_ambiguous = models.BooleanField(_("may have arrived"), default=False)
     possible_duplicate = models.BooleanField(_("possible duplicate"), default=False)
+    notice = models.JSONField(null=True)
+    checked_at = models.DateTimeField(_("last checked"), null=True, blank=True)
     msgid = models.CharField(_("message id"), max_length=128, blank=True)
-    response_code = models.CharField(max_length=512, blank=True)
+    response_code = models.CharField(max_length=CODE_CHARS, blank=True)
     error_code = models.IntegerField(_("error code"), null=True, blank=True)
     error = models.CharField(_("error"), max_length=300, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -83,9 +95,19 @@ class OutboxMessage(models.Model):
             models.Index(fields=["to_user", "tried_at"], name="iit_outbox_rate"),
             models.Index(fields=["to_user", "first_tried_at"], name="iit_outbox_first"),
             models.Index(
+                fields=["tried_at"],
+                name="iit_outbox_shared",
+                condition=models.Q(to_user__contains="|"),
+            ),
+            models.Index(
                 fields=["available_at"],
                 name="iit_outbox_due",
                 condition=models.Q(status__in=["pending", "sending"]),
+            ),
+            models.Index(
+                fields=["available_at"],
+                name="iit_outbox_held",
+                condition=models.Q(status="held"),
             ),
         ]
 

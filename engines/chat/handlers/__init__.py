@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from engines.chat.handlers import actions, data, history, memories, talk
+from engines.chat.handlers import actions, data, history, memories, report, talk
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.intents import Part
@@ -23,8 +23,9 @@ PREFETCH: Mapping[str, Prefetch] = {
     "project_info": data.read_project,
     "visit_window": data.read_visits,
     "query_protocol": data.read_protocol,
+    "query_history": history.read_period,
     "analyze_trend": history.read_trend,
-    "generate_report": actions.read_report,
+    "generate_report": report.read_report,
 }
 HANDLERS: Mapping[str, Handler] = {
     "query_record": data.answer_records,
@@ -35,7 +36,7 @@ HANDLERS: Mapping[str, Handler] = {
     "query_history": history.answer_history,
     "analyze_trend": history.answer_history,
     "qc_task": actions.start_qc,
-    "generate_report": actions.make_report,
+    "generate_report": report.make_report,
     "data_entry": actions.guide_entry,
     "qa_query": talk.reason,
     "remember": memories.remember,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -18,17 +16,13 @@ from engines.intents import Part
 from engines.models import TaskRun
 from engines.tools import ToolResult
 from engines.tools.records import not_found
-from engines.tools.stats import Counts, count
-from integrations.redcap import RedcapError
-from memory import reports
 from memory.visibility import visible_ids
-from projects.client import NotConfiguredError
 from projects.models import Role
 from skills.models import Skill
 
 _ALL = re.compile(r"全部|全员|所有|全体|每个|每位|都(?:跑|做|质控)|整个")
-_LAST_WEEK = re.compile(r"上周|上一周|上个?星期|漏")
 LISTED = 10
+FEW = 5
 
 
 def start_qc(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -54,17 +48,22 @@ def start_qc(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
 
 def _start(turn: Turn, skill: Skill, record_ids: list[str], absent: bool) -> str:
     states: dict[str, list[str]] = {}
-    for record_id in record_ids:
-        run = sop.start(
-            project=turn.project,
-            skill=skill,
-            record_id=record_id,
-            triggered_by=turn.member.identity,
-        )
+    for run in _runs(turn, skill, record_ids):
         turn.task_runs.append(str(run.pk))
-        states.setdefault(_state(run), []).append(record_id)
+        states.setdefault(_state(run), []).append(run.record_id or "")
     lines = [f"{_listed(ids)} {state}" for state, ids in states.items()]
     return "\n".join([*lines, *([not_found()] if absent else [])])
+
+
+def _runs(turn: Turn, skill: Skill, record_ids: list[str]) -> list[TaskRun]:
+    """Few subjects: each result is told. Many: one message at the end."""
+    project, by = turn.project, turn.member.identity
+    if len(record_ids) > FEW:
+        return sop.start_together(project=project, skill=skill, record_ids=record_ids, actor=by)
+    return [
+        sop.start(project=project, skill=skill, record_id=each, triggered_by=by)
+        for each in record_ids
+    ]
 
 
 def _state(run: TaskRun) -> str:
@@ -91,73 +90,3 @@ def guide_entry(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
         ),
         guided=True,
     )
-
-
-def read_report(turn: Turn, part: Part) -> list[ToolResult]:
-    """Nothing to show: the figures are counted when the report is made."""
-    return []
-
-
-def make_report(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
-    """Make the week's report from data; an existing one is not overwritten."""
-    day = turn.context.today - timedelta(days=7 if _LAST_WEEK.search(part.text) else 0)
-    week = reports.week_of(turn.project, day)
-    if week is None:
-        return Outcome(_("The study has not begun yet."))
-    try:
-        counts, _read_at = count(turn.project, None, turn.context.metadata)
-    except (RedcapError, NotConfiguredError):
-        turn.outside_down = True
-        return Outcome(_("REDCap cannot be read at the moment. The report was not made."))
-    metrics = metrics_of(turn, counts, week)
-    return Outcome(finish=lambda: _save(turn, week, metrics, "月" in part.text))
-
-
-def metrics_of(turn: Turn, counts: Counts, week: reports.Week) -> dict[str, Any]:
-    """The documented figures of a week."""
-    from engines.models import PendingAction
-
-    target, total = turn.project.target_enrolment, len(counts.enrolled)
-    open_findings = PendingAction.objects.filter(
-        project=turn.project, state=PendingAction.State.OPEN
-    )
-    runs = TaskRun.objects.filter(
-        project=turn.project, created_at__date__gte=week.first, created_at__date__lte=week.last
-    )
-    return {
-        "enrolled": counts.enrolled_between(week.first, week.last),
-        "enrolled_total": total,
-        "target": target,
-        "completion": f"{total * 100 / target:.1f}%" if target else "",
-        "queries": open_findings.count(),
-        "qc_runs": runs.count(),
-        "complete": counts.complete,
-    }
-
-
-def _save(turn: Turn, week: reports.Week, metrics: dict[str, Any], monthly: bool) -> str:
-    report, created = reports.save(
-        project=turn.project, of=week, metrics=metrics, author=turn.member.identity
-    )
-    title = week.title.lstrip("# ")
-    made = (
-        _("%(title)s: the weekly report was made.")
-        if created
-        else _("%(title)s: the weekly report exists already.")
-    )
-    shown = report.metrics or metrics
-    lines = [made % {"title": title}]
-    if not turn.member.site:
-        lines.append(
-            _("New: %(new)s, in all %(total)s / %(target)s (%(completion)s).")
-            % {
-                "new": shown.get("enrolled", "-"),
-                "total": shown.get("enrolled_total", "-"),
-                "target": shown.get("target", "-"),
-                "completion": shown.get("completion", "-"),
-            }
-        )
-    if monthly:
-        lines.append(_("There are weekly reports only; this is the current one."))
-    lines.append(_("You can read it in the console."))
-    return "\n".join(lines)

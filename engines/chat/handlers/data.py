@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from django.utils.translation import gettext as _
 
@@ -11,9 +12,10 @@ from engines import render
 from engines.chat.relevance import asked
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer
+from engines.chat.wording import Draft, answer, marked
 from engines.intents import Part
-from engines.tools import Fact, Status, ToolResult, execute
+from engines.parallel import run_all
+from engines.tools import Fact, Status, ToolResult, execute, stats
 from engines.tools.records import not_found
 from engines.tools.visits import due_overview, plan_result
 from integrations.redcap import RedcapError
@@ -24,6 +26,8 @@ MOST_SUBJECTS = 5
 _PRONOUN = re.compile(
     r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
 )
+_COMING = ("next:open", "next:close", "next:target", "next:none")
+_OF_STATUS = re.compile(r"筛|脱落|退出|失访|完成|随机")
 _PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
 
 
@@ -46,11 +50,16 @@ def asked_fields(turn: Turn, part: Part) -> list[str]:
 def read_records(turn: Turn, part: Part) -> list[ToolResult]:
     """Read the subjects of a task."""
     fields = asked_fields(turn, part)
-    results = []
-    for record_id in subjects(turn, part)[:MOST_SUBJECTS]:
-        arguments = {"record_id": record_id, **({"fields": fields} if fields else {})}
-        results.append(turn.read(execute(turn.context, "read_clinical_data", arguments)))
-    return results
+    more = {"fields": fields} if fields else {}
+    return _each(turn, "read_clinical_data", subjects(turn, part)[:MOST_SUBJECTS], more)
+
+
+def _each(
+    turn: Turn, tool: str, ids: Sequence[str], more: Mapping[str, object]
+) -> list[ToolResult]:
+    """One call a subject, side by side; the results in the order of the subjects."""
+    calls = [partial(execute, turn.context, tool, {"record_id": rid, **more}) for rid in ids]
+    return [turn.read(result) for result in run_all(calls)]
 
 
 def read_stats(turn: Turn, part: Part) -> list[ToolResult]:
@@ -69,12 +78,9 @@ def read_visits(turn: Turn, part: Part) -> list[ToolResult]:
     ids = subjects(turn, part)[:MOST_SUBJECTS]
     planned = {entry.visit.upper() for entry in turn.project.visit_plan.all()}
     visits = [visit for visit in _visits(turn, part) if visit in planned]
-    results = []
-    for record_id in ids:
-        arguments = {"record_id": record_id, **({"visit": visits[0]} if len(visits) == 1 else {})}
-        results.append(turn.read(execute(turn.context, "check_visit_window", arguments)))
     if ids:
-        return results
+        more = {"visit": visits[0]} if len(visits) == 1 else {}
+        return _each(turn, "check_visit_window", ids, more)
     if visits or _PLAN.search(part.text):
         return [turn.read(plan_result(turn.context))]
     return [turn.read(_due(turn))]
@@ -163,10 +169,33 @@ def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
     facts = [f for f in facts if f.field != "convention" and not f.field.endswith(":anchor")]
     if part.intent in ("count_records", "project_info"):
         return asked(facts, part.text) or [f for f in facts if f.field in ("enrolled", "name")]
+    coming = [fact for fact in facts if fact.field in _COMING]
+    if part.intent == "visit_window" and coming:
+        return coming
     if part.intent == "visit_window" and not subjects(turn, part):
         ids = {record_id for result in results for record_id in result.record_ids}
         return [Fact("", "subject", (), record_id) for record_id in sorted(ids)] or facts
     return facts
+
+
+def _roster(part: Part, result: ToolResult, limit: int) -> str:
+    """The ids that a question for a list asks for: of a status, enrolled, or all; "" for all else."""
+    if stats.STATUS_LISTS not in result.data or not stats.ROSTER.search(part.text):
+        return ""
+    figures = {fact.field: fact.value for fact in result.facts}
+    stated = [f for f in asked(result.facts, part.text) if f.field.startswith("status:")]
+    if stated:
+        total, head = stated[0].value, f"{stated[0].names[0]} ({stated[0].value}): "
+        ids = result.data[stats.STATUS_LISTS][stated[0].field.removeprefix("status:")]
+    elif _OF_STATUS.search(part.text):
+        return ""
+    elif "组" in part.text:
+        total, ids = figures["enrolled"], result.data[stats.ENROLLED_LIST]
+        head = _("Enrolled subjects (%(number)s): ") % {"number": total}
+    else:
+        total, ids = figures["total"], result.data[stats.WHOLE_LIST]
+        head = _("All subjects (%(number)s): ") % {"number": total}
+    return marked(head + stats.shortened(ids, total, limit - len(head)), [result], limit)
 
 
 def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -174,13 +203,18 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
     good = [result for result in results if result.has_data]
     if not good:
         return Outcome(str(results[0].data))
+    if part.intent == "count_records" and (told := _roster(part, good[0], limit)):
+        return Outcome(told, results=good)
+    wanted = needed(turn, part, good)
     draft = Draft(
         part,
         results=good,
         fallback=render.results_text(good, part.text, limit),
         asked=asked_fields(turn, part),
         limit=limit,
-        needed=needed(turn, part, good),
+        needed=wanted,
+        first=part.intent == "count_records" or any(fact.field in _COMING for fact in wanted),
+        every=part.intent == "count_records",
         subjects=subjects(turn, part) if part.intent in ("query_record", "visit_window") else (),
         trusted=part.intent == "query_protocol",
     )

@@ -6,27 +6,51 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from math import log
 
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat.handlers.data import read_stats
 from engines.chat.relevance import asks_decision, related
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
 from engines.grounding.values import bigrams, plain
 from engines.intents import Part
-from engines.tools import Fact, Status, ToolResult
+from engines.tools import Fact, Status, ToolResult, periods
+from engines.tools.periods import Period
 from engines.tools.stats import count, describe
 from integrations.redcap import RedcapError
-from memory.history import pages
+from memory.history import Page, book
 from projects.client import NotConfiguredError
 
 _WHY = re.compile(r"为什么|为啥|为何|原因")
+_REPORT = re.compile(r"周报|报告|小结|weekly report|report", re.IGNORECASE)
+_SHOWING = re.compile(
+    r"请|麻烦|帮我|给我|我[要想]|看看|看一?下|看|查一?下|查|找出来?|调出来?|发[我下]?|打开|念|再|一下|那份|的|内容|呢|吧"
+    r"|(?:里|都|上)*[说写讲]了?(?:些|点)?(?:什么|啥)|show|me|the|of"
+)
+_MARKS = " ,.?!。、;:"
 _SHORT = re.compile(
     r"^(\[W\d+\] (?:\d{4}-\d\d-\d\d: )?[^,:;\uff0c\uff1a\uff1b]{4,}+)[,\uff0c\uff1a\uff1b].*$"
 )
+
+
+def read_period(turn: Turn, part: Part) -> list[ToolResult]:
+    """What was enrolled in the time that a question about the past names: counted, not remembered."""
+    counted = "入组" in part.text and not asks_decision(part.text)
+    found = read_stats(turn, part) if counted and _named(turn, part) else []
+    return [one for one in found if _periods([one]) or not one.has_data]
+
+
+def _named(turn: Turn, part: Part) -> list[Period]:
+    return periods.named(part.text, turn.project, turn.context.today)
+
+
+def _periods(results: Sequence[ToolResult]) -> list[Fact]:
+    return [f for result in results for f in result.facts if f.field.startswith("period:")]
 
 
 def read_trend(turn: Turn, part: Part) -> list[ToolResult]:
@@ -57,21 +81,48 @@ def _month(month: str) -> str:
 
 
 def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
-    """One call over the reports (and counts); the fitting report lines when it gives nothing."""
-    book = pages(turn.project, turn.member)
+    """One call over the reports (and counts); the fitting report lines when it gives nothing.
+
+    A question that names weeks is answered from their reports alone.
+    """
+    known = book(turn.project, turn.member, scope=turn.scope)
     good = [result for result in results if result.has_data]
-    if not book and not good:
-        return Outcome(_("There are no weekly reports yet."))
+    asked = [one for one in _named(turn, part) if one.week]
+    if part.intent == "query_history" and asked:
+        known = [page for page in known if not page.year and page.week in {o.week for o in asked}]
+    if not known and not good:
+        return Outcome(_missing(turn, asked))
+    if asked and not good and _is_report_itself(part.text, asked):
+        lines = [line for page in known for line, _decision in _lines(page.name, page.text)]
+        return Outcome(render.fit(lines, limit))
+    figures = _periods(good) if part.intent == "query_history" else []
     draft = Draft(
         part,
         results=good,
-        history=[page.block for page in book],
-        fallback=_plain(part, [(page.week, page.text) for page in book], good, limit),
+        history=[page.block for page in known],
+        fallback=_plain(part, known, good, limit),
         limit=limit,
-        needed=_months(good),
+        needed=figures or _months(good),
+        first=bool(figures),
     )
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
     return Outcome("\n".join([answer(turn, draft), *failed]), results=good)
+
+
+def _is_report_itself(text: str, weeks: Sequence[Period]) -> bool:
+    """Whether a question names weeks and their reports and nothing else: it is read out, not summed up."""
+    if not _REPORT.search(text):
+        return False
+    theme = reduce(lambda left, one: left.replace(one.said, ""), weeks, _REPORT.sub("", text))
+    return not plain(_SHOWING.sub("", theme)).strip(_MARKS)
+
+
+def _missing(turn: Turn, asked: Sequence[Period]) -> str:
+    """There is no report: of the weeks that were asked for, or none at all."""
+    if not asked:
+        return _("There are no weekly reports yet.")
+    weeks = "、".join(f"{one.week} ({one.first} ~ {one.last})" for one in asked)
+    return _("There is no weekly report of week %(weeks)s yet.") % {"weeks": weeks}
 
 
 def _months(results: Sequence[ToolResult]) -> list[Fact]:
@@ -80,12 +131,13 @@ def _months(results: Sequence[ToolResult]) -> list[Fact]:
     return [Fact("", "month", (), field.removeprefix("month:")) for field in fields]
 
 
-def _plain(
-    part: Part, book: Sequence[tuple[int, str]], results: Sequence[ToolResult], limit: int
-) -> str:
+def _plain(part: Part, known: Sequence[Page], results: Sequence[ToolResult], limit: int) -> str:
     if results and part.intent == "analyze_trend":
         return render.fit([line for result in results for line in result.lines], limit)
-    lines = [line for week, text in book for line in _lines(week, text)]
+    figures = _periods(results)
+    if figures:
+        return render.fit([f"{fact.names[0]}:{fact.value}" for fact in figures], limit)
+    lines = [line for page in known for line in _lines(page.name, page.text)]
     best = _best(lines, part.text)
     # A reason stands in the whole sentence; a list of measures is better short than cut off.
     if sum(map(len, best)) > limit and not _WHY.search(part.text):
@@ -93,14 +145,14 @@ def _plain(
     return render.fit(best, limit) if best else _("The weekly reports say nothing about it.")
 
 
-def _lines(week: int, text: str) -> list[tuple[str, bool]]:
+def _lines(name: str, text: str) -> list[tuple[str, bool]]:
     """The lines of a report with their week, and whether they stand under 关键决策."""
     section, found = "", []
     for line in text.split("\n"):
         if line.startswith("#"):
             section = line
         elif line.strip("- "):
-            found.append((f"[W{week}] {line.strip('- ')}", "决策" in section))
+            found.append((f"[{name}] {line.strip('- ')}", "决策" in section))
     return found
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat import texts
-from engines.chat.handlers.data import answer_records, read_records, subjects
+from engines.chat.handlers.data import answer_records, asked_fields, read_records, subjects
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer, cap_reached, faults, sources_of
@@ -98,10 +98,11 @@ def _final(
     if not success:
         return _with_data(content, results, part, limit)
     text = content.strip()
-    problems = faults(turn, text, sources_of(turn, results)) if text else ["-"]
+    sources = sources_of(turn, results, asked=asked_fields(turn, part))
+    problems = faults(turn, text, sources) if text else ["-"]
     if problems:
         turn.note("grounding", observation="、".join(problems))
-        text = _again(turn, part, text, problems, results, limit) if text else ""
+        text = _again(turn, part, results, limit) if text else ""
     if not text:
         turn.success = False
         nothing = _("I have no reliable answer to this. Please ask more precisely.")
@@ -109,16 +110,9 @@ def _final(
     return render.cut(turn.gate.restore(text), limit)
 
 
-def _again(
-    turn: Turn,
-    part: Part,
-    text: str,
-    problems: Sequence[str],
-    results: Sequence[ToolResult],
-    limit: int,
-) -> str:
-    """One regeneration over the data that was read; "" when it is not grounded either."""
-    draft = Draft(part, results=results, limit=limit)
+def _again(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> str:
+    """The one regeneration, over the data that was read; "" when it is not grounded either."""
+    draft = Draft(part, results=results, asked=asked_fields(turn, part), limit=limit, last=True)
     return answer(turn, draft)
 
 

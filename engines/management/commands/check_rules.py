@@ -20,7 +20,7 @@ from engines.hard_rules import (
     resolve_today,
     rule_list,
 )
-from projects.jsonlines import answer_lines
+from projects.jsonlines import answer_lines, unique_keys
 
 
 class Command(BaseCommand):
@@ -50,16 +50,8 @@ def _prepare(options: dict[str, Any]) -> tuple[RuleSet, date]:
     if project is not None and not isinstance(project, dict):
         raise RuleError(_("The project file is an object."))
     context = StudyContext.build(dictionary, project)
-    rules = rule_list(_read(options["rules"], object_pairs_hook=_unique_keys))
+    rules = rule_list(_read(options["rules"], object_pairs_hook=unique_keys))
     return compile_rule_set(rules, context), resolve_today(options["today"], context)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A doubled operator would silently drop the first condition."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise RuleError(_("An object has the same key twice: %(keys)s") % {"keys": list(found)})
-    return found
 
 
 def _read(path: str, **how: Any) -> Any:

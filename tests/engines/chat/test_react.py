@@ -161,6 +161,16 @@ def test_an_ungrounded_answer_is_asked_again_then_replaced(study: Study) -> None
     reply = ask("wanghushi", VAGUE)
     assert "2025" not in reply.text
     assert "2026-02-05" in reply.text
+    assert len(prompts(study)) == 3
+
+
+def test_the_bare_value_that_was_asked_for_is_an_answer(study: Study) -> None:
+    study.stand_ins.script(
+        calls(read("P001", fields=["入组日期"])), say("2026-02-05。"), say("没有更多信息。")
+    )
+    question = "帮我查下最近那个发烧的病人的入组日期"
+    assert ask("wanghushi", question).text == "2026-02-05。"
+    assert len(prompts(study)) == 2
 
 
 def test_an_empty_answer_gives_what_was_read(study: Study) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.request import Request, urlopen
 
 import pytest
 from django.db import connection
@@ -53,3 +57,48 @@ def test_parallel_tool_calls_in_threads(study: Study) -> None:
     assert ask("zhangyi", "帮我查下最近那个发烧的病人是谁").text == "P001 入组日期 2026-02-05。"
     results = [m for m in prompts(study)[1]["messages"] if m["role"] == "tool"]
     assert [m["tool_call_id"] for m in results] == ["call_1", "call_2", "call_3"]
+
+
+@contextmanager
+def answering_only_together(url: str, number: int) -> Iterator[str]:
+    """A way to the stand-in at `url` that lets requests through once `number` of them are there."""
+    together = threading.Barrier(number, timeout=10)
+
+    class Door(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            kept = {"Content-Type": self.headers["Content-Type"]}
+            try:
+                together.wait()
+                with urlopen(Request(url, body, kept)) as answer:
+                    status, told = 200, answer.read()
+            except threading.BrokenBarrierError:
+                status, told = 403, b"alone"
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(told)))
+            self.end_headers()
+            self.wfile.write(told)
+
+        def log_message(self, *told: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/redcap/api/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("question", ["{}的ECOG评分", "{}的V2什么时候做"])
+def test_the_subjects_of_one_question_are_read_side_by_side(study: Study, question: str) -> None:
+    mute(study)
+    wanted = ["P001", "P003", "P004"]
+    with answering_only_together(study.project.redcap_url, len(wanted)) as url:
+        study.project.redcap_url = url
+        study.project.save()
+        reply = ask("zhangyi", question.format("、".join(wanted)))
+    assert [source["record_id"] for source in reply.sources] == wanted

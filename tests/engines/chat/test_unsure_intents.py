@@ -13,7 +13,7 @@ from tests.engines.chat.kit import ask, prompts, say
 from tests.engines.liar.kit import bodies
 from tests.support.study import Study
 
-VAGUE = "嗯那个东西呢"
+VAGUE = "就是那个啥来着"
 
 
 def purposes() -> list[str]:

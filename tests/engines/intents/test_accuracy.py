@@ -10,6 +10,9 @@ from engines.intents import detect
 HERE = Path(__file__).parent
 PUBLIC = HERE.parents[2] / "../shared/reference/intents_public.jsonl"
 MIN_INTENTS, MIN_IDS = 0.95, 0.98
+# Written before they were measured, in harder wordings than the others. `varied` was then read
+# for weaknesses; `unseen` was not, and stays so: what it shows is what a new message may expect.
+MIN_VARIED, MIN_UNSEEN = 0.93, 0.93
 
 
 def _rows(path: Path) -> list[dict]:
@@ -18,10 +21,12 @@ def _rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    "path", [PUBLIC, *sorted(HERE.glob("held_out*.jsonl"))], ids=lambda path: path.stem
-)
-def test_accuracy(path: Path) -> None:
+SETS = [(path, MIN_INTENTS) for path in (PUBLIC, *sorted(HERE.glob("held_out*.jsonl")))]
+SETS += [(HERE / "varied.jsonl", MIN_VARIED), (HERE / "unseen.jsonl", MIN_UNSEEN)]
+
+
+@pytest.mark.parametrize(("path", "least"), SETS, ids=[path.stem for path, _ in SETS])
+def test_accuracy(path: Path, least: float) -> None:
     rows = _rows(path)
     answers = [detect(row["text"]) for row in rows]
     pairs = list(zip(rows, answers, strict=True))
@@ -31,9 +36,10 @@ def test_accuracy(path: Path) -> None:
         for r, a in pairs
         if a.record_ids != r["record_ids"]
     ]
-    assert 1 - len(wrong) / len(rows) >= MIN_INTENTS, wrong
+    assert 1 - len(wrong) / len(rows) >= least, wrong
     assert 1 - len(wrong_ids) / len(rows) >= MIN_IDS, wrong_ids
 
 
 def test_there_are_enough_held_out_messages() -> None:
     assert len(_rows(HERE / "held_out.jsonl")) >= 150
+    assert len(_rows(HERE / "unseen.jsonl")) >= 150

@@ -11,6 +11,23 @@ RULES: dict[str, list[tuple[str, list[str]]]] = {
         ("您能干什么?另外现在筛了几位", ["general_chat", "count_records"]),
         ("中午好呀", ["general_chat"]),
     ],
+    "a list of subjects is no report": [
+        ("出一份入组名单", ["count_records"]),
+        ("给我一份在组受试者清单", ["count_records"]),
+        ("做个脱落病人的名册", ["count_records"]),
+        ("研究者名单", ["project_info"]),
+        ("出一份入组情况报告", ["generate_report"]),
+        ("把入组名单写进周报", ["generate_report"]),
+    ],
+    "what somebody is charged with is remembered": [
+        ("我叫张伟,负责肺癌研究的入组", ["remember"]),
+        ("我负责 A 中心的访视安排", ["remember"]),
+        ("我是新来的CRC 负责 03 中心的随访", ["remember"]),
+        ("本人主要负责数据录入", ["remember"]),
+        ("我负责质控", ["remember"]),
+        ("谁负责 A 中心的随访", ["project_info"]),
+        ("A 中心入组几例", ["count_records"]),
+    ],
     "2 negated requests": [
         ("先别跑质控,把P062的心电图结果告诉我", ["query_record"]),
         ("不用出月报,看看脱落趋势", ["analyze_trend"]),
@@ -19,6 +36,15 @@ RULES: dict[str, list[tuple[str, list[str]]]] = {
     "3 a conditional second step": [
         ("看看P065的血钾,偏低就登记一条AE", ["query_record", "data_entry"]),
         ("全员质控,都过了就出月报", ["qc_task", "generate_report"]),
+    ],
+    "3 a condition to be looked up is a task": [
+        ("P066要是没超窗 就录体重63", ["visit_window", "data_entry"]),
+    ],
+    "the past and the present are two questions": [
+        ("去年为什么停筛 现在谁超窗了", ["query_history", "visit_window"]),
+    ],
+    "a report of what was entered only introduces": [
+        ("P067的随访表补完了 复核一下", ["qc_task"]),
     ],
     "4 order of execution": [
         ("写季报之前先数数筛败几例", ["count_records", "generate_report"]),
@@ -49,6 +75,8 @@ RULES: dict[str, list[tuple[str, list[str]]]] = {
     "9 complaints": [
         ("刚才说错了,再查一次P073的血压", ["feedback", "query_record"]),
         ("不是P074,是P075", ["feedback"]),
+        ("不是问P074 我问P075的血糖", ["feedback", "query_record"]),
+        ("P074和P075的血压说反了", ["feedback"]),
         ("查下P076的血糖,刚才那个答得不对", ["feedback", "query_record"]),
     ],
 }

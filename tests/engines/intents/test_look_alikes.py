@@ -50,6 +50,21 @@ PAIRS = {
         ("P051记一条AE 皮疹", "data_entry"),
         ("以后AE都按分级列", "remember"),
     ],
+    "asked of one subject or by the study's texts": [
+        ("P031的随访表填了没", "query_record"),
+        ("把P031的随访表填了", "data_entry"),
+        ("郭淑华阿姨的血压怎么样", "query_record"),
+        ("分层因素一共几个", "query_protocol"),
+        ("原定要入多少例", "project_info"),
+        ("治疗组有几个人", "count_records"),
+        ("脱落的有几个谢谢", "count_records"),
+        ("哪些情况算偏离", "query_protocol"),
+    ],
+    "from now on or after that": [
+        ("换了护士以后随访按时点没", "analyze_trend"),
+        ("以后随访都按中心列", "remember"),
+        ("提醒都提前三天发", "remember"),
+    ],
     "talk": [
         ("谢谢你", "general_chat"),
         ("你答得真准", "feedback"),

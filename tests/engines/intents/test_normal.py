@@ -22,6 +22,12 @@ SPELLINGS = {
     "": "",
     " ": "",
 }
+HOMOPHONES = {
+    "P001至控": "P001质控",
+    "跑下执空": "跑下质控",
+    "直控制": "直控制",
+    "至空腹": "至空腹",
+}
 SPOKEN = {
     "P零一八": "P018",
     "p零一八": "p018",
@@ -93,7 +99,7 @@ NUMERALS = {
 }
 
 
-@pytest.mark.parametrize(("raw", "plain"), SPELLINGS.items())
+@pytest.mark.parametrize(("raw", "plain"), {**SPELLINGS, **HOMOPHONES}.items())
 def test_width_dashes_and_spaces_become_one(raw: str, plain: str) -> None:
     assert normalise(raw) == plain
 

@@ -21,7 +21,7 @@ CELLS: dict[str, Operand] = {
     "box(-1)": "0",
     "e1/five": "7",
     "open": Open("open", is_blank=True),
-    "coded": Open("coded", is_missing_code=True),
+    "coded": Open("coded", missing_code="NA", codes=frozenset({"NA", "UNK"})),
     "gone": Open("gone"),
 }
 
@@ -50,7 +50,9 @@ def shown(text: str) -> bool | Open:
         "datediff([day], 'today', 'y') < 100", "isblankormissingcode([open])",
         "isblankormissingcode([coded])", "not isblankormissingcode([five])", "[open] = ''",
         "[one] or [gone]", "[gone] = 1 or [one] = 1", "// a remark\n[one] = 1",
-        "# a remark\n[one] = 1",
+        "# a remark\n[one] = 1", "[one] = 1 // it's so", "[one] = 1 # and\n and [five] = 5",
+        "[coded] = 'NA'", "'NA' = [coded]", "[coded] <> 'UNK'", "[coded] <> ''", "[five:value] = 5",
+        "datediff([day], today, 'y') < 100", "[five] = '#5' or [five] = '5//' or [one]",
     ],
 )  # fmt: skip
 def test_shown(text: str) -> None:
@@ -63,6 +65,7 @@ def test_shown(text: str) -> None:
         "[five] = 4", "[blank] <> ''", "[blank] > 3", "[text] = 'liver disease'", "[zero]", "false",
         "[zero] and [gone]", "[gone] = 1 and [one] = 0", "[open] <> ''", "not [one]",
         "isblankormissingcode([one])", "1 / 0 = 5", "[five] = 5 and not ([one] = 1)",
+        "[coded] = 'UNK'", "[open] > ''", "[coded] = ''", "[coded] <> 'NA'",
     ],
 )  # fmt: skip
 def test_hidden(text: str) -> None:
@@ -75,6 +78,7 @@ def test_hidden(text: str) -> None:
         ("[open] = 1", "open"), ("[coded] = 1", "coded"), ("[gone] = ''", "gone"),
         ("not [gone]", "gone"), ("[one] and [open] = 1", "open"), ("[zero] or [gone]", "gone"),
         ("[open] = 1 and [gone] = 1", "open"), ("[open] + 1 > 3", "open"),
+        ("[coded] > 'NA'", "coded"), ("[coded] = 'ND'", "coded"),
         ("datediff([open], 'today', 'd') > 3", "open"), ("isblankormissingcode([gone])", "gone"),
     ],
 )  # fmt: skip

@@ -13,47 +13,14 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.engines.rules.conftest import RULES
 from tests.engines.rules.support import DICTIONARY, MISSING_CODES, var
 
 ROOT = Path(__file__).resolve().parents[3]
-RULES = [
-    {"id": "age", "field": "age", "logic": {"<=": [18, var("age"), 75]}, "message": "年龄"},
-    {"field": "sex", "logic": {"==": [var("sex"), 1]}, "message": "性别", "severity": "info"},
-]
 FORM = [
     *("rule", "field", "event", "instrument", "instance", "outcome", "value", "message"),
     *("severity", "reason", "detail"),
 ]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    """Write content as a JSON file (text as it is) and give its path."""
-
-    def to_file(name: str, content: Any) -> str:
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-        return str(path)
-
-    return to_file
-
-
-@pytest.fixture
-def run(write: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run the command on lines of text; the parsed answers."""
-
-    def command(*lines: str, rules: Any = RULES, **options: Any) -> list[Any]:
-        files = {"rules": rules, **options}
-        paths = {
-            name: write(f"{name}.json", content) if name != "today" else content
-            for name, content in files.items()
-        }
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        out = io.StringIO()
-        call_command("check_rules", stdout=out, **paths)
-        return [json.loads(line) for line in out.getvalue().splitlines()]
-
-    return command
 
 
 def test_one_answer_per_line_in_order(run: Any) -> None:
@@ -72,7 +39,7 @@ def test_one_answer_per_line_in_order(run: Any) -> None:
 def test_a_bad_line_gives_an_error_and_the_next_is_answered(run: Any) -> None:
     deep = "[" * 5_000 + "]" * 5_000
     bad = ["{", "[]", "1", deep, f'{{"age": {deep}}}', '{"rows": [1]}', '{"record_id": "\\ud800"}',
-           '{"age": 1' + "0" * 5_000 + "}"]  # fmt: skip
+           '{"age": 1' + "0" * 5_000 + "}", '{"age": "17", "age": "50"}']  # fmt: skip
     answers = run(*bad, '{"record_id": "1", "age": "50", "sex": "1"}')
     assert len(answers) == len(bad) + 1
     assert all("error" in answer for answer in answers[:-1])
@@ -131,6 +98,19 @@ def test_a_missing_file_ends_with_exit_2() -> None:
     with pytest.raises(CommandError) as caught:
         call_command("check_rules", rules="/nonexistent/rules.json")
     assert caught.value.returncode == 2
+
+
+def test_a_line_that_is_no_utf_8_gives_an_error_whatever_the_locale(
+    monkeypatch: pytest.MonkeyPatch, write: Any
+) -> None:
+    good = b'{"record_id": "1", "age": "50", "sex": "1"}\n'
+    content = b"\xef\xbb\xbf" + good + b"\xff\xfe\n" + b'{"age": "\xff"}\n' + good
+    stdin = io.TextIOWrapper(io.BytesIO(content), encoding="gbk", errors="strict")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    out = io.StringIO()
+    call_command("check_rules", stdout=out, rules=write("rules.json", RULES))
+    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert ["error" in answer for answer in answers] == [False, True, True, False]
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from engines.rules import leaves
 from engines.rules.context import StudyContext
-from engines.rules.leaves import ASK, Memo, OpenPairs, combined, reason_of, row_of, state_of
+from engines.rules.kleene import Writer
+from engines.rules.leaves import ASK, VERDICTS, Memo, OpenPairs, reason_of, row_of, state_of
 from engines.rules.planning import Ask, Composed, Fixed, Planner, Remembered, complete_value
 from engines.rules.results import Outcome
 from engines.rules.rule import compile_rule
-from engines.rules.tier import _VERDICTS, _Closures
+from engines.rules.tier import _Closures
 from engines.rules.values import Reason
 from tests.engines.rules.support import DICTIONARY, MISSING_CODES, TODAY, field, var, verdict
 
@@ -51,12 +53,22 @@ def state(short: int) -> int:
     return short if short < 2 else state_of((Outcome.UNKNOWN, REASON[short]))
 
 
+def combined(tree: Any, states: Sequence[int]) -> int:
+    """The state of a tree by its generated source."""
+    writer = Writer()
+    leaves = [f"leaf{number}" for number in range(len(states))]
+    name = writer.name(tree, leaves)
+    namespace: dict[str, Any] = dict(zip(leaves, states, strict=True))
+    exec("\n".join([*writer.lines(), f"found = {name}"]), namespace)
+    return int(namespace["found"])
+
+
 @settings(max_examples=80, deadline=None)
 @given(TREES, st.tuples(*[st.sampled_from([0, 1, 2, 3])] * 3))
 def test_combined_states_equal_the_operators(tree: Any, shorts: tuple[int, ...]) -> None:
     found = combined(tree, [state(short) for short in shorts])
     row = {name: CELLS[s] for name, s in zip(("age", "alt", "ast"), shorts, strict=True)}
-    outcome, reason = _VERDICTS[found]
+    outcome, reason = VERDICTS[found]
     expected = verdict(logic_of(tree), row)
     assert f"{outcome} {reason or ''}".strip() == expected
 
@@ -69,16 +81,18 @@ def test_the_first_doubt_gives_the_reason(operator: str) -> None:
         assert found == (first if states[0] == first else second)
 
 
-def test_a_leaf_for_the_closures_leaves_no_verdict() -> None:
-    assert combined(("or", (True, 0)), [ASK]) == ASK
-    assert _VERDICTS.get(ASK) is None
+def test_a_part_of_several_rules_is_computed_once() -> None:
+    writer = Writer()
+    shared = ("and", (0, 1))
+    first, second = (writer.name((op, (shared, 0)), ["a", "b"]) for op in ("or", "and"))
+    assert len({first, second, writer.name(shared, ["a", "b"])}) == len(list(writer.lines())) == 3
 
 
 @pytest.mark.parametrize("reason", list(Reason))
 def test_a_state_names_its_reason(reason: Reason) -> None:
     number = state_of((Outcome.UNKNOWN, reason))
     assert reason_of(number) is reason
-    assert _VERDICTS[number] == (Outcome.UNKNOWN, reason)
+    assert VERDICTS[number] == (Outcome.UNKNOWN, reason)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +158,7 @@ def answer(logic: Any, about: str = "age") -> Any:
     rule, refused = compile_rule({"field": about, "logic": logic, "message": ""}, "", CONTEXT)
     assert rule is not None, refused
     closures = _Closures(CONTEXT, {}, day)
-    return Planner(CONTEXT, lambda _form: True, closures, _VERDICTS.get).answer(rule)
+    return Planner(CONTEXT, lambda _form: True, closures).answer(rule)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +190,7 @@ def test_rules_share_their_leaves() -> None:
     from datetime import date
 
     closures = _Closures(CONTEXT, {}, date.fromisoformat(TODAY))
-    planner = Planner(CONTEXT, lambda _form: True, closures, _VERDICTS.get)
+    planner = Planner(CONTEXT, lambda _form: True, closures)
     for logic in ({"and": LEAVES}, {"or": list(reversed(LEAVES))}):
         rule, _problems = compile_rule({"field": "age", "logic": logic}, "", CONTEXT)
         assert rule is not None

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from engines.hard_rules import RuleError, StudyContext, compile_rule_set
 from engines.jsonlogic import compile_rule, compile_rules
-from engines.rules import chunks
 from tests.engines.rules.support import var
 from tests.engines.rules.test_fast_tier import (
     DATA,
@@ -47,7 +46,7 @@ def check(rules: Any, records: list[list[dict[str, Any]]]) -> None:
 @given(RECORDS, st.integers(1, 4))
 def test_a_sweep_equals_full_evaluation(records: list[list[dict[str, Any]]], again: int) -> None:
     for rules in SETS:
-        check(rules, records * again)  # with repetition both the small and the batch path run
+        check(rules, records * again)  # what was met before is answered from memory
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,16 +58,6 @@ def test_one_odd_cell_does_not_change_its_neighbours(
         check(rules, [[{**row, "age": cell} if n == where else row] for n, row in enumerate(rows)])
 
 
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_the_size_of_a_batch_does_not_matter(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = chunks.chunks
-    monkeypatch.setattr("engines.rules.tier.chunks", lambda items: plain(items, size))
-    rows = [
-        {"age": str(n % 90), "alt": str(n), "ast": str(n % 7 or ""), "sex": ""} for n in range(90)
-    ]
-    check(SETS[0], [[row] for row in rows])
-
-
 def test_columns_of_many_values_are_swept_too() -> None:
     rows = [{"age": "40", "alt": f"{n}.5", "ast": str(2 * n), "icf": ""} for n in range(700)]
     check(SETS[0], [[row] for row in rows])
@@ -78,13 +67,13 @@ def test_records_are_taken_as_they_come() -> None:
     taken: list[int] = []
 
     def source() -> Iterator[tuple[int, list[dict[str, Any]]]]:
-        for n in range(3 * chunks.SIZE):
+        for n in range(90):
             taken.append(n)
             yield n, [{"age": str(n % 90)}]
 
     swept = SETS[0].sweep(source(), TODAY)
     next(swept)
-    assert len(taken) == chunks.SIZE
+    assert taken == [0]
 
 
 def test_another_day_is_another_sweep() -> None:

@@ -1,6 +1,6 @@
-"""Kills one run at every boundary in turn: `python -m tests.engines.sop.crash_lab STRIDE`.
+"""Kills one story at every boundary in turn: `python -m tests.engines.sop.crash_lab STORY STRIDE`.
 
-`crash_lab two ROUNDS`: two processes drive one run at the same time instead.
+`crash_lab RACE ROUNDS`: processes that meet in the same instant instead (crash_races).
 
 A process of its own, so that it may fork: per boundary one child that dies there on a fresh copy of the
 database, and one that recovers and checks. Writes JSON lines: {"points", "kinds"}, then {"point", "error"}.
@@ -10,85 +10,123 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import sys
-import traceback
 from collections.abc import Callable
-from typing import Any
+from datetime import timedelta
+from importlib import import_module
+from typing import Any, Protocol, cast
 
 import django
 
-KILLED = 9
+from tests.engines.sop.boundaries import Boundaries
+from tests.engines.sop.crash_fork import KILLED, in_child
+
+STORIES = {
+    "run": "tests.engines.sop.crash_story",
+    "ahead": "tests.engines.sop.crash_ahead",
+    "message": "tests.engines.sop.crash_message",
+    "order": "tests.engines.sop.crash_order",
+}
+
+
+class Story(Protocol):
+    """What is killed: a module with these functions."""
+
+    def prepare(self) -> None:
+        """Add to the demo study, once, before the database is copied."""
+
+    def live(self, boundaries: Boundaries) -> None:
+        """The undisturbed course; what may be killed runs inside `boundaries.watch()`."""
+
+    def recover(self) -> None:
+        """What happens by itself after a crash, and what people and WeCom do again."""
+
+    def told(self) -> list[str]:
+        """What went out and stays, to be the same with and without a crash."""
+
+    def check(self, expected: list[str]) -> None:
+        """Finished, nothing lost, nothing doubled. Raises AssertionError."""
 
 
 def main(arguments: list[str]) -> int:
+    # Everything is on this machine and plain HTTP: reading the certificates took half the time.
+    ssl.SSLContext.load_verify_locations = _nothing  # type: ignore[method-assign]
     django.setup()
-    from tests.engines.sop import crash_store
+    from tests.engines.sop import crash_races, crash_store
 
+    name, number = arguments[0], int(arguments[1])
+    story = cast(Story, import_module(STORIES.get(name, STORIES["run"])))
     store = crash_store.store(f"crash_{os.getpid()}")
     store.create()
     try:
-        _prepare()
+        _prepare(story)
         store.freeze()
         store.fresh()
         # Here, not in a child: what is loaded and cached on the way is warm for all children.
-        expected = _warm_up()
-        if arguments[0] == "two":
-            return _two(store.fresh, int(arguments[1]), expected)
-        store.fresh()
-        total, kinds = _in_child(_measure)[1]
-        _say({"points": total, "kinds": kinds})
-        points = range(1, total + 1, int(arguments[0]))
-        failed = [number for number in points if not _point(store.fresh, number, expected)]
-        store.fresh()
-        status, _nothing = _in_child(lambda: _lived(total + 1))
-        _say({"beyond": status})
-        return 1 if failed or status else 0
+        expected = _warm_up(story)
+        if name not in STORIES:
+            return crash_races.run(crash_races.RACES[name], store.fresh, number, expected)
+        return _every_point(story, store.fresh, number, expected)
     finally:
         store.drop()
 
 
-def _two(fresh: Callable[[], None], rounds: int, expected: list[str]) -> int:
-    failed = 0
-    for number in range(rounds):
-        fresh()
-        _in_child(_ordered)
-        children = [_fork(_driven) for _worker in range(2)]
-        results = [_result(child) for child in children]
-        results.append(_in_child(lambda: _recovered(expected)))
-        errors = [str(said) for code, said in results if code]
-        failed += len(errors)
-        _say({"round": number, "error": "\n".join(errors)})
-    return 1 if failed else 0
+def _nothing(*_given: Any, **_named: Any) -> None:
+    """In place of reading certificates."""
 
 
-def _ordered() -> None:
-    from tests.engines.sop import crash_story
-
-    crash_story.script()
-    crash_story.order()
-
-
-def _driven() -> None:
-    """As a worker does: until there is nothing left to do, both at the same time."""
-    from engines import sop
-    from engines.models import TaskRun
-    from engines.sop.lease import left_behind
-
-    run = TaskRun.objects.get()
-    sop.drive(run.pk)
-    left_behind()
-    sop.drive(run.pk)
+def _every_point(story: Story, fresh: Callable[[], None], stride: int, expected: list[str]) -> int:
+    total, kinds = _undisturbed(story, fresh)
+    say({"points": total, "kinds": kinds, "expected": expected})
+    points = range(1, total + 1, stride)
+    failed = [number for number in points if not _point(story, fresh, number, expected)]
+    fresh()
+    status, _said = in_child(lambda: story.live(Boundaries(total + 1)))
+    say({"beyond": status})
+    return 1 if failed or status else 0
 
 
-def _prepare() -> None:
+def _undisturbed(story: Story, fresh: Callable[[], None]) -> tuple[int, dict[str, int]]:
+    def count() -> tuple[int, dict[str, int]]:
+        boundaries = Boundaries()
+        story.live(boundaries)
+        return boundaries.count, boundaries.kinds
+
+    fresh()
+    code, said = in_child(count)
+    if code:
+        raise RuntimeError(said)
+    total, kinds = said
+    return total, kinds
+
+
+def _point(story: Story, fresh: Callable[[], None], number: int, expected: list[str]) -> bool:
+    def recovered() -> None:
+        story.recover()
+        story.check(expected)
+
+    fresh()
+    status, _said = in_child(lambda: story.live(Boundaries(number)))
+    error = "" if status == KILLED else f"not killed: {status}"
+    if not error:
+        status, said = in_child(recovered)
+        error = "" if status == 0 else str(said)
+    say({"point": number, "error": error})
+    return not error
+
+
+def _prepare(story: Story) -> None:
     from django.conf import settings
     from django.core.management import call_command
+    from django.utils.timezone import now
 
     from demo import runfile, seed, stand_ins
     from projects import dictionary, roster
-    from tests.engines.sop import crash_story
+    from projects.models import Dictionary
 
     settings.REDCAP_REQUESTS_PER_SECOND = 100_000.0
+    settings.ROSTER_MAX_AGE_S = 86_400  # the copies grow older while the lab works
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
     run = runfile.load()
@@ -98,104 +136,28 @@ def _prepare() -> None:
     dictionary.refresh(project)
     roster.sync(project)
     seed.fill(project, today)
-    crash_story.prepare()
+    story.prepare()
+    # Read tomorrow: the copies grow older while the lab works, and would read it again in the middle.
+    Dictionary.objects.update(read_at=now() + timedelta(days=1))
 
 
-def _story(fatal: int) -> Any:
-    """Order, drive, approve, drive: killed at boundary `fatal`."""
-    from engines import sop
-    from tests.engines.sop import crash_story
-    from tests.engines.sop.boundaries import Boundaries
-
-    crash_story.script()
-    boundaries = Boundaries(fatal)
-    with boundaries.watch():
-        run = crash_story.order()
-        sop.drive(run.pk)
-    crash_story.script(*crash_story.TELL)
-    with boundaries.watch():
-        crash_story.tell()
-    run.refresh_from_db()
-    return boundaries, run
-
-
-def _warm_up() -> list[str]:
+def _warm_up(story: Story) -> list[str]:
     from django.db import connections
 
-    from tests.engines.sop import crash_story
-
-    _boundaries, run = _story(0)
-    expected = crash_story.outbox(run)
-    assert len(expected) == len(set(expected)) >= 4, expected
-    crash_story.check(run, expected)
+    story.live(Boundaries())
+    expected = story.told()
+    assert expected
+    assert len(expected) == len(set(expected)), expected
+    story.check(expected)
     connections.close_all()
     return expected
 
 
-def _lived(fatal: int) -> None:
-    _story(fatal)
-
-
-def _measure() -> tuple[int, dict[str, int]]:
-    boundaries, _run = _story(0)
-    return boundaries.count, boundaries.kinds
-
-
-def _recovered(expected: list[str]) -> None:
-    from tests.engines.sop import crash_story
-
-    crash_story.check(crash_story.recover(), expected)
-
-
-def _point(fresh: Callable[[], None], number: int, expected: list[str]) -> bool:
-    fresh()
-    status, _nothing = _in_child(lambda: _lived(number))
-    error = "" if status == KILLED else f"not killed: {status}"
-    if not error:
-        status, said = _in_child(lambda: _recovered(expected))
-        error = "" if status == 0 else str(said)
-    _say({"point": number, "error": error})
-    return not error
-
-
-def _in_child(work: Callable[[], Any]) -> tuple[int, Any]:
-    """Fork, work, hand the result back; (signal or exit code, result or traceback)."""
-    return _result(_fork(work))
-
-
-def _fork(work: Callable[[], Any]) -> tuple[int, int]:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _work(work, writing)
-    os.close(writing)
-    return child, reading
-
-
-def _result(forked: tuple[int, int]) -> tuple[int, Any]:
-    child, reading = forked
-    with os.fdopen(reading, "rb") as pipe:
-        said = pipe.read()
-    _pid, status = os.waitpid(child, 0)
-    code = os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    return code, json.loads(said) if said else None
-
-
-def _work(work: Callable[[], Any], writing: int) -> None:
-    code, said = 0, None
-    try:
-        said = work()
-    except BaseException:
-        code, said = 70, traceback.format_exc()[-4000:]
-    os.write(writing, json.dumps(said).encode())
-    os.close(writing)
-    os._exit(code)
-
-
-def _say(what: dict[str, Any]) -> None:
+def say(what: dict[str, Any]) -> None:
+    """A line of the report."""
     print(json.dumps(what, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
-    sys.exit(main(sys.argv[1:] or ["1"]))
+    sys.exit(main(sys.argv[1:]))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import Any
-from urllib.request import ProxyHandler, build_opener
-
-from django.conf import settings
 
 from engines import sop
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
 from engines.sop.lease import left_behind
 from projects import audit
 from projects.models import AuditEntry, Member, Project
+from projects.records import RecordData
 from skills.models import Skill
 from skills.services import save_skill
+from tests.engines.sop.boundaries import Boundaries
+from tests.engines.sop.crash_control import control
 from tests.engines.sop.kit import expire
 from wechat.models import OutboxMessage
 
@@ -62,14 +61,18 @@ SEND = {
     ]
 }
 SENT = '{"reason": "已通知", "evidence": ["\\"sent\\": 1"], "passed": true, "confidence": 0.9}'
-DIRECT = build_opener(ProxyHandler({}))
 TELL = [SEND, {"content": SENT}]
 
 
 def prepare() -> None:
     """The workflow of the story in the demo study."""
+    keep(NODES)
+
+
+def keep(nodes: dict[str, Any]) -> None:
+    """Save a workflow that starts with its first node."""
     project = Project.objects.get()
-    config = {"name": "crash", "start_node": "first", "nodes": NODES}
+    config = {"name": "crash", "start_node": "first", "nodes": nodes}
     save_skill(
         skill=Skill(project=project, skill_type=KIND, name="crash", config=config), actor="admin"
     )
@@ -77,16 +80,18 @@ def prepare() -> None:
 
 def script(*messages: Any) -> None:
     """What the LLM says next; not a call of the product."""
-    url = f"http://127.0.0.1:{settings.SIM_PORT}/_control/llm/script"
-    # Not httpx: its boundaries are counted, and making a client takes longer than the whole call.
-    with DIRECT.open(url, json.dumps(messages).encode(), timeout=30) as answer:
-        answer.read()
+    control("llm/script", messages)
 
 
-def order() -> TaskRun:
+def order(data: RecordData | None = None) -> TaskRun:
     skill = Skill.objects.select_related("project").get(skill_type=KIND)
     return sop.start(
-        project=skill.project, skill=skill, record_id=RECORD, triggered_by="zhangyi", cause=CAUSE
+        project=skill.project,
+        skill=skill,
+        record_id=RECORD,
+        triggered_by="zhangyi",
+        cause=CAUSE,
+        data=data,
     )
 
 
@@ -98,14 +103,19 @@ def approve(run: TaskRun) -> None:
     )
 
 
-def tell() -> None:
-    """Decide and go on; the LLM needs to be told to send."""
-    run = TaskRun.objects.get(cause=CAUSE)
-    approve(run)
-    sop.drive(run.pk)
+def live(boundaries: Boundaries) -> None:
+    """Order, drive, approve, drive; the LLM needs to be told to send."""
+    script()
+    with boundaries.watch():
+        run = order()
+        sop.drive(run.pk)
+    script(*TELL)
+    with boundaries.watch():
+        approve(run)
+        sop.drive(run.pk)
 
 
-def recover() -> TaskRun:
+def recover() -> None:
     """What happens after a crash: the order is given again, the sweeper comes, buttons are pressed again."""
     run = order()
     for _round in range(3):
@@ -116,9 +126,7 @@ def recover() -> TaskRun:
             approve(run)
             continue
         if Review.objects.filter(task_run=run).exists():
-            _press_again(run)
-    run.refresh_from_db()
-    return run
+            press_again(run)
 
 
 def _sweep(run: TaskRun) -> None:
@@ -130,7 +138,7 @@ def _sweep(run: TaskRun) -> None:
         sop.drive(run.pk)
 
 
-def _press_again(run: TaskRun) -> None:
+def press_again(run: TaskRun) -> None:
     try:
         approve(run)
     except sop.NotSuspended:
@@ -138,31 +146,39 @@ def _press_again(run: TaskRun) -> None:
     raise AssertionError("one review was decided twice")
 
 
-def outbox(run: TaskRun) -> list[str]:
+def told() -> list[str]:
     """Every message; a number that a rolled back transaction used up in PostgreSQL does not count."""
+    run = TaskRun.objects.get(cause=CAUSE)
     rows = OutboxMessage.objects.values_list("to_user", "key", "kind")
     number = Review.objects.get(task_run=run).pk
     lines = [" ".join(row).replace(str(run.pk), "RUN") for row in rows]
     return sorted(re.sub(rf"(?<=[:_]){number}(?=[#@])", "REVIEW", line) for line in lines)
 
 
-def check(run: TaskRun, expected_outbox: list[str]) -> None:
+def check(expected: list[str]) -> None:
     """Finished, everything once, nothing lost. Raises AssertionError."""
+    check_all(expected, STEPS, FINDINGS)
+
+
+def check_all(expected: list[str], visited: list[str], findings: list[str]) -> None:
+    """The run ended with these steps, findings and messages, each once. Raises AssertionError."""
+    run = TaskRun.objects.get(cause=CAUSE)
     assert (run.status, run.final_state) == ("COMPLETED", "end_review_required"), (
         run.status,
         run.message,
     )
     steps = [*run.steps.order_by("seq")]
-    assert [step.seq for step in steps] == [*range(len(STEPS))], [step.seq for step in steps]
-    assert [f"{step.node} {step.outcome}" for step in steps] == STEPS
-    assert len(run.trace or []) == len(STEPS)
+    assert [step.seq for step in steps] == [*range(len(visited))], [step.seq for step in steps]
+    assert [f"{step.node} {step.outcome}" for step in steps] == visited
+    assert len(run.trace or []) == len(visited)
     found = sorted(f"{row.node} {row.rule_key}" for row in PendingAction.objects.all())
-    assert found == FINDINGS, found
+    assert found == findings, found
     assert not FindingEvent.objects.exists()
     assert Review.objects.get().decided_by == "wanghushi"
     assert [*audit.verify()] == []
     about = AuditEntry.objects.filter(action__regex="^(run|review|finding)")
     counted = Counter(about.values_list("action", flat=True))
-    once = {"run.start": 1, "run.end": 1, "review.ask": 1, "review.approve": 1, "finding.open": 4}
+    once = {"run.start": 1, "run.end": 1, "review.ask": 1, "review.approve": 1}
+    once["finding.open"] = len(findings)
     assert counted == once, counted
-    assert outbox(run) == expected_outbox, (outbox(run), expected_outbox)
+    assert told() == expected, (told(), expected)

@@ -117,6 +117,17 @@ def test_too_little_confidence_or_no_quote_is_undetermined(
     assert waits_for_a_person(judged(study, skill, answer))
 
 
+def test_what_the_gate_replaced_is_noted_with_the_call(study: Study) -> None:
+    phone = "13812345678"
+    asks = soft() | {"instruction": f"电话 {phone} 能否联系上。"}
+    judged(study, new_skill(study, {"judge": asks}, "qc_process:phone"), said())
+
+    assert phone not in json.dumps(asked(study), ensure_ascii=False)
+    usage = LlmUsage.objects.get(purpose="soft_rule")
+    assert "电话" in {row["kind"] for row in usage.replaced}
+    assert phone not in json.dumps(usage.replaced)
+
+
 def test_the_threshold_of_the_node_wins(study: Study) -> None:
     strict = new_skill(study, {"judge": soft(threshold=0.99)}, "qc_process:strict")
     assert judged(study, strict, said()).status == "SUSPENDED"

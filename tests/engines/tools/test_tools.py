@@ -103,6 +103,18 @@ def test_seven_is_not_double_o_seven(study: Study) -> None:
     assert run(study, "read_clinical_data", record_id="07").status is Status.NOT_FOUND
 
 
+def test_a_bare_number_of_another_site_does_not_leave(study: Study) -> None:
+    sites = dict(Subject.objects.filter(project=study.project).values_list("record_id", "site"))
+    assert (sites["7"], sites["007"]) == ("site_a", "site_b")
+    note = "请同时参考受试者7和受试者007的情况,ALT 7 U/L"
+    told = {
+        user: gate_for(study.project, study[user]).text(note) for user in ("crc_b", "wanghushi")
+    }
+    assert told["crc_b"] == note.replace("受试者7", "受试者[受试者#1]")
+    assert told["wanghushi"] == note.replace("007", "[受试者#1]")
+    assert gate_for(study.project, study["zhangyi"]).text(note) == note
+
+
 def test_absent_and_not_yours_are_the_same_result(study: Study) -> None:
     for tool in ("read_clinical_data", "check_visit_window"):
         yours = run(study, tool, "crc_b", record_id="P001")
@@ -128,6 +140,16 @@ def test_a_blank_field_is_said_to_be_blank(study: Study) -> None:
     result = run(study, "read_clinical_data", record_id="P001", fields=["withdraw_date"])
     assert result.facts == ()
     assert "退出日期" in result.data["说明"][0]
+
+
+@pytest.mark.parametrize("fields", [["血钾浓度"], ["zzzzzz", "nosuchfield"], ["record_id"]])
+def test_a_field_that_does_not_exist_reads_out_no_other(study: Study, fields: list[str]) -> None:
+    result = run(study, "read_clinical_data", record_id="P001", fields=fields)
+    assert (result.data["values"], result.facts) == ({}, ())
+    advice = [] if fields == ["record_id"] else [f"字段 {name} 不存在" for name in fields]
+    told = result.data.get("说明", [])
+    assert len(told) == len(advice)
+    assert all(note.startswith(said) for note, said in zip(told, advice, strict=True))
 
 
 def test_an_overview_is_short_and_begins_with_the_status(study: Study) -> None:
@@ -198,6 +220,7 @@ def test_fields_a_question_speaks_of(study: Study, question: str, fields: set[st
         ("read_clinical_data", {"record_id": 7}),
         ("read_clinical_data", {"record_id": "P001", "fields": "ALT"}),
         ("read_clinical_data", {"record_id": "P001", "sql": "x"}),
+        ("read_clinical_data", {"record_id": "P001", "fields": ["x" * 101]}),
         ("search_protocol", {"query": ""}),
         ("get_project_stats", {"site": "site_a"}),
         ("check_visit_window", {"visit": "V1"}),

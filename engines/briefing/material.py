@@ -1,0 +1,133 @@
+"""What all recipients of a briefing share: REDCap is read once for the study, and scoped for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from engines.briefing.digest import Part
+from integrations.redcap import RedcapError, RedcapUnavailable
+from projects import dictionary, records
+from projects.client import NotConfiguredError
+from projects.models import Member, Project, Subject
+from projects.records import RecordData
+from projects.visit_window import State, VisitPlanSpec, VisitState, plan_of, visit_states
+from projects.windows import today_in
+from skills.graph import Node
+
+Visit = tuple[RecordData, VisitState]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Subjects as REDCap showed them; `error` says why it did not, `transient` whether it may later."""
+
+    records: tuple[RecordData, ...] = ()
+    plan: VisitPlanSpec | None = None
+    error: str = ""
+    transient: bool = False
+
+
+def read(project: Project) -> Reading:
+    """The few fields that visits and enrolment need, of all subjects; it never raises for REDCap."""
+    try:
+        plan = plan_of(project)
+        metadata = dictionary.ensure_fresh(project)
+        dates = {name for visit in plan.visits for name in (visit.anchor_field, visit.date_field)}
+        wanted = dates | {plan.withdraw_field, project.enrolment_field}
+        fields = [name for name in metadata.fields if name in wanted]
+        found = records.read_records(project=project, fields=fields)
+    except (RedcapError, NotConfiguredError) as error:
+        return Reading(error=type(error).__name__, transient=isinstance(error, RedcapUnavailable))
+    except ValidationError:
+        return Reading(error="visit plan")
+    if not found and Subject.objects.filter(project=project, is_present=True).exists():
+        # No record at all where subjects are known is a failure, not an empty study (projects.roster).
+        return Reading(error="no record", transient=True)
+    return Reading(tuple(found), plan)
+
+
+@dataclass(frozen=True)
+class Material:
+    """One briefing of a study. `since`: what happened later is new."""
+
+    project: Project
+    node: Node
+    since: datetime
+    reading: Reading
+
+    def for_reader(self, member: Member) -> View:
+        """What one member may know of it."""
+        return View(self, member)
+
+
+@dataclass
+class View:
+    """The material as one member may see it (design.md 9.7)."""
+
+    material: Material
+    member: Member
+
+    @property
+    def project(self) -> Project:
+        """The study."""
+        return self.material.project
+
+    @cached_property
+    def today(self) -> date:
+        """The study's day."""
+        return today_in(self.project.timezone)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether REDCap answered."""
+        return not self.material.reading.error
+
+    @cached_property
+    def records(self) -> list[RecordData]:
+        """The member's subjects."""
+        return records.visible_to(self.material.reading.records, self.member)
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        """Where every planned visit of these subjects stands, the most pressing first."""
+        plan = self.material.reading.plan
+        found = [
+            (record, state)
+            for record in self.records
+            for state in visit_states(self.project, record, self.today, plan)
+        ]
+        return sorted(found, key=lambda pair: (pair[1].close or date.max, pair[0].record_id))
+
+    def in_state(self, *states: State) -> list[Visit]:
+        """The visits in one of these states."""
+        return [pair for pair in self.visits if pair[1].state in states]
+
+    def warnings(self) -> Iterator[Part]:
+        """What could not be read or judged: it must not look like nothing to do (design.md 9.8)."""
+        if not self.is_readable:
+            yield Part(
+                _(
+                    "REDCap could not be read: enrolment and visits are unknown. Please check them there."
+                )
+            )
+        if any(not record.complete for record in self.records):
+            yield Part(_("REDCap did not show all data: the list may be incomplete."))
+        undecided = [pair for pair in self.in_state(State.UNKNOWN) if _has_a_date(pair)]
+        if undecided:
+            yield Part(
+                _("Visits that cannot be judged, their dates are unclear: %(number)d")
+                % {"number": len(undecided)},
+                tuple(f"{record.record_id} {state.visit}" for record, state in undecided),
+            )
+
+
+def _has_a_date(pair: Visit) -> bool:
+    """Whether there is a date to be judged by: before enrolment there is none, and nothing is due."""
+    record, state = pair
+    return any(str(row.get(state.anchor_field, "")).strip() for row in record.rows)

@@ -1,0 +1,41 @@
+"""The reminder: visits whose window lies in the next days and that are still to be done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+
+from engines.briefing.digest import Digest, Part
+from engines.briefing.material import View, Visit
+from projects.visit_window import State
+
+
+def digest(view: View) -> Digest:
+    """Visits of the reader's subjects; one that is done, or of who withdrew, is none any more."""
+    days = view.material.node.days
+    title = _("Visit reminder %(study)s, %(day)s and the next %(days)d days") % {
+        "study": view.project.code,
+        "day": view.today,
+        "days": days,
+    }
+    warnings = [*view.warnings()]
+    found = upcoming(view, days)
+    if not found:
+        nothing = Part(_("No visit is due in the next %(days)d days.") % {"days": days})
+        return Digest(title, warnings or [nothing], is_empty=not warnings)
+    head = _("Visits to be done: %(number)d") % {"number": len(found)}
+    return Digest(title, [*warnings, Part(head, tuple(map(line, found)))])
+
+
+def upcoming(view: View, days: int) -> list[Visit]:
+    """Windows that are open today or open within `days`."""
+    last = view.today + timedelta(days=days)
+    due = view.in_state(State.DUE, State.NOT_DUE)
+    return [pair for pair in due if pair[1].open is not None and pair[1].open <= last]
+
+
+def line(visit: Visit) -> str:
+    """`P005 V2 2026-03-21 ~ 2026-04-04`"""
+    record, state = visit
+    return f"{record.record_id} {state.visit} {state.open} ~ {state.close}"

@@ -1,0 +1,106 @@
+"""What the assistant keeps about the reader: shown, forgotten, asked back (issue 4). No model is needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from engines.chat.reply import Outcome
+from engines.chat.turn import LIMIT, Turn
+from engines.intents import Detection, Part
+from memory import hot
+from memory.agent import book, commands, finding, forgotten, questions
+from memory.agent.commands import Forget, Show
+from memory.models import UserMemory
+
+_LISTED = 20
+_ROOM = 900
+
+
+def settle(turn: Turn) -> Detection:
+    """The detection; a message that is nothing but such a command, or answers our question, is its own task."""
+    found = turn.detection
+    command = commands.parse(turn.text)
+    if command is None and not questions.answered(turn.member, turn.text):
+        return found
+    if isinstance(command, Forget) and len(found.parts) > 1:
+        return found
+    return replace(found, intents=["remember"], parts=[Part(turn.text, "remember", 1.0, [])])
+
+
+def handle(turn: Turn, part: Part) -> Outcome | None:
+    """The outcome of a command to one's own memory, or of an answer to our question; None for all else."""
+    command = commands.parse(part.text)
+    if isinstance(command, Show):
+        return Outcome(_shown(turn))
+    if isinstance(command, Forget):
+        what = command.what
+        return Outcome(finish=lambda: _forget(turn, what))
+    if questions.answered(turn.member, part.text):
+        return Outcome(finish=lambda: _answered(turn, part.text))
+    return None
+
+
+def _shown(turn: Turn) -> str:
+    """The reader's own memories, most important first, then their profile in hot memory."""
+    current = book.rows(turn.member).filter(superseded_by=None)
+    rows = [row for row in current if turn.scope.allows(row.content)]
+    lines = [_line(row) for row in rows]
+    profile = hot.profile_of(turn.hot.text, turn.member.wecom_userid)
+    kept = [line.strip("-# ").replace("*", "") for line in profile if line.strip().startswith("-")]
+    lines += [line for line in kept if not any(_repeats(line, row) for row in rows)]
+    if not lines:
+        return _("I keep nothing about you.")
+    # A ban on length in the reader's profile wins here, too.
+    return _fitting(lines, turn.limit if turn.limit < LIMIT else _ROOM)
+
+
+def _repeats(line: str, row: UserMemory) -> bool:
+    return row.content in line
+
+
+def _line(row: UserMemory) -> str:
+    if row.category == book.PROPOSAL:
+        return _("%(content)s (a proposal, not decided yet)") % {"content": row.content}
+    return row.content
+
+
+def _fitting(lines: list[str], room: int) -> str:
+    head = _("This is what I keep about you:")
+    shown: list[str] = []
+    for number, line in enumerate(lines[:_LISTED], 1):
+        row = f"{number}. {line}"
+        if len("\n".join([head, *shown, row])) > room - 20:
+            break
+        shown.append(row)
+    left = len(lines) - len(shown)
+    more = ngettext(
+        "… and %(count)d more in the console", "… and %(count)d more in the console", left
+    ) % {"count": left}
+    return "\n".join([head, *shown, *([more] if left else [])])
+
+
+def _forget(turn: Turn, what: str) -> str:
+    """The reply does not repeat what is gone."""
+    picks = finding.matching(turn.member, what)
+    lines = finding.lines(turn.member, what, hot.read(turn.project))
+    if not picks and not lines:
+        return _("I keep nothing of that kind about you.")
+    told = [pick.row for pick in picks if pick.row.superseded_by_id is None]
+    shown = len(told) + sum(not any(_repeats(line, row) for row in told) for line in lines)
+    member, project = turn.member, turn.project
+    forgotten.erase(project=project, user_id=member.identity, picks=picks, actor=member)
+    forgotten.erase_lines(project=project, user_id=member.identity, lines=lines, actor=member)
+    return ngettext("Forgotten: %(count)d memory.", "Forgotten: %(count)d memories.", shown) % {
+        "count": shown
+    }
+
+
+def _answered(turn: Turn, text: str) -> str:
+    found = questions.answered(turn.member, text)
+    if not found:
+        return _("Noted. It holds from your next message on.")
+    questions.settle(turn.member, *found)
+    return _("Noted. It holds from your next message on.")

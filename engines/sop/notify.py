@@ -1,0 +1,163 @@
+"""Notify nodes: a message to members, its contents from data (decisions.md, "cron skills").
+
+No model writes it and the run never waits for a person. The channel keeps it until its reader's time has
+come and asks `renewed` before it sends what has waited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines import briefing
+from engines.models import TaskRun
+from engines.signals import notice_ready
+from engines.sop.errors import Fault
+from memory.best_time import best_time
+from projects import cron
+from projects.models import Member, Project
+from projects.quiet import Rest, delivery_time
+from skills.graph import Graph, Node
+
+if TYPE_CHECKING:
+    from engines.sop.chain import Chain
+
+SCHEDULED = "cron:"
+# More than the longest holiday has.
+_NEWEST = 31
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message for one member, not to be delivered before `not_before`.
+
+    `node` and `seq` say which step of the run it comes from; a step that is tried again is the same one.
+    `replaces`: an older one of the same node that still waits is not needed any more.
+    """
+
+    member: Member
+    text: str
+    not_before: datetime
+    node: str
+    seq: int
+    replaces: bool = True
+
+
+class Unreadable(Exception):
+    """Whether a message that waited still holds cannot be said now."""
+
+
+def prepare(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> list[Notice]:
+    """Everybody's message; no transaction may be open.
+
+    Where REDCap cannot be read the messages say so, after the retries if the node asks for any (Fault).
+    """
+    keep_alive()
+    material = _material(node, run)
+    if material.reading.transient and _may_wait(node, run):
+        raise Fault(_("REDCap could not be read."), transient=True)
+    graph = Graph.model_validate(run.config)
+    return [
+        Notice(
+            member=member,
+            text=text,
+            not_before=deliver_at(member, urgent=graph.urgent),
+            node=run.current_node or "",
+            seq=run.seq,
+            replaces=graph.catch_up != "all",
+        )
+        for member in recipients(node, run)
+        if (text := briefing.compose(material, member))
+    ]
+
+
+def _may_wait(node: Node, run: TaskRun) -> bool:
+    return "retry" in node.model_fields_set and run.attempts <= node.retry.times
+
+
+def apply(chain: Chain, notices: list[Notice], started: datetime) -> None:
+    """Hand the messages to the channels and go on. Inside the transaction that ends the step."""
+    for notice in notices:
+        notice_ready.send(sender=TaskRun, run=chain.run, notice=notice)
+    chain.step("on_pass", {"messages": len(notices)}, started)
+
+
+def recipients(node: Node, run: TaskRun) -> list[Member]:
+    """Active members of the node's roles who can be reached; nobody once the study is closed."""
+    if run.project.status == Project.Status.CLOSED:
+        return []
+    people = Member.objects.filter(project=run.project, is_active=True, role__in=node.roles)
+    people = people.exclude(wecom_userid="").select_related("project", "user")
+    return [*people.order_by("wecom_userid")]
+
+
+def deliver_at(member: Member, *, urgent: bool = False) -> datetime:
+    """The reader's next good time; at once for what is urgent."""
+    best = None if urgent else best_time(member)
+    return delivery_time(now(), Rest.of(member.project), best, urgent=urgent)
+
+
+def waits_for_readers(run: TaskRun) -> bool:
+    """Whether nobody asked for what the run tells, so that it can wait: a schedule that is not urgent."""
+    is_scheduled = (run.cause or "").startswith(SCHEDULED)
+    return is_scheduled and not Graph.model_validate(run.config).urgent
+
+
+def renewed(run_id: UUID | str, node_key: str, userid: str) -> str:
+    """The message as it would read now; "" when there is nothing (any more) to tell this member.
+
+    Visits get done, people leave, workflows are switched off while a message waits. Raises Unreadable.
+    """
+    run = TaskRun.objects.select_related("project", "skill").filter(pk=run_id).first()
+    if run is None or not run.skill.is_active:
+        return ""
+    node = Graph.model_validate(run.config).nodes[node_key]
+    member = next((one for one in recipients(node, run) if one.wecom_userid == userid), None)
+    if member is None:
+        return ""
+    material = _material(node, run)
+    if material.reading.error:
+        raise Unreadable
+    return briefing.compose(material, member)
+
+
+def _material(node: Node, run: TaskRun) -> briefing.Material:
+    needs_data = briefing.CONTENTS[node.content].needs_data
+    reading = briefing.read(run.project) if needs_data else briefing.Reading()
+    return briefing.Material(run.project, node, since(run), reading)
+
+
+def since(run: TaskRun) -> datetime:
+    """When members were told before: the run before this one, however long the house was down.
+
+    What a holiday held back, a newer message replaced: nobody was told. Where there is no such run, it is when
+    the workflow was due before; a day ago where it runs out of turn.
+    """
+    cause, schedule = run.cause or "", run.skill.cron_schedule
+    if not schedule or not cause.startswith(SCHEDULED):
+        return run.created_at - timedelta(days=1)
+    due = _due(cause)
+    told = [before for before in _told(run) if before < due]
+    last = cron.last_due(schedule, zone=run.project.timezone, at=due - timedelta(minutes=1))
+    return max(told, default=last or due - timedelta(days=1))
+
+
+def _due(cause: str) -> datetime:
+    return datetime.fromisoformat(cause.removeprefix(SCHEDULED))
+
+
+def _told(run: TaskRun) -> Iterator[datetime]:
+    """The due times of the newest runs that reached their readers."""
+    rest, urgent = Rest.of(run.project), Graph.model_validate(run.config).urgent
+    runs = TaskRun.objects.filter(skill=run.skill, cause__startswith=SCHEDULED)
+    runs = runs.exclude(status__in=(TaskRun.Status.FAILED, TaskRun.Status.CANCELLED))
+    newest = runs.exclude(pk=run.pk).order_by("-created_at").values_list("cause", flat=True)
+    for due in (_due(cause or "") for cause in newest[:_NEWEST]):
+        if urgent or not rest.rests_on(due.astimezone(rest.zone).date()):
+            yield due

@@ -1,0 +1,25 @@
+"""What happens once a reply is stored; nothing of it touches the reply (seed 004, 8)."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+
+from django.db import DatabaseError
+
+from memory import tasks
+from memory.agent import sessions, turns
+from projects.db import atomic
+from projects.models import Member
+
+logger = logging.getLogger(__name__)
+
+
+def after_reply(member: Member, text: str, *, at: datetime) -> None:
+    """Note that the member spoke, and keep the message for `save_info` where it says something new."""
+    try:
+        with atomic():
+            sessions.spoken(member, at)
+    except DatabaseError as error:
+        logger.warning("Session not noted: %s", type(error).__name__)
+    turns.note(member, text, at=at, wake=tasks.save_info.delay)

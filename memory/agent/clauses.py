@@ -1,0 +1,116 @@
+"""A message in clauses: which of them state something about the speaker (issue 4, "Grounded").
+
+Clauses that ask, suppose, or speak of somebody else are no source, whatever a model makes of them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_SENTENCE = re.compile(r"[^。!?;\n]+[。!?;\n]?")
+_CLAUSE = re.compile(r"(?:[^,。!?;\n]|(?<=\d),(?=\d{3}))+")
+_ASKS = re.compile(
+    r"(?:吗|么|呢)\s*$|是不是|有没有|能不能|可不可以|要不要|什么|怎么|哪|谁|多少|(?<![十百千0-9好前这那上])几[岁个年点例位名次条份]"
+    r"|帮我[看查找]|查一?[下查]|看一?[下看]"
+)
+_SUPPOSES = re.compile(
+    r"如果|假如|假设|要是|万一|倘若|若是|比如|例如|譬如|好比|的话|\bif\b|suppose", re.IGNORECASE
+)
+_SELF = re.compile(r"我|本人|咱|俺|\b(?:I|I'm|my|me)\b", re.IGNORECASE)
+_KIN = (
+    "爱人|老婆|老公|妻子|丈夫|太太|先生|媳妇|女朋友|男朋友|对象|孩子|小孩|儿子|女儿|父母|父亲|母亲|爸|妈|爷爷|奶奶|"
+    "哥|姐|弟|妹|家人|家里人|亲戚"
+)
+_STAFF = "同事|同学|朋友|领导|老板|主任(?![医药护技])|导师|老师|学生|室友|客户"
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余潘杜戴夏钟汪"
+    "田姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚"
+)
+# 王主任, 小李, 老周, and 你 where it is not told what to do: whoever is named first is spoken of.
+_NAMED = (
+    rf"[{_SURNAMES}](?![级年])[\u4e00-\u9fff]?(?:主任|医生|医师|大夫|教授|护士长?|老师|院长|所长|经理|博士|总(?![结是的共数体会]))"
+    r"|[小老阿][\u4e00-\u9fff](?=是|在|说|喜|希|负|管|要|也|最|的)|\[[^\]]*姓名[^\]]*\]"
+    r"|[您你]们?(?=是|今年|负责|属于|毕业|工作|有|在(?!.*[里中时前后上]))"
+)
+# What somebody else made of the speaker: the assistant's guess is no source.
+_REPORTED = re.compile(
+    r"听说|据说|(?<![跟和对给同向])(?:[您你]们?|系统|助手|机器人|AI)(?:刚才|之前|上次|总|都|就)*"
+    r"(?:说|讲|猜|认为|觉得|以为|推测|记(?:得|成|错|着|了))",
+    re.IGNORECASE,
+)
+_PATIENT = r"患者|受试者|病人|入组者|受访者|[A-Z]{1,4}-?\d{2,6}"
+# What the assistant is told to do with what follows says nothing of whom it speaks.
+_TOLD = (
+    r"(?:请|麻烦|帮我|你|再|都|,|:|\s)*"
+    r"(?:记住|记得|记着|记下|记一下|记一?笔|备忘|注意|提醒(?:我|一下)?|别忘(?:了|记)?)(?:了|一下|下来|,|:|\s)*"
+)
+_OTHER = re.compile(
+    rf"^(?:{_TOLD})?(?:(?:以后|今后|从现在起|另外|然后|还有|而且|但是?|不过|今天|昨天|现在|目前|这|那|有|一|个|位|名|我们?|咱们?|的|科里|家)){{0,4}}"
+    rf"(?:(?P<kin>{_KIN})|(?P<staff>{_STAFF})|(?P<patient>{_PATIENT})|(?P<named>{_NAMED})|(?P<they>他们?|她们?|对方|人家|别人|有人))"
+)
+_HEAD = re.compile(rf"的(?:{_PATIENT}|{_STAFF}|人|孩子)\s*$")
+_OF_OTHERS = re.compile(rf"^.{{0,6}}(?:的|岁)?(?:{_PATIENT}|孩子|老人|老太太|老头)")
+_DENIES = re.compile(r"没|不|无|并非|非(?!常)|从未|尚未|\bnot\b|n't|\bno\b", re.IGNORECASE)
+_DENIES_NOTHING = re.compile(
+    r"差不多|不错|不过|不久|不少|不仅|不但|不断|不良事件|没问题|无锡|无疑"
+    r"|(?:不[到足满止]|未满|不(?:少于|超过|低于|高于))\s*(?=[\d一二两三四五六七八九十百])|(?<=[岁年万亿元例个])不[到足]"
+)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A stretch of the message. `who`: "self", "kin" or "other"; `states`: neither asked nor supposed."""
+
+    start: int
+    end: int
+    text: str
+    who: str
+    states: bool
+
+
+def folded(text: str) -> str:
+    """As numbers and patterns are looked for: NFKC."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def split(text: str) -> list[Clause]:
+    """The clauses of a folded message, in order. A clause without a subject goes on with the last one's."""
+    found: list[Clause] = []
+    who = "self"
+    for sentence in _SENTENCE.finditer(text):
+        supposed = False
+        for clause in _CLAUSE.finditer(sentence[0]):
+            body = clause[0]
+            who = _subject(body.strip(), who)
+            supposed = supposed or bool(_SUPPOSES.search(body))
+            last = clause.end() >= len(sentence[0].rstrip("?"))
+            asked = bool(_ASKS.search(body)) or (last and sentence[0].rstrip().endswith("?"))
+            start = sentence.start() + clause.start()
+            strange = _HEAD.search(body) and not _SELF.search(body)
+            about = "other" if strange or _REPORTED.search(body) else who
+            found.append(Clause(start, start + len(body), body, about, not (asked or supposed)))
+    return found
+
+
+def _subject(clause: str, before: str) -> str:
+    other = _OTHER.match(clause)
+    if other:
+        return "kin" if other["kin"] else "other"
+    return "self" if _SELF.search(clause) else before
+
+
+def modifies_others(clause: Clause, at: int) -> bool:
+    """Whether what ends at `at` of the message describes somebody else (35岁以上的患者)."""
+    return bool(_OF_OTHERS.match(clause.text[at - clause.start :]))
+
+
+def denies(text: str) -> bool:
+    """Whether something is said not to be."""
+    return bool(_DENIES.search(_DENIES_NOTHING.sub("", text)))
+
+
+def at(found: list[Clause], start: int, end: int) -> list[Clause]:
+    """The clauses that a stretch of the message touches."""
+    return [clause for clause in found if clause.start < end and start < clause.end]

@@ -1,0 +1,204 @@
+"""Forgetting: rows are gone for good, and old text does not bring them back (decisions.md, "deleted line")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.timezone import now
+
+from memory import hot_removal, services, tombstones
+from memory.agent import book
+from memory.agent.grounding import Grounded, plain
+from memory.agent.schemas import Schema, aliases, current
+from memory.hot_text import Line
+from memory.models import MemoryProposal, MemoryQuestion, MemoryTombstone, UserMemory, UserProfile
+from memory.tombstones import Guard
+from projects import audit
+from projects.models import Member, Project
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A row, and which of its fields go; none named: all of it."""
+
+    row: UserMemory
+    fields: frozenset[str] = frozenset()
+
+
+def holds(member: Member, line: str, one: Grounded, at: datetime) -> bool:
+    """Whether something was forgotten and this message, sent `at`, is no newer than that.
+
+    A later message of the same user lifts it; inside the caller's transaction.
+    """
+    key = {_value_key(member.identity, one.slot.name, one.plain)}
+    guard = Guard(member.project, member.identity)
+    stones = guard.of_user(line, evidence=key)
+    if any(stone.at >= at for stone in stones):
+        return True
+    _lift(member, [stone.pk for stone in stones])
+    return False
+
+
+def lift(member: Member, statement: str) -> None:
+    """The user says it again, word for word or alike; inside the caller's transaction."""
+    stones = Guard(member.project, member.identity).of_user(statement, before=now())
+    _lift(member, [stone.pk for stone in stones])
+
+
+def _lift(member: Member, keys: Sequence[int]) -> None:
+    for stone in MemoryTombstone.objects.filter(pk__in=keys):
+        audit.record("memory.return", actor=member, project=member.project, subject=stone)
+        stone.delete()
+
+
+def erase(
+    *, project: Project, user_id: str, picks: Iterable[Pick], actor: object, reason: str = ""
+) -> int:
+    """Delete what was picked with all that came of it; inside the caller's transaction.
+
+    Returns how many memories went. The trail says who and how many, never what.
+    """
+    given = list(picks)
+    schema = current()
+    for pick in given:
+        _bury(project, user_id, pick, schema, actor)
+    gone = [pick.row for pick in given if not _kept(pick)]
+    _withdraw(project, user_id, [pick.row for pick in given], actor)
+    for pick in given:
+        _drop(pick, schema)
+    mine = {"project": project, "user_id": user_id}
+    names = {name for pick in given for name in pick.fields or book.details(pick.row)}
+    MemoryQuestion.objects.filter(**mine, field__in=names).delete()
+    UserProfile.objects.filter(**mine).update(profile={}, completeness={}, narrative="")
+    if given:
+        audit.record(
+            "memory.forget",
+            actor=actor,
+            project=project,
+            new={"user_id": user_id, "memories": len(given), "deleted": len(gone)},
+            reason=reason,
+        )
+    return len(given)
+
+
+def erase_lines(
+    *, project: Project, user_id: str, lines: Sequence[str], actor: object, reason: str = ""
+) -> None:
+    """Take lines out of the user's own profile in hot memory; inside the caller's transaction.
+
+    With them go the proposals that made them; no job brings them back, the user may say it again.
+    """
+    if not lines:
+        return
+    for text in lines:
+        keys = hot_removal.evidence(project, Line(text, "", user_id.casefold()))
+        _stone(project, user_id, text, keys, actor)
+    MemoryProposal.objects.filter(project=project, profile__iexact=user_id, new__in=lines).delete()
+    services.erase_lines(project=project, profile=user_id, gone=lines, actor=actor)
+    audit.record(
+        "memory.forget",
+        actor=actor,
+        project=project,
+        new={"user_id": user_id, "lines": len(lines)},
+        reason=reason,
+    )
+
+
+def _kept(pick: Pick) -> frozenset[str]:
+    return frozenset(pick.row.details) - pick.fields if pick.fields else frozenset()
+
+
+def _bury(project: Project, user_id: str, pick: Pick, schema: Schema, actor: object) -> None:
+    """One tombstone a field, so that the others of the same memory may be said again."""
+    row = pick.row
+    if not row.details:
+        _stone(
+            project, user_id, row.content, hot_removal.of_memory(str(row.pk), row.content), actor
+        )
+    for name, detail in row.details.items():
+        if pick.fields and name not in pick.fields:
+            continue
+        line = book.content(schema, schema.row(name), {name: detail})
+        keys = {_value_key(user_id, name, detail["plain"])}
+        if not _kept(pick):
+            keys |= hot_removal.of_memory(str(row.pk), row.content)
+        _stone(project, user_id, line, keys, actor)
+
+
+def _stone(project: Project, user_id: str, line: str, keys: set[str], actor: object) -> None:
+    stone = tombstones.bury(
+        project=project, line=line, actor=actor, profile=user_id, evidence=keys, user_id=user_id
+    )
+    if stone:
+        # Forgotten again: only what is said after this time lifts it.
+        merged = sorted({*stone.evidence, *keys})
+        MemoryTombstone.objects.filter(pk=stone.pk).update(created_at=now(), evidence=merged)
+
+
+def _value_key(user_id: str, field: str, value: str) -> str:
+    return tombstones.evidence_of("value", f"{user_id}\n{field}\n{value}")
+
+
+def _drop(pick: Pick, schema: Schema) -> None:
+    """The row is deleted; where other fields of it stay, it is written over without the forgotten ones."""
+    row, kept = pick.row, _kept(pick)
+    if not kept:
+        UserMemory.objects.filter(pk=row.pk).delete()
+        return
+    lost = [text for name in row.details.keys() - kept for text in _spellings(schema, row, name)]
+    left = {}
+    for name in schema.row(next(iter(kept))).fields:
+        if name in kept:
+            left[name] = _without(row.details[name], lost)
+    values = {name: detail["value"] for name, detail in left.items()}
+    UserMemory.objects.filter(pk=row.pk).update(
+        details=left,
+        field="+".join(left),
+        value=values if len(values) > 1 else next(iter(values.values())),
+        content=book.content(schema, schema.row(next(iter(left))), left),
+        evidence="\n".join(dict.fromkeys(d["quote"] for d in left.values() if d["quote"])),
+    )
+
+
+def _without(detail: book.Detail, lost: Sequence[str]) -> book.Detail:
+    """A detail whose quote does not repeat what was forgotten."""
+    cleaned = {
+        key: ""
+        for key in ("quote", "context")
+        if any(text in plain(detail.get(key, "")) for text in lost if text)
+    }
+    return {**detail, **cleaned}
+
+
+def _spellings(schema: Schema, row: UserMemory, name: str) -> list[str]:
+    """A value as it may stand in a message: in full, as said, its short names."""
+    detail, slot = row.details[name], schema.slot(name)
+    full = str(detail["value"])
+    table = aliases(slot.aliases) if slot and slot.aliases else {}
+    shorts = [short for short, long in table.items() if long == full]
+    return [plain(text) for text in dict.fromkeys([full, detail["said"], *shorts])]
+
+
+def spelled(schema: Schema, row: UserMemory, name: str, wanted: str) -> bool:
+    """Whether a user's words name the value of a field."""
+    said = plain(wanted)
+    return any(len(text) > 1 and text in said for text in _spellings(schema, row, name))
+
+
+def _withdraw(project: Project, user_id: str, rows: Sequence[UserMemory], actor: object) -> None:
+    """The lines of the user's own profile in hot memory, and proposals, that rest on these rows."""
+    ids = {str(row.pk) for row in rows}
+    lines = []
+    for proposal in MemoryProposal.objects.filter(project=project):
+        cited = {item["id"] for item in proposal.evidence}
+        own = proposal.profile.casefold() == user_id.casefold()
+        if not cited & ids:
+            continue
+        if own and proposal.state == MemoryProposal.State.APPLIED:
+            lines.append(proposal.new)
+        if own or (cited <= ids and proposal.state != MemoryProposal.State.APPLIED):
+            proposal.delete()
+    if lines:
+        services.erase_lines(project=project, profile=user_id, gone=lines, actor=actor)

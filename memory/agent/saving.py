@@ -1,0 +1,157 @@
+"""From grounded fields to rows: skip, supersede, ask, or leave forgotten (issue 4, "De-duplication")."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memory import wording
+from memory.agent import book, forgotten, tools
+from memory.agent.grounding import Grounded, plain
+from memory.agent.results import SavedMemory, SaveOutput
+from memory.agent.schemas import Schema
+from memory.models import MemoryQuestion, UserMemory
+from memory.tombstones import Guard
+from projects import audit
+from projects.models import Member
+
+PREFERENCES = "偏好"
+# Letters that say nothing once the fields of a statement are taken out of it.
+_FILLERS = "请你帮我记住一下得的是了哦啊呢"
+
+
+def save(
+    *,
+    member: Member,
+    schema: Schema,
+    found: Sequence[Grounded],
+    at: datetime,
+    existing: Mapping[str, Any] | None = None,
+) -> SaveOutput:
+    """Keep what is new; inside the caller's transaction. `at`: when the message came.
+
+    `existing` is what the caller knows besides the stored rows (`existingInfo`).
+    """
+    clear, torn = _contradictions(found)
+    fresh: list[Grounded] = []
+    skipped: list[str] = []
+    for one in clear:
+        if _is_known(member, one, existing or {}):
+            skipped.append(one.slot.name)
+        elif not forgotten.holds(member, _line(schema, one), one, at):
+            fresh.append(one)
+    kept = _write(member, schema, fresh, at)
+    _ask(member, torn)
+    _settle(member, fresh)
+    _replace_statements(member, fresh, kept)
+    if kept:
+        fields = [name for row in kept for name in row.field.split("+")]
+        audit.record("memory.learn", actor=member, project=member.project, new={"fields": fields})
+    return SaveOutput(
+        extracted_info=_info(fresh),
+        saved_count=len(kept),
+        saved_memories=[
+            SavedMemory.model_validate(
+                {"memoryType": row.memory_type, "content": row.content, "field": row.field}
+            )
+            for row in kept
+        ],
+        skipped_fields=list(dict.fromkeys(skipped)),
+    )
+
+
+def _contradictions(
+    found: Sequence[Grounded],
+) -> tuple[list[Grounded], dict[str, list[Grounded]]]:
+    """Fields of one value that a message gives several of are asked, not stored."""
+    by_field: dict[str, list[Grounded]] = defaultdict(list)
+    for one in found:
+        by_field[one.slot.name].append(one)
+    torn = {
+        name: given for name, given in by_field.items() if len(given) > 1 and not given[0].slot.many
+    }
+    return [one for one in found if one.slot.name not in torn], torn
+
+
+def _is_known(member: Member, one: Grounded, existing: Mapping[str, Any]) -> bool:
+    told = existing.get(one.slot.name)
+    values = told if isinstance(told, list) else [] if told is None else [told]
+    given = [{"value": value, "plain": plain(str(value)), "vague": False} for value in values]
+    rows = list(book.active(member))
+    held = [book.details(row)[one.slot.name] for row in rows if one.slot.name in book.details(row)]
+    if book.same(one, [*given, *held]):
+        return True
+    near = [detail["said"] for detail in held] if one.slot.kind == "text" and one.slot.many else []
+    if one.slot.name == PREFERENCES:
+        near += [row.content for row in rows if row.field == book.STATEMENT]
+    return any(wording.repeats(wording.pieces(text), wording.pieces(one.said)) for text in near)
+
+
+def _line(schema: Schema, one: Grounded) -> str:
+    return book.content(schema, schema.row(one.slot.name), {one.slot.name: book.detail_of(one)})
+
+
+def _write(
+    member: Member, schema: Schema, fresh: Sequence[Grounded], at: datetime
+) -> list[UserMemory]:
+    """One row for the fields of one memory; what an editor removed is only proposed."""
+    guard = Guard(member.project)
+    together: dict[tuple[str, str, bool], dict[str, book.Detail]] = {}
+    for one in fresh:
+        removed = guard.blocks(_line(schema, one), profile=member.identity)
+        first = schema.row(one.slot.name).fields[0]
+        place = (first, one.plain if one.slot.many else "", removed)
+        together.setdefault(place, {})[one.slot.name] = book.detail_of(one)
+    context = tools.Context(member, schema, at)
+    kept = []
+    for (first, value, removed), held in together.items():
+        row = schema.row(first)
+        made = book.plan(member, row, held, many=bool(value), alone=removed)
+        given = book.arguments(schema, row, made, proposed=removed)
+        kept.append(tools.save_user_memory(context, given, made))
+    return kept
+
+
+def _ask(member: Member, torn: Mapping[str, Sequence[Grounded]]) -> None:
+    for name, given in torn.items():
+        MemoryQuestion.objects.update_or_create(
+            project_id=member.project_id,
+            user_id=member.identity,
+            field=name,
+            defaults={"options": [book.detail_of(one) for one in given], "asked_at": None},
+        )
+
+
+def _settle(member: Member, fresh: Sequence[Grounded]) -> None:
+    """A field that is clear now is not asked any more."""
+    MemoryQuestion.objects.filter(
+        project_id=member.project_id,
+        user_id=member.identity,
+        field__in=[one.slot.name for one in fresh],
+    ).delete()
+
+
+def _replace_statements(
+    member: Member, fresh: Sequence[Grounded], kept: Sequence[UserMemory]
+) -> None:
+    """A statement kept word for word gives way to the fields that say all of it."""
+    if not kept:
+        return
+    for row in book.active(member).filter(field=book.STATEMENT):
+        left = plain(row.evidence)
+        for one in fresh:
+            left = left.replace(plain(one.quote), "", 1)
+        if left != plain(row.evidence) and not left.strip(_FILLERS):
+            UserMemory.objects.filter(pk=row.pk).update(superseded_by=kept[0])
+
+
+def _info(fresh: Sequence[Grounded]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in fresh:
+        if one.slot.many:
+            found.setdefault(one.slot.name, []).append(one.value)
+        else:
+            found[one.slot.name] = one.value
+    return found

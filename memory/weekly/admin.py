@@ -1,0 +1,255 @@
+"""The history book in the console: people read, correct and take back; nothing is overwritten silently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from memory import services, tasks
+from memory.console import scopes, visible
+from memory.hot_console import EDITORS, edits
+from memory.models import FeedbackTally, WeeklyNote, WeeklyReport, WeeklyReportVersion
+from memory.versioned_form import VersionedTextForm
+from memory.weekly import book
+from memory.widgets import MarkdownWidget
+from projects.access import memberships
+from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
+from projects.admin_json import folded
+from projects.admin_text import rendered
+from projects.db import after_commit
+
+PAGE = "admin:memory_weeklyreport_change"
+_VERSIONS = 20
+
+
+class WeeklyReportForm(VersionedTextForm):
+    text_field = "summary"
+    told = _(
+        "Somebody changed the report meanwhile. Your text below now holds the changes of both; "
+        "look it over and save again."
+    )
+
+    class Meta:
+        model = WeeklyReport
+        fields = ("summary",)
+        widgets = {"summary": MarkdownWidget}
+
+    def check(self, text: str) -> None:
+        if len(text) > book.LONGEST:
+            raise book.ReportTooLong
+
+    def author_of(self, current: WeeklyReport) -> str:
+        newest = current.versions.filter(version=current.version).first()
+        return newest.author if newest else current.created_by
+
+
+@admin.register(WeeklyReport)
+class WeeklyReportAdmin(ScopedAdmin):
+    form = WeeklyReportForm
+    edit_roles = EDITORS
+    list_display = (
+        "show_week",
+        "week_start",
+        "show_enrolled",
+        "show_state",
+        "created_by",
+        "show_project",
+    )
+    list_filter = (BY_PROJECT,)
+    list_select_related = ("project",)
+    search_fields = ("summary",)
+    readonly_fields = (
+        "show_summary",
+        "week_number",
+        "week_start",
+        "week_end",
+        "show_figures",
+        "created_by",
+        "updated_at",
+        "show_state",
+    )
+    change_form_template = "memory/report.html"
+    actions = ("write_again",)
+
+    def get_urls(self) -> Any:
+        restore = self.admin_site.admin_view(self.restore_view)
+        own = [path("<uuid:pk>/restore/<int:number>/", restore, name="memory_weeklyreport_restore")]
+        return own + super().get_urls()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WeeklyReport]:
+        """Each with whether the reader's membership is one of all sites, as its figures are."""
+        held = memberships(request.user).filter(project=OuterRef("project"), site="")
+        whole = Value(True) if request.user.is_superuser else Exists(held)
+        rows: QuerySet[WeeklyReport] = super().get_queryset(request).annotate(is_whole=whole)
+        return rows
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Editors see every line they save: a membership with a site does not edit."""
+        if not super().has_change_permission(request, obj):
+            return False
+        return obj is None or edits(request.user, obj.project_id)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        editor = obj is not None and self.has_change_permission(request, obj)
+        content = ("summary", "base_version") if editor else ("show_summary",)
+        about = (
+            ("project", "week_number"),
+            ("week_start", "week_end"),
+            *content,
+            "show_figures",
+            "show_state",
+            ("created_by", "updated_at"),
+        )
+        return [(None, {"fields": about})]
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row with what this reader is shown of it."""
+        report = super().get_object(request, object_id, from_field)
+        if report:
+            report.shown = shown_text(request, report)
+        return report
+
+    @admin.display(description=_("report"))
+    def show_summary(self, obj: Any) -> Any:
+        return rendered(obj.shown)
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        """Search finds what the reader would see, not what was left out for them."""
+        rows, doubled = super().get_search_results(request, queryset, search_term)
+        if not search_term or request.user.is_superuser:
+            return rows, doubled
+        words = search_term.casefold().split()
+        found = [
+            report.pk
+            for report in rows
+            if all(word in shown_text(request, report).casefold() for word in words)
+        ]
+        return queryset.filter(pk__in=found), False
+
+    @admin.display(description=_("figures"))
+    def show_figures(self, obj: Any) -> Any:
+        """As programs read them; the text above says the same to people."""
+        return folded(_("Show"), obj.metrics) if obj.metrics and obj.is_whole else "-"
+
+    @admin.display(description=_("week"), ordering="week_number")
+    def show_week(self, obj: WeeklyReport) -> str:
+        return str(obj)
+
+    @admin.display(description=_("enrolled / target"))
+    def show_enrolled(self, obj: Any) -> str:
+        figures = book.figures_of(obj)
+        if not obj.is_whole or "enrolled_total" not in figures:
+            return "-"
+        return f"{book.shown(obj)['enrolled_total']} / {figures.get('target', '-')}"
+
+    @admin.display(description=_("status"))
+    def show_state(self, obj: WeeklyReport) -> str:
+        """What is still to come, of reports that a machine makes."""
+        if not book.is_machine_made(obj):
+            return "-"
+        return ", ".join(_missing(obj)) or str(_("complete"))
+
+    @admin.action(description=_("Complete the selected reports now"), permissions=["change"])
+    def write_again(self, request: HttpRequest, queryset: QuerySet[WeeklyReport]) -> None:
+        """Queue the job for reports that lack something; what people wrote stays."""
+        mine = [row for row in queryset if edits(request.user, row.project_id)]
+        lacking = [row for row in mine if book.is_machine_made(row) and _missing(row)]
+        for report in lacking:
+            _queue(str(report.project_id), report.week_number)
+        if lacking:
+            messages.success(request, _("%(count)d reports were queued.") % {"count": len(lacking)})
+        else:
+            messages.info(request, _("Nothing is to come in the selected reports."))
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """Somebody may save between our check and our write: the second try shows both texts."""
+        report = self.get_object(request, object_id) if object_id else None
+        editor = report is not None and self.has_change_permission(request, report)
+        extra = (extra_context or {}) | (page(report) if editor and report else {})
+        try:
+            return super().changeform_view(request, object_id, form_url, extra)
+        except book.ReportConflict:
+            return super().changeform_view(request, object_id, form_url, extra)
+
+    def save_model(self, request: HttpRequest, obj: WeeklyReport, form: Any, change: bool) -> None:
+        saved = book.edit(
+            report=obj,
+            content=obj.summary,
+            actor=request.user,
+            base_version=form.cleaned_data["base_version"] or 0,
+        )
+        obj.version = saved.version
+
+    @staticmethod
+    @require_POST
+    def restore_view(request: HttpRequest, pk: Any, number: int) -> HttpResponse:
+        """An older or proposed version as the current one."""
+        report = get_object_or_404(WeeklyReport.objects.for_user(request.user), pk=pk)
+        if not edits(request.user, report.project_id):
+            raise Http404
+        version = get_object_or_404(WeeklyReportVersion, report=report, version=number)
+        base = request.POST.get("version", "")
+        known = int(base) if base.isdecimal() and len(base) < 10 else 0
+        try:
+            book.restore(version=version, actor=request.user, base_version=known)
+        except book.ReportConflict as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("Version %(number)d is back.") % {"number": number})
+        return redirect(PAGE, pk)
+
+
+def _missing(report: WeeklyReport) -> list[str]:
+    return [
+        *([] if book.is_counted(report, report.week_end) else [str(_("figures to come"))]),
+        *([] if book.is_told(report, report.week_end) else [str(_("summary of talks to come"))]),
+    ]
+
+
+def _queue(project_id: str, number: int) -> None:
+    after_commit(lambda: tasks.write_report.delay(project_id, number))
+
+
+def page(report: WeeklyReport) -> dict[str, Any]:
+    """The newest versions, each with what it changed."""
+    newest = list(report.versions.order_by("-version")[: _VERSIONS + 1])
+    before = [*(version.content for version in newest[1:]), ""]
+    shown = [
+        {"row": version, "diff": services.diff(old, version.content)}
+        for version, old in zip(newest, before, strict=False)
+    ]
+    return {"report": report, "report_versions": shown[:_VERSIONS]}
+
+
+def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
+    """A report's text as the user sees it."""
+    return visible(report.summary, scopes(request.user, report.project_id))
+
+
+@admin.register(WeeklyNote)
+class WeeklyNoteAdmin(HouseAdmin):
+    """What the parts of a week's conversations came to."""
+
+    list_display = ("project", "week_number", "part", "rows", "created_at")
+    fields = (("project", "week_number", "part"), ("rows", "until_at", "created_at"), "entries")
+
+
+@admin.register(FeedbackTally)
+class FeedbackTallyAdmin(HouseAdmin):
+    """Feedback of conversations that are gone."""
+
+    list_display = ("user_id", "up", "down", "project")
+    fields = (("project", "user_id"), ("up", "down"))

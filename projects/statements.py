@@ -1,0 +1,209 @@
+"""Statements of the paths that run for every subject: built once, executed many times.
+
+The ORM builds each statement anew, which takes longer than the database needs to answer it, and on PostgreSQL
+sends it with its values inside, so that it is parsed and planned each time. Here the text is made once, from
+the models, and values are bound by the server, which keeps the plan. Fields convert values as they always do
+(encryption, JSON, UUIDs on SQLite). One code for both databases; everything else of Django stays in force:
+transactions, execute wrappers, the query log. Queries are in `projects.prepared`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections, models
+
+SEEN_BEFORE = 2
+"""So often a statement is executed before PostgreSQL keeps its plan."""
+FEW = 25
+"""More rows than this are left to `bulk_create`, which knows how much fits into one statement."""
+Rows = list[tuple[Any, ...]]
+AnyField = models.Field[Any, Any]
+
+
+def db() -> Any:
+    """This thread's connection. Not `django.db.connection`: that looks it up for each of its attributes."""
+    return connections[DEFAULT_DB_ALIAS]
+
+
+def run(sql: str, values: Sequence[Any], *, answers: bool) -> tuple[Rows, int]:
+    """Execute a statement; its rows if it `answers` with some, and how many it touched."""
+    connection = db()
+    if connection.vendor != "postgresql":
+        with connection.cursor() as plain:
+            plain.execute(sql, values)
+            return plain.fetchall() if answers else [], plain.rowcount
+    from django.db.backends.postgresql.base import ServerBindingCursor
+
+    connection.ensure_connection()
+    driver = connection.connection
+    # Only here: Django's own statements carry their values and are hardly ever the same again.
+    driver.prepare_threshold = SEEN_BEFORE
+    try:
+        with connection._prepare_cursor(ServerBindingCursor(driver)) as cursor:  # type: ignore[call-arg]
+            cursor.execute(sql, values)
+            return cursor.fetchall() if answers else [], cursor.rowcount
+    finally:
+        driver.prepare_threshold = None
+
+
+def fetch(sql: str, *values: Any) -> Rows:
+    """Execute a statement; its rows as the driver gives them."""
+    return run(sql, [adapted(value) for value in values], answers=True)[0]
+
+
+def adapted(value: Any) -> Any:
+    """A value that belongs to no field, as the driver takes it."""
+    if isinstance(value, datetime):
+        return db().ops.adapt_datetimefield_value(value)
+    return value.hex if isinstance(value, UUID) and db().vendor == "sqlite" else value
+
+
+def insert(rows: Sequence[models.Model], *, ignore: bool = False, number: bool = False) -> None:
+    """Insert rows of one model by one statement.
+
+    With `ignore` rows whose unique key is taken are left out; with `number` the numbers that the database
+    gives are set on the rows. With both, of one row: without a number it was left out.
+    """
+    if not rows:
+        return
+    model = type(rows[0])
+    if len(rows) > FEW:
+        model._default_manager.bulk_create(rows, ignore_conflicts=ignore)
+        return
+    sql = _insert(model, rows[0].pk is None, ignore, number, len(rows))
+    given, _count = run(sql, _values(rows), answers=number)
+    for row, (pk,) in zip(rows, given, strict=False):
+        row.pk = pk
+    _are_stored(rows)
+
+
+def insert_all(groups: Sequence[tuple[Sequence[models.Model], bool]]) -> None:
+    """Insert the rows of several models, each group as `insert` does with its `ignore`.
+
+    PostgreSQL takes them as one statement: keys that point at rows of another group hold at the commit.
+    """
+    if db().vendor != "postgresql" or any(len(rows) > FEW for rows, _ignore in groups):
+        for rows, ignore in groups:
+            insert(rows, ignore=ignore)
+        return
+    texts = [
+        _insert(type(rows[0]), rows[0].pk is None, ignore, False, len(rows))
+        for rows, ignore in groups
+    ]
+    values = [value for rows, _ignore in groups for value in _values(rows)]
+    if texts:
+        run(_as_one(tuple(texts)), values, answers=False)
+    for rows, _ignore in groups:
+        _are_stored(rows)
+
+
+@cache
+def _as_one(texts: tuple[str, ...]) -> str:
+    *first, last = texts
+    parts = ", ".join(f"w{number} AS ({text})" for number, text in enumerate(first))
+    return f"WITH {parts} {last}" if parts else last
+
+
+def _values(rows: Sequence[models.Model]) -> list[Any]:
+    """What the columns of the rows get, a row after the other."""
+    connection = db()
+    fields = _fields(type(rows[0]), rows[0].pk is None, connection.vendor)
+    return [
+        field.get_db_prep_save(field.pre_save(row, True), connection)
+        if field
+        else getattr(row, name)
+        for row in rows
+        for name, field in fields
+    ]
+
+
+def _are_stored(rows: Sequence[models.Model]) -> None:
+    for row in rows:
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+
+
+@dataclass(frozen=True)
+class And:
+    """A further condition of a `change`, with its values."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+def change(
+    model: type[models.Model], values: Mapping[str, Any], also: And | None = None, **where: Any
+) -> int:
+    """Set columns of the rows that have the values of `where`; how many that were."""
+    connection = db()
+    named: dict[str, Any] = model._meta._forward_fields_map  # type: ignore[attr-defined]
+    new = [named[name].get_db_prep_save(value, connection) for name, value in values.items()]
+    old = [named[name].get_db_prep_value(value, connection) for name, value in where.items()]
+    sql = _change(model, tuple(values), tuple(where))
+    if also:
+        sql += f" AND {also.sql}"
+        old += [adapted(value) for value in also.values]
+    return run(sql, new + old, answers=False)[1]
+
+
+@cache
+def _fields(
+    model: type[models.Model], numbered: bool, vendor: str
+) -> tuple[tuple[str, AnyField | None], ...]:
+    """The columns of an INSERT: attribute names, and fields where they do something to the value."""
+    return tuple(
+        (field.attname, None if _is_plain(field, vendor) else field)
+        for field in model._meta.local_concrete_fields
+        if not (numbered and field.primary_key)
+    )
+
+
+_PLAIN = (models.CharField, models.TextField, models.BooleanField, models.PositiveIntegerField)
+_PLAIN_ON_POSTGRESQL = (models.UUIDField, models.BigAutoField)
+
+
+def _is_plain(field: AnyField, vendor: str) -> bool:
+    """Whether the field gives its value to the driver as it is. Subclasses may do what they like."""
+    if isinstance(field, models.ForeignKey):
+        return _is_plain(field.target_field, vendor)
+    if type(field) in _PLAIN:
+        return True
+    return vendor == "postgresql" and type(field) in _PLAIN_ON_POSTGRESQL
+
+
+@cache
+def _insert(
+    model: type[models.Model], numbered: bool, ignore: bool, number: bool, rows: int
+) -> str:
+    names = [name for name, _field in _fields(model, numbered, db().vendor)]
+    columns = ", ".join(_column(model, name) for name in names)
+    places = ", ".join([f"({', '.join(['%s'] * len(names))})"] * rows)
+    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({columns})"  # names of the models' own
+    ending = " ON CONFLICT DO NOTHING" if ignore else ""
+    if number:
+        ending += f" RETURNING {_column(model, 'pk')}"
+    return f"{into} VALUES {places}{ending}"
+
+
+@cache
+def _change(model: type[models.Model], values: tuple[str, ...], where: tuple[str, ...]) -> str:
+    def all_of(names: tuple[str, ...], link: str) -> str:
+        return link.join(f"{_column(model, name)} = %s" for name in names)
+
+    update = f"UPDATE {_quoted(model._meta.db_table)} SET"
+    return f"{update} {all_of(values, ', ')} WHERE {all_of(where, ' AND ')}"
+
+
+def _column(model: type[models.Model], name: str) -> str:
+    meta = model._meta
+    field: Any = meta.pk if name == "pk" else meta.get_field(name)
+    return _quoted(field.column)
+
+
+def _quoted(name: str) -> str:
+    return str(db().ops.quote_name(name))

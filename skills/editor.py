@@ -1,0 +1,81 @@
+"""The workflow editor of the console: what is wrong, at which line, and the workflow as a drawing.
+
+It asks `skills.validation` as every save does; nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET, require_POST
+
+from projects.admin_json import PrettyJsonField, pretty
+from projects.models import Project
+from skills import places
+from skills.drawing import draw
+from skills.validation import Problem, schema, validate
+
+MOST_SIGNS = 1_000_000
+
+
+def shown(config: object, project: Project | None) -> SafeString:
+    """Problems and drawing of a stored configuration."""
+    return render_to_string("skills/check.html", _of(config, pretty(config), project))
+
+
+@require_POST
+def check_view(request: HttpRequest, projects: QuerySet[Project]) -> HttpResponse:
+    """The same for a text that is being written, for one of `projects` (none: a new skill)."""
+    project = None
+    if key := request.POST.get("project"):
+        project = _find(projects, key)
+    text = request.POST.get("config", "")[:MOST_SIGNS]
+    try:
+        config = PrettyJsonField(required=False).clean(text)
+    except ValidationError as error:
+        problems = [{"problem": Problem("", message), "line": 0} for message in error.messages]
+        return render(request, "skills/check.html", {"problems": problems})
+    return render(request, "skills/check.html", _of(config, text, project))
+
+
+@require_GET
+def schema_view(request: HttpRequest) -> HttpResponse:
+    """The JSON Schema of a configuration, for other editors."""
+    return JsonResponse(schema(), content_type="application/schema+json")
+
+
+def kinds() -> list[dict[str, Any]]:
+    """What each kind of node takes, from the schema: `needed` and `optional` names."""
+    rules = schema()
+    names = rules["properties"]["nodes"]["additionalProperties"]["properties"]["type"]["enum"]
+    rows = []
+    for name in names:
+        given = rules["$defs"][name]
+        needed = [*given.get("required", ())]
+        optional = [each for each in given["properties"] if each not in [*needed, "type"]]
+        rows.append({"name": name, "needed": needed, "optional": optional})
+    return rows
+
+
+def _find(projects: QuerySet[Project], key: str) -> Project:
+    try:
+        project = projects.filter(pk=key).first()
+    except ValidationError as error:
+        raise PermissionDenied from error
+    if project is None:
+        raise PermissionDenied
+    return project
+
+
+def _of(config: object, text: str, project: Project | None) -> dict[str, Any]:
+    found = validate(config, project)
+    lines = places.lines(text)
+    rows = [{"problem": each, "line": places.line_of(lines, each.path)} for each in found]
+    bad = {each.node for each in found if not each.is_warning}
+    return {"problems": rows, "drawing": draw(config, bad), "is_checked": True}

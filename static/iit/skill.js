@@ -1,0 +1,48 @@
+// While a workflow is written, the server says below the box what is wrong and draws it; a click or Enter on a
+// line number goes there.
+(() => {
+  const PAUSE_MS = 500;
+
+  const goTo = (box, line) => {
+    const rows = box.value.split("\n");
+    const from = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
+    box.focus();
+    box.setSelectionRange(from, from + rows[line - 1].length);
+    box.scrollTop = Math.max(0, (line - 5) * (box.scrollHeight / rows.length));
+  };
+
+  const start = () => {
+    const shown = document.getElementById("skill-check");
+    const box = document.getElementById("id_config");
+    if (!shown) return;
+    shown.addEventListener("click", (event) => {
+      const chip = event.target.closest("[data-line]");
+      if (chip && box) goTo(box, Number(chip.dataset.line));
+    });
+    if (!box) return;
+    const token = box.form.querySelector("[name=csrfmiddlewaretoken]").value;
+    let timer = 0;
+    let asked = 0;
+    const refresh = async () => {
+      const number = ++asked;
+      const project = shown.dataset.project ?? box.form.elements.project?.value ?? "";
+      const answer = await fetch(shown.dataset.check, {
+        method: "POST",
+        headers: { "X-CSRFToken": token },
+        body: new URLSearchParams({ config: box.value, project }),
+      }).catch(() => null);
+      if (number !== asked || !answer || !answer.ok) return;
+      shown.innerHTML = await answer.text();
+      shown.classList.remove("is-stale");
+    };
+    const soon = () => {
+      shown.classList.add("is-stale");
+      clearTimeout(timer);
+      timer = setTimeout(refresh, PAUSE_MS);
+    };
+    box.addEventListener("input", soon);
+    box.form.elements.project?.addEventListener("change", soon);
+    if (box.value.trim() && box.value.trim() !== "null") refresh();
+  };
+  document.addEventListener("DOMContentLoaded", start);
+})();

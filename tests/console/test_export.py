@@ -1,0 +1,188 @@
+"""Lists as CSV files: what the list shows, safe in a spreadsheet, scoped, audited, without identifiers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from engines.models import PendingAction, TaskRun
+from projects.models import AuditEntry, Dictionary, Subject
+from tests.console.conftest import SITE_A, SITE_B
+
+FINDINGS = "/admin/engines/pendingaction/"
+LISTS = (
+    FINDINGS,
+    "/admin/engines/taskrun/",
+    "/admin/engines/review/",
+    "/admin/projects/auditentry/",
+    "/admin/projects/subject/",
+    "/admin/projects/visitplanentry/",
+)
+
+
+def read(answer: Any) -> list[list[str]]:
+    """The rows of a download, its header first."""
+    assert answer.status_code == 200, answer
+    assert answer.streaming
+    text = answer.getvalue().decode("utf-8")
+    assert text.startswith("\ufeff")
+    return list(csv.reader(io.StringIO(text[1:])))
+
+
+def told(**more: Any) -> Any:
+    """The newest entry about an export."""
+    return AuditEntry.objects.filter(action="rows.export", **more).order_by("-at").first()
+
+
+@pytest.mark.parametrize("address", LISTS)
+def test_the_export_holds_what_the_list_holds(
+    as_user: Callable[..., Client], run_a: TaskRun, address: str
+) -> None:
+    client = as_user("admin", "zh-hans")
+    page = client.get(address)
+    shown = page.context_data["cl"]
+    assert f'href="{address}export/"' in page.content.decode()
+    answer = client.get(f"{address}export/")
+    head, *rows = read(answer)
+    # The trail holds the entry of its own export, which was made before the first row was read.
+    own = int(shown.model is AuditEntry)
+    assert len(rows) == shown.result_count + own
+    assert len(head) == len(shown.model_admin.list_display)
+    assert all(head)
+    assert "LUNG-IIT" in answer.headers["Content-Disposition"]
+    entry = told(actor="admin")
+    assert entry.new == {
+        "model": shown.model._meta.model_name,
+        "rows": len(rows) - own,
+        "filter": {},
+    }
+
+
+def test_headers_and_words_are_the_readers(as_user: Callable[..., Client], run_a: TaskRun) -> None:
+    head, row = read(as_user("admin", "zh-hans").get(f"{FINDINGS}export/"))
+    assert head[:2] == ["受试者", "类型"]
+    assert row[:2] == [SITE_A, "违背"]
+    head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
+    assert head[:2] == ["Subject", "Kind"]
+    assert row[:2] == [SITE_A, "Violation"]
+
+
+def test_a_shortened_text_is_exported_whole(as_user: Callable[..., Client], run_a: TaskRun) -> None:
+    PendingAction.objects.update(message="甲" * 200)
+    _head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
+    assert "甲" * 200 in row
+
+
+def test_the_filter_of_the_list_is_the_exports(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
+) -> None:
+    suspended(SITE_A), suspended(SITE_B)
+    client = as_user("admin")
+    page = client.get(f"{FINDINGS}?record_id={SITE_B}&p=1&o=-1").content.decode()
+    assert f"{FINDINGS}export/?record_id={SITE_B}&amp;o=-1" in page
+    _head, *rows = read(client.get(f"{FINDINGS}export/?record_id={SITE_B}"))
+    assert [row[0] for row in rows] == [SITE_B]
+    assert told().new["filter"] == {"record_id": SITE_B}
+
+
+def test_the_ticked_rows_are_exported(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
+) -> None:
+    suspended(SITE_A), suspended(SITE_B)
+    chosen = PendingAction.objects.get(record_id=SITE_B)
+    answer = as_user("admin").post(
+        FINDINGS, {"action": "export_selected", "index": "0", "_selected_action": str(chosen.pk)}
+    )
+    _head, *rows = read(answer)
+    assert [row[0] for row in rows] == [SITE_B]
+    assert told().new == {"model": "pendingaction", "rows": 1, "filter": {"selected": True}}
+
+
+@pytest.mark.parametrize("name", ["taskrun", "pendingaction", "review"])
+def test_a_site_exports_its_own_rows(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun], name: str
+) -> None:
+    suspended(SITE_A), suspended(SITE_B)
+    _head, *rows = read(as_user("crc_b").get(f"/admin/engines/{name}/export/"))
+    assert any(SITE_B in row for row in rows)
+    assert not any(SITE_A in cell for row in rows for cell in row)
+    theirs = PendingAction.objects.get(record_id=SITE_A)
+    answer = as_user("crc_b").post(
+        FINDINGS, {"action": "export_selected", "index": "0", "_selected_action": str(theirs.pk)}
+    )
+    assert len(read(answer)) == 1
+
+
+def test_who_may_not_see_the_list_exports_nothing(as_user: Callable[..., Client]) -> None:
+    for address in LISTS:
+        assert as_user("charlie").get(f"{address}export/").status_code == 403, address
+    assert as_user("crc_b").get("/admin/projects/auditentry/export/").status_code == 403
+    assert told() is None
+
+
+@pytest.mark.parametrize(
+    ("message", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("  =1", "'  =1"),
+        ("＝1", "'＝1"),
+        ("-5", "-5"),
+        ("-", "-"),
+        ("+3.25", "+3.25"),
+        ('他说"对",\n第二行', '他说"对",\n第二行'),
+    ],
+)
+def test_no_cell_is_a_formula(
+    as_user: Callable[..., Client], run_a: TaskRun, message: str, cell: str
+) -> None:
+    PendingAction.objects.update(message=message)
+    answer = as_user("admin").get(f"{FINDINGS}export/").getvalue().decode("utf-8")
+    _head, row = csv.reader(io.StringIO(answer, newline=""))
+    assert cell in row
+
+
+def test_no_identifier_leaves(as_user: Callable[..., Client], run_a: TaskRun) -> None:
+    stored = json.loads(Subject.objects.get(record_id=SITE_A).identifiers)
+    values = [value for value in stored.values() if len(value) > 1]
+    assert values
+    PendingAction.objects.update(message="核对：" + "，".join(values))
+    client = as_user("admin")
+    sheet = read(client.get(f"{FINDINGS}export/?q={values[0]}"))
+    sheet += read(client.get(f"{FINDINGS}export/?message__icontains={values[0]}"))
+    trail = json.dumps([entry.new for entry in AuditEntry.objects.filter(action="rows.export")])
+    for value in values:
+        assert not any(value in cell for row in sheet for cell in row), value
+        assert json.dumps(value)[1:-1] not in trail, value
+    assert len(sheet) == 4
+    assert '"search": true' in trail
+
+
+def test_without_the_list_of_identifiers_nothing_leaves(
+    as_user: Callable[..., Client], study: Any, run_a: TaskRun
+) -> None:
+    Dictionary.objects.all().delete()
+    study.project.redcap_url = ""
+    study.project.save()
+    client = as_user("admin")
+    answer = client.get(f"{FINDINGS}export/", follow=True)
+    assert answer.redirect_chain == [(FINDINGS, 302)]
+    assert "REDCap could not be read." in answer.content.decode()
+    assert told() is None
+
+
+def test_a_filter_that_does_not_exist_leads_back_to_the_list(
+    as_user: Callable[..., Client], run_a: TaskRun
+) -> None:
+    answer = as_user("admin").get(f"{FINDINGS}export/?created_at__gte=never")
+    assert (answer.status_code, answer.headers["Location"]) == (302, FINDINGS)

@@ -1,0 +1,208 @@
+"""The figure, date or report that a question asks for is read by code and stands first in the reply."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+import pytest
+
+from engines.tools import periods
+from memory import reports
+from memory.models import WeeklyReport
+from projects.records import read_records
+from projects.visit_window import visit_states
+from projects.windows import State, today_in
+from tests.engines.chat.kit import ask, mute, say
+from tests.support.study import Study
+
+OPEN = (State.OVERDUE, State.DUE, State.NOT_DUE)
+
+
+@pytest.fixture(params=["honest", "mute"])
+def hospital(request: pytest.FixtureRequest, study: Study) -> Study:
+    """Once with the stand-in's answers, once with empty content."""
+    if request.param == "mute":
+        mute(study)
+    return study
+
+
+def today(study: Study) -> date:
+    return today_in(study.project.timezone)
+
+
+def enrolled(study: Study) -> dict[str, date]:
+    records = read_records(project=study.project, fields=["enroll_date"])
+    found: dict[str, str] = {}
+    for record in records:
+        told = (str(row.get("enroll_date", "")) for row in record.rows)
+        found[record.record_id] = next((day for day in told if day), "")
+    return {rid: date.fromisoformat(day) for rid, day in found.items() if day}
+
+
+def figures(text: str) -> list[str]:
+    """The bare numbers of the first sentence, without its dates."""
+    first = re.split(r"[。;；\n]", text)[0]
+    return re.findall(r"(?<![\d.-])\d+(?![\d.-])", re.sub(r"\d{4}-\d\d-\d\d", "", first))
+
+
+@pytest.mark.parametrize("text", ["现在入组了多少例?", "目前一共入组多少例", "入组几例了"])
+def test_how_many_are_enrolled_is_said_first(hospital: Study, text: str) -> None:
+    assert str(len(enrolled(hospital))) in figures(ask("zhangyi", text).text)
+
+
+def test_every_figure_that_is_named_is_told(hospital: Study) -> None:
+    number, target = len(enrolled(hospital)), hospital.project.target_enrolment
+    assert target
+    reply = ask("zhangyi", "现在入组多少例了?离目标还差几例?").text
+    for figure in (number, target - number):
+        assert re.search(rf"(?<!\d){figure}(?!\d)", reply)
+
+
+def test_a_figure_behind_a_long_list_is_not_what_the_reader_gets(study: Study) -> None:
+    """The model's words hold the figure, but beyond the length of this reader's replies."""
+    ids = "、".join(enrolled(study))
+    study.stand_ins.script(say(f"入组名单:{ids} 等 {len(enrolled(study))} 例。"))
+    assert str(len(enrolled(study))) in figures(ask("zhangyi", "现在入组了多少例?").text)
+
+
+@pytest.mark.parametrize("text", ["上周新入组几例?", "上周入组情况怎么样?", "上周入组了多少例"])
+def test_the_time_that_is_asked_for_is_counted(hospital: Study, text: str) -> None:
+    week = reports.week_of(hospital.project, today(hospital) - timedelta(days=7))
+    assert week
+    number = sum(week.first <= day <= week.last for day in enrolled(hospital).values())
+    reply = ask("zhangyi", text).text
+    assert str(number) in figures(reply)
+    assert str(week.first) in reply
+
+
+def test_the_whole_count_is_no_answer_for_a_month(study: Study) -> None:
+    month = max(enrolled(study).values())
+    days = [
+        day
+        for day in enrolled(study).values()
+        if (day.year, day.month) == (month.year, month.month)
+    ]
+    study.stand_ins.script(say(f"已入组{len(enrolled(study))}例。"))
+    reply = ask("zhangyi", f"{month.year}年{month.month}月入组了多少例?").text
+    assert str(len(days)) in figures(reply)
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "last", "week"),
+    [
+        ("上周", "2026-03-10", "2026-03-16", 10),
+        ("上上个星期", "2026-03-03", "2026-03-09", 9),
+        ("本周", "2026-03-17", "2026-03-23", 11),
+        ("第3周", "2026-01-20", "2026-01-26", 3),
+        ("W3", "2026-01-20", "2026-01-26", 3),
+        ("昨天", "2026-03-18", "2026-03-18", 0),
+        ("最近10天", "2026-03-10", "2026-03-19", 0),
+        ("上个月", "2026-02-01", "2026-02-28", 0),
+        ("本月", "2026-03-01", "2026-03-31", 0),
+        ("2月", "2026-02-01", "2026-02-28", 0),
+        ("11月份", "2025-11-01", "2025-11-30", 0),
+        ("2025年12月", "2025-12-01", "2025-12-31", 0),
+        ("last week", "2026-03-10", "2026-03-16", 10),
+    ],
+)
+def test_periods_that_people_name(
+    study: Study, said: str, first: str, last: str, week: int
+) -> None:
+    study.project.start_date = date(2026, 1, 6)
+    found = periods.named(f"{said}入组了几例", study.project, date(2026, 3, 19))
+    assert [(str(p.first), str(p.last), p.week) for p in found] == [(first, last, week)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["上周三", "截至本月", "截止今天", "到今天为止", "3月5日", "3个月", "下周", "2026-03", "13月"],
+)
+def test_what_is_no_stretch_of_time(study: Study, text: str) -> None:
+    assert periods.named(f"{text}入组几例", study.project, date(2026, 3, 19)) == []
+
+
+def test_the_week_before_the_study_is_none(study: Study) -> None:
+    start = study.project.start_date
+    assert periods.named("上周入组几例", study.project, start + timedelta(days=2)) == []
+
+
+@pytest.mark.parametrize("text", ["上周周报", "看一下上周的周报", "上周周报说了什么"])
+def test_last_weeks_report_is_read_out_and_no_other(hospital: Study, text: str) -> None:
+    week = reports.week_of(hospital.project, today(hospital) - timedelta(days=7))
+    assert week
+    assert reports.exists(hospital.project, week.number)
+    reply = ask("zhangyi", text).text
+    assert set(re.findall(r"\[W(\d+)\]", reply)) == {str(week.number)}
+    assert hospital.stand_ins.requests("llm") == []
+
+
+def test_a_report_that_is_not_there_is_not_replaced_by_another(study: Study) -> None:
+    week = reports.week_of(study.project, today(study) - timedelta(days=7))
+    assert week
+    WeeklyReport.objects.filter(week_number=week.number).delete()
+    reply = ask("zhangyi", "上周周报").text
+    assert str(week.number) in reply
+    assert "[W" not in reply
+
+
+@pytest.mark.parametrize("text", ["出一份入组名单", "给我一份入组名单", "入组受试者名单"])
+def test_a_roster_is_a_list_of_subjects(hospital: Study, text: str) -> None:
+    mine = set(enrolled(hospital))
+    reply = ask("zhangyi", text)
+    assert reply.intents == ["count_records"]
+    assert str(len(mine)) in reply.text
+    told = re.findall(r"P\d{3}", reply.text)
+    assert len(told) > 5
+    assert set(told) <= mine
+    assert not WeeklyReport.objects.filter(created_by="zhangyi").exists()
+
+
+def test_a_roster_holds_only_what_its_reader_may_see(study: Study) -> None:
+    records = read_records(project=study.project, member=study["crc_b"])
+    mine = {record.record_id for record in records}
+    told = set(re.findall(r"P\d{3}", ask("crc_b", "给我一份入组名单").text))
+    assert told
+    assert told <= mine
+
+
+def test_a_roster_of_a_status_is_not_the_one_of_the_enrolled(study: Study) -> None:
+    told = re.findall(r"P\d{3}", ask("zhangyi", "筛败名单给我一份").text)
+    assert told
+    assert not set(told) & set(enrolled(study))
+
+
+def test_the_next_visit_is_the_first_one_not_done(hospital: Study) -> None:
+    asked = 0
+    for read in read_records(project=hospital.project):
+        states = visit_states(hospital.project, read, today(hospital))
+        coming = [state for state in states if state.state in OPEN]
+        done = [state for state in states if state.actual]
+        if not (coming and done and re.fullmatch(r"P\d{3}", read.record_id)):
+            continue
+        reply = ask("zhangyi", f"{read.record_id} 下次访视是什么时候?").text
+        first = re.split(r"[。;；\n]", reply)[0]
+        assert str(coming[0].target) in first or str(coming[0].open) in first
+        assert coming[0].visit in first
+        asked += 1
+        if asked == 3:
+            break
+    assert asked
+
+
+def test_a_reason_is_not_replaced_by_a_figure(study: Study) -> None:
+    study.stand_ins.script(say("每周四下午集中处理 Query。"))
+    reply = ask("zhangyi", "上周为什么讨论入组?")
+    assert "新入组" not in reply.text
+    assert "Newly enrolled" not in reply.text
+
+
+def test_a_subject_without_a_visit_left_is_told_so(hospital: Study) -> None:
+    for read in read_records(project=hospital.project):
+        states = visit_states(hospital.project, read, today(hospital))
+        if states and all(state.actual for state in states) and read.record_id.startswith("P"):
+            reply = ask("zhangyi", f"{read.record_id} 下次访视是什么时候?").text
+            first = re.split(r"[。;；\n]", reply)[0]
+            assert not re.search(r"\d{4}-\d\d-\d\d", first)
+            return
+    pytest.fail("every subject of the demo study has a visit left")

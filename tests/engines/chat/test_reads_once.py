@@ -1,0 +1,81 @@
+"""A message reads each table it needs once, and the next message reads it again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils.timezone import now
+
+from engines.chat.prepare import prepare
+from memory.history import book
+from projects.models import Subject
+from tests.engines.chat.kit import ask, prompts, sent
+from tests.memory.hot_kit import base, said
+from tests.memory.test_year_digest import fill
+from tests.support.study import Study
+
+QUESTION = "上个月为什么入组变慢了?"
+ONCE = {
+    "iit_dictionaries",
+    "iit_llm_usage",
+    "iit_memory_tombstones",
+    "iit_project_memory",
+    "iit_subjects",
+    "iit_sync_state",
+    "iit_user_memory",
+    "iit_weekly_reports",
+}
+_TABLES = re.compile(r'FROM "(iit_\w+)"')
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """What the block sends; also statements of which Django's own log does not know the text."""
+    seen: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
+        seen.append(sql)
+        return execute(sql, *more)
+
+    with connection.execute_wrapper(note):
+        yield seen
+
+
+def assemble(study: Study, userid: str) -> list[str]:
+    """Statements of one history question before its first outside call, without those of the cache."""
+    with statements() as seen:
+        turn = prepare(study.project, study[userid], QUESTION, now())
+        book(turn.project, turn.member, scope=turn.scope)
+    return [sql for sql in seen if "iit_cache" not in sql]
+
+
+@pytest.mark.parametrize("userid", ["zhangyi", "crc_b"])
+@pytest.mark.parametrize("weeks", [15, 160])
+def test_once_for_a_message(study: Study, userid: str, weeks: int) -> None:
+    fill(study, weeks)
+    said(study, "我只看入组进度", userid, own=True)
+    ask(userid, QUESTION)
+    seen = assemble(study, userid)
+    assert Counter(_TABLES.findall("\n".join(seen))) == dict.fromkeys(ONCE, 1)
+    assert len(seen) == len(ONCE) - 1, "dictionary and age of the roster together"
+
+
+def test_a_subject_that_moves_is_out_of_sight_with_the_next_message(study: Study) -> None:
+    of_b = Subject.objects.filter(project=study.project, site="site_b", record_id__startswith="P")
+    moved = of_b.order_by("record_id").first()
+    assert moved is not None
+    base(study, f"- {moved.record_id} 的随访改为周三")
+    ask("crc_b", "你能做什么?")
+    assert moved.record_id in sent(study)
+    study.stand_ins.reset()
+    # Only the site: no reading of the roster tells of it.
+    Subject.objects.filter(pk=moved.pk).update(site="site_a")
+    ask("crc_b", "你能做什么?")
+    assert prompts(study)
+    assert moved.record_id not in sent(study)

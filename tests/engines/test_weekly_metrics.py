@@ -1,0 +1,177 @@
+"""What a week's figures count, from REDCap and our own tables (issue 4, "History book")."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils.timezone import now
+
+from engines.models import PendingAction, TaskRun
+from engines.sop import findings as sop_findings
+from memory import reports
+from memory.reports import Period
+from memory.weekly import metrics
+from memory.weekly.metrics import Figures
+from projects.db import atomic
+from projects.models import VisitPlanEntry
+from projects.records import read_records
+from tests.support.study import Study
+
+
+def week(study: Study, day: date, at: datetime | None = None) -> Period:
+    found = reports.week_of(study.project, day)
+    assert found is not None
+    until = reports.bounds(study.project, found)[1]
+    return reports.period(study.project, found, at or until)
+
+
+def count(study: Study, part: Period) -> dict[str, Any]:
+    return dict(metrics.gather(study.project, part).values)
+
+
+def put(study: Study, record: str, event: str, **values: str) -> None:
+    row = {"record": record, "event": event, "instrument": "", "instance": "", "values": values}
+    study.stand_ins.post("redcap/records", [row])
+
+
+def enrolments(study: Study) -> list[date]:
+    field = study.project.enrolment_field
+    rows = [row for r in read_records(project=study.project, fields=[field]) for row in r.rows]
+    return [date.fromisoformat(row[field]) for row in rows if row.get(field)]
+
+
+def test_enrolled_this_week_and_by_its_end(study: Study) -> None:
+    days = enrolments(study)
+    assert len(days) > 10
+    for number in range(1, 46, 4):
+        part = week(study, reports.week(study.project, number).first)
+        found = count(study, part)
+        inside = [day for day in days if part.week.first <= day <= part.week.last]
+        before = [day for day in days if day <= part.week.last]
+        assert (found["enrolled"], found["enrolled_total"]) == (len(inside), len(before))
+        assert found["completion"] == round(100 * len(before) / 30, 1)
+        assert found["target"] == 30
+
+
+def test_the_running_week_counts_up_to_today(study: Study) -> None:
+    days = enrolments(study)
+    part = week(study, now().date(), now())
+    assert part.running
+    assert count(study, part)["enrolled_total"] == len([d for d in days if d <= part.last])
+
+
+def test_no_target_has_no_share(study: Study) -> None:
+    study.project.target_enrolment = 0
+    study.project.save()
+    found = count(study, week(study, now().date()))
+    assert (found["target"], found["completion"]) == (0, "-")
+
+
+def test_visits_done_in_a_week(study: Study) -> None:
+    plan = VisitPlanEntry.objects.filter(project=study.project)
+    kept = plan.order_by("position")[0]
+    plan.exclude(pk=kept.pk).delete()
+    records = read_records(project=study.project, fields=[kept.date_field])
+    given = [row.get(kept.date_field) for record in records for row in record.rows]
+    done = [date.fromisoformat(value) for value in given if value]
+    assert done
+    for day in sorted(set(done))[:6]:
+        part = week(study, day)
+        inside = [d for d in done if part.week.first <= d <= part.last]
+        assert count(study, part)["visits_done"] == len(inside)
+
+
+def test_a_visit_is_due_in_its_window_and_overdue_behind_it(study: Study) -> None:
+    """As of each week's end, also when it is made up for later: what was done after it was open then."""
+    plan = VisitPlanEntry.objects.filter(project=study.project)
+    field, event = plan[0].date_field, f"{plan[0].visit.lower()}_arm_1"
+    plan.exclude(pk=plan[0].pk).delete()
+    study.project.withdraw_field = ""
+    study.project.save()
+    (enrolled,) = {
+        row[study.project.enrolment_field]
+        for record in read_records(project=study.project, record_ids=["P001"])
+        for row in record.rows
+        if row.get(study.project.enrolment_field)
+    }
+    anchor = date.fromisoformat(enrolled)
+    VisitPlanEntry.objects.filter(project=study.project).update(
+        anchor_field=study.project.enrolment_field, day=15, minus=0, plus=0
+    )
+    target = anchor + timedelta(days=15 - study.project.anchor_is_day)
+    late = target + timedelta(days=15)
+
+    def states(day: date) -> tuple[int, int, int]:
+        found = count(study, week(study, day))
+        return found["visits_done"], found["visits_due"], found["visits_overdue"]
+
+    put(study, "P001", event, **{field: ""})
+    open_then, open_later = states(target + timedelta(days=7)), states(late)
+    put(study, "P001", event, **{field: late.isoformat()})
+    assert states(target + timedelta(days=7)) == open_then
+    assert states(late) == (open_later[0] + 1, open_later[1], open_later[2] - 1)
+
+
+def finding(study: Study, at: datetime, **more: Any) -> PendingAction:
+    skill = study.project.skills.get(skill_type="qc_process")
+    run = TaskRun.objects.create(
+        project=study.project, skill=skill, skill_version=1, config={}, triggered_by="x"
+    )
+    row = PendingAction.objects.create(
+        project=study.project,
+        task_run=run,
+        record_id="P001",
+        action_type="violation",
+        message="m",
+        severity="error",
+        skill_type="qc_process",
+        node="n",
+        rule_key=str(run.pk),
+        open_key=str(run.pk),
+        **more,
+    )
+    TaskRun.objects.filter(pk=run.pk).update(created_at=at)
+    PendingAction.objects.filter(pk=row.pk).update(created_at=at)
+    return row
+
+
+def test_findings_and_runs_of_a_week(study: Study) -> None:
+    zone = ZoneInfo(study.project.timezone)
+    part = week(study, now().date() - timedelta(days=14))
+    inside = datetime.combine(part.week.first, time(0, 0), zone)
+    finding(study, inside - timedelta(seconds=1))
+    closed = finding(study, inside)
+    finding(study, part.until - timedelta(seconds=1))
+    finding(study, part.until)
+    with atomic():
+        assert sop_findings.close(closed, actor="wanghushi", resolution="核对无误")
+    PendingAction.objects.filter(pk=closed.pk).update(resolved_at=inside + timedelta(days=1))
+    found = count(study, part)
+    assert (found["findings_opened"], found["findings_closed"]) == (2, 1)
+    assert found["queries"] == 2, "one of before and one of the week are open at its end"
+    assert found["qc_runs"] == 2
+    PendingAction.objects.filter(pk=closed.pk).update(resolved_at=part.until)
+    assert count(study, part)["queries"] == 3, "it was still open when the week ended"
+
+
+def test_a_source_that_is_down_leaves_the_others(study: Study) -> None:
+    study.stand_ins.fault("redcap", "status", 503, times=None)
+    found = metrics.gather(study.project, week(study, now().date()))
+    assert set(found.unread) == {
+        "enrolled",
+        "enrolled_total",
+        "completion",
+        "visits_done",
+        "visits_due",
+        "visits_overdue",
+    }
+    assert found.values["messages"] == 0
+    assert found.stored["complete"] is False
+
+
+def test_what_an_earlier_count_knew_is_kept() -> None:
+    found = Figures({"a": None, "b": None, "c": 3}, ("a", "b")).filled_from({"a": 0, "c": 9})
+    assert found.values == {"a": 0, "b": None, "c": 3}
+    assert found.unread == ("b",)

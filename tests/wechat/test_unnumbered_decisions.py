@@ -1,0 +1,154 @@
+"""A decision without its number decides nothing and is explained (issue 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engines import sop
+from engines.models import Review, TaskRun
+from memory.models import ConversationHistory
+from skills.models import Skill
+from tests.support.study import Study
+from tests.wechat.working import outgoing, receive, said, work
+from wechat.commands import Unnumbered, unnumbered
+from wechat.models import InboxMessage
+
+pytestmark = pytest.mark.django_db
+Run = Callable[..., Review]
+
+
+@pytest.fixture
+def suspend(study: Study) -> Run:
+    """Start a run that stops at once for a person."""
+
+    def run(record_id: str = "P001", **node: Any) -> Review:
+        ask = {"type": "human_review", "description": "请核对入组日期", **node}
+        skill, _ = Skill.objects.get_or_create(
+            project=study.project,
+            skill_type="qc_process:simple",
+            defaults={
+                "name": "简单复核",
+                "config": {"name": "复核", "start_node": "ask", "nodes": {"ask": ask}},
+            },
+        )
+        started = sop.start(
+            project=study.project,
+            skill=skill,
+            record_id=record_id,
+            triggered_by="system_scheduler",
+            wake=False,
+        )
+        sop.drive(started.pk)
+        started.refresh_from_db()
+        assert started.status == TaskRun.Status.SUSPENDED
+        review = sop.open_review(started)
+        assert review
+        return review
+
+    return run
+
+
+def say(text: str, user: str = "wanghushi") -> str:
+    """One message; its reply."""
+    before = len(outgoing(user))
+    receive(text, user=user)
+    work()
+    return "\n".join(outgoing(user)[before:])
+
+
+def is_open(review: Review) -> bool:
+    review.refresh_from_db()
+    return review.status == Review.Status.OPEN
+
+
+@pytest.mark.parametrize(
+    "text", ["同意", "驳回", "同意。", "驳回吧", "approve", "REJECT", " 同意 "]
+)
+def test_a_bare_word_names_the_review_and_decides_nothing(suspend: Run, text: str) -> None:
+    review = suspend("P001")
+    reply = say(text)
+    assert is_open(review)
+    for part in (f"#{review.pk}", "P001", "简单复核", f"同意 {review.pk}", f"驳回 {review.pk}"):
+        assert part in reply
+    assert not ConversationHistory.objects.filter(user_id="wanghushi").exists()
+
+
+def test_all_that_wait_are_named(suspend: Run) -> None:
+    reviews = [suspend("P001"), suspend("P003")]
+    reply = say("同意")
+    assert all(f"#{review.pk}" in reply and is_open(review) for review in reviews)
+
+
+def test_a_reason_without_a_number_is_kept_in_the_words_to_reply(suspend: Run) -> None:
+    review = suspend("P001")
+    reply = say("驳回 数据有误")
+    assert f"驳回 {review.pk} 数据有误" in reply
+    assert is_open(review)
+    say(f"驳回 {review.pk} 数据有误")
+    review.refresh_from_db()
+    assert (review.status, review.reason) == (Review.Status.REJECTED, "数据有误")
+
+
+@pytest.mark.parametrize("user", ["crc_b", "zhangyi"])
+def test_who_may_not_decide_is_not_told_of_the_review(suspend: Run, user: str) -> None:
+    review = suspend("P001")
+    assert f"#{review.pk}" not in say("同意", user=user)
+    assert is_open(review)
+
+
+def test_a_study_that_wants_signatures_says_so(study: Study, suspend: Run) -> None:
+    study.project.requires_signature = True
+    study.project.save()
+    suspend("P001")
+    assert say("同意") == said("This project wants decisions signed in the console.")
+
+
+@pytest.mark.parametrize("text", ["同意吗?", "同意入组吗", "同意 可以吗?", "我同意", "42", "驳回?"])
+def test_questions_and_other_words_are_no_decision(text: str) -> None:
+    assert unnumbered(text) is None
+
+
+def test_a_decision_with_its_number_is_none_without() -> None:
+    assert unnumbered("同意 42") is None
+    assert unnumbered("驳回 数据有误") == Unnumbered("reject", "数据有误")
+
+
+@pytest.mark.parametrize("text", ["数据有误", "入组日期早于知情同意", "缺少化验单原件"])
+def test_the_reason_alone_gets_the_words_that_reject(suspend: Run, text: str) -> None:
+    review = suspend("P001")
+    say(f"驳回 {review.pk}")
+    assert is_open(review)
+    reply = say(text)
+    assert f"驳回 {review.pk} {text}" in reply
+    assert is_open(review)
+    say(f"驳回 {review.pk} {text}")
+    review.refresh_from_db()
+    assert (review.status, review.reason) == (Review.Status.REJECTED, text)
+
+
+@pytest.mark.parametrize("text", ["P001 入组了吗?", "现在入组多少例", "谢谢", "上周周报"])
+def test_another_message_is_answered_as_ever(suspend: Run, text: str) -> None:
+    review = suspend("P001")
+    say(f"驳回 {review.pk}")
+    assert f"驳回 {review.pk}" not in say(text)
+    assert ConversationHistory.objects.filter(user_id="wanghushi", content=text).exists()
+
+
+def test_the_question_for_a_reason_does_not_wait_for_ever(suspend: Run) -> None:
+    review = suspend("P001")
+    say(f"驳回 {review.pk}")
+    for row in InboxMessage.objects.all():
+        row.received_at -= timedelta(minutes=11)
+        row.save()
+    assert f"驳回 {review.pk}" not in say("数据有误")
+
+
+def test_a_review_that_was_decided_is_not_asked_about(study: Study, suspend: Run) -> None:
+    review = suspend("P001")
+    say(f"驳回 {review.pk}")
+    sop.decide(review_id=review.pk, actor=study["admin"], decision="approve", seen=review.seen)
+    assert f"驳回 {review.pk}" not in say("数据有误")

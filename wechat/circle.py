@@ -1,0 +1,92 @@
+"""The people of a study around one review or run, read once; who sees it is compared here (projects.access)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from engines.models import Review, TaskRun
+from projects.access import sees
+from projects.crypto import decrypt
+from projects.models import Member, Role, Subject
+from projects.prepared import Prepared
+from projects.subjects import with_identifiers, with_site
+from wechat.models import Alert
+
+
+def _active(project: UUID, record: str) -> QuerySet[Member]:
+    away = Alert.objects.filter(code=Alert.Code.UNREACHABLE, cleared_at=None)
+    people = Member.objects.filter(project=project, is_active=True).order_by("wecom_userid")
+    people = people.annotate(is_away=Exists(away.filter(subject=OuterRef("wecom_userid"))))
+    return with_identifiers(people, record)
+
+
+def _orderer(project: UUID, userid: str, record: str) -> QuerySet[Member]:
+    people = Member.objects.active_of(userid).filter(project=project)
+    return with_site(people, record)
+
+
+_ACTIVE = Prepared(_active, UUID, str)
+_ORDERER = Prepared(_orderer, UUID, str, str)
+
+
+def orderer(run: TaskRun) -> Member | None:
+    """The member who ordered a run and may still see it; none for schedules and console users."""
+    found = _ORDERER(run.project_id, run.triggered_by.lower(), run.record_id)
+    for member in found:
+        if _sees(member, run, member.subject_site):  # type: ignore[attr-defined]
+            return member
+    return None
+
+
+def identifiers_of(review: Review) -> tuple[str, ...]:
+    """The known identifiers of the review's subject."""
+    subject = Subject.objects.filter(project=review.project, record_id=review.record_id).first()
+    return _values(subject.identifiers) if subject else ()
+
+
+def _values(identifiers: str) -> tuple[str, ...]:
+    return tuple(str(value) for value in json.loads(identifiers).values())
+
+
+def _sees(member: Member, run: TaskRun, site: str | None) -> bool:
+    return sees(member, record_id=run.record_id, site=site, owner=run.triggered_by)
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Who may have to do with a review: `people` are the active members who see it.
+
+    `identifiers` are values of the subject that a message must not show.
+    """
+
+    review: Review
+    people: list[Member]
+    identifiers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, review: Review, run: TaskRun) -> Circle:
+        """Read by one statement."""
+        active: list[Any] = _ACTIVE(review.project_id, review.record_id)
+        stored = active[0].subject_identifiers if active else None
+        people = [one for one in active if _sees(one, run, one.subject_site)]
+        return cls(review, people, _values(decrypt(stored)) if stored else ())
+
+    def reviewers(self) -> list[Member]:
+        """Who is asked: CRCs, PIs where the node says so, else ADMINs; who can be reached."""
+        near = [
+            one
+            for one in self.people
+            if one.wecom_userid and not one.is_away  # type: ignore[attr-defined]
+        ]
+        named = [one for one in near if one.role in (self.review.reviewers or [Role.CRC])]
+        return named or [one for one in near if one.role == Role.ADMIN]
+
+    def orderer(self, run: TaskRun) -> Member | None:
+        """Who ordered the run, if they still see it."""
+        userid = run.triggered_by.lower()
+        return next((one for one in self.people if one.wecom_userid == userid), None)

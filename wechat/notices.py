@@ -1,0 +1,117 @@
+"""Briefings and reminders in the outbox: held until their reader's time, checked before they go.
+
+The row's key names run, step and recipient: a step that is tried again tells nobody twice.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F
+from django.dispatch import receiver
+from django.utils import translation
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import TaskRun
+from engines.signals import notice_ready
+from engines.sop.notify import Notice, Unreadable, renewed
+from projects.models import Member
+from wechat import formats, outbox
+from wechat.models import OutboxMessage
+from wechat.neutralise import neutralise
+from wechat.outbox import Held, Payload
+from wechat.splitting import LIMIT, cut
+
+Status = OutboxMessage.Status
+FRESH = timedelta(minutes=10)
+"""What was read longer ago is asked for again before it is sent."""
+ROOM = LIMIT - 200
+"""A briefing is one message: what does not fit is for the console."""
+
+
+@receiver(notice_ready, dispatch_uid="wechat.notice_ready")
+def on_notice_ready(*, run: TaskRun, notice: Notice, **_kwargs: Any) -> None:
+    """Put a message into the outbox, in the transaction of the step it comes from."""
+    member = notice.member
+    about = {"run": str(run.pk), "skill": str(run.skill_id), "node": notice.node}
+    key = f"notify:{run.pk}:{notice.seq}:{member.wecom_userid}"
+    outbox.tell(
+        to_user=member.wecom_userid,
+        project=member.project,
+        content=cut(notice.text, ROOM),
+        key=key,
+        held=Held(notice.not_before, about),
+    )
+    if notice.replaces:
+        _replace_older(member, about, key)
+
+
+def _replace_older(member: Member, about: dict[str, str], key: str) -> None:
+    """Take back what the same workflow told before and nobody has been sent yet."""
+    waiting = OutboxMessage.objects.filter(
+        to_user=member.wecom_userid,
+        status__in=(Status.HELD, Status.PENDING),
+        is_ambiguous=False,
+        notice__isnull=False,
+    ).exclude(key__startswith=f"{key}#")
+    older = [row.pk for row in waiting if _origin(row.notice) == _origin(about)]
+    waiting.filter(pk__in=older).update(status=Status.WITHDRAWN)
+
+
+def _origin(about: dict[str, str] | None) -> tuple[str, str]:
+    return (about["skill"], about["node"]) if about else ("", "")
+
+
+def release(most: int) -> int:
+    """Put what may be delivered now into its lane; how many."""
+    held = OutboxMessage.objects.filter(status=Status.HELD, available_at__lte=now())
+    due = [*held.order_by("available_at").values_list("pk", flat=True)[:most]]
+    return held.filter(pk__in=due).update(status=Status.PENDING)
+
+
+def is_withdrawn(row: OutboxMessage) -> bool:
+    """Bring a message that has waited up to date; True when it was taken back: nothing is left to tell.
+
+    Not inside a transaction: it may read REDCap. One that may have arrived stays as it is.
+    """
+    if row.notice is None or not _has_waited(row):
+        return False
+    try:
+        text = renewed(row.notice["run"], row.notice["node"], row.to_user)
+    except Unreadable:
+        text = _unchecked(row)
+    mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.PENDING)
+    if not text:
+        return mine.update(status=Status.WITHDRAWN, checked_at=now(), fence=F("fence") + 1) == 1
+    mine.update(payload=_with_text(row, text), checked_at=now())
+    return False
+
+
+def _has_waited(row: OutboxMessage) -> bool:
+    at = now()
+    if row.status != Status.PENDING or row.is_ambiguous or row.available_at > at:
+        return False
+    return (row.checked_at or row.created_at) < at - FRESH
+
+
+def _text(row: OutboxMessage) -> str:
+    message = Payload.model_validate_json(row.payload).message
+    return str(message[message["msgtype"]]["content"])
+
+
+def _with_text(row: OutboxMessage, text: str) -> str:
+    markdown = row.kind == OutboxMessage.Kind.MARKDOWN
+    shown = neutralise(text if markdown else formats.plain(text), markdown=markdown)
+    message = {"msgtype": row.kind, row.kind: {"content": cut(shown, LIMIT)}}
+    return Payload(message=message).model_dump_json()
+
+
+def _unchecked(row: OutboxMessage) -> str:
+    """The old text, and that it could not be checked (design.md 9.8)."""
+    member = Member.objects.filter(project=row.project_id, wecom_userid=row.to_user).first()
+    with translation.override(member.language if member else translation.get_language()):
+        note = _("REDCap could not be read again before this was sent; it may be outdated.")
+    text = cut(_text(row).removesuffix(f"\n{note}"), ROOM)
+    return f"{text}\n{note}"

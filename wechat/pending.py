@@ -1,0 +1,118 @@
+"""What is said about a review without its number: explained, never decided (issue 5).
+
+A decision can't be taken back, so a text that only may mean one gets the words that do.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+
+from engines.intents import detect
+from engines.models import Review
+from engines.sop.reviews import reviewer
+from projects.models import Member
+from wechat import commands
+from wechat.commands import Decide, Unnumbered
+from wechat.models import InboxMessage
+from wechat.texts import APPROVE_WORDS, REJECT_WORDS
+
+ASKED_FOR = timedelta(minutes=10)
+_LOOKED_BACK = 10
+_LISTED = 5
+_ASKS = re.compile(
+    r"[?\uff1f]|[吗么呢]\s*$|什么|多少|怎么|哪|谁|^(?:请|帮我|麻烦|给我)*(?:查|看|跑|列|统计)"
+)
+# What is no reason by its own words; a reason may sound like a question about data or a complaint.
+_NO_REASON = frozenset(
+    {
+        "count_records",
+        "query_history",
+        "analyze_trend",
+        "generate_report",
+        "project_info",
+        "remember",
+        "general_chat",
+        "off_topic",
+    }
+)
+
+
+def explain(row: InboxMessage, text: str) -> str:
+    """How to decide what `text` may be about; "" where it is an ordinary message."""
+    said = commands.unnumbered(text)
+    if said:
+        return _which(row.from_user, said)
+    review = _asked_for_reason(row)
+    return _as_reason(review, text) if review and _may_be_reason(text) else ""
+
+
+def _which(userid: str, said: Unnumbered) -> str:
+    """The reviews that wait for this person, and what to reply."""
+    waiting = _waiting(userid)
+    if not waiting:
+        return ""
+    open_here = [review for review in waiting if not review.project.requires_signature]
+    if not open_here:
+        return _("This project wants decisions signed in the console.")
+    lines = [_("Nothing was decided: please name the review. Waiting for you:")]
+    lines += [_line(review) for review in open_here[:_LISTED]]
+    if len(open_here) > _LISTED:
+        lines.append(_("… %(number)s reviews in all") % {"number": len(open_here)})
+    return "\n".join([*lines, _how(open_here[0], said.reason)])
+
+
+def _line(review: Review) -> str:
+    skill = review.task_run.skill
+    return " ".join(
+        filter(None, [f"#{review.pk}", skill.name or skill.skill_type, review.record_id])
+    )
+
+
+def _how(review: Review, reason: str) -> str:
+    more = {
+        "approve": f"{APPROVE_WORDS[0]} {review.pk}",
+        "reject": f"{REJECT_WORDS[0]} {review.pk} {reason or _('reason')}",
+    }
+    return _('Reply "%(approve)s" to approve, or "%(reject)s" to reject.') % more
+
+
+def _waiting(userid: str) -> list[Review]:
+    """Open reviews that this person may decide, oldest first."""
+    found: list[Review] = []
+    for member in Member.objects.active_of(userid):
+        rows = Review.objects.for_member(member).filter(
+            project=member.project, status=Review.Status.OPEN
+        )
+        rows = rows.select_related("project", "task_run__skill").order_by("pk")
+        found += [review for review in rows if reviewer(member, review)]
+    return found
+
+
+def _asked_for_reason(row: InboxMessage) -> Review | None:
+    """The open review that this person has just tried to reject without a reason."""
+    before = InboxMessage.objects.filter(
+        from_user=row.from_user, pk__lt=row.pk, received_at__gte=row.received_at - ASKED_FOR
+    )
+    for earlier in before.order_by("-pk")[:_LOOKED_BACK]:
+        said = commands.read(earlier.content)
+        if isinstance(said, Decide) and said.decision == "reject" and not said.reason:
+            waiting = (one for one in _waiting(row.from_user) if one.pk == said.review_id)
+            return next(waiting, None)
+    return None
+
+
+def _may_be_reason(text: str) -> bool:
+    if _ASKS.search(text):
+        return False
+    return not _NO_REASON & set(detect(text).intents)
+
+
+def _as_reason(review: Review, text: str) -> str:
+    said = {
+        "number": review.pk,
+        "reject": f"{REJECT_WORDS[0]} {review.pk} {' '.join(text.split())}",
+    }
+    return _('Review #%(number)s is still open. If this is the reason, reply: "%(reject)s"') % said
