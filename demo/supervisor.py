@@ -1,7 +1,7 @@
 """`make run`: stand-ins, web, worker and beat under one roof (contracts.md, Make).
 
 A child that dies is started again with growing pauses. Ctrl-C or SIGTERM ends every child and its
-children; if the supervisor itself is killed the kernel tells the children.
+children; if the supervisor itself is killed the kernel kills the children, who may be killed at any time.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ class Child:
 
 
 def _die_with_parent() -> None:
+    # Not SIGTERM: Celery's beat loses one that comes while it reads its schedule, and then stays.
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def say(text: str) -> None:
