@@ -25,7 +25,6 @@ journal, outbox nor audit, checks no permission and has no fencing.
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -33,6 +32,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, TypedDict
 from unittest import mock
+from uuid import UUID, uuid4
 
 from bench import _data
 from bench._database import ABSENT, temporary
@@ -139,6 +139,8 @@ def _ours() -> Go:
 
     from bench import _study
     from engines import sop
+    from engines.models import Review
+    from engines.signals import review_requested
     from iit_manager.celery import app
     from projects.records import RecordData
     from skills.models import Skill
@@ -158,6 +160,12 @@ def _ours() -> Go:
     skill = Skill(project=project, skill_type="qc_process", name="bench", config=config)
     skill = save_skill(skill=skill, actor="admin")
     rows = (_row_of_data(),)
+    asked: dict[UUID, tuple[int, str]] = {}
+
+    def on_card(*, review: Review, **_kwargs: Any) -> None:
+        asked[review.task_run_id] = review.pk, review.seen  # as the card brings it back
+
+    review_requested.connect(on_card, weak=False)
 
     def go() -> None:
         data = RecordData(RECORD, "site_a", rows, now(), (), True)
@@ -168,10 +176,8 @@ def _ours() -> Go:
             triggered_by="zhangyi",
             data=data,
         )
-        review = sop.open_review(run)
-        if review is None:
-            raise RuntimeError("the run was not suspended")
-        run = sop.decide(review_id=review.pk, actor=crc, decision="approve", seen=review.seen)
+        number, seen = asked[run.pk]
+        run = sop.decide(review_id=number, actor=crc, decision="approve", seen=seen)
         if run.final_state != "end_success":
             raise RuntimeError(f"the run ended as {run.final_state}")
 
@@ -228,7 +234,7 @@ def _langgraph(url: str) -> Iterator[Go | None]:
         compiled = graph.compile(checkpointer=saver)
 
         def go() -> None:
-            thread = {"configurable": {"thread_id": str(uuid.uuid4())}}
+            thread = {"configurable": {"thread_id": str(uuid4())}}
             compiled.invoke({"rows": rows}, thread, durability="sync")
             ended = compiled.invoke(Command(resume="approve"), thread, durability="sync")
             if ended["decision"] != "approve" or ended["first"] + ended["second"] != ["PASS"] * 2:

@@ -100,15 +100,14 @@ def note(name: str, make: Callable[[], T]) -> T:
     return found
 
 
-def write_now() -> None:
-    """Insert what `later` has kept so far."""
-    if _state.work is None:
-        return
+def write_now(numbered: Model | None = None) -> None:
+    """Insert what `later` has kept so far, and behind it a row whose number is wanted now."""
+    kept = _state.work.rows if _state.work else []
     groups: dict[tuple[type[Model], bool], list[Model]] = defaultdict(list)
-    for row, ignore in _state.work.rows:
+    for row, ignore in kept:
         groups[type(row), ignore].append(row)
-    _state.work.rows = []
-    insert_all([(rows, ignore) for (_model, ignore), rows in groups.items()])
+    kept.clear()
+    insert_all([(rows, ignore) for (_model, ignore), rows in groups.items()], numbered)
 
 
 def after_commit(call: Callable[[], object]) -> None:

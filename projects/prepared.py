@@ -42,7 +42,7 @@ class Prepared(Generic[M]):
         """Nothing is compiled before the first call."""
         self._make = make
         self._kinds = kinds
-        self._built: dict[str, _Built] = {}
+        self._made: _Built | None = None
 
     def __call__(self, *values: Any) -> list[M]:
         """The query's objects."""
@@ -54,10 +54,7 @@ class Prepared(Generic[M]):
         return [tuple(row) for row in self._found(values)[1]]
 
     def _found(self, values: Sequence[Any]) -> tuple[_Built, Any]:
-        vendor = db().vendor
-        built = self._built.get(vendor)
-        if built is None:
-            built = self._built[vendor] = self._build()
+        built = self._made = self._made or self._build()
         params = [*built.params]
         for place, number in built.holes:
             params[place] = adapted(values[number])

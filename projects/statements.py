@@ -9,13 +9,16 @@ transactions, execute wrappers, the query log. Queries are in `projects.prepared
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from itertools import count
 from typing import Any
 from uuid import UUID
 
+import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
 SEEN_BEFORE = 2
@@ -31,25 +34,36 @@ def db() -> Any:
     return connections[DEFAULT_DB_ALIAS]
 
 
+@cache
+def is_postgresql() -> bool:
+    """Which of the two databases this process has."""
+    return bool(db().vendor == "postgresql")
+
+
 def run(sql: str, values: Sequence[Any], *, answers: bool) -> tuple[Rows, int]:
     """Execute a statement; its rows if it `answers` with some, and how many it touched."""
     connection = db()
-    if connection.vendor != "postgresql":
+    if not is_postgresql():
         with connection.cursor() as plain:
             plain.execute(sql, values)
             return plain.fetchall() if answers else [], plain.rowcount
-    from django.db.backends.postgresql.base import ServerBindingCursor
-
     connection.ensure_connection()
     driver = connection.connection
     # Only here: Django's own statements carry their values and are hardly ever the same again.
     driver.prepare_threshold = SEEN_BEFORE
     try:
-        with connection._prepare_cursor(ServerBindingCursor(driver)) as cursor:  # type: ignore[call-arg]
-            cursor.execute(sql, values)
+        with connection._prepare_cursor(psycopg.RawCursor(driver)) as cursor:
+            cursor.execute(_numbered(sql), values)
             return cursor.fetchall() if answers else [], cursor.rowcount
     finally:
         driver.prepare_threshold = None
+
+
+@cache
+def _numbered(sql: str) -> str:
+    """The statement with its places as PostgreSQL numbers them; psycopg would read a long one each time."""
+    numbers = count(1)
+    return re.sub("%s|%%", lambda found: f"${next(numbers)}" if found[0] == "%s" else "%", sql)
 
 
 def fetch(sql: str, *values: Any) -> Rows:
@@ -59,9 +73,11 @@ def fetch(sql: str, *values: Any) -> Rows:
 
 def adapted(value: Any) -> Any:
     """A value that belongs to no field, as the driver takes it."""
+    if is_postgresql():
+        return value
     if isinstance(value, datetime):
         return db().ops.adapt_datetimefield_value(value)
-    return value.hex if isinstance(value, UUID) and db().vendor == "sqlite" else value
+    return value.hex if isinstance(value, UUID) else value
 
 
 def insert(rows: Sequence[models.Model], *, ignore: bool = False, number: bool = False) -> None:
@@ -83,24 +99,36 @@ def insert(rows: Sequence[models.Model], *, ignore: bool = False, number: bool =
     _are_stored(rows)
 
 
-def insert_all(groups: Sequence[tuple[Sequence[models.Model], bool]]) -> None:
-    """Insert the rows of several models, each group as `insert` does with its `ignore`.
+Group = tuple[Sequence[models.Model], bool]
+"""Rows of one model, and whether those whose unique key is taken are left out."""
+
+
+def insert_all(groups: Sequence[Group], numbered: models.Model | None = None) -> None:
+    """Insert the rows of several models, and one more, on which its number is set.
 
     PostgreSQL takes them as one statement: keys that point at rows of another group hold at the commit.
     """
-    if db().vendor != "postgresql" or any(len(rows) > FEW for rows, _ignore in groups):
+    if not is_postgresql() or any(len(rows) > FEW for rows, _ignore in groups):
         for rows, ignore in groups:
             insert(rows, ignore=ignore)
+        insert([numbered] if numbered else [], number=True)
         return
     texts = [
         _insert(type(rows[0]), rows[0].pk is None, ignore, False, len(rows))
         for rows, ignore in groups
     ]
     values = [value for rows, _ignore in groups for value in _values(rows)]
-    if texts:
-        run(_as_one(tuple(texts)), values, answers=False)
+    if numbered:
+        texts.append(_insert(type(numbered), True, False, True, 1))
+        values += _values([numbered])
+    if not texts:
+        return
+    given, _count = run(_as_one(tuple(texts)), values, answers=numbered is not None)
     for rows, _ignore in groups:
         _are_stored(rows)
+    if numbered:
+        numbered.pk = given[0][0]
+        _are_stored([numbered])
 
 
 @cache
@@ -113,7 +141,7 @@ def _as_one(texts: tuple[str, ...]) -> str:
 def _values(rows: Sequence[models.Model]) -> list[Any]:
     """What the columns of the rows get, a row after the other."""
     connection = db()
-    fields = _fields(type(rows[0]), rows[0].pk is None, connection.vendor)
+    fields = _fields(type(rows[0]), rows[0].pk is None)
     return [
         field.get_db_prep_save(field.pre_save(row, True), connection)
         if field
@@ -152,12 +180,10 @@ def change(
 
 
 @cache
-def _fields(
-    model: type[models.Model], numbered: bool, vendor: str
-) -> tuple[tuple[str, AnyField | None], ...]:
+def _fields(model: type[models.Model], numbered: bool) -> tuple[tuple[str, AnyField | None], ...]:
     """The columns of an INSERT: attribute names, and fields where they do something to the value."""
     return tuple(
-        (field.attname, None if _is_plain(field, vendor) else field)
+        (field.attname, None if _is_plain(field) else field)
         for field in model._meta.local_concrete_fields
         if not (numbered and field.primary_key)
     )
@@ -167,20 +193,24 @@ _PLAIN = (models.CharField, models.TextField, models.BooleanField, models.Positi
 _PLAIN_ON_POSTGRESQL = (models.UUIDField, models.BigAutoField)
 
 
-def _is_plain(field: AnyField, vendor: str) -> bool:
+def _is_plain(field: AnyField) -> bool:
     """Whether the field gives its value to the driver as it is. Subclasses may do what they like."""
     if isinstance(field, models.ForeignKey):
-        return _is_plain(field.target_field, vendor)
+        return _is_plain(field.target_field)
     if type(field) in _PLAIN:
         return True
-    return vendor == "postgresql" and type(field) in _PLAIN_ON_POSTGRESQL
+    if not is_postgresql():
+        return False
+    if type(field) is models.DateTimeField:
+        return not (field.auto_now or field.auto_now_add)
+    return type(field) in _PLAIN_ON_POSTGRESQL
 
 
 @cache
 def _insert(
     model: type[models.Model], numbered: bool, ignore: bool, number: bool, rows: int
 ) -> str:
-    names = [name for name, _field in _fields(model, numbered, db().vendor)]
+    names = [name for name, _field in _fields(model, numbered)]
     columns = ", ".join(_column(model, name) for name in names)
     places = ", ".join([f"({', '.join(['%s'] * len(names))})"] * rows)
     into = f"INSERT INTO {_quoted(model._meta.db_table)} ({columns})"  # names of the models' own

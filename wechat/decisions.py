@@ -117,7 +117,7 @@ def decision_text(review: Review, decider: Member | None = None) -> str:
     )
     said = {
         "number": review.pk,
-        "status": review.get_status_display(),
+        "status": Review.Status(review.status).label,
         "who": (decider.display_name if decider else "") or review.decided_by,
         "time": f"{local:%m-%d %H:%M}",
     }

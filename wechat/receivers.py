@@ -95,7 +95,7 @@ def result_text(run: TaskRun, found: list[PendingAction] | None = None) -> str:
 
 def _state(run: TaskRun) -> str:
     """The status, and the end that was reached where its name says more."""
-    status = str(run.get_status_display())
+    status = str(TaskRun.Status(run.status).label)
     end = labels.name(labels.ENDS, run.final_state)
     return f"{status} ({end})" if end not in ("", status) else status
 

@@ -184,8 +184,8 @@ def show_decision(review: Review, by: Member | None = None) -> None:
     closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version, project=review.project)
     if not closed:
         return
-    note = decision_text(review, by) if review.decided_by else str(review.get_status_display())
-    button = str(review.get_status_display())
+    button = str(Review.Status(review.status).label)
+    note = decision_text(review, by) if review.decided_by else button
     for card in closed:
         key = f"decided:{card.task_id}"
         cards.show_closed(card, note=note, button=button, key=key, fallback=note)

@@ -72,10 +72,13 @@ class TaskRun(models.Model):
     }
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    # Here and below without an index of their own: one of several columns begins with them.
     project = models.ForeignKey(
-        Project, models.CASCADE, related_name="runs", verbose_name=_("project")
+        Project, models.CASCADE, related_name="runs", db_index=False, verbose_name=_("project")
     )
-    skill = models.ForeignKey(Skill, models.PROTECT, related_name="runs", verbose_name=_("skill"))
+    skill = models.ForeignKey(
+        Skill, models.PROTECT, related_name="runs", db_index=False, verbose_name=_("skill")
+    )
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     triggered_by = models.CharField(_("ordered by"), max_length=150)
     status = models.CharField(
@@ -140,7 +143,7 @@ class TaskRun(models.Model):
 class SopStep(models.Model):
     """The journal: one row per node visit; side effects hang on its number (design.md 3)."""
 
-    task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="steps")
+    task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="steps", db_index=False)
     seq = models.PositiveIntegerField(_("number"))
     node = models.CharField(_("node"), max_length=100)
     kind = models.CharField(_("kind"), max_length=32)
@@ -187,7 +190,7 @@ class Review(models.Model):
         Status.WITHDRAWN: "",
     }
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="reviews")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="reviews", db_index=False)
     task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="reviews")
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     node = models.CharField(_("node"), max_length=100)

@@ -15,8 +15,7 @@ from engines.sop import snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
 from projects import audit
-from projects.db import atomic
-from projects.statements import insert
+from projects.db import atomic, write_now
 from skills.graph import Node
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def ask(run: TaskRun, node: Node, question: Question) -> None:
         remind_at=_remind_at(node.on_timeout.remind_hours),
     )
     review.seen = shown_hash(review, values)
-    insert([review], number=True)
+    write_now(review)
     _note(review, run, None, {"question": review.question, "seen": review.seen})
 
 

@@ -18,7 +18,8 @@ from engines.sop.journal import Journal
 from engines.sop.lease import still_ours
 from engines.sop.study import Study
 from projects import audit
-from projects.statements import change, insert
+from projects.db import later
+from projects.statements import change
 from skills.graph import Graph, Node, Retry, is_end
 
 Status = TaskRun.Status
@@ -198,7 +199,7 @@ class Chain:
         elif run.lease_until:
             run.attempts = max(run.attempts, 1)
         if run._state.adding:
-            insert([run])
+            later(run)
         elif not self._moved():
             raise Overtaken
         self.journal.save()
