@@ -119,7 +119,7 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
 WORKER_NICE = envint("WORKER_NICE", 10)
-WAKE_REST_S = 0.02  # between two messages that wake workers (projects.wakes)
+WAKE_REST_S = 0.05  # between two messages that wake workers (projects.wakes)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},

@@ -18,7 +18,7 @@ from django.utils.timezone import now
 from projects.db import current
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
-from projects.statements import fetch, insert
+from projects.statements import fetch, insert, insert_after
 
 HOUSE = "house"
 _actions: dict[str, str] = {}
@@ -147,7 +147,7 @@ class _End:
 
 _ends: dict[str, _End] = {}
 _TAKE = "UPDATE iit_audit_heads SET length = length + %s, claim = %s WHERE chain = %s"
-_GO_ON = f"{_TAKE} AND claim = %s RETURNING length"
+_GO_ON = f"{_TAKE} AND claim = %s"
 _TAKE_OVER = f"{_TAKE} RETURNING length"
 
 
@@ -159,15 +159,22 @@ def _append(chain: str, entries: list[AuditEntry]) -> None:
     commit: if that fails its claim is nowhere, and the next UPDATE finds no such row.
     """
     claim, end = uuid4(), _ends.get(chain)
-    if end is None or not fetch(_GO_ON, len(entries), claim, chain, end.claim):
-        end = _claim(chain, len(entries), claim)
+    if end:
+        _ends[chain] = _link(entries, end, claim)
+        if insert_after(_GO_ON, (len(entries), claim, chain, end.claim), entries):
+            return
+    _ends[chain] = _link(entries, _claim(chain, len(entries), claim), claim)
+    insert(entries)
+
+
+def _link(entries: list[AuditEntry], end: _End, claim: UUID) -> _End:
+    """Number the entries behind `end`, each with the hash of the one before; the new end."""
     number, previous = end.number, end.hash
     for entry in entries:
         number += 1
         entry.number, entry.previous = number, previous
         entry.hash = previous = digest(entry)
-    insert(entries)
-    _ends[chain] = _End(claim, number, previous)
+    return _End(claim, number, previous)
 
 
 def _claim(chain: str, count: int, claim: UUID) -> _End:

@@ -131,6 +131,35 @@ def insert_all(groups: Sequence[Group], numbered: models.Model | None = None) ->
         _are_stored([numbered])
 
 
+def insert_after(update: str, given: Sequence[Any], rows: Sequence[models.Model]) -> bool:
+    """Insert rows of one model if the `update` with the values `given` touches a row; whether it did.
+
+    PostgreSQL takes both as one statement.
+    """
+    values = [adapted(value) for value in given]
+    if not is_postgresql() or len(rows) > FEW:
+        done = run(update, values, answers=False)[1] > 0
+        if done:
+            insert(rows)
+        return done
+    sql = _insert_after(update, type(rows[0]), rows[0].pk is None, len(rows))
+    done = run(sql, values + _values(rows), answers=False)[1] > 0
+    if done:
+        _are_stored(rows)
+    return done
+
+
+@cache
+def _insert_after(update: str, model: type[models.Model], numbered: bool, rows: int) -> str:
+    meta, names = model._meta, [name for name, _field in _fields(model, numbered)]
+    kinds = [meta.get_field(name).db_type(db()) for name in names]  # a SELECT takes no other hint
+    row = f"({', '.join(f'%s::{kind}' for kind in kinds)})"
+    columns = ", ".join(_column(model, name) for name in names)
+    into = f"INSERT INTO {_quoted(meta.db_table)} ({columns})"
+    new = f"(VALUES {', '.join([row] * rows)}) AS new"
+    return " ".join((f"WITH done AS ({update} RETURNING 1)", into, "SELECT new.* FROM done,", new))
+
+
 @cache
 def _as_one(texts: tuple[str, ...]) -> str:
     *first, last = texts
