@@ -39,7 +39,7 @@ from bench._database import ABSENT, temporary
 from bench._measure import Row, interleaved, missing, ratio, row, seconds
 
 RUNS = 25
-ROUNDS = 6
+ROUNDS = 12
 RECORD = "P002"
 USUAL = "redis://127.0.0.1:6379/0"
 QUEUE = f"bench-{os.getpid()}"

@@ -74,7 +74,7 @@ def test_chains_in_any_order_at_once() -> None:
     sound(3 + 48)
 
 
-def test_two_round_trips_are_enough_for_one_chain() -> None:
+def test_one_chain_takes_no_more_than_its_head_and_its_entries() -> None:
     project = make_project()
     say(project)
     seen: list[str] = []
@@ -85,5 +85,7 @@ def test_two_round_trips_are_enough_for_one_chain() -> None:
 
     with connection.execute_wrapper(note):
         say(project, project)
-    assert [word for word in seen if word not in {"BEGIN"}] == ["UPDATE", "INSERT"]
+    at_once = connection.vendor == "postgresql"
+    expected = ["WITH"] if at_once else ["UPDATE", "INSERT"]
+    assert [word for word in seen if word not in {"BEGIN"}] == expected
     sound(3)

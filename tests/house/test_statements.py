@@ -18,7 +18,7 @@ from projects.access import sees
 from projects.db import atomic, later, note, write_now
 from projects.models import AuditEntry, Member, Project, Subject
 from projects.prepared import Prepared
-from projects.statements import FEW, And, change, insert
+from projects.statements import FEW, And, change, fetch, insert, insert_after
 from projects.subjects import with_identifiers, with_site
 from skills.models import FieldMapping, Skill
 from tests.house.kit import make_member, make_project, make_subject
@@ -211,6 +211,64 @@ def test_a_taken_key_at_the_end_undoes_the_transaction_and_only_it() -> None:
     store("kept")
     assert (aliases(), AuditEntry.objects.count()) == (["kept", "kept at once"], 1)
     assert [*audit.verify()] == []
+
+
+def test_a_row_whose_number_is_wanted_is_written_behind_those_that_waited() -> None:
+    """The question to a person carries its number, and points at a run that waited."""
+    project = Project(code="NEW", name="Neu", start_date=now().date())
+    wanted = subject(project, "P2")
+    with atomic():
+        later(project)
+        later(subject(project, "P1"))
+        write_now(wanted)
+        assert Subject.objects.get(pk=wanted.pk).record_id == "P2"
+        assert not wanted._state.adding
+
+    assert sorted(Subject.objects.values_list("record_id", flat=True)) == ["P1", "P2"]
+
+
+def test_a_row_that_cannot_be_written_takes_the_waiting_ones_along() -> None:
+    project = make_project()
+    make_subject(project, "P1", "a")
+
+    def store() -> None:
+        with atomic():
+            later(mapping(project, "lost"))
+            write_now(subject(project, "P1"))
+
+    with pytest.raises(IntegrityError):
+        store()
+    assert aliases() == []
+
+
+@pytest.mark.parametrize("count", [1, 3, FEW + 2])
+def test_rows_behind_a_change_are_written_only_with_it(count: int) -> None:
+    project = make_project()
+    update = "UPDATE iit_projects SET name = %s WHERE code = %s"
+
+    def store(code: str, prefix: str) -> bool:
+        rows = [
+            subject(project, f"{prefix}{n}", site="100 %", identifiers='{"n": "张"}')
+            for n in range(count)
+        ]
+        done = insert_after(update, ("neu", code), rows)
+        assert rows[0]._state.adding is not done
+        return done
+
+    assert store("NONE", "lost") is False
+    assert not Subject.objects.exists()
+    for time in range(4):  # PostgreSQL keeps the plan from the third time on
+        assert store(project.code, f"P{time}-") is True
+    assert Subject.objects.count() == 4 * count
+    stored = Subject.objects.get(record_id="P0-0")
+    assert (stored.site, stored.identifiers) == ("100 %", '{"n": "张"}')
+    project.refresh_from_db()
+    assert project.name == "neu"
+
+
+def test_a_percent_sign_of_a_statement_is_no_place() -> None:
+    for _time in range(3):
+        assert fetch("SELECT '100 %%', CAST(%s AS INTEGER)", 7) == [("100 %", 7)]
 
 
 def test_outside_of_a_transaction_later_is_now() -> None:
