@@ -33,10 +33,19 @@ from engines.sop.serializers import (
     StartSerializer,
     valid_config,
 )
-from engines.starting import RecordNotFound, dry_run_for, rerun_for, start_batch_for, start_for
+from engines.starting import (
+    OnSchedule,
+    RecordNotFound,
+    check_order,
+    dry_run_for,
+    rerun_for,
+    start_batch_for,
+    start_for,
+)
 from integrations.redcap import RedcapError
 from projects.access import has_role
 from projects.api import ReadViewSet, find_project
+from projects.api_fields import Text
 from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.models import Project
@@ -90,14 +99,14 @@ class TaskRunSerializer(serializers.ModelSerializer):
 class DecisionSerializer(serializers.Serializer):
     """A decision: the hash of what was shown, and why."""
 
-    reason = serializers.CharField(allow_blank=True, default="", max_length=2000)
-    seen = serializers.CharField()
+    reason = Text(allow_blank=True, default="", max_length=2000)
+    seen = Text()
 
 
 class ReasonSerializer(serializers.Serializer):
     """Why."""
 
-    reason = serializers.CharField(allow_blank=True, default="", max_length=2000)
+    reason = Text(allow_blank=True, default="", max_length=2000)
 
 
 class TaskRunViewSet(ReadViewSet):
@@ -262,9 +271,14 @@ def _require(request: Request, project_id: UUID, *roles: str) -> None:
 
 
 def _skill(project: Project, kind: str) -> Skill:
+    """The workflow, one that a person may order. Raises ValidationError."""
     skill = Skill.objects.filter(project=project, skill_type=kind, is_active=True).first()
     if skill is None:
         raise serializers.ValidationError({"skill_type": [_("There is no such workflow.")]})
+    try:
+        check_order(skill)
+    except OnSchedule as error:
+        raise serializers.ValidationError({"skill_type": [str(error)]}) from error
     return skill
 
 
@@ -286,7 +300,7 @@ def _said() -> Iterator[None]:
         raise Http404 from error
     except (RedcapError, NotConfiguredError) as error:
         raise Unavailable(_("REDCap could not be read.")) from error
-    except (sop.NotEnded, sop.Inactive, sop.NothingToDo) as error:
+    except (sop.NotEnded, sop.Inactive, sop.NothingToDo, OnSchedule) as error:
         raise Conflict(str(error), error.code) from error
 
 
@@ -327,7 +341,7 @@ class PendingActionSerializer(serializers.ModelSerializer):
 class ResolutionSerializer(serializers.Serializer):
     """What was done about a finding."""
 
-    resolution = serializers.CharField(max_length=2000)
+    resolution = Text(max_length=2000)
 
 
 class PendingActionViewSet(ReadViewSet):

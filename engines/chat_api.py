@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -12,13 +13,14 @@ from rest_framework.views import APIView
 from engines.chat import answer_message
 from projects.access import memberships
 from projects.api import find_project
+from projects.api_fields import Text
 
 
 class QuestionSerializer(serializers.Serializer):
     """A message to the assistant."""
 
-    text = serializers.CharField(max_length=10_000)
-    project = serializers.CharField(required=False, allow_blank=True)
+    text = Text(max_length=10_000)
+    project = Text(required=False, allow_blank=True, allow_null=True)
 
 
 class ReplySerializer(serializers.Serializer):
@@ -33,8 +35,7 @@ class ReplySerializer(serializers.Serializer):
 class ChatView(APIView):
     """Ask the assistant."""
 
-    serializer_class = QuestionSerializer
-
+    @extend_schema(request=QuestionSerializer, responses=ReplySerializer)
     def post(self, request: Request) -> Response:
         """Answer as the member the user is."""
         question = QuestionSerializer(data=request.data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.utils.translation import gettext as _
 
 from engines import sop
 from engines.models import TaskRun
@@ -22,13 +23,29 @@ class RecordNotFound(Exception):
     """There is no such subject, or not for this person: both read the same (design.md 9.7)."""
 
 
+class OnSchedule(sop.SopError):
+    """The workflow writes to the whole study at its times: there is nothing to order, and no subject."""
+
+    code = "on_schedule"
+
+
+def check_order(skill: Skill) -> None:
+    """Whether a person may order this workflow for a subject. Raises OnSchedule."""
+    if skill.trigger_type == Skill.Trigger.CRON:
+        raise OnSchedule(_("This workflow runs on its schedule and cannot be ordered."))
+
+
 def start_for(
     person: Person,
     project: Project,
     skill: Skill,
     record_id: str,
 ) -> TaskRun:
-    """Read the subject with the person's rights and start. Raises RecordNotFound, RedcapError."""
+    """Read the subject with the person's rights and start.
+
+    Raises RecordNotFound, RedcapError, OnSchedule.
+    """
+    check_order(skill)
     member = _member(person, project)
     return sop.start(
         project=project,
@@ -42,8 +59,10 @@ def start_for(
 def rerun_for(person: Person, run: TaskRun) -> TaskRun:
     """Repeat an ended run with the person's rights.
 
-    Raises RecordNotFound, RedcapError, engines.sop.NotEnded, engines.sop.Inactive.
+    Raises RecordNotFound, RedcapError, OnSchedule, engines.sop.NotEnded, engines.sop.Inactive.
     """
+    if run.record_id:
+        check_order(run.skill)
     member = _member(person, run.project)
     data = _read(run.project, run.record_id, member) if run.record_id else None
     return sop.rerun(run, member or person, data)
@@ -54,8 +73,9 @@ def start_batch_for(
 ) -> Batch:
     """Order a workflow for subjects the person may see; None: for all of them.
 
-    Raises RecordNotFound when one of them is not there, RedcapError, engines.sop.NothingToDo.
+    Raises RecordNotFound when one of them is not there, RedcapError, OnSchedule, engines.sop.NothingToDo.
     """
+    check_order(skill)
     member = _member(person, project)
     found = records.list_records(project=project, member=member, record_ids=record_ids)
     seen = [ref.record_id for ref in found]

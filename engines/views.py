@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from engines.tasks import record_changed
 from projects.models import Project
+from projects.problems import UNREADABLE
 
 MAX_ID = 100
 
@@ -15,11 +17,27 @@ MAX_ID = 100
 @csrf_exempt
 @require_POST
 def data_entry_trigger(request: HttpRequest, secret: str) -> HttpResponse:
-    """200 at once with an empty body; a wrong secret is a 404."""
-    project = Project.objects.filter(redcap_det_secret=secret).first()
-    if project is None:
-        raise Http404
-    record = request.POST.get("record", "")
-    if record and len(record) <= MAX_ID:
+    """200 at once with an empty body; a wrong secret is a 404, a form nobody can read a 400 or 413."""
+    project = _project(secret)
+    try:
+        record = request.POST.get("record", "")
+    except RequestDataTooBig:
+        return HttpResponse(status=413)
+    except UNREADABLE:
+        return HttpResponse(status=400)
+    if _is_id(record):
         record_changed.delay(str(project.pk), record)
     return HttpResponse()
+
+
+def _project(secret: str) -> Project:
+    """Raises Http404."""
+    # PostgreSQL refuses a NUL even in a comparison.
+    project = None if "\0" in secret else Project.objects.filter(redcap_det_secret=secret).first()
+    if project is None:
+        raise Http404
+    return project
+
+
+def _is_id(record: str) -> bool:
+    return 0 < len(record) <= MAX_ID and record.isprintable()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.timezone import now
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -19,13 +19,13 @@ STALE = timedelta(seconds=90)
 """Six beats: a process that is silent for longer counts as gone."""
 
 
-@require_GET
+@require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """200 as long as the process answers."""
     return HttpResponse("ok", content_type="text/plain")
 
 
-@require_GET
+@require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when database, broker, worker and beat work, else 503 with what does not."""
     checks = {name: _outcome(check) for name, check in CHECKS.items()}
@@ -34,7 +34,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     return JsonResponse(status, status=200 if ready else 503)
 
 
-@require_GET
+@require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text format."""
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)

@@ -1,7 +1,7 @@
 """URL map of the monolith (contracts.md, HTTP)."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from engines.views import data_entry_trigger
 from iit_manager import health
 from iit_manager.api import urlpatterns as api
+from iit_manager.unknown import API, Unknown
 from wechat.views import simulator
 
 urlpatterns = [
@@ -21,9 +22,12 @@ urlpatterns = [
     path("metrics", health.metrics),
     path("wechat/", include("wechat.urls")),
     path("redcap/det/<str:secret>/", data_entry_trigger),
+    path("redcap/det/<str:secret>", data_entry_trigger),
     path("simulator/", simulator),
     path("simulator/<path:path>", simulator),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema")),
     path("api/v1/", include(api)),
+    re_path(rf"^{API}(?:/|\Z)", Unknown.as_view(), name="unknown"),
 ]
+handler500 = "iit_manager.unknown.failed"

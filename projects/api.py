@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import ValidationError
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -16,14 +19,18 @@ from rest_framework.response import Response
 from integrations.redcap import RedcapError
 from projects import records, visit_window
 from projects.access import has_role, member_in
-from projects.models import Member, Project
-from projects.problems import Unavailable
+from projects.api_fields import Text
+from projects.client import NotConfiguredError
+from projects.filters import ListFilters
+from projects.models import Project
+from projects.problems import Conflict, Unavailable
 
 
 class ScopedMixin:
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
     model: ClassVar[type[Model]]
+    filter_backends = (ListFilters,)
 
     def get_queryset(self) -> QuerySet[Any]:
         """Rows of the requesting user, in an order that no page boundary tears."""
@@ -121,8 +128,9 @@ class ProjectViewSet(ReadViewSet):
 
 
 class VisitSerializer(serializers.Serializer):
-    """A planned visit of a subject (contracts.md, visit_window)."""
+    """A planned visit of a subject (contracts.md, visit_window), and of which study it is."""
 
+    project = serializers.CharField()
     record_id = serializers.CharField()
     visit = serializers.CharField()
     anchor_field = serializers.CharField()
@@ -137,6 +145,14 @@ class VisitSerializer(serializers.Serializer):
     reason = serializers.CharField(allow_null=True)
 
 
+class VisitQuerySerializer(serializers.Serializer):
+    """Which visits: of one study, of one subject; else all that the user may see."""
+
+    project = Text(required=False, allow_blank=True)
+    record_id = Text(required=False, allow_blank=True, max_length=100)
+    record = Text(required=False, allow_blank=True, max_length=100)
+
+
 class VisitViewSet(viewsets.GenericViewSet):
     """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`."""
 
@@ -144,35 +160,41 @@ class VisitViewSet(viewsets.GenericViewSet):
     queryset = Project.objects.none()
     filter_backends = ()
 
+    @extend_schema(parameters=[VisitQuerySerializer])
     def list(self, request: Request) -> Response:
         """One row per planned visit of each subject the user may see."""
-        project = self._project(request)
-        member = self._member(request, project)
-        wanted = request.query_params.get("record_id") or request.query_params.get("record")
-        try:
-            found = records.read_records(
-                project=project, member=member, record_ids=[wanted] if wanted else None
-            )
-        except RedcapError as error:
-            raise Unavailable(_("REDCap could not be read.")) from error
-        rows = [
-            state.as_json(data.record_id)
-            for data in found
-            for state in visit_window.visit_states(project, data)
-        ]
-        page = self.paginate_queryset(rows)
-        return self.get_paginated_response(page)
+        query = VisitQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        said = query.validated_data
+        wanted = said.get("record_id") or said.get("record")
+        projects = self._projects(request, said.get("project"))
+        rows = [row for project in projects for row in self._rows(request, project, wanted)]
+        return self.get_paginated_response(self.paginate_queryset(rows))
 
-    def _project(self, request: Request) -> Project:
-        if name := request.query_params.get("project"):
-            return find_project(request, name)
-        project: Project | None = Project.objects.for_user(request.user).first()
-        if project is None:
-            raise Http404
-        return project
+    def _projects(self, request: Request, name: str | None) -> list[Project]:
+        """The named study, or all of the user's that plan visits."""
+        if name:
+            return [find_project(request, name)]
+        mine = Project.objects.for_user(request.user)
+        return list(mine.filter(visit_plan__isnull=False).distinct())
 
-    def _member(self, request: Request, project: Project) -> Member | None:
+    def _rows(
+        self, request: Request, project: Project, wanted: str | None
+    ) -> Iterator[dict[str, Any]]:
+        """Raises Unavailable: a study that could not be read is never one without visits."""
         member = member_in(request.user, project.pk)
         if member is None and not request.user.is_superuser:
             raise Http404
-        return member
+        try:
+            plan = visit_window.plan_of(project)
+            found = records.read_records(
+                project=project, member=member, record_ids=[wanted] if wanted else None
+            )
+        except (RedcapError, NotConfiguredError) as error:
+            raise Unavailable(_("REDCap could not be read.")) from error
+        except ValidationError as error:
+            text = _("The visit plan of %(study)s cannot be followed.") % {"study": project.code}
+            raise Conflict(text, "visit_plan") from error
+        for data in found:
+            for state in visit_window.visit_states(project, data, plan=plan):
+                yield {"project": project.code, **state.as_json(data.record_id)}

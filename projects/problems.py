@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.http import Http404
+from django.http import Http404, JsonResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.serializers import as_serializer_error
 from rest_framework.views import exception_handler as default_handler
+
+CONTENT_TYPE = "application/problem+json"
+UNREADABLE = (SuspiciousOperation, MultiPartParserError, BadRequest, UnreadablePostError)
+"""What Django raises where a request's body or address cannot be read."""
 
 
 class Conflict(exceptions.APIException):
     """409 with members of its own, e.g. the review as it stands now."""
 
     status_code = status.HTTP_409_CONFLICT
+    default_detail = _("This does not fit the present state.")
     default_code = "conflict"
 
     def __init__(self, detail: str, code: str, **members: Any) -> None:
@@ -25,37 +37,64 @@ class Conflict(exceptions.APIException):
         self.members = members
 
 
+class TooLarge(exceptions.APIException):
+    """413: more than a request may hold."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = _("The request is too large.")
+    default_code = "too_large"
+
+
+class Unavailable(exceptions.APIException):
+    """503: an outside system did not answer."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = _("An outside system cannot be reached.")
+    default_code = "unavailable"
+
+
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """A problem document for everything DRF and Django raise on purpose; None for a bug."""
-    if isinstance(error, DjangoValidationError):
-        error = exceptions.ValidationError(as_serializer_error(error))
-    response = default_handler(error, context)
-    if response is None:
-        return None
     api_error = _as_api_error(error)
-    problem: dict[str, Any] = {
-        "type": "about:blank",
-        "title": _title(api_error),
-        "status": response.status_code,
-        "code": _code(api_error),
-        "detail": _detail(api_error),
-    }
-    if isinstance(api_error, exceptions.ValidationError):
-        problem["errors"] = response.data
-    problem |= getattr(api_error, "members", {})
-    response.data = problem
-    response.content_type = "application/problem+json"
+    response = default_handler(api_error, context) if api_error else None
+    if api_error is None or response is None:
+        return None
+    response.data = _problem(api_error)
+    response.content_type = CONTENT_TYPE
     return response
 
 
-def _as_api_error(error: Exception) -> exceptions.APIException:
+def failure() -> JsonResponse:
+    """A bug: said without its cause."""
+    return JsonResponse(_problem(exceptions.APIException()), status=500, content_type=CONTENT_TYPE)
+
+
+def _problem(error: exceptions.APIException) -> dict[str, Any]:
+    problem: dict[str, Any] = {
+        "type": "about:blank",
+        "title": _title(error),
+        "status": error.status_code,
+        "code": _code(error),
+        "detail": _detail(error),
+    }
+    if isinstance(error, exceptions.ValidationError):
+        problem["errors"] = _sendable(error.detail)
+    return problem | getattr(error, "members", {})
+
+
+def _as_api_error(error: Exception) -> exceptions.APIException | None:
+    """None for a bug."""
     if isinstance(error, exceptions.APIException):
         return error
+    if isinstance(error, DjangoValidationError):
+        return exceptions.ValidationError(as_serializer_error(error))
     if isinstance(error, Http404):
         return exceptions.NotFound()
     if isinstance(error, PermissionDenied):
         return exceptions.PermissionDenied()
-    return exceptions.APIException()
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge()
+    return exceptions.ParseError() if isinstance(error, UNREADABLE) else None
 
 
 def _title(error: exceptions.APIException) -> str:
@@ -70,11 +109,15 @@ def _code(error: exceptions.APIException) -> str:
 
 
 def _detail(error: exceptions.APIException) -> str:
-    return str(error.detail) if isinstance(error.detail, str) else str(error.default_detail)
+    detail = error.detail if isinstance(error.detail, str) else error.default_detail
+    text: str = _sendable(str(detail))
+    return text
 
 
-class Unavailable(exceptions.APIException):
-    """503: an outside system did not answer."""
-
-    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    default_code = "unavailable"
+def _sendable(value: Any) -> Any:
+    """What a message quotes of the request may hold half a character, which no answer can carry."""
+    if isinstance(value, dict):
+        return {_sendable(key): _sendable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_sendable(item) for item in value]
+    return str(value).encode("utf-8", "replace").decode()

@@ -7,11 +7,12 @@ from typing import Any
 from rest_framework import serializers
 
 from projects.api import EditViewSet, ProjectField
+from projects.api_fields import StrictModelSerializer
 from skills import services
 from skills.models import FieldMapping, FormTemplate, Skill
 
 
-class SkillSerializer(serializers.ModelSerializer):
+class SkillSerializer(StrictModelSerializer):
     """A workflow with its configuration."""
 
     project = ProjectField()
@@ -58,7 +59,7 @@ class SkillViewSet(EditViewSet):
         services.save_skill(skill=skill, actor=self.request.user)
 
 
-class FieldMappingSerializer(serializers.ModelSerializer):
+class FieldMappingSerializer(StrictModelSerializer):
     """An alias and the REDCap field it means."""
 
     project = ProjectField()
@@ -92,7 +93,7 @@ class FieldMappingViewSet(EditViewSet):
         services.save_mapping(mapping=mapping, actor=self.request.user)
 
 
-class FormTemplateSerializer(serializers.ModelSerializer):
+class FormTemplateSerializer(StrictModelSerializer):
     """The structure of a form."""
 
     project = ProjectField()

@@ -6,6 +6,7 @@ padding, lower case: `§` a subject, `¶` a visit, `¤` a patient's name, `※` 
 
 import re
 
+from engines.intents import orders
 from engines.intents.marks import NAME, RECORD
 from engines.intents.model import NONE
 from engines.intents.types import Intent
@@ -191,12 +192,14 @@ def impossible(part: str) -> frozenset[str]:
         ruled_out |= _NOT_OF_ONE
     if _QUESTION.search(part) and not _OF_MEMORY.search(part):
         ruled_out.add(Intent.REMEMBER)
+    if orders.asked_again(part):
+        ruled_out.add(Intent.QC_TASK)
     return frozenset(ruled_out)
 
 
 def asks(part: str) -> bool:
     """Tell whether a part asks or looks something up, and is not a bare topic or statement."""
-    return bool(_ASKS.search(part))
+    return bool(_ASKS.search(part)) or orders.asked_again(part)
 
 
 def decide(part: str, label: str) -> str:
@@ -221,6 +224,12 @@ def _memory_or_entry(part: str) -> str | None:
     """Rules 8 and 9."""
     if corrects(part):
         return Intent.FEEDBACK
+    if orders.decides(part) and not _LASTING.search(part):
+        return Intent.DATA_ENTRY
+    if orders.orders_check(part):
+        return Intent.QC_TASK
+    if orders.said_again(part):
+        return Intent.GENERAL_CHAT
     if _KEEP.search(part) or _TOLD.search(part):
         return Intent.REMEMBER
     if _DUTY.search(part) and not _ASKS.search(part):
@@ -273,6 +282,8 @@ def _of_design(part: str, label: str) -> str | None:
     """What the study's texts lay down, though it is asked with 几, 哪些 or 多少."""
     if label == Intent.COUNT_RECORDS and _TEXT_COUNT.search(part):
         return None if _PEOPLE.search(part) else Intent.QUERY_PROTOCOL
+    if label == Intent.PROJECT_INFO and _COUNTED.search(part) and not _PLANNED.search(part):
+        return Intent.COUNT_RECORDS
     if label == Intent.COUNT_RECORDS and _PLANNED.search(part) and not _REACHED.search(part):
         return Intent.PROJECT_INFO
     if _is_roster(part, label):
@@ -302,6 +313,7 @@ _ROSTER_OF = re.compile(rf"(?:入组|在组|筛选|筛败|脱落|退出|随机){
 _PLANNED = re.compile(
     r"(?:计划|预期|预计|拟|原定|方案设计)(?:要|总)?(?:入组?|招募?|收|纳入|样本|总).{0,8}(?:多少|几|数|量)"
 )
+_COUNTED = re.compile(r"^(?:请|麻烦|帮我|帮忙|你)*(?:统计|数一?下|算一?下).{0,12}(?:例数|人数|病例数|数量|总数)$")
 _REACHED = re.compile(r"差|还|完成|达|剩|缺|够|百分|%|进度|超")
 _DEFINED = re.compile(
     r"(?:哪[些种类]|什么样的)[^谁§¤]{0,8}(?:算(?!出)|属于|不?适合|可以|能[入参用]|必须|应该|要(?:停|报|排除|上报))"

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from engines.intents import features, rules
 from engines.intents.model import Model
 from engines.intents.split import COMMA, HARD, LINK, SPACE, Fragment
+from engines.intents.types import Intent
 
 MAX_SPAN = 4
 # Cost of starting a new task at a boundary, and of reading on across it.
@@ -44,8 +45,8 @@ def _classify(marked: str, pieces: list[Fragment], model: Model) -> Segment:
     stripped = features.strip(marked[start:end])
     ruled_out = rules.impossible(stripped)
     scores = model.probabilities(stripped)
-    label, score = max(
-        ((x, s) for x, s in zip(model.classes, scores, strict=True) if x not in ruled_out),
-        key=lambda option: option[1],
-    )
-    return Segment(start, end, pieces[0].boundary, label, score)
+    odds = dict(zip(model.classes, scores, strict=True))
+    # What is no order of quality control is something else for sure.
+    known = odds[Intent.QC_TASK] if Intent.QC_TASK in ruled_out else 0.0
+    score, label = max((score, label) for label, score in odds.items() if label not in ruled_out)
+    return Segment(start, end, pieces[0].boundary, label, score / max(1.0 - known, 1e-6))

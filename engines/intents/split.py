@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from engines.intents.marks import PAD
+from engines.intents import orders
+from engines.intents.marks import PAD, RECORD
 
 HARD, LINK, COMMA, SPACE = "hard", "link", "comma", "space"
 MAX_FRAGMENTS = 24
@@ -72,6 +73,17 @@ _AGAIN = re.compile(
     r"(?:请|帮忙|帮我|麻烦|你|快|赶紧|给我|也|给)*(?:补|重做|重出|重跑|删掉|删了|删除)"
     r"(?:上|一下|下|出来|一份|好)*(?:吧|哈|呗|谢谢)?"
 )
+# An order named by its verb alone waits for its object, what is owned for its owner ("质控 P006 的AE").
+_BARE_ORDER = re.compile(
+    r"(?:请|麻烦|帮我|帮忙|给我|你|您|再|先|现在|马上|重新|直接|去)*"
+    r"(?:质控|质检|核查|核对|核验|核实|复核|校验|审核|检查|自查|排查|统计|查询|查看|查找|查|看|录入|登记|记录|更新|修改|删除|填写|补录|qc)"
+    r"(?:一下|一遍|一次|下)?",
+    re.IGNORECASE,
+)
+_OBJECT_OF = re.compile(
+    r"[§¤¶#]|[a-z0-9]|受试者|患者|病人|病例|记录号|编号|全部|所有|全体|本中心", re.IGNORECASE
+)
+_OWNED = re.compile(r"的(?!话|确)")
 # What somebody is charged with follows ("我负责 A中心的随访").
 _CHARGED = re.compile(r"[^,。;?!]{0,8}(?:负责|分管|主管)")
 _ORDER = re.compile(r"\S[先再直并]")
@@ -149,11 +161,24 @@ def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
     for piece in pieces:
         text = _words(marked, piece)
         trailing = piece is pieces[-1] and _WEAK.fullmatch(text)
-        if kept and (not text or trailing or _belong(_words(marked, kept[-1]), piece, text)):
+        before = _words(marked, kept[-1]) if kept else ""
+        mark = marked[: piece.start].rstrip()[-1:]
+        owned = _needs_object(before, piece, text, mark)
+        if kept and (not text or trailing or owned or _belong(before, piece, text)):
             kept[-1] = Fragment(kept[-1].start, piece.end, kept[-1].boundary)
         else:
             kept.append(piece)
     return kept
+
+
+def _needs_object(before: str, piece: Fragment, text: str, mark: str) -> bool:
+    """Tell whether a bare order gets its object, an owner what is owned, or a list its next subject."""
+    if mark == "、" and before.endswith(RECORD) and text.startswith(RECORD):
+        return True
+    if piece.boundary == SPACE and _OWNED.match(text):
+        return True
+    led = piece.boundary == SPACE or mark == ":"
+    return bool(led and _BARE_ORDER.fullmatch(before) and _OBJECT_OF.match(text))
 
 
 def _belong(before: str, piece: Fragment, text: str) -> bool:
@@ -161,8 +186,9 @@ def _belong(before: str, piece: Fragment, text: str) -> bool:
     tail = piece.boundary == SPACE and _TAIL.fullmatch(text)
     unfinished = piece.boundary == LINK and _OBJECT.fullmatch(before)
     again = piece.boundary in {SPACE, COMMA} and _AGAIN.fullmatch(text)
+    repeated = piece.boundary != HARD and orders.only_again(text)
     charged = piece.boundary == SPACE and _CHARGED.fullmatch(before)
-    return bool(tail or again or unfinished or charged or _WEAK.fullmatch(before))
+    return bool(tail or again or repeated or unfinished or charged or _WEAK.fullmatch(before))
 
 
 def _words(marked: str, piece: Fragment) -> str:

@@ -1,14 +1,16 @@
 """Numbers in clinical mode: exact decimals, and bounds for what is censored.
 
 Decimal with 50 digits, compared at 40, so that 3 x 1.1 equals 3.3 and a third times three equals
-one (E13). A Range goes through sums, scaling and rounding; where it can't be followed the result
-is UNKNOWN for the reason of the range.
+one (E13). A Range is followed through all of it (`spans`); where it can't be, by a divisor that may
+be zero, the result is UNKNOWN for the reason of the Range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import (
+    ROUND_HALF_DOWN,
     ROUND_HALF_UP,
     Context,
     Decimal,
@@ -18,7 +20,7 @@ from decimal import (
     localcontext,
 )
 
-from engines.rules import parse
+from engines.rules import parse, spans
 from engines.rules.record import Record
 from engines.rules.text import translate as _
 from engines.rules.values import Clock, Code, Items, Moment, Range, Reason, Unknown, Value
@@ -34,6 +36,15 @@ Number = Decimal | Range | Unknown
 def settle(value: Decimal) -> Decimal:
     """Drop the digits beyond the 40th, which only division leaves behind."""
     return _COMPARE.plus(value)
+
+
+def settled(value: Decimal | Range) -> Decimal | Range:
+    """`settle` of a number or of the bounds of a Range."""
+    if isinstance(value, Decimal):
+        return settle(value)
+    low = None if value.low is None else settle(value.low)
+    high = None if value.high is None else settle(value.high)
+    return replace(value, low=low, high=high)
 
 
 def to_number(record: Record, value: Value) -> Number:
@@ -68,10 +79,6 @@ def _bounds(value: Decimal | Range) -> Range:
     return value if isinstance(value, Range) else Range(value, value)
 
 
-def _give_up(*values: Number) -> Unknown:
-    return Unknown(next(value.reason for value in values if isinstance(value, Range)))
-
-
 def add(a: Decimal | Range, b: Decimal | Range) -> Number:
     """a + b."""
     if isinstance(a, Decimal) and isinstance(b, Decimal):
@@ -85,19 +92,13 @@ def add(a: Decimal | Range, b: Decimal | Range) -> Number:
 
 
 def multiply(a: Decimal | Range, b: Decimal | Range) -> Number:
-    """a x b; a Range only by an exact factor."""
+    """a x b."""
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         return a * b
-    if isinstance(a, Range) and isinstance(b, Range):
-        return _give_up(a)
-    span, by = (a, b) if isinstance(a, Range) else (b, a)
-    if not isinstance(span, Range) or not isinstance(by, Decimal) or by == 0:
+    if a == 0 or b == 0:
         return _ZERO
-    low = None if span.low is None else span.low * by
-    high = None if span.high is None else span.high * by
-    if by > 0:
-        return Range(low, high, span.low_open, span.high_open, span.reason)
-    return Range(high, low, span.high_open, span.low_open, span.reason)
+    reason = next(v.reason for v in (a, b) if isinstance(v, Range))
+    return replace(spans.product(_bounds(a), _bounds(b)), reason=reason)
 
 
 def negate(a: Decimal | Range) -> Number:
@@ -112,9 +113,10 @@ def subtract(a: Decimal | Range, b: Decimal | Range) -> Number:
 
 
 def divide(a: Decimal | Range, b: Decimal | Range) -> Number:
-    """a / b; a Range only by an exact divisor."""
+    """a / b; by a Range only if that can't be zero."""
     if isinstance(b, Range):
-        return _give_up(b)
+        inverse = spans.reciprocal(b)
+        return Unknown(b.reason) if inverse is None else multiply(a, inverse)
     if isinstance(a, Decimal):
         return a / b
     if b == 0:
@@ -128,40 +130,59 @@ def divide(a: Decimal | Range, b: Decimal | Range) -> Number:
 
 
 def remainder(a: Decimal | Range, b: Decimal | Range) -> Number:
-    """a % b with the sign of a, as in JavaScript."""
-    if isinstance(a, Range) or isinstance(b, Range):
-        return _give_up(a, b)
-    return a % b
+    """a % b with the sign of a, as in JavaScript; of a Range only how far it can go."""
+    if isinstance(b, Range):
+        return Unknown(b.reason)
+    if isinstance(a, Decimal):
+        return _remainder(a, b)
+    if b == 0:
+        raise DivisionByZero
+    is_positive = a.low is not None and a.low >= 0
+    is_negative = a.high is not None and a.high <= 0
+    low, high = _ZERO if is_positive else -abs(b), _ZERO if is_negative else abs(b)
+    return Range(low, high, not is_positive, not is_negative, a.reason)
+
+
+def _remainder(a: Decimal, b: Decimal) -> Decimal:
+    """Exact however large the quotient: it only has to fit into the context."""
+    quotient = a.adjusted() - b.adjusted()
+    digits = b.adjusted() - min(_exponent(a), _exponent(b))
+    exact = Context(prec=max(CONTEXT.prec, quotient + 2, digits + 2), Emax=9999, Emin=-9999)
+    return CONTEXT.plus(exact.remainder(a, b))
+
+
+def _exponent(value: Decimal) -> int:
+    return int(value.as_tuple().exponent)
 
 
 def round_half_up(a: Decimal | Range, digits: int) -> Number:
-    """Commercial rounding, half away from zero as REDCap rounds (E24)."""
+    """Commercial rounding, half away from zero as REDCap rounds (E24).
+
+    An end that a Range leaves out rounds as the numbers beside it: all below 0.5 round to 0.
+    """
     if isinstance(a, Range):
-        low = None if a.low is None else _round(a.low, digits)
-        high = None if a.high is None else _round(a.high, digits)
+        low = None if a.low is None else _round(a.low, digits, 1 if a.low_open else 0)
+        high = None if a.high is None else _round(a.high, digits, -1 if a.high_open else 0)
         return Range(low, high, reason=a.reason)
-    return _round(a, digits)
+    return _round(a, digits, 0)
 
 
-def _round(value: Decimal, digits: int) -> Decimal:
+def _round(value: Decimal, digits: int, tie: int) -> Decimal:
+    """`tie`: 1 upwards, -1 downwards, 0 away from zero."""
     value = settle(value)
     if value.adjusted() + digits > CONTEXT.prec - 2:
         return value
-    return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+    is_outwards = tie == 0 or (tie > 0) == (value > 0)
+    rounding = ROUND_HALF_UP if is_outwards else ROUND_HALF_DOWN
+    return value.quantize(Decimal(1).scaleb(-digits), rounding=rounding)
 
 
 def extreme(choose: Callable[..., Decimal], values: Sequence[Decimal | Range]) -> Number:
     """min or max; with a Range among the values the bounds of the result."""
     if all(isinstance(value, Decimal) for value in values):
         return choose(values)
-    spans = [_bounds(value) for value in values]
     reason = next(value.reason for value in values if isinstance(value, Range))
-    lows = [span.low for span in spans if span.low is not None]
-    highs = [span.high for span in spans if span.high is not None]
-    # an open end takes part only on the side where it can decide
-    low = choose(lows) if lows and (choose is max or len(lows) == len(spans)) else None
-    high = choose(highs) if highs and (choose is min or len(highs) == len(spans)) else None
-    return Range(low, high, reason=reason)
+    return spans.extreme(choose, [_bounds(value) for value in values], reason)
 
 
 def truth(value: Value) -> bool | Unknown:
@@ -171,10 +192,7 @@ def truth(value: Value) -> bool | Unknown:
     if isinstance(value, Decimal):
         return value != 0
     if isinstance(value, Range):
-        excludes_zero = (value.low is not None and value.low > 0) or (
-            value.high is not None and value.high < 0
-        )
-        return True if excludes_zero else Unknown(value.reason)
+        return True if spans.is_other_than_zero(value) else Unknown(value.reason)
     if isinstance(value, Items):
         return True if value.known else value.maybes[0][1] if value.maybes else False
     if isinstance(value, Moment | Clock | Code):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from engines.rules import parse
-from engines.rules.arithmetic import settle, to_number
+from engines.rules.arithmetic import settled, to_number
 from engines.rules.record import Record
 from engines.rules.values import (
     DAY,
@@ -80,10 +80,7 @@ def _pair(function: Callable[[Any, Any], Any], a: Value, b: Value) -> Any:
 
 
 def _settled(a: Decimal | Range, b: Decimal | Range) -> tuple[Any, Any]:
-    return (
-        settle(a) if isinstance(a, Decimal) else a,
-        settle(b) if isinstance(b, Decimal) else b,
-    )
+    return settled(a), settled(b)
 
 
 def _guess(a: str, b: str) -> tuple[Value, Value]:
@@ -215,26 +212,25 @@ def _same_items(record: Record, a: Value, b: Value) -> Verdict:
     """Lists are equal as sets: ticked codes have no order."""
     if not isinstance(a, Items) or not isinstance(b, Items):
         return record.force(Reason.TYPE_MISMATCH)
-    doubts: list[Unknown] = []
-    for first, second in ((a, b), (b, a)):
-        for item in first.known:
-            found = contains(record, item, second)
-            if found is False:
-                return False
-            doubts += [found] if isinstance(found, Unknown) else []
+    found = [contains(record, item, b) for item in a.known]
+    found += [contains(record, item, a) for item in b.known]
+    if False in found:
+        return False
+    doubts = [answer for answer in found if isinstance(answer, Unknown)]
     doubts += [why for _item, why in (*a.maybes, *b.maybes)]
     return doubts[0] if doubts else True
 
 
 def contains(record: Record, needle: Value, haystack: Items) -> Verdict:
-    """Kleene membership: one sure match decides, else the first doubt, else false."""
+    """Kleene membership: one sure match decides, else the first doubt, else false.
+
+    Every item is compared: an impossible one fails the rule even behind a match.
+    """
     if isinstance(needle, Unknown):
         return needle
-    doubts: list[Unknown] = []
-    for item in haystack.known:
-        found = equal(record, needle, item)
-        if found is True:
-            return True
-        doubts += [found] if isinstance(found, Unknown) else []
+    answers = [equal(record, needle, item) for item in haystack.known]
+    if True in answers:
+        return True
+    doubts = [answer for answer in answers if isinstance(answer, Unknown)]
     doubts += [why for i, why in haystack.maybes if equal(record, needle, i) is not False]
     return doubts[0] if doubts else False

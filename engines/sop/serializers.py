@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engines.sop.batches import CAP, MAX_CAP
+from projects.api_fields import Flag, Json, Number, Text
 from projects.models import Project
 from skills.validation import validate
 
@@ -15,19 +16,19 @@ from skills.validation import validate
 class StartSerializer(serializers.Serializer):
     """An order: which workflow on which subject."""
 
-    project = serializers.CharField()
-    skill_type = serializers.CharField(default="qc_process")
-    record_id = serializers.CharField(max_length=100)
+    project = Text()
+    skill_type = Text(default="qc_process")
+    record_id = Text(max_length=100)
 
 
 class DryRunSerializer(serializers.Serializer):
     """A rehearsal: a saved workflow, or a configuration that is not saved yet (ADMIN)."""
 
-    project = serializers.CharField()
-    skill_type = serializers.CharField(required=False)
-    config = serializers.JSONField(required=False)
-    record_id = serializers.CharField(max_length=100)
-    ask_llm = serializers.BooleanField(default=False)
+    project = Text()
+    skill_type = Text(required=False)
+    config = Json(required=False)
+    record_id = Text(max_length=100)
+    ask_llm = Flag(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one of the two."""
@@ -82,13 +83,13 @@ class StartedSerializer(serializers.Serializer):
 class StartBatchSerializer(serializers.Serializer):
     """An order for many subjects: named, or all that the person may see."""
 
-    project = serializers.CharField()
-    skill_type = serializers.CharField(default="qc_process")
+    project = Text()
+    skill_type = Text(default="qc_process")
     record_ids = serializers.ListField(
-        child=serializers.CharField(max_length=100), required=False, min_length=1, max_length=10_000
+        child=Text(max_length=100), required=False, min_length=1, max_length=10_000
     )
-    all = serializers.BooleanField(default=False)
-    cap = serializers.IntegerField(default=CAP, min_value=1, max_value=MAX_CAP)
+    all = Flag(default=False)
+    cap = Number(default=CAP, min_value=1, max_value=MAX_CAP)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one of the two."""

@@ -7,10 +7,12 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from engines.chat import ChatReply, answer_message
+from engines.chat_api import QuestionSerializer
 
+BAD_TEXT = 2
 UNKNOWN_USER = 3
 OUTSIDE_DOWN = 4
 
@@ -26,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("text", metavar="TEXT")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        _check(options["text"])
         reply = answer_message(
             userid=options["user"], text=options["text"], project_code=options["project"]
         )
@@ -34,6 +37,13 @@ class Command(BaseCommand):
             sys.exit(UNKNOWN_USER)
         if reply.outside_down:
             sys.exit(OUTSIDE_DOWN)
+
+
+def _check(text: str) -> None:
+    """Refuse what the API would refuse. Raises CommandError."""
+    question = QuestionSerializer(data={"text": text})
+    if not question.is_valid():
+        raise CommandError(f"TEXT: {question.errors['text'][0]}", returncode=BAD_TEXT)
 
 
 def _line(reply: ChatReply) -> str:

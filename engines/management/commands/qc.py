@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.findings import finding_line, seen_in
+from engines.starting import OnSchedule, check_order
 from integrations.redcap import RedcapError
 from projects import records
 from projects.client import NotConfiguredError
@@ -35,6 +36,10 @@ class Command(BaseCommand):
         skill = skills.filter(skill_type=options["skill"]).first()
         if skill is None:
             raise CommandError(_("There is no workflow %s.") % options["skill"])
+        try:
+            check_order(skill)
+        except OnSchedule as error:
+            raise CommandError(str(error)) from error
         wanted = options["records"] or self._every(project)
         clean = True
         for record_id in wanted:
