@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import PermissionDenied

@@ -76,22 +76,21 @@ def build_if(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
         otherwise = constant(False, Type.FLAG, False)
     node = otherwise.node
     for condition, consequence in reversed(pairs):
-        node = _choose(condition, consequence.node, node, eager=not compiler.context.has_dictionary)
+        node = _choose(condition, consequence.node, node)
     branches = (*(expr for _condition, expr in pairs), otherwise)
     column = next((expr.column for expr in branches if expr.column is not None), None)
     return Expr(node, _joined({expr.type for expr in branches}), column, branches=branches)
 
 
-def _choose(condition: Node, yes: Node, no: Node, *, eager: bool) -> Node:
+def _choose(condition: Node, yes: Node, no: Node) -> Node:
+    """Both ways are evaluated: an impossible value fails the rule also on the way not taken."""
+
     def evaluate(scope: Scope) -> Value:
-        which = condition(scope)
-        if isinstance(which, Unknown):
-            first, second = yes(scope), no(scope)
-            is_same = type(first) is type(second) and first == second
-            return first if is_same and not isinstance(first, Unknown) else which
-        if eager:  # untyped columns take their type from the literals of either branch
-            (no if which else yes)(scope)
-        return (yes if which else no)(scope)
+        which, first, second = condition(scope), yes(scope), no(scope)
+        if not isinstance(which, Unknown):
+            return first if which else second
+        is_same = type(first) is type(second) and first == second
+        return first if is_same and not isinstance(first, Unknown) else which
 
     return evaluate
 
@@ -202,8 +201,8 @@ def _chosen_names(compiler: Compiler, arguments: Sequence[Any], path: str) -> _N
 
 
 def _walk(branches: list[Any], otherwise: _Names, scope: Scope) -> Iterator[tuple[str, Node]]:
-    for condition, names in branches:
-        which = condition(scope)
+    answers = [condition(scope) for condition, _names in branches]  # all, as in `_choose`
+    for which, (_condition, names) in zip(answers, branches, strict=True):
         if isinstance(which, Unknown):
             yield from ((name, _doubtful(test, which)) for name, test in names(scope))
         elif which:

@@ -21,6 +21,7 @@ from engines.rules.text import translate as _
 from engines.rules.values import Items, Moment, Range, Unknown, Value
 
 _MAX_DIGITS = 20
+_WHOLE_PLACES = "The number of decimals must be a whole number."
 _BINARY: dict[str, Callable[..., Number]] = {
     "+": arithmetic.add,
     "-": arithmetic.subtract,
@@ -87,33 +88,32 @@ def build_extreme(compiler: Compiler, arguments: Sequence[Any], path: str) -> Ex
         values: list[Value] = []
         for node in nodes:
             value = node(scope)
-            if isinstance(value, Items) and value.maybes:
-                return value.maybes[0][1]
-            values.extend(value.known if isinstance(value, Items) else [value])
+            values.extend(_members(value) if isinstance(value, Items) else [value])
         return finish(scope, choose, values)
 
     return Expr(evaluate, Type.DATE if is_date else Type.NUMBER)
 
 
+def _members(items: Items) -> list[Value]:
+    """What belongs to a list; for what may belong to it, the doubt."""
+    return [*items.known, *(why for _item, why in items.maybes)]
+
+
 def _number_extreme(scope: Scope, choose: Callable[..., Any], values: list[Value]) -> Value:
-    numbers: list[Decimal | Range] = []
-    for value in values:
-        number = to_number(scope.record, value)
-        if isinstance(number, Unknown):
-            return number
-        numbers.append(number)
+    numbers = [to_number(scope.record, value) for value in values]
     if not numbers:
         return Unknown(None, _("The list is empty."))
-    return compute(lambda: arithmetic.extreme(choose, numbers))
+    return compute(lambda *known: arithmetic.extreme(choose, known), *numbers)
 
 
 def _date_extreme(scope: Scope, choose: Callable[..., Any], values: list[Value]) -> Value:
-    moments: list[Moment] = []
-    for value in values:
-        moment = to_moment(scope.record, value)
-        if isinstance(moment, Unknown):
-            return moment
-        moments.append(moment)
+    found = [to_moment(scope.record, value) for value in values]
+    for value in found:
+        if isinstance(value, Unknown):
+            return value
+    moments = [moment for moment in found if isinstance(moment, Moment)]
+    if not moments:
+        return Unknown(None, _("The list is empty."))
     return Moment(
         choose(moment.low for moment in moments),
         choose(moment.high for moment in moments),
@@ -123,16 +123,28 @@ def _date_extreme(scope: Scope, choose: Callable[..., Any], values: list[Value])
 
 @operator("round_half_up", least=1, most=2)
 def build_round(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
-    """Rounded to so many decimals, half away from zero; the number of decimals is written out."""
-    [node] = _numbers(compiler, arguments[:1], path)
-    digits = arguments[1] if len(arguments) == 2 else 0
-    is_whole = isinstance(digits, int | float) and not isinstance(digits, bool)
-    if not is_whole or digits != int(digits) or abs(digits) > _MAX_DIGITS:
-        return compiler.problem(f"{path}/1", _("The number of decimals must be a whole number."))
-    places = int(digits)
+    """Rounded to so many decimals (none named: 0), half away from zero."""
+    value, digits = compiler.compile_all([*arguments, 0][:2], path)
+    if digits.is_literal and _places(digits.literal) is None:
+        return compiler.problem(f"{path}/1", _(_WHOLE_PLACES))
+    nodes = [compiler.as_number(e, f"{path}/{i}").node for i, e in enumerate((value, digits))]
 
     def evaluate(scope: Scope) -> Value:
-        value = to_number(scope.record, node(scope))
-        return compute(lambda known: arithmetic.round_half_up(known, places), value)
+        return compute(_rounded, *[to_number(scope.record, node(scope)) for node in nodes])
 
     return Expr(evaluate, Type.NUMBER)
+
+
+def _rounded(value: Decimal | Range, digits: Decimal | Range) -> Number:
+    if isinstance(digits, Range):
+        return Unknown(digits.reason)
+    places = _places(digits)
+    if places is None:
+        return Unknown(None, _(_WHOLE_PLACES))
+    return arithmetic.round_half_up(value, places)
+
+
+def _places(digits: Any) -> int | None:
+    """A whole number of decimals within reason; None for anything else."""
+    is_whole = isinstance(digits, Decimal) and digits == digits.to_integral_value()
+    return int(digits) if is_whole and abs(digits) <= _MAX_DIGITS else None

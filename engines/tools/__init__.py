@@ -2,11 +2,13 @@
 
 from engines.tools.context import ToolContext
 from engines.tools.registry import READONLY_TOOLS, Tool, definitions, execute, get, register
-from engines.tools.results import Fact, Status, ToolResult
+from engines.tools.results import Entry, Fact, Group, Status, ToolResult
 
 __all__ = [
     "READONLY_TOOLS",
+    "Entry",
     "Fact",
+    "Group",
     "Status",
     "Tool",
     "ToolContext",

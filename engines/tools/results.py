@@ -34,12 +34,41 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """One instance of a repeating form: what it is called by ("" where that is blank) and its answers."""
+
+    number: int
+    name: str
+    facts: tuple[Fact, ...]
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """All instances of one repeating form of one subject.
+
+    `columns`: the fields that were asked for, with what people call them; `whole`: the form itself was
+    asked for, so that its blanks need no word; `flags`: how many instances say yes to what the question
+    names (`其中严重不良事件 1 条`).
+    """
+
+    record_id: str
+    form: str
+    label: str
+    entries: tuple[Entry, ...]
+    columns: tuple[tuple[str, str], ...]
+    whole: bool
+    flags: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class ToolResult:
     """The outcome of one call.
 
     `data` goes to the model through the gate; `blocks` are pieces of text that count as sources;
-    `lines` are the plain rendering for people; `blank` are the names of fields that were read and are
-    empty; `outside_down` says that an outside system failed.
+    `lines` are the plain rendering for people, without the `groups` of repeating forms; `unsaid` are notes
+    that no answer may leave out; `blank` are the names of fields that were read and are empty;
+    `outside_down` says that an outside system failed.
     """
 
     tool: str
@@ -48,6 +77,8 @@ class ToolResult:
     facts: tuple[Fact, ...] = ()
     blocks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    groups: tuple[Group, ...] = ()
+    unsaid: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     record_ids: tuple[str, ...] = ()
     outside_down: bool = False
