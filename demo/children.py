@@ -34,6 +34,7 @@ def specs() -> list[Spec]:
                 *["--worker-class", "gthread", "--workers", "1", "--threads", "12"],
                 *["--bind", f"127.0.0.1:{settings.PORT}", "--timeout", "60"],
                 *["--graceful-timeout", "5", "--log-level", "warning"],
+                *["--limit-request-line", "8190"],
             ],
             common,
         ),

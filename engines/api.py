@@ -25,9 +25,12 @@ from engines.sop import findings
 from engines.sop.batches import progress, visible
 from engines.sop.serializers import (
     BatchStartedSerializer,
+    DecisionSerializer,
     DriedSerializer,
     DryRunSerializer,
     ProgressSerializer,
+    ReasonSerializer,
+    ResolutionSerializer,
     StartBatchSerializer,
     StartedSerializer,
     StartSerializer,
@@ -45,7 +48,6 @@ from engines.starting import (
 from integrations.redcap import RedcapError
 from projects.access import has_role
 from projects.api import ReadViewSet, find_project
-from projects.api_fields import Text
 from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.models import Project
@@ -94,19 +96,6 @@ class TaskRunSerializer(serializers.ModelSerializer):
             return None
         review = sop.open_review(run)
         return review_view(review) if review else None
-
-
-class DecisionSerializer(serializers.Serializer):
-    """A decision: the hash of what was shown, and why."""
-
-    reason = Text(allow_blank=True, default="", max_length=2000)
-    seen = Text()
-
-
-class ReasonSerializer(serializers.Serializer):
-    """Why."""
-
-    reason = Text(allow_blank=True, default="", max_length=2000)
 
 
 class TaskRunViewSet(ReadViewSet):
@@ -336,12 +325,6 @@ class PendingActionSerializer(serializers.ModelSerializer):
             "resolution",
             "created_at",
         )
-
-
-class ResolutionSerializer(serializers.Serializer):
-    """What was done about a finding."""
-
-    resolution = Text(max_length=2000)
 
 
 class PendingActionViewSet(ReadViewSet):

@@ -41,7 +41,7 @@ def record_rows(
 ) -> tuple[str | None, list[Mapping[str, Any]]]:
     """Record id and rows of a flat REDCap row or of {"record_id", "rows": [...]}.
 
-    RuleError when `rows` is not a list of objects.
+    RuleError when `rows` is not a list of objects, or the id neither a text nor a number.
     """
     rows = data.get("rows")
     if not isinstance(rows, list):
@@ -56,6 +56,8 @@ def record_rows(
 
 
 def _id(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise RuleError("the record id must be a text or a number")
     return None if value is None else str(value)
 
 
@@ -73,9 +75,12 @@ def resolve_today(text: str | None, context: StudyContext) -> date:
         pass
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment.astimezone(context.timezone) if moment.tzinfo else moment).date()
+    except (
+        ValueError,
+        OverflowError,
+    ):  # the second: in that zone it is before year 1 or after 9999
         raise RuleError(f"not a date or ISO datetime: {text}") from None
-    return (moment.astimezone(context.timezone) if moment.tzinfo else moment).date()
 
 
 class HardRuleEngine:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from engines import prompts
 from engines.chat import texts
 from engines.context import Assembled, marked
 from engines.llm import Llm, TokenCapReached
@@ -36,6 +38,28 @@ MAX_TOKENS = 4000
 FUSE = 2
 OBSERVED = 200
 RESULT_TOKENS = 900
+
+
+_STEP = re.compile(
+    r"(?:^|[。;!\uff1b\uff01])[\s*#>_-]*(?:\d+[.、]\s*)?"
+    r"(?:思考|行动|行动输入|观察|thought|action(?: input)?|observation)[\s*_]*\d*[:\uff1a]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(
+    r"(?:最终答案|最终回答|最终回复|final answer|回答|答案|统一回复)[\s*_]*[:\uff1a]",
+    re.IGNORECASE,
+)
+_INNER = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def final_answer(content: str) -> str:
+    """What of the model's words is its answer: no thoughts, actions and observations; "" if only those."""
+    text = _INNER.sub("", content).strip()
+    if not _STEP.search(text):
+        return text
+    found = list(_FINAL.finditer(text))
+    rest = text[found[-1].end() :].strip() if found else ""
+    return "" if _STEP.search(rest) else rest
 
 
 @dataclass
@@ -97,12 +121,19 @@ class ReActEngine:
                 "duration": answer.duration_ms,
             }
             self.trace.append(item)
-            if not calls:
-                return ReActResult(True, answer.content, self.trace, self.results)
-            messages += self._act(answer, calls, item)
+            final = final_answer(answer.content)
+            if not calls and (final or not answer.content.strip()):
+                return ReActResult(True, final, self.trace, self.results)
+            messages += self._act(answer, calls, item) if calls else self._go_on(answer)
             if self._failures >= FUSE:
                 return self._ended(texts.FUSE)
         return self._ended(texts.ITERATIONS)
+
+    def _go_on(self, answer: Completion) -> list[Message]:
+        """A thought without a call and without an answer is neither: it is asked for one of them."""
+        again = prompts.load("react_final")
+        said = self.context.gate.text(answer.content)
+        return [Message("assistant", said), Message("user", self.context.gate.text(again.text))]
 
     def _think(
         self, messages: Sequence[Message], offered: list[dict[str, Any]], version: str

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.utils.translation import gettext as _
 
 from engines.grounding.values import bigrams, plain
-from engines.tools.results import Status, ToolResult
+from engines.tools import repeating
+from engines.tools.results import MORE, Group, Status, ToolResult
 from projects.bm25 import query_terms, terms
 
 _SENTENCE = re.compile(r"[^。!?;\uff01\uff1f\uff1b\n]+[。!?;\uff01\uff1f\uff1b]?")
 
 
-def results_text(results: Sequence[ToolResult], question: str, limit: int) -> str:
-    """What was read, in lines, marked where it is incomplete; "" when nothing was read."""
+def results_text(
+    results: Sequence[ToolResult], question: str, limit: int, *, notes: bool = True
+) -> str:
+    """What was read, in lines, marked where it is incomplete or capped; "" when nothing was read.
+
+    `notes`: with what every answer has to say.
+    """
     lines: list[str] = []
     for result in results:
         if result.tool == "search_protocol":
@@ -24,11 +30,48 @@ def results_text(results: Sequence[ToolResult], question: str, limit: int) -> st
             lines += _asked_first(result, question)
         elif result.has_data:
             lines += ranked(result.lines, question)
-    if not lines:
+    groups = [group for result in results for group in result.groups]
+    must = list(unsaid(results)) if notes else []
+    if not (lines or groups or must):
         return ""
     incomplete = any(result.status is Status.INCOMPLETE for result in results)
     note = _("(incomplete)") if incomplete else ""
-    return fit(list(dict.fromkeys(lines)), limit - len(note)) + note
+    lines = list(dict.fromkeys(lines))
+    fitted = fit_all if any(_is_asked(result) for result in results) else fit
+    room = limit - len(note) - sum(len(line) + 1 for line in must)
+    text = _with_groups(lines, groups, max(room, limit // 2), fitted) if lines or groups else ""
+    return "\n".join(filter(None, [text, *must])) + note
+
+
+def unsaid(results: Sequence[ToolResult]) -> dict[str, str]:
+    """What every answer has to say, as it is shown (of whom, in what was read of subjects) -> the note."""
+    about: dict[str, list[str]] = {}
+    for result in results:
+        own = result.record_ids if result.tool == "read_clinical_data" else ()
+        for note in result.unsaid:
+            about.setdefault(note, []).extend(own)
+    return {f"{'、'.join(ids)} {note}".strip(): note for note, ids in about.items()}
+
+
+def _is_asked(result: ToolResult) -> bool:
+    """Whether every line was asked for, so that none may go without a word."""
+    data = result.data if isinstance(result.data, dict) else {}
+    asked = result.tool in ("read_clinical_data", "check_visit_window")
+    return asked and result.has_data and MORE not in data
+
+
+def _with_groups(
+    lines: Sequence[str],
+    groups: Sequence[Group],
+    limit: int,
+    fitted: Callable[[Sequence[str], int], str],
+) -> str:
+    """Repeating forms first: half of the room is kept for what else was read."""
+    if not groups:
+        return fitted(lines, limit)
+    kept = min(len("\n".join(lines)) + 1, limit // 2) if lines else 0
+    text = repeating.told(groups, limit - kept)
+    return f"{text}\n{fitted(lines, limit - len(text) - 1)}" if lines else text
 
 
 def _asked_first(result: ToolResult, question: str) -> list[str]:
@@ -84,6 +127,17 @@ def fit(lines: Sequence[str], limit: int) -> str:
         shown.append(line)
         used += more
     return "\n".join(shown) if shown else cut(lines[0], limit)
+
+
+def fit_all(lines: Sequence[str], limit: int) -> str:
+    """The same, with the number of the lines that had no room."""
+    text = fit(lines, limit)
+    while (left := len(lines) - len(text.split("\n"))) > 0:
+        note = _("(%(number)d more not shown)") % {"number": left}
+        if len(text) + len(note) <= limit or "\n" not in text:
+            return cut(text, limit - len(note)) + note
+        text = text.rpartition("\n")[0]
+    return text
 
 
 def cut(text: str, limit: int) -> str:

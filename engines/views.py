@@ -32,11 +32,12 @@ def data_entry_trigger(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _project(secret: str) -> Project:
     """Raises Http404."""
-    # PostgreSQL refuses a NUL even in a comparison.
-    project = None if "\0" in secret else Project.objects.filter(redcap_det_secret=secret).first()
-    if project is None:
+    if "\0" in secret:  # PostgreSQL refuses it even in a comparison
         raise Http404
-    return project
+    found: Project | None = Project.objects.filter(redcap_det_secret=secret).first()
+    if found is None:
+        raise Http404
+    return found
 
 
 def _is_id(record: str) -> bool:

@@ -30,4 +30,5 @@ urlpatterns = [
     path("api/v1/", include(api)),
     re_path(rf"^{API}(?:/|\Z)", Unknown.as_view(), name="unknown"),
 ]
+handler400 = "iit_manager.unknown.refused"
 handler500 = "iit_manager.unknown.failed"

@@ -15,6 +15,7 @@ from memory.visibility import scope_of
 from memory.weekly.text import without_figures
 from projects.access import User, member_in
 from projects.api import EditViewSet, ReadViewSet
+from projects.api_fields import Number, StrictModelSerializer
 from projects.problems import Conflict
 
 
@@ -26,7 +27,7 @@ def readable(user: User, project_id: UUID, text: str) -> str:
     return scope_of(member).shown(text)
 
 
-class SharedTextSerializer(serializers.ModelSerializer):
+class SharedTextSerializer(StrictModelSerializer):
     """A row whose `text_field` names subjects of all sites."""
 
     text_field: ClassVar[str]
@@ -75,7 +76,7 @@ class ProjectMemorySerializer(SharedTextSerializer):
 
     text_field = "content"
     project = serializers.CharField(source="project.code", read_only=True)
-    version = serializers.IntegerField()
+    version = Number()
 
     class Meta:
         model = ProjectMemory

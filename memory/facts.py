@@ -5,8 +5,10 @@ A statement is kept at once with its own words as evidence; the Memory Manager r
 
 from __future__ import annotations
 
+import re
+
 from integrations import tokens
-from memory import session
+from memory import length, session
 from memory.agent import book, forgotten, tools
 from memory.agent.schemas import IMPORTANCE
 from memory.models import UserMemory
@@ -17,8 +19,9 @@ from projects.models import Member
 
 LIMIT = 300
 _MOST = 40
+_OF_REPORTS = re.compile(r"[周月季年日简]报|报告|总结|摘要|邮件")
 PROPOSAL = book.PROPOSAL
-__all__ = ["IMPORTANCE", "LIMIT", "PROPOSAL", "own", "remember"]
+__all__ = ["IMPORTANCE", "LIMIT", "PROPOSAL", "length_limit", "own", "remember"]
 
 
 def own(
@@ -45,7 +48,7 @@ def own(
         chosen = [str(row.pk) for row in rows]
         session.choose(member, talk, chosen)
     place = {pk: at for at, pk in enumerate(chosen)}
-    ordered = sorted(rows, key=lambda row: place.get(str(row.pk), -1))
+    ordered = sorted(rows, key=lambda row: (_after_bans(row), place.get(str(row.pk), -1)))
     said = [
         row.content
         for row in ordered[:_MOST]
@@ -53,6 +56,21 @@ def own(
     ]
     text = "\n".join(f"- {content}" for content in said)
     return tokens.cut(text, LIMIT) if text else ""
+
+
+def _after_bans(row: UserMemory) -> tuple[bool, float]:
+    """How long answers may be stands first, newest first: it is never what is left out."""
+    bans = length.limit(row.content) is not None
+    return not bans, -row.created_at.timestamp() if bans else 0.0
+
+
+def length_limit(facts: str) -> int | None:
+    """Characters a reply may have by what `own` gave; the reader's newest word holds.
+
+    How long a report is to be says nothing of replies.
+    """
+    lines = [line for line in facts.split("\n") if not _OF_REPORTS.search(line)]
+    return next((found for line in lines if (found := length.limit(line))), None)
 
 
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:

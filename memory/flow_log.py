@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from memory.models import ConversationHistory
+from memory.rated import Rated
 from projects.access import User
 from projects.models import Member, Project
 
@@ -58,20 +59,24 @@ def set_feedback(
     feedback: str | None,
     reason: str | None = None,
     conversation_id: UUID | str | None = None,
-) -> bool:
+) -> Rated | None:
     """Store 👍/👎 on the user's last answer, or on the one a card names; the latest wins.
 
-    False when there is no such answer of this user (decisions.md, "feedback").
+    A 👎 once more without a reason keeps the one given before. None when there is no such answer of this
+    user (decisions.md, "feedback").
     """
     answers = Row.objects.filter(project=project, user_id=user_id, role=Row.Role.ASSISTANT)
     # A thank-you for feedback is no answer: the reason that follows concerns the one before.
     answers = answers.exclude(intent="feedback")
     if conversation_id is not None:
         answers = answers.filter(pk=conversation_id)
-    last = answers.order_by("-created_at").values_list("pk", flat=True).first()
+    last = answers.order_by("-created_at").only("feedback", "feedback_reason").first()
     if last is None:
-        return False
-    return bool(Row.objects.filter(pk=last).update(feedback=feedback, feedback_reason=reason))
+        return None
+    if reason is None and feedback == last.feedback:
+        reason = last.feedback_reason
+    changed = Row.objects.filter(pk=last.pk).update(feedback=feedback, feedback_reason=reason)
+    return Rated(last.feedback) if changed else None
 
 
 def feedback_counts(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
 from integrations import tokens
+from memory import length
 from memory.hot_text import Kind, Line, lines
 from memory.models import ProjectMemory
 from memory.visibility import Scope, scope_of
@@ -21,7 +21,6 @@ _FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
 _CONTENT = Prepared(
     lambda project: ProjectMemory.objects.filter(project=project).only("content"), UUID
 )
-_BAN = re.compile(r"不(?:要)?(?:超过|多于|大于)\s*(\d{1,4})\s*(?:个)?字|(\d{1,4})\s*(?:个)?字以内")
 
 
 @dataclass(frozen=True)
@@ -120,6 +119,5 @@ def profile_of(content: str, userid: str) -> list[str]:
 
 def length_ban(content: str, userid: str) -> int | None:
     """Characters a reply may have by the reader's profile, such as "回复不超过 100 字"."""
-    found = (_BAN.search(text) for text in profile_of(content, userid))
-    limits = [int(hit[1] or hit[2]) for hit in found if hit]
+    limits = [found for text in profile_of(content, userid) if (found := length.limit(text))]
     return min(limits) if limits else None

@@ -1,7 +1,7 @@
 """Which lines of shared text a reader may see (decisions.md, "hot memory and reports name subjects").
 
-A line that names a record outside the reader's scope is left out with what is indented below it, as if it
-did not exist.
+A line that names a record or a site outside the reader's scope is left out with what is indented below it,
+as if it did not exist.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from memory.sites import elsewhere
 from projects.models import Member, Project, Subject
 from projects.reader import Roster, roster_of
 
@@ -20,17 +21,23 @@ _SHAPE = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{1,4}-?\d{3,6}|[A-Z]{1,4}-\d{1,3}-\d{
 _NUMBER = re.compile(
     r"(?:受试者|患者|病人|记录|ID|编号|SUBJECT|RECORD)\s*[:：#]?\s*(\d{1,6})(?!\d)|(?<!\d)(\d{1,6})\s*号"
 )
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _HAN_DIGITS = str.maketrans("零〇一二三四五六七八九", "00123456789")
 _SPOKEN = re.compile(r"(?<=[A-Z])\s?([零〇一二三四五六七八九]{2,6})")
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Records a reader may see; `everything` for members without a site."""
+    """Records a reader may see; `everything` for members without a site.
+
+    `site`: the reader's; `sites`: all of the study's that are known.
+    """
 
     everything: bool
     visible: frozenset[str]
     all: frozenset[str]
+    site: str = ""
+    sites: frozenset[str] = frozenset()
 
     def allows(self, line: str) -> bool:
         """Whether every record that the line names is the reader's to see."""
@@ -41,25 +48,34 @@ class Scope:
         if self.everything:
             return text
         lines = _lines(self._ids, text)
-        seen = self._seen(lines)
+        seen = self._seen(lines, self._elsewhere(text))
         return "\n".join(line for (line, _named), shown in zip(lines, seen, strict=True) if shown)
 
     def seen(self, lines: Sequence[str]) -> list[bool]:
         """For each line of a text whether the reader sees it."""
         if self.everything:
             return [True] * len(lines)
-        return list(self._seen([(line, self.named(line)) for line in lines]))
+        named = [(line, self.named(line)) for line in lines]
+        return list(self._seen(named, [any(self._elsewhere(line)) for line in lines]))
 
-    def _seen(self, lines: Sequence[tuple[str, frozenset[str]]]) -> Iterator[bool]:
-        """What stands indented below a hidden line goes on about its record, and is hidden with it."""
-        hidden = -1
-        for line, named in lines:
-            depth = len(line) - len(line.lstrip())
+    def _elsewhere(self, text: str) -> tuple[bool, ...]:
+        """For each line whether it names another site."""
+        return elsewhere(self.site, self.sites, text)
+
+    def _seen(
+        self, lines: Sequence[tuple[str, frozenset[str]]], away: Sequence[bool]
+    ) -> Iterator[bool]:
+        """What stands indented below a hidden line, or under a hidden heading, goes on about its record."""
+        hidden, section = -1, 0
+        for (line, named), other_site in zip(lines, away, strict=True):
+            depth, level = len(line) - len(line.lstrip()), _level(line)
             if line.strip() and depth <= hidden:
                 hidden = -1
-            if hidden < 0 and not named <= self.visible:
-                hidden = depth
-            yield hidden < 0
+            if 0 < level <= section:
+                section = 0
+            if hidden < 0 and not section and (other_site or not named <= self.visible):
+                hidden, section = depth, level
+            yield hidden < 0 and not section
 
     def named(self, line: str) -> frozenset[str]:
         """Record ids in a line: known ones in any spelling, and whatever has the shape of one."""
@@ -105,6 +121,12 @@ def _lines(ids: _Ids, text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((line, _named(ids, line)) for line in text.split("\n"))
 
 
+def _level(line: str) -> int:
+    """Of a Markdown heading; 0 for every other line."""
+    found = _HEADING.match(line)
+    return len(found[1]) if found else 0
+
+
 def _plain(item: str) -> str:
     return re.sub(r"[\s-]", "", item)
 
@@ -118,6 +140,8 @@ def scope_of(member: Member, roster: Roster | None = None) -> Scope:
         everything=False,
         visible=frozenset(item.upper() for item in roster.present),
         all=frozenset(item.upper() for item in roster.ids),
+        site=member.site,
+        sites=roster.sites,
     )
 
 

@@ -30,7 +30,7 @@ class ScopedMixin:
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
     model: ClassVar[type[Model]]
-    filter_backends = (ListFilters,)
+    filter_backends: ClassVar[Any] = (ListFilters,)
 
     def get_queryset(self) -> QuerySet[Any]:
         """Rows of the requesting user, in an order that no page boundary tears."""
@@ -73,9 +73,11 @@ class ProjectField(serializers.SlugRelatedField):
         return Project.objects.for_user(self.context["request"].user)
 
     def to_internal_value(self, data: Any) -> Project:
-        """Find by id where the value is one, else by code."""
+        """Find by id where the value is one, else by code. Raises ValidationError."""
+        if not isinstance(data, str) or "\0" in data:
+            self.fail("invalid")
         try:
-            project = self.get_queryset().filter(pk=UUID(str(data))).first()
+            project = self.get_queryset().filter(pk=UUID(data)).first()
         except ValueError:
             project = None
         if project is not None:
@@ -167,34 +169,34 @@ class VisitViewSet(viewsets.GenericViewSet):
         query.is_valid(raise_exception=True)
         said = query.validated_data
         wanted = said.get("record_id") or said.get("record")
-        projects = self._projects(request, said.get("project"))
-        rows = [row for project in projects for row in self._rows(request, project, wanted)]
+        projects = _projects(request, said.get("project"))
+        rows = [row for project in projects for row in _visits(request, project, wanted)]
         return self.get_paginated_response(self.paginate_queryset(rows))
 
-    def _projects(self, request: Request, name: str | None) -> list[Project]:
-        """The named study, or all of the user's that plan visits."""
-        if name:
-            return [find_project(request, name)]
-        mine = Project.objects.for_user(request.user)
-        return list(mine.filter(visit_plan__isnull=False).distinct())
 
-    def _rows(
-        self, request: Request, project: Project, wanted: str | None
-    ) -> Iterator[dict[str, Any]]:
-        """Raises Unavailable: a study that could not be read is never one without visits."""
-        member = member_in(request.user, project.pk)
-        if member is None and not request.user.is_superuser:
-            raise Http404
-        try:
-            plan = visit_window.plan_of(project)
-            found = records.read_records(
-                project=project, member=member, record_ids=[wanted] if wanted else None
-            )
-        except (RedcapError, NotConfiguredError) as error:
-            raise Unavailable(_("REDCap could not be read.")) from error
-        except ValidationError as error:
-            text = _("The visit plan of %(study)s cannot be followed.") % {"study": project.code}
-            raise Conflict(text, "visit_plan") from error
-        for data in found:
-            for state in visit_window.visit_states(project, data, plan=plan):
-                yield {"project": project.code, **state.as_json(data.record_id)}
+def _projects(request: Request, name: str | None) -> list[Project]:
+    """The named study, or all of the user's that plan visits. Raises Http404."""
+    if name:
+        return [find_project(request, name)]
+    mine = Project.objects.for_user(request.user)
+    return list(mine.filter(visit_plan__isnull=False).distinct())
+
+
+def _visits(request: Request, project: Project, wanted: str | None) -> Iterator[dict[str, Any]]:
+    """Raises Unavailable: a study that could not be read is never one without visits."""
+    member = member_in(request.user, project.pk)
+    if member is None and not request.user.is_superuser:
+        raise Http404
+    try:
+        plan = visit_window.plan_of(project)
+        found = records.read_records(
+            project=project, member=member, record_ids=[wanted] if wanted else None
+        )
+    except (RedcapError, NotConfiguredError) as error:
+        raise Unavailable(_("REDCap could not be read.")) from error
+    except ValidationError as error:
+        text = _("The visit plan of %(study)s cannot be followed.") % {"study": project.code}
+        raise Conflict(text, "visit_plan") from error
+    for data in found:
+        for state in visit_window.visit_states(project, data, plan=plan):
+            yield {"project": project.code, **state.as_json(data.record_id)}

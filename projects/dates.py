@@ -1,5 +1,6 @@
 """Reading a date as REDCap exports it, and saying why it is none."""
 
+import calendar
 import re
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,10 +18,14 @@ _PARTIAL = re.compile(r"[0-9]{4}(-([0-9]{2}|[A-Za-z]{2,3})(-[A-Za-z]{2,3})?)?-?"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a date field holds: a day, nothing (both empty), or a problem to be told."""
+    """What a date field holds: a day, nothing (both empty), or a problem to be told.
+
+    `span`: first and last day that a partial date can be, where that is its problem.
+    """
 
     day: date | None = None
     problem: str = ""
+    span: tuple[date, date] | None = None
 
 
 def read_date(field: str, raw: str | None, zone: ZoneInfo) -> Reading:
@@ -36,8 +41,21 @@ def read_date(field: str, raw: str | None, zone: ZoneInfo) -> Reading:
     if day is not None:
         return Reading(day)
     if _PARTIAL.fullmatch(text):
-        return Reading(problem=_("%(field)s is a partial date") % {"field": field})
+        problem = _("%(field)s is a partial date") % {"field": field}
+        return Reading(problem=problem, span=_span(text))
     return Reading(problem=_("%(field)s is not a possible date") % {"field": field})
+
+
+def _span(text: str) -> tuple[date, date] | None:
+    """All days of a partial date; None for a month that does not exist."""
+    year, _separator, rest = text.partition("-")
+    month = rest[:2]
+    first, last = (int(month), int(month)) if month.isdigit() else (1, 12)
+    try:
+        days_of_last = calendar.monthrange(int(year), last)[1]
+        return date(int(year), first, 1), date(int(year), last, days_of_last)
+    except ValueError:
+        return None
 
 
 def _calendar_day(text: str, zone: ZoneInfo) -> date | None:

@@ -64,9 +64,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     return response
 
 
-def failure() -> JsonResponse:
-    """A bug: said without its cause."""
-    return JsonResponse(_problem(exceptions.APIException()), status=500, content_type=CONTENT_TYPE)
+def document(error: exceptions.APIException) -> JsonResponse:
+    """The problem as an answer of its own, where no view of the API is at work."""
+    return JsonResponse(_problem(error), status=error.status_code, content_type=CONTENT_TYPE)
 
 
 def _problem(error: exceptions.APIException) -> dict[str, Any]:

@@ -26,13 +26,14 @@ class Roster:
     """The stored roster in the order of the ids; `mine` are those of the member's scope.
 
     `present`: those of `mine` that REDCap still has; `state`: when the rows were read, another one
-    after every reading that changed something.
+    after every reading that changed something; `sites`: of all of them, whoever reads.
     """
 
     ids: tuple[str, ...] = ()
     mine: frozenset[str] = frozenset()
     present: frozenset[str] = frozenset()
     state: frozenset[str] = frozenset()
+    sites: frozenset[str] = frozenset()
 
 
 def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
@@ -40,14 +41,15 @@ def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
     listed = _listed(project_id, member)
     return Roster(
         ids=tuple(row[0] for row in listed),
-        mine=frozenset(row[0] for row in listed if row[2]),
-        present=frozenset(row[0] for row in listed if row[1] and row[2]),
-        state=frozenset(row[3] for row in listed),
+        mine=frozenset(row[0] for row in listed if row[3]),
+        present=frozenset(row[0] for row in listed if row[1] and row[3]),
+        state=frozenset(row[4] for row in listed),
+        sites=frozenset(row[2] for row in listed if row[2]),
     )
 
 
 def _listed(project_id: UUID, member: Member | None) -> Sequence[tuple[Any, ...]]:
-    """(record_id, is_present, mine, state) of every subject."""
+    """(record_id, is_present, site, mine, state) of every subject."""
     if member is None:
         return _OF_HOUSE.rows(project_id)
     if not member.is_active:
@@ -60,7 +62,7 @@ def _listed(project_id: UUID, member: Member | None) -> Sequence[tuple[Any, ...]
 def _subjects(project: UUID, mine: Case | Value) -> Any:
     of_project = Subject.objects.filter(project_id=project)
     rows = of_project.annotate(mine=mine, at=Cast("synced_at", TextField()))
-    return rows.values_list("record_id", "is_present", "mine", "at")
+    return rows.values_list("record_id", "is_present", "site", "mine", "at")
 
 
 def _is_mine(project: UUID, site: str = "") -> Case:

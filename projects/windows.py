@@ -148,16 +148,37 @@ def _judge(visit: VisitSpec, given: Readings, window: Window | None, today: date
         outside = _("the window counted from %(field)s leaves the calendar")
         return State.UNKNOWN, 0, outside % {"field": visit.anchor_field}
     _target, opens, closes = window
-    if given.withdrawal.problem:
-        return State.UNKNOWN, 0, given.withdrawal.problem
-    if given.withdrawal.day is not None and given.withdrawal.day < opens:
-        left = _("withdrawn on %(day)s, before the window opens")
-        return State.NOT_APPLICABLE, 0, left % {"day": given.withdrawal.day.isoformat()}
+    left = _withdrawn(given.withdrawal, opens)
+    if left is not None:
+        return left
     if given.actual.problem:
         return State.UNKNOWN, 0, given.actual.problem
     if given.actual.day is not None:
         return *_compare(given.actual.day, opens, closes, _DONE), None
     return *_compare(today, opens, closes, _OPEN), None
+
+
+def _withdrawn(withdrawal: Reading, opens: date) -> Verdict | None:
+    """What a withdrawal makes of the visit; None where it leaves the state as it is.
+
+    A partial date decides when all its days lie on one side of the opening day.
+    """
+    if withdrawal.problem and withdrawal.span is None:
+        return State.UNKNOWN, 0, withdrawal.problem
+    first, last = withdrawal.span or (withdrawal.day, withdrawal.day)
+    if first is None or last is None or first >= opens:
+        return None
+    if last >= opens:
+        return State.UNKNOWN, 0, withdrawal.problem
+    left = _("withdrawn on %(day)s, before the window opens")
+    return State.NOT_APPLICABLE, 0, left % {"day": _written(first, last)}
+
+
+def _written(first: date, last: date) -> str:
+    """A day, month or year as it was entered."""
+    if first == last:
+        return first.isoformat()
+    return first.isoformat()[: len("2024-03" if first.month == last.month else "2024")]
 
 
 _DONE = (State.EARLY, State.IN_WINDOW, State.LATE)

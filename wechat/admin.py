@@ -16,7 +16,7 @@ from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.admin_json import shown
 from projects.admin_words import by_name, name
 from projects.models import Role
-from wechat import feedback_cards, outbox, review_cards, welcome
+from wechat import alerts, feedback_cards, outbox, review_cards, welcome
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
 
 CARDS: dict[str, Promise] = {
@@ -203,6 +203,13 @@ class AccessTokenAdmin(HouseAdmin):
 class AlertAdmin(HouseAdmin):
     list_display = ("code", "subject", "detail", "times", "last_at", "cleared_at")
     list_filter = ("code",)
+    actions = ("mend",)
+
+    @admin.action(description=_("The selected troubles are over"))
+    def mend(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:
+        done = sum(alerts.mend(alert, request.user) for alert in queryset)
+        level = messages.SUCCESS if done else messages.WARNING
+        self.message_user(request, gettext("%d alerts closed.") % done, level)
 
 
 @admin.register(Answer)

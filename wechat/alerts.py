@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError
 from integrations.wecom.results import TOKEN_CODES
+from projects import audit
+from projects.db import atomic
 from wechat.models import Alert
 
 logger = logging.getLogger(__name__)
@@ -43,19 +45,36 @@ def sound_for(error: SendError) -> None:
         sound(_CODES.get(error.code, Code.REFUSED), f"{error.code} {error.detail}")
 
 
+def mend(alert: Alert, actor: object) -> bool:
+    """A person says that a trouble is over, which no call of ours can prove; False where it was."""
+    with atomic():
+        if not Alert.objects.filter(pk=alert.pk, cleared_at=None).update(cleared_at=now()):
+            return False
+        audit.record("wechat.mended", actor=actor, subject=alert, new={"alert": alert.code})
+    return True
+
+
 def clear(*codes: Alert.Code, subject: str = "") -> None:
     """It works again."""
-    still = Alert.objects.filter(code__in=codes, subject=subject, cleared_at=None)
+    _clear(Alert.objects.filter(code__in=codes, subject=subject))
+
+
+def _clear(rows: QuerySet[Alert]) -> None:
+    still = rows.filter(cleared_at=None)
     if still.exists():
         still.update(cleared_at=now())
+
+
+def heard(userid: str) -> None:
+    """A callback of this person could be read: they are reached again, and our key is the right one."""
+    proved = Q(code=Code.UNREACHABLE, subject=userid) | Q(code=Code.KEY, subject="")
+    _clear(Alert.objects.filter(proved))
 
 
 def calls_work(reached: Collection[str] = ()) -> None:
     """WeCom took a call of ours and brought it to `reached`."""
     proved = Q(code__in=_OF_CALLS, subject="") | Q(code=Code.UNREACHABLE, subject__in=reached)
-    still = Alert.objects.filter(proved, cleared_at=None)
-    if still.exists():
-        still.update(cleared_at=now())
+    _clear(Alert.objects.filter(proved))
 
 
 def unreachable() -> set[str]:

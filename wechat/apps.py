@@ -28,6 +28,7 @@ class WechatConfig(AppConfig):
                 "wechat.click_ignored": "Click on an unknown card ignored",
                 "wechat.resent": "Message sent again",
                 "wechat.rated": "Answer rated",
+                "wechat.mended": "Alert closed",
             }
         )
         send_message.register_tool()

@@ -32,10 +32,14 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Unnumbered:
-    """A decision that names no review: it decides nothing; `reason` is what stands behind the word."""
+    """A decision that names no review for sure: it decides nothing; `reason` is what stands behind.
+
+    `number`: the review it may mean.
+    """
 
     decision: Literal["approve", "reject"]
     reason: str
+    number: int | None = None
 
 
 Command = Decide | Feedback
@@ -45,9 +49,10 @@ def _any(words: tuple[str, ...]) -> str:
     return "|".join(re.escape(word) for word in words)
 
 
-_DECIDE = re.compile(
+# The gap tells "同意 42 已核对" from "同意42例受试者的入组": a decision cannot be taken back.
+_NUMBERED = re.compile(
     rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})[\s:,#]*(?P<number>\d{{1,{MAX_DIGITS}}})"
-    r"(?!\d)[\s:,.;]*(?P<reason>.*)",
+    r"(?!\d|\.\d)(?:号[吧了啊]?|[吧了啊](?!.))?(?P<gap>[\s:,.;!]*)(?P<reason>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _UNNUMBERED = re.compile(
@@ -64,12 +69,11 @@ _FEEDBACK = re.compile(
 def read(text: str) -> Command | None:
     """The command in `text`, full or half width, or None for an ordinary message."""
     plain = _plain(text)
-    if found := _DECIDE.fullmatch(plain):
-        number, reason = int(found["number"]), found["reason"].strip()
-        approves = found["word"].lower() in APPROVE_WORDS
-        if _is_asked(reason, approves):
+    if found := _NUMBERED.fullmatch(plain):
+        reason = found["reason"].strip()
+        if (reason and not found["gap"]) or _is_asked(reason, _approves(found)):
             return None
-        return Decide(number, "approve" if approves else "reject", reason)
+        return Decide(int(found["number"]), _decision(found), reason)
     if found := _FEEDBACK.fullmatch(plain):
         return _feedback(found["thumb"], found["words"].strip())
     return None
@@ -77,19 +81,33 @@ def read(text: str) -> Command | None:
 
 def unnumbered(text: str) -> Unnumbered | None:
     """The bare "同意" or "驳回 理由" that `text` is, or None; "同意吗?" is a question."""
-    found = _UNNUMBERED.fullmatch(_plain(text))
+    plain = _plain(text)
+    near = _NUMBERED.fullmatch(plain)
+    found = near or _UNNUMBERED.fullmatch(plain)
     if not found or read(text):
         return None
     reason = (found["reason"] or "").strip()
-    approves = found["word"].lower() in APPROVE_WORDS
-    if _is_asked(reason, approves):
+    number = int(near["number"]) if near else None
+    if number and not _approves(found) and not reason.strip("?!. "):
+        return Unnumbered("reject", "", number)  # "驳回 42 ?": a doubt, of a review that is named
+    if _is_asked(reason, _approves(found)):
         return None
-    return Unnumbered("approve" if approves else "reject", reason)
+    return Unnumbered(_decision(found), reason, number)
+
+
+def _approves(found: re.Match[str]) -> bool:
+    return found["word"].lower() in APPROVE_WORDS
+
+
+def _decision(found: re.Match[str]) -> Literal["approve", "reject"]:
+    return "approve" if _approves(found) else "reject"
 
 
 def _plain(text: str) -> str:
     """Half width, with the marks that the commands know."""
-    return unicodedata.normalize("NFKC", text).strip().replace("。", ".").replace("、", ",")
+    return (
+        unicodedata.normalize("NFKC", text).strip().replace("。", ". ").strip().replace("、", ",")
+    )
 
 
 def _is_asked(reason: str, approves: bool) -> bool:

@@ -63,20 +63,21 @@ def content() -> dict[str, Any]:
 
 
 def clicked(click: Click) -> str:
-    """Note the vote (the latest wins) and thank; only the answer's reader has one."""
+    """Note the vote (the latest wins), thank, and ask a bare 👎 for its reason; only the reader has one."""
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")
     feedback = KEYS[click.incoming.event_key]
     chosen = click.incoming.selected.get(QUESTION, ())
     known = len(chosen) == 1 and chosen[0] in reasons() and feedback == "thumbs_down"
-    thanks = _("Thank you for your feedback.")
+    reason, thanks = chosen[0] if known else None, _("Thank you for your feedback.")
     with atomic():
-        votes.cast(
+        rated = votes.cast(
             member=click.member,
             feedback=feedback,
-            reason=chosen[0] if known else None,
+            reason=reason,
             conversation_id=click.card.ref,
         )
+        said = votes.thanks(rated, feedback, reason) if rated else thanks
         cards.replace(
             click.card,
             note=thanks,
@@ -85,5 +86,6 @@ def clicked(click: Click) -> str:
             code=click.incoming.response_code,
             fallback=thanks,
         )
-        click.job.finish("", click.card.project)
+        # The card has thanked; words are for what is still asked.
+        click.job.finish("" if said == thanks else said, click.card.project)
     return ""

@@ -121,11 +121,26 @@ def _refuse_large(request: HttpRequest) -> None:
 
 
 def body(request: HttpRequest) -> bytes:
-    """The bytes of the body. Raises Refused where it can't be read."""
+    """The bytes of the body. Raises Refused where it can't be read.
+
+    One that is sent in chunks has no length, and Django would read none of it.
+    """
+    is_chunked = request.META.get("wsgi.input_terminated") and not request.META.get(
+        "CONTENT_LENGTH"
+    )
     try:
+        if is_chunked:
+            return _at_most(request, MAX_BODY)
         return request.body
-    except (UnreadablePostError, SuspiciousOperation) as error:
+    except (UnreadablePostError, SuspiciousOperation, OSError) as error:
         raise Refused(400, f"body: {type(error).__name__}") from error
+
+
+def _at_most(request: HttpRequest, most: int) -> bytes:
+    raw: bytes = request.META["wsgi.input"].read(most + 1)
+    if len(raw) > most:
+        raise Refused(413, "the body is too large")
+    return raw
 
 
 def _query(request: HttpRequest, *more: str) -> tuple[Signed, list[str]]:

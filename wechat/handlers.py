@@ -11,17 +11,17 @@ from wechat.commands import Command, Decide, Feedback
 from wechat.commands import read as read_command
 from wechat.decisions import decide
 from wechat.job import Job
-from wechat.models import Alert, Card, InboxMessage
+from wechat.models import Card, InboxMessage
 from wechat.questions import ask
-from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS
 
 SPOKEN = ("text", "voice", "mixed")
+MOST_CHARS = 10_000
+"""Of one question, as in the API; WeCom's own are shorter by far."""
 
 
 def answer(job: Job) -> None:
     """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
-    # Who writes can be reached again.
-    alerts.clear(Alert.Code.UNREACHABLE, subject=job.row.from_user)
+    alerts.heard(job.row.from_user)
     if job.incoming.is_event:
         events.answer(job)
     elif job.speaker is None:
@@ -38,6 +38,10 @@ def answer(job: Job) -> None:
 
 
 def _spoken(job: Job) -> None:
+    if len(job.incoming.content) > MOST_CHARS:
+        with atomic():
+            job.finish(_("Your message is too long: please ask in a few sentences."))
+        return
     command = read_command(job.incoming.content)
     if command is not None:
         _obey(job, command)
@@ -70,19 +74,14 @@ def _last_seen(review_id: int) -> str:
 
 
 def _note_feedback(job: Job, command: Feedback) -> None:
-    """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason."""
+    """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason once."""
     member = _last_membership(job.row)
     with atomic():
-        known = votes.cast(member=member, feedback=command.feedback, reason=command.reason)
-        if not known:
+        rated = votes.cast(member=member, feedback=command.feedback, reason=command.reason)
+        if rated is None:
             text = _("There is no answer of mine to rate yet.")
-        elif command.feedback == "thumbs_down" and command.reason is None:
-            ways = ", ".join(f"{DOWN_WORDS[0]} {word}" for word in FEEDBACK_REASONS)
-            text = _("Thank you. What was wrong? Please reply with one of: %(ways)s") % {
-                "ways": ways
-            }
         else:
-            text = _("Thank you for your feedback.")
+            text = votes.thanks(rated, command.feedback, command.reason)
         job.finish(text, member.project)
 
 

@@ -14,9 +14,9 @@ from engines.intents import detect
 from engines.models import Review
 from engines.sop.reviews import reviewer
 from projects.models import Member
-from wechat import commands
+from wechat import channels, commands, review_cards
 from wechat.commands import Decide, Unnumbered
-from wechat.models import InboxMessage
+from wechat.models import Card, InboxMessage
 from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 ASKED_FOR = timedelta(minutes=10)
@@ -50,10 +50,12 @@ def explain(row: InboxMessage, text: str) -> str:
 
 
 def _which(userid: str, said: Unnumbered) -> str:
-    """The reviews that wait for this person, and what to reply."""
+    """The reviews that wait for this person, and what to reply; "" where another number is meant."""
     waiting = _waiting(userid)
+    if said.number is not None:
+        waiting = [review for review in waiting if review.pk == said.number]
     if not waiting:
-        return ""
+        return _("No review is waiting for your decision.") if said.number is None else ""
     open_here = [review for review in waiting if not review.project.requires_signature]
     if not open_here:
         return _("This project wants decisions signed in the console.")
@@ -97,11 +99,21 @@ def _asked_for_reason(row: InboxMessage) -> Review | None:
         from_user=row.from_user, pk__lt=row.pk, received_at__gte=row.received_at - ASKED_FOR
     )
     for earlier in before.order_by("-pk")[:_LOOKED_BACK]:
-        said = commands.read(earlier.content)
-        if isinstance(said, Decide) and said.decision == "reject" and not said.reason:
-            waiting = (one for one in _waiting(row.from_user) if one.pk == said.review_id)
+        if number := _rejected_bare(earlier):
+            waiting = (one for one in _waiting(row.from_user) if str(one.pk) == number)
             return next(waiting, None)
     return None
+
+
+def _rejected_bare(row: InboxMessage) -> str:
+    """The number of the review that a message or a click rejects without a reason, else ""."""
+    if row.event == review_cards.CLICK:
+        incoming = channels.of(row.channel).parse(row.raw)
+        card = Card.objects.filter(task_id=incoming.task_id, kind=review_cards.KIND).first()
+        return card.ref if card and review_cards.lacks_reason(incoming) else ""
+    said = commands.read(row.content)
+    is_bare = isinstance(said, Decide) and said.decision == "reject" and not said.reason
+    return str(said.review_id) if isinstance(said, Decide) and is_bare else ""
 
 
 def _may_be_reason(text: str) -> bool:

@@ -18,9 +18,11 @@ from wechat.decisions import decide, decision_text
 from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
 from wechat.outbox import tell
+from wechat.parse import Incoming
 from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 KIND = "review"
+CLICK = "template_card_event"
 QUESTION = "reason"
 
 
@@ -159,7 +161,7 @@ def clicked(click: Click) -> str:
         userid=click.member.wecom_userid,
         review_id=int(click.card.ref),
         decision="approve" if key == "approve" else "reject",
-        reason=_reason(click),
+        reason=_reason(click.incoming),
         seen=click.card.seen,
     )
     if outcome.fresh:
@@ -173,9 +175,14 @@ def clicked(click: Click) -> str:
     return outcome.text
 
 
-def _reason(click: Click) -> str:
+def lacks_reason(incoming: Incoming) -> bool:
+    """Whether a click rejects without a reason: it decides nothing and is asked for one (A10)."""
+    return incoming.event_key == "reject" and not _reason(incoming)
+
+
+def _reason(incoming: Incoming) -> str:
     """The chosen option's text; none, several or an unknown one is no reason (A7)."""
-    chosen = click.incoming.selected.get(QUESTION, ())
+    chosen = incoming.selected.get(QUESTION, ())
     return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from engines.chat import record_feedback
+from memory.rated import Rated
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
+from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS
 
 
 def cast(
@@ -16,16 +20,24 @@ def cast(
     feedback: str | None,
     reason: str | None,
     conversation_id: UUID | str | None = None,
-) -> bool:
+) -> Rated | None:
     """Note a vote on the named answer, else on the member's last one; None withdraws it.
 
-    False when there is no such answer of this member.
+    The answer's state before it, None when there is no such answer of this member.
     """
     vote = {"feedback": feedback, "reason": reason, "answer": str(conversation_id or "")}
     with atomic():
-        known = record_feedback(
+        rated = record_feedback(
             member=member, feedback=feedback, reason=reason, conversation_id=conversation_id
         )
-        if known:
+        if rated:
             audit.record("wechat.rated", actor=member, project=member.project, new=vote)
-    return known
+    return rated
+
+
+def thanks(rated: Rated, feedback: str | None, reason: str | None) -> str:
+    """What a voter is told: a bare 👎 is asked for its reason, once (decisions.md, "feedback")."""
+    if not rated.wants_reason(feedback, reason):
+        return _("Thank you for your feedback.")
+    ways = ", ".join(f"{DOWN_WORDS[0]} {word}" for word in FEEDBACK_REASONS)
+    return _("Thank you. What was wrong? Please reply with one of: %(ways)s") % {"ways": ways}

@@ -24,7 +24,9 @@ from engines.intents import Part
 from engines.parallel import run_all
 from engines.tools import ToolResult
 from integrations.redcap import RedcapError
+from memory import facts
 from memory.flow_log import set_feedback
+from memory.rated import Rated
 from projects import audit
 from projects.client import NotConfiguredError
 from projects.db import atomic
@@ -33,6 +35,7 @@ from projects.models import Member, Project
 logger = logging.getLogger(__name__)
 
 InTransaction = Callable[[ChatReply], None] | None
+_OF_SUBJECTS = ("query_record", "visit_window")
 
 
 def answer_message(
@@ -76,6 +79,7 @@ def handle(
     with translation.override(member.language):
         try:
             turn = prepare(project, member, text, started)
+            turn.limit = min(turn.limit, facts.length_limit(turn.facts) or turn.limit)
             turn.detection = own_memory.settle(turn)
             turn.detection = unsure.settle(turn)
             outcomes = _work(turn)
@@ -116,6 +120,9 @@ def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
 
 
 def _prefetch(turn: Turn, part: Part) -> list[ToolResult]:
+    """What the intent calls for; nothing where somebody is named who is nobody the reader may see."""
+    if part.intent in _OF_SUBJECTS and part.named and not part.record_ids:
+        return []
     reader = PREFETCH.get(part.intent)
     return reader(turn, part) if reader else []
 
@@ -136,8 +143,8 @@ def record_feedback(
     feedback: str | None,
     reason: str | None,
     conversation_id: UUID | str | None = None,
-) -> bool:
-    """Store 👍/👎 of a card or command; False when there is no such answer of this member."""
+) -> Rated | None:
+    """Store 👍/👎 of a card or command; None when there is no such answer of this member."""
     with atomic():
         return set_feedback(
             project=member.project,

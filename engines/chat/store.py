@@ -43,8 +43,7 @@ def finished(
             (part, outcome, outcome.finish() if outcome.finish else outcome.text)
             for part, outcome in outcomes
         ]
-        text = compose(told, turn.limit)
-        text = _with_question(turn, text)
+        text = _with_question(turn, compose(told, turn.limit))
         answer_id = _append(turn, text)
         _trace(turn, text)
         turn.llm.save()
@@ -64,7 +63,7 @@ def finished(
     session.remember(
         turn.member,
         question=_plain(turn, turn.resolved(turn.text)),
-        answer=_plain(turn, text),
+        answer=_plain(turn, said(told, text)),
         record_ids=_spoken_of(turn),
     )
     after_reply(turn.member, turn.text, at=turn.at)
@@ -83,6 +82,11 @@ def compose(told: Sequence[tuple[Part, Outcome, str]], limit: int) -> str:
         return told[0][2]
     rows = [f"{heading(n, part, outcome)}{text}" for n, (part, outcome, text) in enumerate(told, 1)]
     return "\n".join(rows)
+
+
+def said(told: Sequence[tuple[Part, Outcome, str]], text: str) -> str:
+    """A reply as the session keeps it: without the frame of a numbered one, which a model would copy."""
+    return text if len(told) == 1 else "\n".join(answer for _part, _outcome, answer in told)
 
 
 def _append(turn: Turn, text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from engines import prompts, render
+from engines.chat import texts
 from engines.chat.relevance import answers, leads, of_subjects, says_nothing
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
@@ -26,6 +27,11 @@ _CODE = re.compile(
     r'^\s*(?:```|[{\[]\s*[{"])|"(?:tool|arguments|tool_calls)"\s*:|<data [0-9a-f]{6}>'
 )
 """A tool call that the model wrote as its answer."""
+_FRAME = re.compile(
+    r"(?:\d+\.\s*)?\[[^\]\n]{1,20}\]\s*"
+    rf"(?:{'|'.join(re.escape(state.rstrip(':')) for state in (texts.DONE, texts.TO_CONFIRM))})[:\uff1a]?"
+)
+"""The heading of a task in a numbered reply: ours to write, never the model's."""
 
 
 @dataclass
@@ -165,7 +171,8 @@ def _continued(turn: Turn, prompt: Assembled, said: str, again: prompts.Prompt) 
 
 def _ask(turn: Turn, messages: Sequence[Message], purpose: str, version: str) -> str:
     turn.versions.append(version)
-    return turn.llm.ask(messages, purpose=purpose, version=version).content.strip()
+    said = turn.llm.ask(messages, purpose=purpose, version=version).content
+    return _FRAME.sub("", said).strip()
 
 
 def faults(turn: Turn, text: str, sources: Sources) -> list[str]:

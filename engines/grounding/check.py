@@ -1,66 +1,80 @@
-"""Tracing the values of an answer to their sources (decisions.md, "有据").
+"""Tracing what an answer says to its sources (decisions.md, "有据").
 
-A data value is grounded only beside the field and subject it has in its source; the question is no
-source, so that a false number in it is not confirmed.
+A clause is grounded when one statement of a source says all of it; or when each of its values is that of
+the field, subject and place it stands beside, and none of its words is news. The question is no source,
+so that a false number in it is not confirmed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engines.grounding.claims import false_claims, unit_fits, unit_of
+from engines.grounding import listed
+from engines.grounding.choices import said_labels, wrong_labels
+from engines.grounding.claims import false_claims
+from engines.grounding.coverage import says_something, unsaid
+from engines.grounding.fields import Mention, beside, is_part, mentions_in
+from engines.grounding.flipped import flipped
+from engines.grounding.foreign import deeds, foreign
+from engines.grounding.modality import denies, modality
+from engines.grounding.places import Place, Said, at_places, places_at, said_places, torn
 from engines.grounding.quotes import SENTENCE, quoted
-from engines.grounding.sources import Sources, bare, place_of
-from engines.grounding.told import Wanted, is_told
+from engines.grounding.sources import Sources
+from engines.grounding.traced import (
+    Near,
+    mixed,
+    note_places,
+    pressures,
+    reversed_spans,
+    traced,
+    windows,
+    wrong_pressures,
+)
 from engines.grounding.values import Token, plain, tokens, values
+from engines.grounding.visits import wrong_states
 from engines.tools.results import Fact
 
 _CLAUSE = re.compile(r"[^,()\[\]【】]+")
 _BEHIND = re.compile(r"(\d[\d.]*)\s*\(([^()\d]{1,20})\)")
-_PRESSURE = re.compile(r"血压\D{0,8}?(\d{2,3})\s*/\s*(\d{2,3})")
 _EACH = re.compile(r"分别|依次")
-_ALL = re.compile(r"均|都")
 _ELSEWHERE = re.compile(r"[之此以]前|[上前下首末]次|较|比|后来|其后|随后|最近|最新|目前")
 _NOT = r"(?:尚未|还没有?|没有|未|没)\s*"
+_NOT_YET = re.compile(
+    r"(?:尚未|还未|还没有?|未|没有)(?:完成|进行)?(判定|报告|结束|开始|入组|签署|用药|退出|采血|评估)"
+)
+_NOTHING = re.compile(
+    r"(?:没有|未|无法|不)(?:能)?(?:找到|查到|提供|提及|提到|说明|包含|记载|显示|检索到|获取|确认|判断|回答)|找不到"
+    r"|(?:没有|暂?无|未见)[^,。;]{0,14}(?:记录|数据|信息|资料|内容|说明)|(?:未|没有)(?:填写|记录|录入)"
+)
+_FRAME = re.compile(r"已完成|需要确认|引导操作|结果")
+_TO_READER = re.compile(r"您|请")
+_WINDOW = 3
 
 
 @dataclass
-class _Mention:
-    start: int
-    end: int
+class _Clause:
+    """A piece of a sentence, and the visits (V2) that it goes on about."""
+
     text: str
-    fields: frozenset[str]
-
-
-@dataclass(frozen=True)
-class _Near:
-    """What a value stands beside: fields (`own`: named in its clause), words and the visits named last."""
-
-    mentions: Sequence[_Mention]
-    own: bool
-    clause: str
-    sentence: str
-    places: frozenset[str]
-
-    @property
-    def fields(self) -> set[str]:
-        return {name for mention in self.mentions for name in mention.fields}
+    about: str = ""
 
 
 @dataclass
 class _State:
     subject: str = ""
-    places: frozenset[str] = frozenset()
-    mentions: list[_Mention] = field(default_factory=list)
+    places: frozenset[Place] = frozenset()
+    mentions: list[Mention] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     found_at: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    bare: list[tuple[str, str]] = field(default_factory=list)
+    allowed: set[str] = field(default_factory=set)
 
 
 def check(answer: str, sources: Sources) -> list[str]:
     """What in the answer has no source; [] when everything has."""
-    state = _State()
+    state = _State(problems=list(foreign(answer, sources.everything)))
     owners = {fact.record_id for fact in sources.facts if fact.record_id}
     if len(owners) == 1:
         state.subject = next(iter(owners))
@@ -69,137 +83,167 @@ def check(answer: str, sources: Sources) -> list[str]:
         number = quoted(sentences, state.subject, sources.quotable)
         if number:
             for sentence in sentences[:number]:
-                named = [t for t in tokens(sentence, sources.subjects) if t.kind == "id"]
-                state.subject = str(named[-1].value) if named else state.subject
+                state.subject = (_ids(sentence, sources) or [state.subject])[-1]
+                state.allowed.add(modality(sentence))
         else:
             _check_sentence(sentences[0], sources, state)
         sentences = sentences[number or 1 :]
+    state.problems += [text for text, kind in state.bare if kind not in state.allowed]
     return list(dict.fromkeys(state.problems))
 
 
+def _ids(text: str, sources: Sources) -> list[str]:
+    return [str(t.value) for t in tokens(text, sources.subjects) if t.kind == "id"]
+
+
 def _check_sentence(sentence: str, sources: Sources, state: _State) -> None:
+    state.problems += deeds(sentence, sources.everything)
     sentence = _BEHIND.sub(r"\2 \1", sources.unbracketed(sentence))
+    clauses = _named_on(_CLAUSE.findall(sentence))
     state.places, state.mentions, state.found_at = frozenset(), [], {}
-    for clause in _CLAUSE.findall(sentence):
-        _check_clause(clause, sentence, sources, state)
-    state.problems += _mixed(state.found_at)
+    at = 0
+    while at < len(clauses):
+        number = _supported(clauses[at:], sources, state)
+        for clause in clauses[at : at + number]:
+            _go_past(clause.text, sources, state)
+        if not number:
+            _check_clause(clauses[at].text, sources, state)
+        at += number or 1
+    state.problems += mixed(state.found_at)
 
 
-def _check_clause(clause: str, sentence: str, sources: Sources, state: _State) -> None:
-    known = sources.subjects
-    found = tokens(clause, known)
-    ids = [token for token in found if token.kind == "id"]
-    for token in ids:
-        if str(token.value) not in known:
-            state.problems.append(token.text)
-    mentions = _mentions(clause, sources.facts, sources.labels)
-    data = [token for token in found if token.kind in ("number", "date")]
-    whole = not (ids or state.subject)
-    data = [t for t in data if not any(_is_part(t, m, clause, whole) for m in mentions)]
-    for token in found:
-        if token.kind == "name" and not _is_name(token, sources):
-            data.append(token)
-    kept = frozenset[str]() if _ELSEWHERE.search(clause) else state.places
-    state.places = _places_in(clause, sources) or kept
-    for number, token in enumerate(data):
-        subject = _subject(ids, token, state, number, len(data), clause)
-        own = _near(mentions, token, number, len(data), clause)
-        near = _Near(own or state.mentions, bool(own), clause, sentence, state.places)
-        if not _grounded(token, subject, near, sources):
-            state.problems.append(token.text)
-        _note_places(token, subject, near, sources, state)
-    if ids:
-        state.subject = str(ids[-1].value)
-    state.problems += _false_words(clause, state.subject, mentions, sources.facts)
-    state.problems += _pressure(clause, sources.of(state.subject))
-    state.problems += false_claims(clause, state.subject, bool(ids), sources)
+def _go_past(clause: str, sources: Sources, state: _State) -> None:
+    """What a clause that is grounded names, for those that go on about it."""
+    if said := said_places(clause, sources.places):
+        state.places = frozenset().union(*(one.places for one in said))
+    mentions = mentions_in(clause, sources.facts, sources.labels, sources.places)
     state.mentions = mentions or state.mentions
 
 
-def _is_part(token: Token, mention: _Mention, clause: str, whole: bool) -> bool:
-    """Whether a value is but part of a name: `RECIST 1.1`, or a month that something is counted by.
-
-    A bare number is no name, and a month only where no subject is spoken of (`whole`).
-    """
-    if not (mention.start <= token.start and token.start + len(token.text) <= mention.end):
-        return False
-    name = clause[mention.start : mention.end]
-    return whole if token.kind == "date" else any(char.isalpha() for char in name)
-
-
-def _places_in(clause: str, sources: Sources) -> frozenset[str]:
-    """The visits and events of the data that a clause names."""
-    said = clause.upper()
-    return frozenset(
-        place
-        for place in sources.places
-        if place in said and re.search(rf"(?<![A-Z0-9]){re.escape(place)}(?!\d)", said)
-    )
+def _named_on(clauses: Sequence[str]) -> list[_Clause]:
+    """Each clause, with the visits that were named before it where it names none."""
+    found, names = [], ""
+    for clause in clauses:
+        own = " ".join(t.text for t in tokens(clause) if t.kind == "name")
+        found.append(_Clause(clause, "" if own else names))
+        names = own or names
+    return found
 
 
-def _note_places(token: Token, subject: str, near: _Near, sources: Sources, state: _State) -> None:
-    """From which visits a value may be, where its field has several and the clause names none."""
-    own = [f for f in sources.facts if f.record_id == subject and f.field in near.fields]
-    if len({f.where for f in own}) < 2 or _at_place(own, near.places) != own:
+def _supported(clauses: Sequence[_Clause], sources: Sources, state: _State) -> int:
+    """How many clauses from the first on one statement says together; values alone say nothing."""
+    for number in range(min(_WINDOW, len(clauses)), 0, -1):
+        text = " ".join(clause.text for clause in clauses[:number]).casefold()
+        if any(t.kind == "number" for t in tokens(text)):
+            text = f"{clauses[0].about} {text}"
+        if not says_something(text):
+            continue
+        ids = _ids(text.upper(), sources)
+        if listed.supported(text, ids or [state.subject], bool(ids), sources):
+            state.subject = (ids or [state.subject])[-1]
+            state.allowed.add(modality(text))
+            return number
+    return 0
+
+
+def _check_clause(clause: str, sources: Sources, state: _State) -> None:
+    found = tokens(clause, sources.subjects)
+    ids = [token for token in found if token.kind == "id"]
+    state.problems += [t.text for t in ids if str(t.value) not in sources.subjects]
+    said = said_places(clause, sources.places)
+    if not said and not state.places:
+        said = said_places(clause, sources.entries_told_yes)
+    mentions = mentions_in(clause, sources.facts, sources.labels, sources.places)
+    data = _data(found, mentions, clause, not (ids or state.subject), sources)
+    if said or _ELSEWHERE.search(clause):
+        state.places = frozenset().union(*(one.places for one in said))
+    _trace(clause, data, ids, mentions, said, sources, state)
+    if ids:
+        state.subject = str(ids[-1].value)
+    state.problems += _words(clause, ids, mentions, said, sources, state)
+    state.mentions = mentions or state.mentions
+
+
+def _data(
+    found: Sequence[Token], mentions: Sequence[Mention], clause: str, whole: bool, sources: Sources
+) -> list[Token]:
+    """The values of a clause that need a source."""
+    data = [t for t in found if t.kind in ("number", "date")]
+    data = [t for t in data if not any(is_part(t, m, clause, whole) for m in mentions)]
+    return data + [t for t in found if t.kind == "name" and not sources.has_name(t)]
+
+
+def _trace(
+    clause: str,
+    data: Sequence[Token],
+    ids: Sequence[Token],
+    mentions: Sequence[Mention],
+    said: Sequence[Said],
+    sources: Sources,
+    state: _State,
+) -> None:
+    facts = sources.of(state.subject)
+    here = {p for one in said for p in one.places} or state.places
+    right = pressures(clause, facts) | windows(clause, facts, here)
+    right |= {t.start for t in data if t.start < listed.counted_head(clause, sources)}
+    starts = [token.start for token in data]
+    for number, token in enumerate(data):
+        subject = _subject(ids, token, state, number, len(data), clause)
+        own = beside(mentions, token, number, len(data), clause)
+        end = token.start + len(token.text)
+        places = places_at(token.start, end, clause, said, starts) or state.places
+        near = Near(own or state.mentions, clause, places, said, subject, bool(own))
+        if token.start not in right and not traced(token, near, sources):
+            state.problems.append(token.text)
+        note_places(token, near, sources, state.found_at)
+
+
+def _words(
+    clause: str,
+    ids: Sequence[Token],
+    mentions: Sequence[Mention],
+    said: Sequence[Said],
+    sources: Sources,
+    state: _State,
+) -> Iterator[str]:
+    """What the words of a clause claim wrongly, of each subject it names."""
+    subjects = list(dict.fromkeys(str(t.value) for t in ids)) or [state.subject]
+    yield from reversed_spans(clause)
+    yield from wrong_pressures(clause, sources.of(state.subject))
+    yield from wrong_states(clause, subjects, said, sources.facts)
+    for subject in subjects:
+        own = sources.of(subject)
+        here = {p for one in said for p in one.places} or state.places
+        labels = said_labels(clause, own)
+        starts = [label.start for label in labels]
+        at = {
+            label.start: places_at(label.start, label.end, clause, said, starts) or state.places
+            for label in labels
+        }
+        yield from wrong_labels(clause, labels, own, at)
+        yield from torn(said, own, subject)
+        yield from _denied_dates(clause, mentions, own)
+        yield from false_claims(clause, subject, bool(ids), sources, here)
+        yield from flipped(clause, sources.notes(subject))
+        yield from _undone(clause, at_places(own, here))
+    yield from _news(clause, subjects, sources, state)
+
+
+def _news(clause: str, subjects: Sequence[str], sources: Sources, state: _State) -> Iterator[str]:
+    """Words that no source has; where only documents were read, also a bare "may" or "may not"."""
+    if not sources.is_read or _NOTHING.search(clause) or _FRAME.fullmatch(clause.strip(" :/")):
         return
-    found = {f.where for f in own if _holds(f, token)}
-    if found:
-        state.found_at.setdefault((subject, min(near.fields)), set()).update(found)
-
-
-def _mixed(places: Mapping[tuple[str, str], set[str]]) -> list[str]:
-    """Values of several fields in one sentence are of one visit, unless it says of which."""
-    problems = []
-    for subject in {subject for subject, _field in places}:
-        sets = [found for (owner, _field), found in places.items() if owner == subject]
-        if len(sets) > 1 and not set.intersection(*sets):
-            problems += [name for owner, name in places if owner == subject]
-    return problems
-
-
-def _pressure(clause: str, facts: Sequence[Fact]) -> list[str]:
-    """108/89: the systolic value stands first."""
-    high = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "收缩压")}
-    low = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "舒张压")}
-    if not high or not low:
-        return []
-    return [
-        hit[0]
-        for hit in _PRESSURE.finditer(clause)
-        if not any((place, hit[2]) in low for place, value in high if value == hit[1])
-    ]
-
-
-def _named(fact: Fact, word: str) -> bool:
-    return any(word in name for name in fact.names)
-
-
-def _is_name(token: Token, sources: Sources) -> bool:
-    return token.value in {*sources.places, *(name.upper() for name in sources.names)} or any(
-        held.holds(token) for _text, held in sources.texts
-    )
-
-
-def _mentions(clause: str, facts: Iterable[Fact], labels: Mapping[str, str]) -> list[_Mention]:
-    """Where fields are named, the longest name first; one place may mean several fields."""
-    named: dict[str, set[str]] = {}
-    for name, label in labels.items():
-        named.setdefault(bare(label), set()).add(name)
-    for fact in facts:
-        for name in fact.names:
-            named.setdefault(plain(name).strip().casefold(), set()).add(fact.field)
-            named.setdefault(bare(name), set()).add(fact.field)
-    folded, taken = clause.casefold(), [False] * len(clause)
-    found: list[_Mention] = []
-    for name in sorted(filter(None, named), key=len, reverse=True):
-        edge = (r"(?<![a-z0-9])", r"(?![a-z])") if name[0].isascii() else ("", "")
-        for hit in re.finditer(f"{edge[0]}{re.escape(name)}{edge[1]}", folded):
-            if not any(taken[hit.start() : hit.end()]):
-                taken[hit.start() : hit.end()] = [True] * (hit.end() - hit.start())
-                found.append(
-                    _Mention(*hit.span(), clause[slice(*hit.span())], frozenset(named[name]))
-                )
-    return sorted(found, key=lambda mention: mention.start)
+    telling = says_something(clause)
+    reader = _TO_READER.search(clause) is not None
+    if telling and not reader and not any(sources.of(subject) for subject in subjects):
+        yield clause.strip()
+    told = " ".join(sources.vocabulary(subject, denied=denies(clause)) for subject in subjects)
+    yield from unsaid(clause, told)
+    if sources.has_documents and modality(clause) and not reader:
+        if telling:
+            yield clause.strip()
+        else:
+            state.bare.append((clause.strip(), modality(clause)))
 
 
 def _subject(
@@ -216,79 +260,18 @@ def _subject(
     return state.subject or (str(ids[0].value) if ids else "")
 
 
-def _near(
-    mentions: Sequence[_Mention], token: Token, number: int, total: int, clause: str
-) -> list[_Mention]:
-    """The fields a value stands beside."""
-    if not mentions or (total == 1 and not _ALL.search(clause)):
-        return list(mentions)
-    before = [mention for mention in mentions if mention.start < token.start]
-    if len(before) == total == len(mentions) and total > 1:
-        return [mentions[number]]
-    return [before[-1]] if before else [mentions[0]]
+def _undone(clause: str, facts: Sequence[Fact]) -> Iterator[str]:
+    """ "Not yet" of what has a date: `未判定` beside `PI判定相关性日期`."""
+    for hit in _NOT_YET.finditer(clause):
+        for fact in facts:
+            if fact.record_id and hit[1] in fact.names[0] and values(fact.value).dates:
+                yield hit[0]
 
 
-def _grounded(token: Token, subject: str, near: _Near, sources: Sources) -> bool:
-    own = [fact for fact in sources.facts if fact.record_id in (subject, "")]
-    # The plan's numbers for a visit are one fact: which of them is meant only its text tells.
-    plan = {f.field for f in own if not f.record_id and f.where and place_of(f) in near.places}
-    fields = near.fields | plan
-    beside = _at_place([fact for fact in own if fact.field in fields], near.places)
-    having = [fact for fact in beside if _holds(fact, token)]
-    unit = unit_of(near.clause, token) if token.kind == "number" else ""
-    if any(_in_unit(fact, token, unit, own) for fact in having if fact.field not in plan):
-        return True
-    fitting = [fact for fact in own if _in_unit(fact, token, unit, own)]
-    if not fields and _of_asked(token, fitting, sources.asked):
-        return True
-    names = {name for fact in own if fact.field in fields for name in fact.names}
-    names |= {mention.text for mention in near.mentions}
-    strict = bool(beside) and not having
-    wanted = Wanted(token, unit, subject, names, not near.own, strict, near.clause, near.sentence)
-    return is_told(wanted, sources)
-
-
-def _in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
-    """Whether the fact is told in this unit; a unit that stands in a field of its own counts too."""
-    if not unit:
-        return True
-    beside = [f.value for f in own if f.where == fact.where and f.field == f"{fact.field}_unit"]
-    return unit_fits(unit, token, [fact.value, *fact.names, *beside])
-
-
-def _at_place(facts: list[Fact], places: Collection[str]) -> list[Fact]:
-    """Where visits or events were named, only the values from there."""
-    return [fact for fact in facts if place_of(fact) in places] or facts
-
-
-def _holds(fact: Fact, token: Token) -> bool:
-    return values(fact.value).holds(token)
-
-
-def _of_asked(token: Token, own: Sequence[Fact], asked: Collection[str]) -> bool:
-    """A bare value answers the question when it is the value of what was asked, and of nothing else."""
-    having = {fact.field for fact in own if _holds(fact, token)}
-    return bool(having) and having <= set(asked)
-
-
-def _false_words(
-    clause: str, subject: str, mentions: Sequence[_Mention], facts: Sequence[Fact]
-) -> list[str]:
-    """A choice that was not taken, or "not" before a field that is filled in."""
-    problems = []
+def _denied_dates(clause: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Iterator[str]:
+    """ "Not" before a field that has a date."""
     for mention in mentions:
-        told = [f for f in facts if f.field in mention.fields and f.record_id in (subject, "")]
-        wrong = {label for f in told for label in f.others if _is_word(label) and label in clause}
-        right = {f.value for f in told}
-        taken = {label for label in wrong if any(label in value for value in right)}
-        if told and wrong - taken and not any(value in clause for value in right):
-            problems += sorted(wrong - taken)
+        told = [f for f in facts if f.field in mention.fields and f.record_id]
         name = clause[mention.start : mention.end]
-        dated = any(values(f.value).dates for f in told if f.record_id)
-        if dated and re.search(_NOT + re.escape(name), clause):
-            problems.append(name)
-    return problems
-
-
-def _is_word(label: str) -> bool:
-    return len(label) > 1 or label in "男女"
+        if any(values(f.value).dates for f in told) and re.search(_NOT + re.escape(name), clause):
+            yield name

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+from engines.grounding.places import Place, at_places
 from engines.grounding.sources import Sources, bare
 from engines.grounding.values import Token, plain
 from engines.tools.results import Fact
@@ -33,7 +34,6 @@ _NTH = re.compile(r"第\s*$")
 _COUNTED = re.compile(r"((?<![a-z])day\s*|第\s*)?(?<![\d.])(\d+(?:\.\d+)?)", re.IGNORECASE)
 ORDINAL, STRETCH = "#", "±"
 _ASKS = re.compile(r"^是否(?:存在|有)?")
-_WEAK = frozenset({"其他", "未知", "不详", "完成", "是", "否", "有", "无"})
 _SEX = {"女": r"女(?![士儿])(?<![子儿妇]女)", "男": "男"}
 _ROMAN = re.compile(r"(?<![A-Za-z])(?:I{1,3}|IV|VI{0,3}|IX|X)[ABab]?(?=\s*(?:期|级|度|分))")
 
@@ -58,14 +58,25 @@ def _unit() -> re.Pattern[str]:
     return re.compile(rf"\s*({'|'.join(map(re.escape, units))})(?![a-z])", re.IGNORECASE)
 
 
-def false_claims(clause: str, subject: str, alone: bool, sources: Sources) -> list[str]:
+def false_claims(
+    clause: str,
+    subject: str,
+    alone: bool,
+    sources: Sources,
+    places: Collection[Place] = (),
+) -> list[str]:
     """Words of a clause that no source tells of this subject; `alone`: it is named in the clause."""
     folded = clause.casefold()
     told = sources.words(subject, alone=alone)
     facts = [f for f in sources.of(subject) if f.record_id or not (alone and subject)]
+    facts = _from_here(facts, places)
     called = [name for fact in facts for name in fact.names]
     names = {plain(name).casefold() for name in called} | {bare(name) for name in called}
-    found = [*_unsaid(folded, told, sources.blank(subject), names), *_labels(folded, told, facts)]
+    no = [n for f in facts if f.value.casefold() in _NO for n in f.names]
+    found = [
+        *_unsaid(folded, told, [*sources.blank(subject), *no], names),
+        *_sex(folded, told, facts),
+    ]
     found += [hit[0] for hit in _ROMAN.finditer(clause) if not _mentions(told, [hit[0].casefold()])]
     found += [*_denied(folded, told, facts), *_affirmed(folded, told, facts, sources, subject)]
     return list(dict.fromkeys(found))
@@ -95,12 +106,18 @@ def _spots(name: str, clause: str) -> Iterator[re.Match[str]]:
     return re.finditer(re.escape(name), clause) if len(name) > 1 else iter(())
 
 
-def _labels(clause: str, told: str, facts: Iterable[Fact]) -> Iterator[str]:
-    """A choice that was not taken."""
-    for label in {label.casefold() for fact in facts for label in fact.others}:
-        if label in _WEAK or (len(label) < 2 and label not in _SEX) or label in told:
-            continue
-        hit = re.search(_SEX.get(label, re.escape(label)), clause)
+def _from_here(facts: Sequence[Fact], places: Collection[Place]) -> list[Fact]:
+    """Of each field the values from the places that are named, if it has any there."""
+    fields: dict[str, list[Fact]] = {}
+    for fact in facts:
+        fields.setdefault(fact.field, []).append(fact)
+    return [fact for own in fields.values() for fact in at_places(own, places)]
+
+
+def _sex(clause: str, told: str, facts: Iterable[Fact]) -> Iterator[str]:
+    """The other sex; other choices are traced by place (choices.py)."""
+    for label in {label.casefold() for fact in facts for label in fact.others} & set(_SEX):
+        hit = re.search(_SEX[label], clause) if label not in told else None
         if hit and not re.search(f"{_NOT}$", clause[: hit.start()]):
             yield label
 
@@ -130,19 +147,36 @@ def _affirmed(
     """ "Already" before what the data deny, or before a field that is empty."""
     names = [n for f in facts if f.value in _NEGATIVE for n in f.names if f.record_id]
     for name in {n.casefold() for n in (*names, *sources.blank(subject)) if len(n) > 1}:
-        hit = re.search(_SURE + re.escape(name), clause) if name in clause else None
+        hit = (
+            re.search(f"(?<!不)(?<!未)(?<!没有){_SURE}{re.escape(name)}", clause)
+            if name in clause
+            else None
+        )
         if hit and hit[0] not in told and not _asked_and_denied(clause, hit):
             yield hit[0]
+    for name in sources.unread(subject):
+        yield from _bare_claim(clause, name, ())
     for fact in facts:
         if fact.record_id and fact.value.casefold() in _NO:
-            yield from _bare_claim(clause, plain(fact.names[0]).casefold())
+            for name in _own_names(fact, facts):
+                yield from _bare_claim(clause, name, sources.blank(subject))
 
 
-def _bare_claim(clause: str, label: str) -> Iterator[str]:
+def _own_names(fact: Fact, facts: Iterable[Fact]) -> set[str]:
+    """What only this field is called: its label without its question, and names no other field has."""
+    others = {n.casefold() for f in facts if f.field != fact.field for n in f.names}
+    names = {n.casefold() for n in fact.names[1:] if len(n) > 2 and n.casefold() not in others}
+    return {_ASKS.sub("", bare(name)) for name in {*names, fact.names[0]}} - {""}
+
+
+def _bare_claim(clause: str, core: str, blank: Collection[str]) -> Iterator[str]:
     """A field that says no, named without its no: `活动性感染` alone reads like a finding."""
-    core = _ASKS.sub("", label)
+    longer = [n.casefold() for n in blank if core in n.casefold() and n.casefold() != core]
+    spans = [hit.span() for name in longer for hit in _spots(name, clause)]
     for hit in _spots(core, clause):
         before, after = clause[: hit.start()], clause[hit.end() :]
+        if any(start <= hit.start() and hit.end() <= end for start, end in spans):
+            continue
         denied = re.search(f"{_NOT}$", before) or _NONE_OF.search(before) or _IS_NO.match(after)
         if not denied and not (_ASKED.search(before) and not _IS_YES.match(after)):
             yield hit[0]

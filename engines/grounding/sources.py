@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from engines.grounding.coverage import vocabulary
+from engines.grounding.places import Place, entries_told_yes, names_of_places
 from engines.grounding.quotes import Quotable
-from engines.grounding.values import Values, plain, values
+from engines.grounding.statements import Statement, statements
+from engines.grounding.values import Token, Values, plain, values
+from engines.grounding.visits import state_facts
 from engines.tools.results import Fact, ToolResult
 
 RECORD_TOOL = "read_clinical_data"
+DOCUMENT_TOOL = "search_protocol"
+_NOTE = 8
+_NOW = "本周 今天 今日 近期"
+"""A text this long is a note, with statements of its own."""
 
 
 @dataclass
@@ -39,9 +47,78 @@ class Sources:
         return [fact for result in self.results for fact in result.facts]
 
     @cached_property
-    def places(self) -> frozenset[str]:
-        """Names of the visits and events that values are from."""
-        return frozenset(place_of(fact) for fact in self.facts if fact.where)
+    def places(self) -> dict[str, frozenset[Place]]:
+        """Names of the visits, events and entries that values are from."""
+        return names_of_places(fact for fact in self.facts if fact.where)
+
+    @cached_property
+    def entries_told_yes(self) -> dict[str, frozenset[Place]]:
+        """What the entries that answer a question with yes are called by it."""
+        return entries_told_yes(self.facts)
+
+    def has_name(self, token: Token) -> bool:
+        """Whether a name (V2, 5.2.1) stands in a source."""
+        known = {*self.places, *(name.casefold() for name in self.names)}
+        return str(token.value).casefold() in known or any(
+            held.holds(token) for _text, held in self.texts
+        )
+
+    @property
+    def is_read(self) -> bool:
+        """Whether anything was read for the answer; talk without it needs no source for its words."""
+        return bool(self.results) or any("\n" in block for block in self.blocks)
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether passages of documents were read."""
+        return any(result.tool == DOCUMENT_TOOL for result in self.results)
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """What the text sources and the notes of records say, statement by statement."""
+        ids = self.subjects
+        found = [one for block in self.blocks for one in statements(block, ids)]
+        found += [one for text in self.talk for one in statements(text, ids, owned=True)]
+        for result in self.results:
+            counted = result.tool != DOCUMENT_TOOL
+            blocks = () if result.tool == RECORD_TOOL else result.blocks
+            for block in (*blocks, *_told(result.data)):
+                found += statements(block, ids, counted=counted)
+        return found + [one for fact in self.facts if _is_note(fact) for one in _of_note(fact)]
+
+    def unread(self, subject: str) -> list[str]:
+        """What questions that were not read of a subject ask for: `是否严重不良事件` asks for one."""
+        read = {fact.field for fact in self.facts if fact.record_id == subject}
+        known = {bare(name) for name in self.blank(subject)}
+        asks = {f: bare(n) for f, n in self.labels.items() if subject and n.startswith("是否")}
+        cores = {re.sub("^是否(?:存在|有)?", "", n) for f, n in asks.items() if f not in read}
+        return sorted(core for core in cores if len(core) > 1 and core not in known)
+
+    def notes(self, subject: str) -> list[str]:
+        """What people wrote about a subject."""
+        own = [f.value for f in self.facts if f.record_id == subject and _is_note(f)]
+        return own + [one.text for one in self.statements if subject and subject in one.ids]
+
+    @cached_property
+    def everything(self) -> str:
+        """All sources as one text."""
+        parts = [*self.blocks, *self.talk, *self._passages(), *(f.value for f in self.facts)]
+        for result in self.results:
+            parts += [*_strings(result.data), *result.lines]
+        return plain("\n".join(parts)).casefold()
+
+    def vocabulary(self, subject: str, *, denied: bool) -> str:
+        """Words that may be said of a subject (""; of the study): names, values, what is told of it."""
+        parts = [*self.labels.values(), *self.blank(subject)]
+        for fact in self.of(subject) if subject else self.facts:
+            parts += [*fact.names, fact.value, fact.where, *(fact.others if denied else ())]
+        for result in self.results:
+            if result.tool not in (RECORD_TOOL, DOCUMENT_TOOL):
+                parts += [*_strings(result.data), *result.lines]
+        if state_facts(self.facts):
+            parts.append(_NOW)
+        parts += [one.text for one in self.statements if subject and subject in one.ids]
+        return vocabulary(plain(" ".join(parts)))
 
     @cached_property
     def texts(self) -> list[tuple[str, Values]]:
@@ -96,15 +173,19 @@ class Sources:
             if result.tool != RECORD_TOOL and (own or (whole and not _is_of_one(result))):
                 parts += [*_strings(result.data), *result.lines]
                 parts += [name for fact in result.facts for name in fact.names]
-        blocks = [*self.blocks, *self.talk, *self._passages()]
+        blocks = [*self.blocks, *self.talk, *self._passages(of_several=whole)]
         parts += [b for b in blocks if not subject or _speaks_of(b, subject, self.subjects)]
         return plain("\n".join(parts)).casefold()
 
-    def _passages(self) -> Iterator[str]:
-        """Text blocks of results; what is said of blank fields names them without telling anything."""
+    def _passages(self, *, of_several: bool = True) -> Iterator[str]:
+        """Text blocks of results; what is said of blank fields names them without telling anything.
+
+        A sum over several subjects tells nothing of one (`of_several`).
+        """
         for result in self.results:
-            if result.tool != RECORD_TOOL:
-                yield from result.blocks
+            for block in result.blocks if result.tool != RECORD_TOOL else ():
+                if of_several or len(result.record_ids) < 2 or values(block, result.record_ids).ids:
+                    yield block
 
     def blank(self, subject: str) -> tuple[str, ...]:
         """Names of fields that were read and found empty."""
@@ -115,6 +196,26 @@ class Sources:
 def place_of(fact: Fact) -> str:
     """The name of a value's visit or event, folded: `BASELINE` of `Baseline 基线`."""
     return fact.where.split(" ")[0].upper()
+
+
+def _is_note(fact: Fact) -> bool:
+    return (
+        bool(fact.record_id)
+        and not fact.others
+        and len(fact.value) >= _NOTE
+        and ":" not in fact.field
+    )
+
+
+def _of_note(fact: Fact) -> list[Statement]:
+    name = fact.names[0] if fact.names else ""
+    found = statements(fact.value, ())
+    return [
+        replace(
+            one, ids=frozenset({fact.record_id}), context=plain(name).casefold(), noted=fact.field
+        )
+        for one in found
+    ]
 
 
 def bare(label: str) -> str:

@@ -12,8 +12,8 @@ from integrations.privacy import PLACEHOLDER
 
 _DATES = (
     re.compile(r"(?<!\d)(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})\s*[日号]?(?!\d)"),
-    re.compile(r"(?<!\d)(\d{4})\s*(?:年\s*|[-/])(\d{1,2})(?!\d)\s*月?"),
-    re.compile(r"(?<![\d-])()(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]?(?!\d)"),
+    re.compile(r"(?<!\d)(\d{4})\s*(?:年\s*|[-/])(\d{1,2})(?!\d)(?:\s*月)?"),
+    re.compile(r"(?<![\d-])()(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]?(?!\d)(?!\s*[例人名位个条次%])"),
     re.compile(r"(?<!\d)()(\d{1,2})\s*月(?:份)?(?!\d)"),
 )
 _SHAPED_ID = re.compile(
@@ -26,18 +26,26 @@ _LINE_ID = re.compile(r"^\s*(\d{1,6})(?=\s+[^\d\s.,%])")
 _NAMED = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])\s?(\d{1,3})(?![\d.])")
 _SECTION = re.compile(r"(?<![\d.])\d+(?:\.\d+){2,}")
 _NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?")
+_NEGATIVE = re.compile(
+    r"(?:(?<![\w)%°~./-])|(?<=[\u4e00-\u9fff])(?<![年月日号时周天第期至到访视口前后])(?<!\d分))[-\u2212\u2013](\d+(?:\.\d+)?)(?!\s*/\s*\+|[\d-])"
+    r"|(?:负|零下)\s?(\d+(?:\.\d+)?|[一二三四五六七八九十])(?!荷)"
+)
 _HAN_NUMBER = re.compile(
-    r"([零一二两三四五六七八九十百千万]{2,7}|[二两三四五六七八九十百])\s*(?=例|位|名|人|天|周|次|分|岁|个(?:受试者|患者|病人|月)|%)"
-    r"|(一)\s*(?=例|岁|分(?!钟|别|析))"
+    r"([零一二两三四五六七八九十百千万]{2,7}|[二两三四五六七八九十百])\s*"
+    r"(?=例|位|名|人|天|周|次|分|岁|级|条|项|种|件|个(?!中心|代码|周期|系统|部分|阶段|方面|数字|以上)|%)"
+    r"|(?<![第每唯统同任进])(一)\s*(?=例|岁|分(?!钟|别|析)|级|条)"
 )
 _HAN_DATE = re.compile(
     r"([〇零一二三四五六七八九]{4})\s*年\s*([一二三四五六七八九十]{1,2})\s*月(?:\s*([一二三四五六七八九十]{1,3})\s*[日号])?"
 )
 _UNITS = re.compile(r"[×x*]\s?10\^?\d+(?:/L)?|(?<=m)[23](?!\d)|(?<=/m)\^?2", re.IGNORECASE)
 _NUMBERING = re.compile(
-    r"(?m)^\s*(?:[-*•]\s+)?(?:\d{1,2}[.、)]\s*(?!\d)|\(\d{1,2}\))|(?<=[;。])\s*\d{1,2}[.)]\s*(?=[^\W\d])"
+    r"(?m)^\s*(?:[-*•]\s+)?(?:\d{1,2}[.、)]\s*(?!\d)|\(\d{1,2}\))|(?<=[;。:])\s*\d{1,2}[.)]\s*(?=[^\W\d])"
     r"|\[(?:任务|文档)\s?\d+\]"
 )
+_AROUND = re.compile(r"-\s?(\d+)\s*天?\s*/\s*\+\s?(\d+)")
+_LOOSE_MONTH = re.compile(r"(\d)\s+(?=月)")
+_CIRCLED = re.compile("[\u2460-\u2473]")
 _DIGITS = {
     "〇": 0,
     "零": 0,
@@ -66,8 +74,11 @@ class Token:
 
 def plain(text: str) -> str:
     """Folded text without placeholders, list numbering and powers of units."""
-    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", text)).replace("µ", "μ")
+    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", _CIRCLED.sub(" ", text))).replace(
+        "µ", "μ"
+    )
     folded = _HAN_DATE.sub(_han_date, folded)
+    folded = _AROUND.sub(r"前 \1 天后 \2", _LOOSE_MONTH.sub(r"\1", folded))
     return _UNITS.sub(" ", _NUMBERING.sub(" ", PLACEHOLDER.sub(" ", folded)))
 
 
@@ -100,6 +111,14 @@ def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:
         yield Token("name", (hit[1] + hit[2]).upper(), hit[0], hit.start())
     for hit in _SECTION.finditer(text):
         yield Token("name", hit[0], hit[0], hit.start())
+    yield from _numbers(text)
+
+
+def _numbers(text: str) -> Iterator[Token]:
+    for hit in _NEGATIVE.finditer(text):
+        said = hit[1] or hit[2]
+        size = han_number(said) if said in _DIGITS or said == "十" else said
+        yield Token("number", -Decimal(size or 0), hit[0], hit.start())
     for hit in _NUMBER.finditer(text):
         yield Token("number", Decimal(hit[0]), hit[0], hit.start())
     for hit in _HAN_NUMBER.finditer(text):

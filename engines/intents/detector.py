@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from engines.intents import concepts, features, model, ordering, rules, segment, split
-from engines.intents.marks import Span
+from engines.intents.marks import NAME, Span
 from engines.intents.normal import normalise
 from engines.intents.types import Detection, Intent, Part
 
@@ -101,9 +101,11 @@ def _unwanted(part: str) -> bool:
 def _task(marked: str, part: segment.Segment) -> _Task:
     text = marked[part.start : part.end]
     stripped = features.strip(text)
-    intent = rules.decide(stripped, part.label)
+    stated = rules.explicit(stripped, part.label)
+    intent = stated or rules.decide(stripped, part.label)
     plain = text.replace("\x00", "")
-    confidence = part.confidence if intent == part.label else max(part.confidence, RULE_CONFIDENCE)
+    clear = stated or intent != part.label
+    confidence = max(part.confidence, RULE_CONFIDENCE) if clear else part.confidence
     return _Task(part.start, part.end, part.boundary, plain, stripped, intent, confidence)
 
 
@@ -193,7 +195,8 @@ def _ordered(tasks: list[_Task]) -> list[_Task]:
 def _part(task: _Task, plain: str, subjects: list[Span]) -> Part:
     own = [s.value for s in subjects if task.start <= s.start < task.end]
     text = plain[task.start : task.end].strip(" ,。;、\n")
-    return Part(text, str(task.intent), round(task.confidence, 4), list(dict.fromkeys(own)))
+    confidence = round(task.confidence, 4)
+    return Part(text, str(task.intent), confidence, list(dict.fromkeys(own)), NAME in task.marked)
 
 
 def _carry(parts: list[Part], plain: str) -> list[Part]:
@@ -203,7 +206,11 @@ def _carry(parts: list[Part], plain: str) -> list[Part]:
     for part in parts:
         if part.record_ids:
             last = part.record_ids
-        elif part.intent in _ABOUT_ONE and not any(word in part.text for word in _EVERYONE):
+        elif (
+            part.intent in _ABOUT_ONE
+            and not part.named
+            and not any(word in part.text for word in _EVERYONE)
+        ):
             part = replace(part, record_ids=list(last))
         carried.append(part)
     return carried

@@ -6,7 +6,7 @@ padding, lower case: `§` a subject, `¶` a visit, `¤` a patient's name, `※` 
 
 import re
 
-from engines.intents import orders
+from engines.intents import answers, orders, single
 from engines.intents.marks import NAME, RECORD
 from engines.intents.model import NONE
 from engines.intents.types import Intent
@@ -80,6 +80,10 @@ _OLD_REPORT = re.compile(
 _PAST_QC = re.compile(
     r"(?:上次|上回|上一次|最近一次|之前|以前).{0,6}质控.{0,8}(?:什么时候|啥时候|哪天|几号|几点|结果|发现|时间|什么|啥)"
     r"|质控.{0,4}(?:历史|记录)|(?:什么时候|啥时候|哪天|几号).{0,6}质控(?:过|的)"
+)
+_QC_RESULT = re.compile(
+    r"(?:质控|复核|核查)(?:[§¤])?的?(?:结果|结论)(?:是|有|都|现在|出来了?)*(?:怎么样|怎样|咋样|如何|什么|啥|多少|呢|吗|没|在哪)"
+    r"|(?:看一?下|看看|查看).{0,8}的(?:质控|复核|审核)(?:结果|结论|状态|情况|记录)?$"
 )
 # Appointments and postponements that are to be written down.
 _BOOK = re.compile(
@@ -204,10 +208,19 @@ def asks(part: str) -> bool:
 
 def decide(part: str, label: str) -> str:
     """Return the intent of a part: what the rules say explicitly, else the classifier's `label`."""
-    explicit = (
-        _memory_or_entry(part) or _appointment(part) or _past_or_new(part) or _visit(part, label)
-    )
-    return explicit or _outside(part, label) or _of_design(part, label) or _person(part, label)
+    return explicit(part, label) or _otherwise(part, label)
+
+
+def explicit(part: str, label: str) -> str | None:
+    """Return the intent that a part's own words leave no doubt about; None for all others."""
+    stated = _memory_or_entry(part) or _appointment(part) or _past_or_new(part)
+    return stated or _visit(part, label) or single.of_one(part, label)
+
+
+def _otherwise(part: str, label: str) -> str:
+    if label == Intent.FEEDBACK and not answers.judges(part):
+        return Intent.GENERAL_CHAT
+    return _outside(part, label) or _of_design(part, label) or _person(part, label)
 
 
 def done(part: str) -> bool:
@@ -230,6 +243,8 @@ def _memory_or_entry(part: str) -> str | None:
         return Intent.QC_TASK
     if orders.said_again(part):
         return Intent.GENERAL_CHAT
+    if answers.limits_length(part):
+        return Intent.REMEMBER
     if _KEEP.search(part) or _TOLD.search(part):
         return Intent.REMEMBER
     if _DUTY.search(part) and not _ASKS.search(part):
@@ -251,7 +266,7 @@ def _past_or_new(part: str) -> str | None:
     named = RECORD in part or NAME in part
     if not named and _CHANGED.search(part) and _OF_RULES.search(part):
         return Intent.QUERY_HISTORY
-    past = (_OLD_REPORT, _PAST_QC, _DECIDED)
+    past = (_OLD_REPORT, _PAST_QC, _QC_RESULT, _DECIDED)
     return Intent.QUERY_HISTORY if any(pattern.search(part) for pattern in past) else None
 
 
@@ -288,8 +303,13 @@ def _of_design(part: str, label: str) -> str | None:
         return Intent.PROJECT_INFO
     if _is_roster(part, label):
         return Intent.COUNT_RECORDS
+    if label in _WORDLESS and orders.only_again(part):
+        return Intent.QUERY_RECORD
     defined = label == Intent.QA_QUERY and _DEFINED.search(part)
     return Intent.QUERY_PROTOCOL if defined else None
+
+
+_WORDLESS = {Intent.QUERY_PROTOCOL, Intent.PROJECT_INFO, Intent.QA_QUERY, Intent.OFF_TOPIC}
 
 
 def _is_roster(part: str, label: str) -> bool:
@@ -313,7 +333,9 @@ _ROSTER_OF = re.compile(rf"(?:入组|在组|筛选|筛败|脱落|退出|随机){
 _PLANNED = re.compile(
     r"(?:计划|预期|预计|拟|原定|方案设计)(?:要|总)?(?:入组?|招募?|收|纳入|样本|总).{0,8}(?:多少|几|数|量)"
 )
-_COUNTED = re.compile(r"^(?:请|麻烦|帮我|帮忙|你)*(?:统计|数一?下|算一?下).{0,12}(?:例数|人数|病例数|数量|总数)$")
+_COUNTED = re.compile(
+    r"^(?:请|麻烦|帮我|帮忙|你)*(?:统计|数一?下|算一?下).{0,12}(?:例数|人数|病例数|数量|总数)$"
+)
 _REACHED = re.compile(r"差|还|完成|达|剩|缺|够|百分|%|进度|超")
 _DEFINED = re.compile(
     r"(?:哪[些种类]|什么样的)[^谁§¤]{0,8}(?:算(?!出)|属于|不?适合|可以|能[入参用]|必须|应该|要(?:停|报|排除|上报))"

@@ -186,7 +186,8 @@ def _belong(before: str, piece: Fragment, text: str) -> bool:
     tail = piece.boundary == SPACE and _TAIL.fullmatch(text)
     unfinished = piece.boundary == LINK and _OBJECT.fullmatch(before)
     again = piece.boundary in {SPACE, COMMA} and _AGAIN.fullmatch(text)
-    repeated = piece.boundary != HARD and orders.only_again(text)
+    alone = orders.only_again(text) or orders.only_decides(text)
+    repeated = piece.boundary != HARD and alone
     charged = piece.boundary == SPACE and _CHARGED.fullmatch(before)
     return bool(tail or again or repeated or unfinished or charged or _WEAK.fullmatch(before))
 

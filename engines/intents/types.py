@@ -26,12 +26,16 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """One task of a message; `record_ids` are its own subjects or the ones carried forward."""
+    """One task of a message; `record_ids` are its own subjects or the ones carried forward.
+
+    `named`: somebody is called by a personal name in it that stands for no record id.
+    """
 
     text: str
     intent: str
     confidence: float
     record_ids: list[str]
+    named: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,29 +11,22 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeAlias
 
 from engines.rules import parse
 from engines.rules.errors import RuleError
 from engines.rules.limits import MAX_DEPTH
+from engines.rules.operands import (
+    Open,
+    Operand,
+    compare,
+    is_blank_or_code,
+    number,
+    truth,
+    undecided,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """An undecided value: the field to fill in first.
-
-    `missing_code`: the code that stands there instead of a value, one of `codes`.
-    """
-
-    cause: str
-    is_blank: bool = False
-    missing_code: str = ""
-    codes: frozenset[str] = frozenset()
-
-
-Operand: TypeAlias = str | Decimal | bool | Open
 Lookup: TypeAlias = Callable[[str, str, str | None], Operand]
 Node: TypeAlias = Callable[[Lookup, Decimal], Operand]
 
@@ -45,7 +38,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
-_EQUALITIES = frozenset({"=", "<>", "!="})
 _DAYS = frozenset({"today", "now"})
 _FUNCTIONS: dict[str, Callable[..., Operand]] = {}
 
@@ -215,20 +207,7 @@ def _field(name: str, code: str, event: str | None) -> Node:
 
 
 def _blank_test(node: Node) -> Node:
-    def evaluate(lookup: Lookup, today: Decimal) -> Operand:
-        value = node(lookup, today)
-        if isinstance(value, Open):
-            return value.is_blank or bool(value.missing_code) or value
-        return value == ""
-
-    return evaluate
-
-
-def truth(value: Operand) -> bool | Open:
-    """Whether an operand counts as true."""
-    if isinstance(value, Open | bool):
-        return value
-    return value not in {"", "0", Decimal(0)}
+    return lambda lookup, today: is_blank_or_code(node(lookup, today))
 
 
 def _logical(left: Node, right: Node, *, decisive: bool) -> Node:
@@ -254,9 +233,9 @@ def _call(
 ) -> Node:
     def evaluate(lookup: Lookup, today: Decimal) -> Operand:
         values = [node(lookup, today) for node in nodes]
-        undecided = next((value for value in values if isinstance(value, Open)), None)
-        if undecided is not None:
-            return undecided
+        cause = next((value for value in values if isinstance(value, Open)), None)
+        if cause is not None:
+            return undecided(cause)
         try:
             return function(today, *values) if needs_today else function(*values)
         except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -266,56 +245,11 @@ def _call(
 
 
 def _compare(operator: str, left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup, today: Decimal) -> Operand:
-        a, b = left(lookup, today), right(lookup, today)
-        is_equality = operator in _EQUALITIES
-        a, b = _asked(a, b, is_equality), _asked(b, a, is_equality)
-        for value in (a, b):
-            if isinstance(value, Open):
-                return value
-        return _apply(operator, a, b)
-
-    return evaluate
-
-
-def _asked(value: Operand, other: Operand, is_equality: bool) -> Operand:
-    """What stands instead of a value where `other` asks for it: '' for a blank, or a missing code."""
-    if not isinstance(value, Open):
-        return value
-    if value.is_blank and other == "":
-        return ""
-    is_asked = is_equality and (other == "" or str(other) in value.codes)
-    return value.missing_code or value if is_asked else value
-
-
-def _apply(operator: str, a: Any, b: Any) -> bool:
-    numbers = _number(a), _number(b)
-    if numbers[0] is not None and numbers[1] is not None:
-        a, b = numbers
-    else:
-        a, b = _as_text(a), _as_text(b)
-    if operator in _EQUALITIES:
-        return bool((a == b) is (operator == "="))
-    if isinstance(a, str) and (not a or not b):
-        return False
-    results = {"<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b}
-    return bool(results[operator])
-
-
-def _number(value: Operand) -> Decimal | None:
-    if isinstance(value, bool):
-        return Decimal(value)
-    if isinstance(value, str):
-        return parse.exact(value)
-    return value if isinstance(value, Decimal) else None
-
-
-def _as_text(value: Operand) -> str:
-    return str(value)
+    return lambda lookup, today: compare(operator, left(lookup, today), right(lookup, today))
 
 
 def _need(value: Operand) -> Decimal:
-    found = _number(value)
+    found = number(value)
     if found is None:
         raise ValueError
     return found

@@ -25,6 +25,8 @@ from engines.rules.values import (
 )
 
 Verdict = bool | Unknown
+Span = tuple[Any, Any, bool, bool]
+"""Lowest and highest, and whether each of them is left out."""
 _NUMERIC = (bool, Decimal, Range)
 
 
@@ -147,7 +149,7 @@ def _reason(*values: Any) -> Unknown:
     return Unknown(Reason.PARTIAL_DATE if is_date else found)
 
 
-def _span(value: Any) -> tuple[Any, Any, bool, bool]:
+def _span(value: Any) -> Span:
     if isinstance(value, Range):
         return value.low, value.high, value.low_open, value.high_open
     if isinstance(value, Moment):
@@ -158,13 +160,19 @@ def _span(value: Any) -> tuple[Any, Any, bool, bool]:
 def _less_spans(a: Any, b: Any, *, or_equal: bool) -> Verdict:
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         return a <= b if or_equal else a < b
-    a_low, a_high, a_low_open, a_high_open = _span(a)
-    b_low, b_high, b_low_open, b_high_open = _span(b)
+    is_less = less_span(_span(a), _span(b), or_equal=or_equal)
+    return _reason(a, b) if is_less is None else is_less
+
+
+def less_span(a: Span, b: Span, *, or_equal: bool) -> bool | None:
+    """a < b (or a <= b) for all that both can be; None where that is open."""
+    a_low, a_high, a_low_open, a_high_open = a
+    b_low, b_high, b_low_open, b_high_open = b
     if _is_below(a_high, b_low, touching=or_equal or a_high_open or b_low_open):
         return True
     if _is_below(b_high, a_low, touching=not or_equal or b_high_open or a_low_open):
         return False
-    return _reason(a, b)
+    return None
 
 
 def _is_below(high: Any, low: Any, *, touching: bool) -> bool:
@@ -177,14 +185,20 @@ def _is_below(high: Any, low: Any, *, touching: bool) -> bool:
 def _equal_spans(a: Any, b: Any) -> Verdict:
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         return a == b
-    a_low, a_high, a_low_open, a_high_open = _span(a)
-    b_low, b_high, b_low_open, b_high_open = _span(b)
+    is_equal = equal_span(_span(a), _span(b))
+    return _reason(a, b) if is_equal is None else is_equal
+
+
+def equal_span(a: Span, b: Span) -> bool | None:
+    """a == b for all that both can be; None where that is open."""
+    a_low, a_high, a_low_open, a_high_open = a
+    b_low, b_high, b_low_open, b_high_open = b
     if _is_below(a_high, b_low, touching=a_high_open or b_low_open):
         return False
     if _is_below(b_high, a_low, touching=b_high_open or a_low_open):
         return False
     is_exact = a_low == a_high == b_low == b_high and a_low is not None
-    return True if is_exact and not (a_low_open or b_low_open) else _reason(a, b)
+    return True if is_exact and not (a_low_open or b_low_open) else None
 
 
 def _same_code(a: Any, b: Any) -> Verdict:

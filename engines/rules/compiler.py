@@ -57,12 +57,16 @@ class Compiler:
     """Compiles one rule; `problems` is empty when it may be used.
 
     `reads` are the (column, event) pairs the rule mentions, in order; event None is the row itself.
+    `is_saving` also refuses what can only be a mistake of the author, though it could be run.
+    `types` are those that columns without one take from what stands beside them.
     """
 
-    def __init__(self, context: StudyContext) -> None:
+    def __init__(self, context: StudyContext, *, is_saving: bool = False) -> None:
         self.context = context
+        self.is_saving = is_saving
         self.problems: list[Problem] = []
         self.reads: dict[tuple[str, str | None], None] = {}
+        self.types: dict[str, Type] = {}
         self.event: str | None = None
         self.elements: dict[str, Expr] | None = None
 
@@ -137,6 +141,11 @@ class Compiler:
             return self.problem(path, _("A number in a rule must be finite."))
         return constant(Decimal(str(value)), Type.NUMBER, Decimal(str(value)))
 
+    def note_type(self, expr: Expr, type_: Type) -> None:
+        """Remember the type a column without one takes here, for a result's `detail`."""
+        if expr.reading is not None and expr.column is not None:
+            self.types.setdefault(expr.column.name, type_)
+
     # --- literals take the type of what stands beside them --------------------------------------
 
     def as_number(self, expr: Expr, path: str) -> Expr:
@@ -146,6 +155,8 @@ class Compiler:
             if value is None:
                 return self.problem(path, _("“%(text)s” is not a number.") % {"text": expr.literal})
             return constant(value, Type.NUMBER, value)
+        if expr.type in {Type.TEXT, Type.RAW}:
+            self.note_type(expr, Type.NUMBER)
         is_number = expr.type in {Type.NUMBER, Type.FLAG, Type.TEXT, Type.RAW, Type.ANY}
         if is_number or (expr.type is Type.CODE and expr.has_numeric_codes):
             return expr
@@ -160,6 +171,8 @@ class Compiler:
                 message = _("“%(text)s” is not a date (year-month-day).")
                 return self.problem(path, message % {"text": expr.literal})
             return constant(value, Type.DATE, value)
+        if expr.type in {Type.TEXT, Type.RAW}:
+            self.note_type(expr, Type.DATE)
         if expr.type in {Type.DATE, Type.TEXT, Type.RAW, Type.ANY}:
             return expr
         message = _("A date is needed here, not a value of type “%(type)s”.")

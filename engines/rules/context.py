@@ -82,7 +82,7 @@ class StudyContext:
         codes = parse.choices(_text(project, "missing_data_codes"))
         rows = list(metadata or ())
         columns = {c.name: c for row in rows for c in _columns(row, codes)}
-        for form in dict.fromkeys(c.form for c in columns.values()):
+        for form in dict.fromkeys(form for row in rows if (form := _text(row, "form_name"))):
             name = f"{form}_complete"
             columns.setdefault(name, Column(name, name, form, Kind.CODE, name, dict(_FORM_STATUS)))
         return cls(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engines.rules import parse
 from engines.rules.context import Column, Kind, StudyContext, checkbox_column
@@ -241,42 +241,41 @@ def _ticked_missing_code(
 def _read_ticks(
     column: Column, data: Mapping[str, Any], place: Place, context: StudyContext
 ) -> Reading:
-    known: list[Value] = []
-    maybes: list[tuple[Value, Unknown]] = []
-    is_exported = False
+    ticks: list[_Tick] = []
     for code, label in column.choices.items():
-        choice = Code(code, parse.exact(code), label)
-        tick = Column(
-            checkbox_column(column.name, code), column.name, column.form, Kind.TICK, code=code
-        )
-        value: bool | Unknown = _NOT_EXPORTED
-        if tick.name in data:
-            is_exported = True
-            value, _is_blank = _tick(tick, data, context)
-        if value is True:
-            known.append(choice)
-        elif isinstance(value, Unknown):
-            maybes.append((choice, value))
-    return _ticks_reading(column, place, known, maybes, is_exported=is_exported)
-
-
-def _ticks_reading(
-    column: Column,
-    place: Place,
-    known: list[Value],
-    maybes: list[tuple[Value, Unknown]],
-    *,
-    is_exported: bool,
-) -> Reading:
-    if not is_exported:
+        name = checkbox_column(column.name, code)
+        tick = Column(name, column.name, column.form, Kind.TICK, code=code)
+        found = _tick(tick, data, context) if name in data else (_NOT_EXPORTED, None)
+        ticks.append((Code(code, parse.exact(code), label), *found))
+    if all(value is _NOT_EXPORTED for _choice, value, _is_blank in ticks):
         return absent(column.name, place)
-    codes = [item for item in known if isinstance(item, Code)]
-    label = ", ".join(item.label or item.code for item in codes) or None
-    bad = next((doubt for _item, doubt in maybes if doubt == _BAD_CHOICE), None)
-    filled: bool | Unknown = bool(known)
-    if not known and maybes:
-        filled = next((d for _i, d in maybes if d.reason is not Reason.MISSING), maybes[0][1])
-    is_blank = (not known) if known or not maybes else None
-    value: Value = Items(tuple(known), tuple(maybes)) if bad is None else bad
-    raw = [item.code for item in codes]
-    return Reading(column.name, place, raw, label, value, is_blank, filled)
+    known = [choice for choice, value, _is_blank in ticks if value is True]
+    maybes = [(choice, v) for choice, v, _is_blank in ticks if isinstance(v, Unknown)]
+    is_bad = any(value is _BAD_CHOICE for _choice, value, _is_blank in ticks)
+    value = _BAD_CHOICE if is_bad else Items(tuple(known), tuple(maybes))
+    raw, labels = [item.code for item in known], [item.label or item.code for item in known]
+    ticked, is_blank = _ticked_missing_code(column, data, context), _is_blank(ticks)
+    if ticked is not None:
+        raw, labels, is_blank = [*raw, ticked], [*labels, context.missing_codes[ticked]], False
+    shown_label = ", ".join(labels) or None
+    return Reading(column.name, place, raw, shown_label, value, is_blank, _is_filled(ticks))
+
+
+_Tick: TypeAlias = tuple[Code, bool | Unknown, bool | None]
+
+
+def _is_blank(ticks: list[_Tick]) -> bool | None:
+    """No entry in any box, nor a missing code; None where some box says nothing."""
+    entries = (True, _MISSING_CODE, _BAD_CHOICE)
+    if any(value in entries for _choice, value, _is_blank in ticks):
+        return False
+    return None if any(is_blank is None for _choice, _value, is_blank in ticks) else True
+
+
+def _is_filled(ticks: list[_Tick]) -> bool | Unknown:
+    """Something ticked; an empty cell is no tick, other doubts than a closed form come first."""
+    if any(value is True for _choice, value, _is_blank in ticks):
+        return True
+    doubts = [v for _choice, v, is_blank in ticks if isinstance(v, Unknown) and not is_blank]
+    others = [doubt for doubt in doubts if doubt is not _MISSING]
+    return next(iter((*others, *doubts)), False)

@@ -79,9 +79,9 @@ def _hidden(rule: Rule, row: Row, own: Reading) -> RuleResult:
 
 
 def _is_empty(reading: Reading) -> bool:
-    """No entry at all: blank, or nothing ticked."""
+    """No entry at all: blank, or nothing ticked, not even a missing code."""
     if isinstance(reading.value, Items):
-        return not reading.value.known
+        return not reading.value.known and reading.is_blank is not False
     is_unticked_box = reading.value is False and text_of(reading.raw) in {"0", ""}
     if is_unticked_box and "___" in reading.name:
         return True
@@ -154,6 +154,7 @@ def _result(
         severity=rule.severity,
         reason=reason,
         readings=(*readings, own),
+        types=rule.types,
     )
 
 

@@ -135,7 +135,10 @@ def blank(expr: Expr) -> Node:
 
 
 def _doubt(value: Value) -> Value:
-    return value.maybes[0][1] if isinstance(value, Items) and value.maybes else value
+    if not isinstance(value, Items) or not value.maybes:
+        return value
+    doubts = [doubt for _item, doubt in value.maybes]
+    return next((doubt for doubt in doubts if doubt.reason is not Reason.MISSING), doubts[0])
 
 
 def _is_blank_value(value: Value) -> Value:

@@ -28,11 +28,11 @@ def check_limits(logic: Any) -> None:
         node, depth, is_arguments = stack.pop()
         if isinstance(node, dict):
             depth += 1
-            size += 2 + sum(_text_size(str(key)) + 2 for key in node)
+            size += 1 + max(1, sum(_text_size(str(key)) + 2 for key in node))
             stack.extend((child, depth, True) for child in node.values())
         elif isinstance(node, list | tuple):
             depth += 0 if is_arguments else 1
-            size += 2 + len(node)
+            size += 1 + max(1, len(node))
             if size <= MAX_BYTES:
                 stack.extend((child, depth, False) for child in node)
         else:
@@ -49,9 +49,9 @@ def _scalar_size(node: Any) -> int:
     if isinstance(node, str):
         return _text_size(node)
     if isinstance(node, _SCALARS):
-        return 5
+        return len(json.dumps(node))
     if isinstance(node, int):
-        return 1 + node.bit_length() // 3 if node.bit_length() <= _MAX_INT_BITS else MAX_BYTES + 1
+        return len(str(node)) if node.bit_length() <= _MAX_INT_BITS else MAX_BYTES + 1
     raise RuleError(
         _("A rule holds JSON only; found a value of type %(type)s.") % {"type": type(node).__name__}
     )

@@ -9,14 +9,17 @@ ordered only as the number or date that the other side is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engines.rules import parse
-from engines.rules.compare import contains, equal, less, to_moment
+from engines.rules.arithmetic import to_number
+from engines.rules.compare import contains, equal, less, to_clock, to_moment
 from engines.rules.compiler import BROKEN, Compiler, operator
 from engines.rules.convert import text_of
 from engines.rules.expression import NOT_EXPORTED, Expr, Node, Scope, Type, blank, constant
+from engines.rules.record import Record
 from engines.rules.text import translate as _
 from engines.rules.values import Items, Reason, Unknown, Value
 
@@ -118,20 +121,34 @@ def _adapt(compiler: Compiler, a: Expr, b: Expr, path: str, *, ordering: bool) -
     if len(compiler.problems) == count and not _can_compare(a, b, ordering=ordering):
         message = _("Values of type “%(a)s” and “%(b)s” can't be compared.")
         compiler.problem(path, message % {"a": a.type, "b": b.type})
-    return a, b
+    return _read_as(compiler, a, b.type), _read_as(compiler, b, a.type)
+
+
+_READERS: dict[Type, Callable[[Record, Value], Value]] = {
+    Type.NUMBER: to_number,
+    Type.DATE: to_moment,
+    Type.TIME: to_clock,
+}
+
+
+def _read_as(compiler: Compiler, expr: Expr, type_: Type) -> Expr:
+    """Text beside a number, date or time of day is one itself, whether or not that one is known."""
+    read = _READERS.get(type_)
+    if read is None or expr.type not in {Type.TEXT, Type.RAW}:
+        return expr
+    compiler.note_type(expr, type_)
+    node = expr.node
+    return replace(expr, node=lambda scope: read(scope.record, node(scope)))
 
 
 def _literal_beside(
     compiler: Compiler, literal: Expr, other: Expr, path: str, *, ordering: bool
 ) -> Expr:
     value = literal.literal
-    if other.type is Type.FLAG and str(value).lower() in {"0", "1", "true", "false"}:
-        truth = str(value).lower() in {"1", "true"}
-        return constant(truth, Type.FLAG, truth)
-    if other.type is Type.FLAG or (other.type is Type.CODE and isinstance(value, bool)):
-        return _not_a_value(compiler, literal, other, path)
+    if other.type is Type.FLAG:
+        return _flag_beside(compiler, literal, other, path, ordering=ordering)
     if other.type is Type.CODE:
-        return _code_beside(compiler, literal, other, path)
+        return _code_beside(compiler, literal, other, path, ordering=ordering)
     if not isinstance(value, str):
         return literal
     if other.type is Type.NUMBER:
@@ -146,13 +163,31 @@ def _literal_beside(
     return _text_beside_text(compiler, literal, path, ordering=ordering)
 
 
-def _code_beside(compiler: Compiler, literal: Expr, other: Expr, path: str) -> Expr:
-    column = other.column
-    is_code = column is not None and str(literal.literal) in column.choices
-    is_number = not literal.is_text_literal or parse.exact(literal.literal) is not None
-    if not is_code and other.has_numeric_codes != is_number:
+def _flag_beside(
+    compiler: Compiler, literal: Expr, other: Expr, path: str, *, ordering: bool
+) -> Expr:
+    """0, 1, true or false, however they are written; beside a field's order they are numbers."""
+    text = str(literal.literal).lower()
+    number = parse.exact({"true": "1", "false": "0"}.get(text, text))
+    if number is None or number not in {0, 1}:
         return _not_a_value(compiler, literal, other, path)
-    return literal
+    if ordering and other.column is not None:
+        return constant(number, Type.NUMBER, number)
+    return constant(number == 1, Type.FLAG, number == 1)
+
+
+def _code_beside(
+    compiler: Compiler, literal: Expr, other: Expr, path: str, *, ordering: bool
+) -> Expr:
+    """A code, or what could be one: a number where some codes are, other text where some are not."""
+    codes = other.column.choices if other.column else {}
+    number = parse.exact(str(literal.literal))
+    could_be = any((parse.exact(code) is None) is (number is None) for code in codes)
+    is_code = str(literal.literal) in codes
+    if isinstance(literal.literal, bool) or not (is_code or could_be):
+        return _not_a_value(compiler, literal, other, path)
+    is_number = ordering and number is not None
+    return constant(number, Type.NUMBER, number) if is_number else literal
 
 
 def _text_beside_text(compiler: Compiler, literal: Expr, path: str, *, ordering: bool) -> Expr:
@@ -186,6 +221,8 @@ def _can_compare(a: Expr, b: Expr, *, ordering: bool) -> bool:
         return not ordering or not types & {Type.LIST, Type.NULL}
     if not ordering:
         return len(types) == 1 or types in _EQUATABLE
+    if types == {Type.FLAG}:
+        return a.column is not None is not b.column
     if not _has_ordered_codes(a) or not _has_ordered_codes(b):
         return False
     if len(types) == 1:
@@ -278,14 +315,13 @@ def _one_of(compiler: Compiler, needle: Expr, items: Sequence[Expr], path: str) 
     value_of = needle.node
 
     def evaluate(scope: Scope) -> Value:
-        result: Value = False
-        for node in nodes:
-            value = node(scope)
-            if value is True:
-                return True
-            if isinstance(value, Unknown) and result is False:
-                result = value
-        return value_of(scope) if not nodes and isinstance(value_of(scope), Unknown) else result
+        answers = [node(scope) for node in nodes]  # all: an impossible item fails behind a match
+        if True in answers:
+            return True
+        doubts = [answer for answer in answers if isinstance(answer, Unknown)]
+        if not nodes and isinstance(value_of(scope), Unknown):
+            return value_of(scope)
+        return doubts[0] if doubts else False
 
     return evaluate
 

@@ -73,11 +73,17 @@ def build_in_window(compiler: Compiler, arguments: Sequence[Any], path: str) -> 
     day 0 is refused (contracts.md, visit_window).
     """
     date_node, anchor_node = _dates(compiler, arguments[:2], path)
-    exprs = compiler.compile_all(arguments[2:], f"{path}/plan")
-    numbers = [compiler.as_number(expr, path).node for expr in exprs]
+    exprs = [
+        compiler.as_number(expr, path)
+        for expr in compiler.compile_all(arguments[2:], f"{path}/plan")
+    ]
+    numbers = [expr.node for expr in exprs]
     anchor_is_day = compiler.context.anchor_is_day
     if anchor_is_day == 1 and exprs[0].literal == 0:
         return compiler.problem(f"{path}/2", _("There is no Day 0 when the anchor is Day 1."))
+    for index, expr in enumerate(exprs[1:], start=3):
+        if isinstance(expr.literal, Decimal) and expr.literal < 0:
+            return compiler.problem(f"{path}/{index}", _negative_span())
 
     def evaluate(scope: Scope) -> Value:
         values = [to_number(scope.record, node(scope)) for node in numbers]
@@ -103,7 +109,11 @@ def _whole(values: Sequence[Any]) -> tuple[int, int, int] | Unknown:
         if value != value.to_integral_value() or abs(value) > 1_000_000:
             return Unknown(None, _("A window is counted in whole days."))
     day, minus, plus = (int(value) for value in values)
-    return day, minus, plus
+    return Unknown(None, _negative_span()) if minus < 0 or plus < 0 else (day, minus, plus)
+
+
+def _negative_span() -> str:
+    return _("The days before and after a planned day can't be negative.")
 
 
 def _is_in_window(

@@ -21,7 +21,6 @@ from engines.rules.text import translate as _
 from engines.rules.values import Items, Moment, Range, Unknown, Value
 
 _MAX_DIGITS = 20
-_WHOLE_PLACES = "The number of decimals must be a whole number."
 _BINARY: dict[str, Callable[..., Number]] = {
     "+": arithmetic.add,
     "-": arithmetic.subtract,
@@ -124,10 +123,11 @@ def _date_extreme(scope: Scope, choose: Callable[..., Any], values: list[Value])
 @operator("round_half_up", least=1, most=2)
 def build_round(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
     """Rounded to so many decimals (none named: 0), half away from zero."""
-    value, digits = compiler.compile_all([*arguments, 0][:2], path)
+    exprs = compiler.compile_all([*arguments, 0][:2], path)
+    value, digits = (compiler.as_number(e, f"{path}/{i}") for i, e in enumerate(exprs))
     if digits.is_literal and _places(digits.literal) is None:
-        return compiler.problem(f"{path}/1", _(_WHOLE_PLACES))
-    nodes = [compiler.as_number(e, f"{path}/{i}").node for i, e in enumerate((value, digits))]
+        return compiler.problem(f"{path}/1", _whole_places())
+    nodes = [value.node, digits.node]
 
     def evaluate(scope: Scope) -> Value:
         return compute(_rounded, *[to_number(scope.record, node(scope)) for node in nodes])
@@ -140,8 +140,12 @@ def _rounded(value: Decimal | Range, digits: Decimal | Range) -> Number:
         return Unknown(digits.reason)
     places = _places(digits)
     if places is None:
-        return Unknown(None, _(_WHOLE_PLACES))
+        return Unknown(None, _whole_places())
     return arithmetic.round_half_up(value, places)
+
+
+def _whole_places() -> str:
+    return _("The number of decimals must be a whole number.")
 
 
 def _places(digits: Any) -> int | None:

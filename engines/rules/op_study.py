@@ -47,10 +47,13 @@ def variable(compiler: Compiler, name: Any, path: str) -> Expr:
 
 @operator("across_events", least=2, most=2)
 def build_across_events(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
-    """The expression on that event's base row of the same record; no such row: not exported."""
+    """The expression on that event's base row of the same record; no such row: not exported.
+
+    An event the study does not have is refused on saving; a rule that is there is run.
+    """
     event = compiler.as_text_literal(compiler.compile(arguments[0], f"{path}/0"), f"{path}/0")
     mapping = compiler.context.forms_by_event
-    if event and mapping and event not in mapping:
+    if compiler.is_saving and event and mapping and event not in mapping:
         compiler.problem(f"{path}/0", _("Unknown event “%(name)s”.") % {"name": event})
     outer, compiler.event = compiler.event, event
     inner = compiler.compile(arguments[1], f"{path}/1")

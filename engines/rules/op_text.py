@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ from engines.rules.compiler import Compiler, operator
 from engines.rules.convert import text_of
 from engines.rules.errors import RuleError
 from engines.rules.expression import NOT_EXPORTED, Expr, Node, Scope, Type
-from engines.rules.pattern import compile_pattern
+from engines.rules.pattern import Pattern, compile_pattern
 from engines.rules.text import translate as _
 from engines.rules.values import Items, Reason, Unknown, Value, plain
 
@@ -104,22 +104,50 @@ def _index(number: Any) -> int:
 
 @operator("matches", least=2, most=2)
 def build_matches(compiler: Compiler, arguments: Sequence[Any], path: str) -> Expr:
-    """The whole value matches the pattern; see `pattern` for what a pattern may contain."""
-    [text] = _text_nodes(compiler, arguments[:1], path)
-    if not isinstance(arguments[1], str):
-        return compiler.problem(f"{path}/1", _("A text in quotes is needed here."))
-    try:
-        pattern = compile_pattern(str(arguments[1]))
-    except RuleError as error:
-        return compiler.problem(f"{path}/1", str(error))
+    """The whole value matches the pattern; see `pattern` for what a pattern may contain.
 
+    A written pattern is checked at once; one that is computed or read is when it is there.
+    """
+    [text] = _text_nodes(compiler, arguments[:1], path)
+    if isinstance(arguments[1], str):
+        return _matches_written(compiler, text, arguments[1], f"{path}/1")
+    pattern = compiler.compile(arguments[1], f"{path}/1")
+    if pattern.type not in {Type.TEXT, Type.RAW, Type.ANY}:
+        return compiler.problem(f"{path}/1", _("A text is needed here."))
+    return Expr(_matches(text, _computed(_entered(pattern))), Type.FLAG)
+
+
+def _matches_written(compiler: Compiler, text: Node, written: str, path: str) -> Expr:
+    try:
+        pattern = compile_pattern(written)
+    except RuleError as error:
+        return compiler.problem(path, str(error))
+    return Expr(_matches(text, lambda _scope: pattern), Type.FLAG)
+
+
+def _computed(node: Node) -> Callable[[Scope], Pattern | Unknown]:
+    def evaluate(scope: Scope) -> Pattern | Unknown:
+        written = node(scope)
+        if isinstance(written, Unknown):
+            return written
+        try:
+            return compile_pattern(str(written))
+        except RuleError:  # its message repeats the pattern, which may be a patient's data
+            return Unknown(None, _("The pattern is not supported."))
+
+    return evaluate
+
+
+def _matches(text: Node, pattern_of: Callable[[Scope], Pattern | Unknown]) -> Node:
     def evaluate(scope: Scope) -> Value:
-        value = text(scope)
+        value, pattern = text(scope), pattern_of(scope)
         if isinstance(value, Unknown):
             return value
+        if isinstance(pattern, Unknown):
+            return pattern
         try:
             return pattern.fullmatch(str(value))
         except RuleError as error:
             return Unknown(None, str(error))
 
-    return Expr(evaluate, Type.FLAG)
+    return evaluate

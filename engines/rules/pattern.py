@@ -11,6 +11,7 @@ only (a full-width digit in an identifier is a typing error), `\\w` includes Chi
 from __future__ import annotations
 
 import functools
+import re
 import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,10 +20,11 @@ from typing import TypeAlias
 from engines.rules.errors import RuleError
 from engines.rules.text import translate as _
 
-_MAX_PATTERN, _MAX_STATES, _MAX_REPEAT, _MAX_NESTING = 1_000, 500, 200, 30
-_MAX_CACHED, _MAX_WORK = 2_000, 2_000_000
+_MAX_PATTERN, _MAX_STATES, _MAX_REPEAT, _MAX_NESTING = 1_000, 2_500, 1_000, 30
+_MAX_REMEMBERED, _MAX_WORK = 200_000, 2_000_000
 
 Test: TypeAlias = Callable[[str], bool]
+_COUNT = re.compile("[0-9]{1,4}")
 _HEX_DIGITS = {"x": 2, "u": 4}
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 _CLASSES: dict[str, Test] = {
@@ -54,6 +56,7 @@ class Pattern:
         start = build(self._add, 0)
         self._first = self._closure({start}, at_start=True)
         self._seen: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+        self._remembered = 0
 
     def fullmatch(self, text: str) -> bool:
         """Whether the whole of `text` matches; RuleError when it would take seconds to tell."""
@@ -82,9 +85,12 @@ class Pattern:
             state = self._states[index]
             if state.test is not None and state.test(character):
                 targets.update(state.nexts)
-        if len(self._seen) >= _MAX_CACHED:
+        following = self._closure(targets)
+        self._remembered += len(following) + 1
+        if self._remembered > _MAX_REMEMBERED:  # in states: that is what takes the memory
             self._seen.clear()
-        following = self._seen[current, character] = self._closure(targets)
+            self._remembered = 0
+        self._seen[current, character] = following
         return following
 
     def _closure(
@@ -236,8 +242,8 @@ class _Parser:
             return None
         end = self._text.find("}", self._at)
         low, comma, high = self._text[self._at + 1 : max(end, 0)].partition(",")
-        numbers = [int(part) for part in (low, high) if part.isdigit() and len(part) < 4]
-        is_valid = low.isdigit() and len(numbers) == (2 if high else 1)
+        numbers = [int(part) for part in (low, high) if _COUNT.fullmatch(part)]
+        is_valid = low != "" and len(numbers) == (2 if high else 1)
         if end < 0 or not is_valid or max(numbers) > _MAX_REPEAT or numbers[0] > numbers[-1]:
             raise self._error()
         self._at = end + 1

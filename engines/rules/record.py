@@ -142,8 +142,9 @@ def _name(value: Any) -> str | None:
 
 
 def _instance(value: Any) -> int | None:
-    text = convert.text_of(value)
-    return int(text) if text and text.isdigit() and len(text) <= _MAX_INSTANCE_DIGITS else None
+    text = convert.text_of(value) or ""
+    is_number = text.isascii() and text.isdigit()  # "²" is a digit, too
+    return int(text) if is_number and len(text) <= _MAX_INSTANCE_DIGITS else None
 
 
 def items(values: Sequence[Value]) -> Items:

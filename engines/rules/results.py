@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from dataclasses import field as default
 from enum import StrEnum
 from typing import Any
 
+from engines.rules import parse
 from engines.rules.convert import Reading
-from engines.rules.values import Reason
+from engines.rules.expression import Type
+from engines.rules.values import Reason, Unknown, Value
+
+_PARSERS: dict[Type, Callable[[str], Value]] = {
+    Type.NUMBER: parse.number,
+    Type.DATE: parse.moment,
+    Type.TIME: parse.clock,
+}
 
 
 class Outcome(StrEnum):
@@ -26,7 +35,8 @@ class RuleResult:
     """One rule on one row, in the shape of contracts.md.
 
     `field` is the rule's, except for applicability_unknown: there it names the undecided field.
-    `readings` are what the rule read; `detail` shows them, made when it is asked for.
+    `readings` are what the rule read, `types` what it took text for; `detail` shows both, made when
+    it is asked for.
     """
 
     rule: str
@@ -40,16 +50,27 @@ class RuleResult:
     severity: str
     reason: Reason | None = None
     readings: tuple[Reading, ...] = default(default=(), repr=False, compare=False)
+    types: Mapping[str, Type] = default(default_factory=dict, repr=False, compare=False)
 
     @property
     def detail(self) -> list[dict[str, Any]]:
         """Every var with its raw value, label, converted value and place; each place once."""
         entries = {(reading.name, reading.place): reading for reading in self.readings}
-        return [reading.as_detail() for reading in entries.values()]
+        typed = (_taken(entry, self.types.get(entry.name)) for entry in entries.values())
+        return [reading.as_detail() for reading in typed]
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON, in the order of contracts.md."""
         return {name: getattr(self, name) for name in _KEYS}
+
+
+def _taken(reading: Reading, type_: Type | None) -> Reading:
+    """A text as what the rule took it for."""
+    parser = None if type_ is None else _PARSERS.get(type_)
+    if parser is None or not isinstance(reading.value, str):
+        return reading
+    value = parser(reading.value)
+    return replace(reading, value=Unknown(Reason.TYPE_MISMATCH) if value is None else value)
 
 
 _KEYS = (

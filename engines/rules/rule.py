@@ -13,7 +13,7 @@ from engines.rules.arithmetic import truth
 from engines.rules.compiler import Compiler, Problem
 from engines.rules.context import Column, StudyContext
 from engines.rules.errors import RuleError
-from engines.rules.expression import Expr, Node
+from engines.rules.expression import Expr, Node, Type
 from engines.rules.limits import check_limits
 from engines.rules.text import translate as _
 
@@ -33,14 +33,19 @@ class Rule:
     reads: tuple[tuple[str, str | None], ...]
     column: Column
     logic: Any
+    types: Mapping[str, Type]
 
 
 def rule_key(rule: Mapping[str, Any]) -> str:
     """A rule's identity: its `id`, else the hash of its logic (decisions.md)."""
-    if rule.get("id") not in {None, ""}:
+    if _is_name(rule.get("id")) and rule["id"] != "":
         return str(rule["id"])
     text = json.dumps(rule.get("logic"), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def rule_list(source: Any) -> list[Any]:
@@ -51,12 +56,16 @@ def rule_list(source: Any) -> list[Any]:
     return list(rules)
 
 
-def compile_rule(rule: Any, path: str, context: StudyContext) -> tuple[Rule | None, list[Problem]]:
+def compile_rule(
+    rule: Any, path: str, context: StudyContext, *, is_saving: bool = False
+) -> tuple[Rule | None, list[Problem]]:
     """The rule, or None and why it is refused; `path` is where it stands for the messages."""
-    compiler = Compiler(context)
+    compiler = Compiler(context, is_saving=is_saving)
     if not isinstance(rule, Mapping) or not isinstance(rule.get("field"), str):
         compiler.problem(path, _("A rule is an object with “field”, “logic” and “message”."))
         return None, compiler.problems
+    if rule.get("id") is not None and not _is_name(rule["id"]):
+        compiler.problem(f"{path}/id", _("The id of a rule is a text or a number."))
     column = context.column(rule["field"])
     if column is None:
         message = _("“%(name)s” is not a column of the data dictionary.")
@@ -71,7 +80,8 @@ def compile_rule(rule: Any, path: str, context: StudyContext) -> tuple[Rule | No
     reads = tuple(compiler.reads)
     message = str(rule.get("message") or "")
     key, logic = rule_key(rule), rule["logic"]
-    return Rule(key, rule["field"], message, str(severity), node, reads, column, logic), []
+    types = compiler.types
+    return Rule(key, rule["field"], message, str(severity), node, reads, column, logic, types), []
 
 
 def part_of(rule: Rule, logic: Any, context: StudyContext) -> Rule | None:

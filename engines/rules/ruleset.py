@@ -19,8 +19,9 @@ Key = TypeVar("Key")
 
 
 def validate_rules(rules: Sequence[Any], context: StudyContext) -> list[Problem]:
-    """Every reason to refuse these rules, in rule order; empty when they may be saved and run."""
-    return [problem for rule in _compile_each(rules, context) for problem in rule[1]]
+    """Every reason not to save these rules, in rule order; empty when they may be saved and run."""
+    compiled = _compile_each(rules, context, is_saving=True)
+    return [problem for _rule, problems in compiled for problem in problems]
 
 
 def compile_rule_set(rules: Sequence[Any], context: StudyContext) -> RuleSet:
@@ -33,9 +34,12 @@ def compile_rule_set(rules: Sequence[Any], context: StudyContext) -> RuleSet:
 
 
 def _compile_each(
-    rules: Sequence[Any], context: StudyContext
+    rules: Sequence[Any], context: StudyContext, *, is_saving: bool = False
 ) -> list[tuple[Rule | None, list[Problem]]]:
-    return [compile_rule(rule, f"rules/{index}", context) for index, rule in enumerate(rules)]
+    return [
+        compile_rule(rule, f"rules/{index}", context, is_saving=is_saving)
+        for index, rule in enumerate(rules)
+    ]
 
 
 class RuleSet:

@@ -1,8 +1,9 @@
 """Standard JSON Logic as closures: the semantics of json-logic-js 2.0.5, nothing else.
 
 Every operator of a rule is resolved when it is compiled, so an unknown one is refused even in a
-branch that is never reached (a listed deviation, contracts.md). `log` prints data and `method`
-runs code in other libraries: here both are unknown. Paths walk dicts, lists and strings only.
+branch that is never reached (a listed deviation, contracts.md). `method` runs code in other
+libraries: here it is unknown. `log` gives its argument back and prints nothing: it would be data of
+patients. Paths walk dicts, lists and strings only.
 """
 
 from __future__ import annotations
@@ -319,6 +320,7 @@ _EAGER: dict[str, Callable[..., Any]] = {
     "cat": lambda *values: js.join(values),
     "substr": _substr,
     "merge": _merge,
+    "log": lambda a=UNDEFINED, *_: a,
 }
 _WITH_DATA = {lookup, _missing, _missing_some}
 

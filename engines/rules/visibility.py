@@ -6,10 +6,11 @@ import re
 from decimal import Decimal
 
 from engines.rules import convert
-from engines.rules.branching import Open, Operand, parse_logic, truth
+from engines.rules.branching import parse_logic
 from engines.rules.context import Kind, checkbox_column
 from engines.rules.convert import Reading
 from engines.rules.errors import RuleError
+from engines.rules.operands import Open, Operand, truth
 from engines.rules.record import Row
 from engines.rules.values import Moment, Range, Reason, Unknown
 
@@ -30,7 +31,8 @@ def branching_names(text: str) -> list[str]:
 def visibility(row: Row, field_name: str) -> Visibility:
     """(True shown / False hidden / None undecided, the field that leaves it undecided).
 
-    Logic outside the known subset leaves the field itself undecided, whatever it holds.
+    Logic outside the known subset, or about a smart variable that is not known, leaves the field
+    itself undecided, whatever it holds.
     """
     known = row.visibility.get(field_name)
     if known is None:
@@ -51,7 +53,10 @@ def _decide(row: Row, field_name: str) -> Visibility:
     if not isinstance(shown, Open):
         return shown, ""
     is_shown_by_itself = shown.cause == field_name and row.read(field_name).is_blank is False
-    return (True, "") if is_shown_by_itself else (None, shown.cause)
+    if is_shown_by_itself:
+        return True, ""
+    is_smart_variable = "-" in shown.cause  # [current-instance] is nothing to fill in
+    return None, field_name if is_smart_variable else shown.cause
 
 
 class _Lookup:
@@ -80,8 +85,9 @@ class _Lookup:
 
 def _operand(row: Row, name: str, reading: Reading) -> Operand:
     value = reading.value
-    is_bounded = isinstance(value, Range) or (isinstance(value, Moment) and value.is_partial)
-    if reading.forced is not None or is_bounded:
+    if isinstance(value, Range) or (isinstance(value, Moment) and value.is_partial):
+        return Open(name, bounds=value)
+    if reading.forced is not None:
         return Open(name)
     if isinstance(value, Unknown):
         if reading.is_blank:

@@ -13,12 +13,20 @@ from projects.models import Project
 from skills.validation import validate
 
 
+class RecordId(Text):
+    """A subject's number, as an order names it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        """Of at most 100 characters, as the tables keep it."""
+        super().__init__(**{"max_length": 100} | kwargs)
+
+
 class StartSerializer(serializers.Serializer):
     """An order: which workflow on which subject."""
 
     project = Text()
     skill_type = Text(default="qc_process")
-    record_id = Text(max_length=100)
+    record_id = RecordId()
 
 
 class DryRunSerializer(serializers.Serializer):
@@ -27,7 +35,7 @@ class DryRunSerializer(serializers.Serializer):
     project = Text()
     skill_type = Text(required=False)
     config = Json(required=False)
-    record_id = Text(max_length=100)
+    record_id = RecordId()
     ask_llm = Flag(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +94,7 @@ class StartBatchSerializer(serializers.Serializer):
     project = Text()
     skill_type = Text(default="qc_process")
     record_ids = serializers.ListField(
-        child=Text(max_length=100), required=False, min_length=1, max_length=10_000
+        child=RecordId(), required=False, min_length=1, max_length=10_000
     )
     all = Flag(default=False)
     cap = Number(default=CAP, min_value=1, max_value=MAX_CAP)
@@ -96,6 +104,25 @@ class StartBatchSerializer(serializers.Serializer):
         if ("record_ids" in attrs) == attrs["all"]:
             raise serializers.ValidationError(_("Give record_ids or all, one of them."))
         return attrs
+
+
+class DecisionSerializer(serializers.Serializer):
+    """A decision: the hash of what was shown, and why."""
+
+    reason = Text(allow_blank=True, default="", max_length=2000)
+    seen = Text()
+
+
+class ReasonSerializer(serializers.Serializer):
+    """Why."""
+
+    reason = Text(allow_blank=True, default="", max_length=2000)
+
+
+class ResolutionSerializer(serializers.Serializer):
+    """What was done about a finding."""
+
+    resolution = Text(max_length=2000)
 
 
 class BatchStartedSerializer(serializers.Serializer):

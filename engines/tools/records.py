@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from engines.tools import notes
 from engines.tools.context import ToolContext
-from engines.tools.fields import FieldNames
-from engines.tools.results import Fact, Status, ToolResult
+from engines.tools.fields import FieldNames, Resolved, telling_words
+from engines.tools.reading import MOST_TEXT as MOST_TEXT
+from engines.tools.reading import Pair, Reading, named_by, where
+from engines.tools.repeating import counted, groups_of
+from engines.tools.results import MORE, Fact, Group, Status, ToolResult
 from integrations.identifiers import identifies
-from projects.display import DisplayRow, DisplayValue, display_rows
 from projects.records import RecordData, read_record
 
 NAME = "read_clinical_data"
 MOST_VALUES = 60
 OVERVIEW = 24
-MOST_TEXT = 400
 
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
@@ -25,11 +27,11 @@ def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> To
     record_id = str(arguments["record_id"]).strip()
     names = FieldNames(context.metadata, context.aliases)
     asked = arguments.get("fields") or ()
-    wanted, advice = _wanted(names, asked)
+    wanted, strange = _wanted(names, asked)
     data = read_record(project=context.project, record_id=record_id, member=context.member)
     if data is None:
         return ToolResult(NAME, Status.NOT_FOUND, not_found())
-    return describe(context, names, data, wanted if asked else None, advice)
+    return describe(context, names, data, wanted if asked else None, strange)
 
 
 def not_found() -> str:
@@ -37,10 +39,11 @@ def not_found() -> str:
     return _("There is no such subject, or you have no right to see it. Please check the number.")
 
 
-def _wanted(names: FieldNames, asked: Sequence[str]) -> tuple[list[str], list[str]]:
+def _wanted(names: FieldNames, asked: Sequence[str]) -> tuple[list[str], list[Resolved]]:
+    """Fields, and the names that are none."""
     resolved = [names.resolve(str(name)) for name in asked]
     wanted = [field for item in resolved for field in item.fields]
-    return list(dict.fromkeys(wanted)), [item.advice for item in resolved if not item.fields]
+    return list(dict.fromkeys(wanted)), [item for item in resolved if not item.fields]
 
 
 def describe(
@@ -48,58 +51,96 @@ def describe(
     names: FieldNames,
     data: RecordData,
     wanted: Sequence[str] | None,
-    advice: Sequence[str] = (),
+    strange: Sequence[Resolved] = (),
 ) -> ToolResult:
-    """A reading as a result; `wanted` None: an overview, []: nothing that was asked for exists."""
-    every = list(_values(context, display_rows(context.metadata, data.rows)))
-    is_overview, wanted = wanted is None, wanted or ()
-    shown = _overview(every) if is_overview else [p for p in every if p[1].field in wanted]
-    notes = [*advice, *_notes(context, data, wanted, {value.field for _row, value in shown})]
-    cut = not is_overview and len(shown) > MOST_VALUES
-    shown = shown[:MOST_VALUES]
-    facts = tuple(_fact(context, names, data.record_id, row, value) for row, value in shown)
-    complete = data.complete and not cut
-    body: dict[str, Any] = {
-        "record_id": data.record_id,
-        "values": _grouped(shown),
-        "读取时间": context.clock(data.read_at),
-    }
+    """A reading as a result; `wanted` None: an overview, []: nothing that was asked for exists.
+
+    A name that is no field (`strange`) may be a value: 皮疹 is an adverse event.
+    """
+    secrets = _secrets(context, data)
+    context.gate.learn(secrets)
+    reading = Reading(context, names, data)
+    told = {item.asked: reading.fields_with(item.asked) for item in strange}
+    advice = [_advice(context, item) for item in strange if not told[item.asked]]
+    if wanted is None:
+        spoken = (reading.fields_with(word) for word in telling_words(context.question))
+        wanted = [name for fields in spoken for name in fields] or None
+    if wanted is None:
+        return _result(reading, _overview(reading.values), [], (), [], secrets)
+    wanted = list(dict.fromkeys([*wanted, *(name for fields in told.values() for name in fields)]))
+    groups = groups_of(reading, wanted)
+    named = named_by(context.metadata)
+    columns = {name for group in groups for name, _label in group.columns}
+    fields = {*wanted, *columns, *(named[group.form] for group in groups)}
+    shown = [pair for pair in reading.values if pair[1].field in fields]
+    return _result(reading, shown, groups, wanted, advice, secrets)
+
+
+def _advice(context: ToolContext, item: Resolved) -> str:
+    if notes.is_withheld(item.asked, context.gate):
+        return notes.withheld(item.asked)
+    return item.advice
+
+
+def _result(
+    reading: Reading,
+    shown: list[Pair],
+    groups: Sequence[Group],
+    wanted: Sequence[str],
+    advice: Sequence[str],
+    secrets: tuple[str, ...],
+) -> ToolResult:
+    context, data = reading.context, reading.data
+    cut, shown = len(shown) > MOST_VALUES, shown[:MOST_VALUES]
+    facts = tuple(reading.fact(row, value) for row, value in shown)
+    found = {value.field for _row, value in shown}
+    about = list(notes.of_fields(context, data, wanted, found))
+    must = (*advice, *(note.text for note in about if note.must))
+    rest = tuple(note.text for note in about if not note.must)
+    complete = data.complete and not (cut and wanted)
+    body = _body(reading, shown, groups, (*must, *rest))
     if not complete:
         body["完整"] = False
-    if notes:
-        body["说明"] = notes
-    if len(shown) < len(every) and is_overview:
-        body["其他"] = _("more values were not read out")
+    if not (wanted or advice) and len(shown) < len(reading.values):
+        body[MORE] = _("more values were not read out")
+    plain = [fact for fact in facts if not any(fact in e.facts for g in groups for e in g.entries)]
     return ToolResult(
         NAME,
         Status.OK if complete else Status.INCOMPLETE,
         body,
-        facts=facts,
-        blocks=tuple(notes),
-        lines=_lines(data.record_id, facts, notes),
+        facts=(*facts, *(counted(group) for group in groups)),
+        blocks=(*must, *rest),
+        lines=_lines(data.record_id, plain, rest),
+        groups=tuple(groups),
+        unsaid=must,
         sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["读取时间"]},),
         record_ids=(data.record_id,),
-        blank=_blank(names, wanted, facts),
-        secrets=_secrets(context, data),
+        blank=_blank(reading.names, wanted, facts),
+        secrets=secrets,
     )
 
 
-def _values(
-    context: ToolContext, rows: Iterable[DisplayRow]
-) -> Iterator[tuple[DisplayRow, DisplayValue]]:
-    for row in rows:
-        for value in row.values:
-            hidden = value.identifier or context.gate.drops(value.field, value.label)
-            if not hidden and not value.field.endswith("_complete"):
-                yield row, value
+def _body(
+    reading: Reading, shown: Sequence[Pair], groups: Sequence[Group], said: Sequence[str]
+) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "record_id": reading.data.record_id,
+        "values": _grouped(reading, shown),
+        "读取时间": reading.context.clock(reading.data.read_at),
+    }
+    if groups:
+        body["条数"] = {group.label: len(group.entries) for group in groups}
+    if said:
+        body["说明"] = list(said)
+    return body
 
 
 def _overview(
-    every: list[tuple[DisplayRow, DisplayValue]],
-) -> list[tuple[DisplayRow, DisplayValue]]:
+    every: Sequence[Pair],
+) -> list[Pair]:
     """The first value of each field outside of repeating forms, then what repeating forms are named by."""
-    first: dict[str, tuple[DisplayRow, DisplayValue]] = {}
-    named: dict[tuple[str, int | None], tuple[DisplayRow, DisplayValue]] = {}
+    first: dict[str, Pair] = {}
+    named: dict[tuple[str, int | None], Pair] = {}
     for row, value in every:
         if row.instance is None:
             first.setdefault(value.field, (row, value))
@@ -110,73 +151,38 @@ def _overview(
     return [*status, *rest][:OVERVIEW] + list(named.values())[:4]
 
 
-def _notes(
-    context: ToolContext, data: RecordData, wanted: Sequence[str], found: set[str]
-) -> Iterator[str]:
-    """What was asked for and can't be told, with the reason: blank, not exported, an identifier."""
-    missing = {column.partition("___")[0] for column in data.missing_columns}
-    for field in (name for name in wanted if name != context.metadata.record_id_field):
-        label = context.metadata.label(field)
-        if field in context.metadata.identifier_fields or context.gate.drops(field, label):
-            yield _("%(label)s is not shown by the assistant; please look it up in REDCap") % {
-                "label": label
-            }
-        elif field in missing:
-            yield _("%(label)s could not be read") % {"label": label}
-        elif field not in found:
-            yield _("%(label)s is not filled in") % {"label": label}
-
-
 def _blank(names: FieldNames, wanted: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
     found = {fact.field for fact in facts}
     return tuple(n for field in wanted if field not in found for n in names.names.get(field, ()))
 
 
-def _where(row: DisplayRow) -> str:
-    place = row.event_label or row.event
-    if row.instance is None:
-        return place
-    return f"{place} {row.instrument_label or row.instrument} #{row.instance}".strip()
-
-
-def shown_text(value: DisplayValue) -> str:
-    """A value with its unit, long notes cut."""
-    text = value.text if len(value.text) <= MOST_TEXT else f"{value.text[:MOST_TEXT]}…"
-    return f"{text} {value.unit}".strip()
-
-
-def _grouped(shown: Sequence[tuple[DisplayRow, DisplayValue]]) -> dict[str, dict[str, str]]:
+def _grouped(reading: Reading, shown: Sequence[Pair]) -> dict[str, dict[str, str]]:
     grouped: dict[str, dict[str, str]] = {}
     for row, value in shown:
-        place = grouped.setdefault(_where(row), {})
+        place = grouped.setdefault(where(row), {})
         key = value.label if value.label not in place else f"{value.label} ({value.field})"
-        place[key] = shown_text(value)
+        place[key] = reading.text(value)
     return grouped
 
 
-def _fact(
-    context: ToolContext, names: FieldNames, record_id: str, row: DisplayRow, value: DisplayValue
-) -> Fact:
-    choices = context.metadata.choices(value.field)
-    taken = set(value.raw.split(","))
-    return Fact(
-        record_id=record_id,
-        field=value.field,
-        names=(value.label, *names.names.get(value.field, ())),
-        value=shown_text(value),
-        where=_where(row),
-        others=tuple(label for code, label in choices.items() if code not in taken),
-    )
-
-
-def _lines(record_id: str, facts: Sequence[Fact], notes: Sequence[str]) -> tuple[str, ...]:
-    """`P001 入组日期:2026-02-05`; the place is named where a field has several values."""
-    several = {f.field for f in facts if sum(g.field == f.field for g in facts) > 1}
-    lines = []
+def _lines(record_id: str, facts: Sequence[Fact], said: Sequence[str]) -> tuple[str, ...]:
+    """`P001 入组日期:2026-02-05`; a field with several values is one line with their places."""
+    by_field: dict[str, list[Fact]] = {}
     for fact in facts:
-        place = f"({fact.where})" if fact.field in several else ""
-        lines.append(f"{record_id} {fact.names[0]}{place}:{fact.value}")
-    return (*lines, *(f"{record_id} {note}" for note in notes))
+        by_field.setdefault(fact.field, []).append(fact)
+    lines = [f"{record_id} {same[0].names[0]}:{_told(same)}" for same in by_field.values()]
+    return (*lines, *(f"{record_id} {note}" for note in said))
+
+
+def _told(same: Sequence[Fact]) -> str:
+    if len(same) == 1:
+        return same[0].value
+    first = [fact.where.split(" ")[0] for fact in same]
+    short = len(set(first)) == len({fact.where for fact in same}) and "#" not in same[0].where
+    return "、".join(
+        f"{place if short else fact.where} {fact.value}"
+        for place, fact in zip(first, same, strict=True)
+    )
 
 
 def _secrets(context: ToolContext, data: RecordData) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+MORE = "其他"
+"""The key that says of an overview that it is one."""
+
 
 class Status(StrEnum):
     """How a call ended. An incomplete read is never OK."""
@@ -44,12 +47,20 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """A yes-or-no field that the question names, and how many instances say yes."""
+
+    field: str
+    label: str
+    number: int
+
+
+@dataclass(frozen=True)
 class Group:
     """All instances of one repeating form of one subject.
 
     `columns`: the fields that were asked for, with what people call them; `whole`: the form itself was
-    asked for, so that its blanks need no word; `flags`: how many instances say yes to what the question
-    names (`其中严重不良事件 1 条`).
+    asked for, so that its blanks need no word; `flags`: what the question names of them (SAE).
     """
 
     record_id: str
@@ -58,7 +69,7 @@ class Group:
     entries: tuple[Entry, ...]
     columns: tuple[tuple[str, str], ...]
     whole: bool
-    flags: tuple[tuple[str, int], ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,13 +88,13 @@ class ToolResult:
     facts: tuple[Fact, ...] = ()
     blocks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
-    groups: tuple[Group, ...] = ()
-    unsaid: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     record_ids: tuple[str, ...] = ()
     outside_down: bool = False
     blank: tuple[str, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    groups: tuple[Group, ...] = ()
+    unsaid: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from projects.windows import State
 
 NAME = "check_visit_window"
 SOON = 7
+FEW = 2
 TO_COME = (State.OVERDUE, State.DUE, State.NOT_DUE)
 _NEXT = re.compile(r"下一?次|下回|接下来|下个访视|什么时候(?:再)?来|\bnext\b", re.IGNORECASE)
 LISTED = 20
@@ -85,9 +86,9 @@ def _describe(
         blocks=(told,) if told else (),
         lines=(
             *([f"{record.record_id} {name}:{told}"] if told else []),
-            *(line(context, record.record_id, state) for state in states),
-            convention,
+            *(_brief(context, record.record_id, state, len(states)) for state in states),
         ),
+        unsaid=(convention,),
         sources=({"kind": "redcap", "record_id": record.record_id, "read_at": read_at},),
         record_ids=(record.record_id,),
     )
@@ -184,6 +185,13 @@ def describe_state(state: VisitState) -> str:
     return f"{words[state.state]} ({state.reason})" if state.reason else words[state.state]
 
 
+def _brief(context: ToolContext, record_id: str, state: VisitState, number: int) -> str:
+    """Among many, a visit that was done in time is told without its window."""
+    if number > FEW and state.state is State.IN_WINDOW:
+        return f"{record_id} {state.visit} {describe_state(state)} {state.actual}"
+    return line(context, record_id, state)
+
+
 def line(context: ToolContext, record_id: str, state: VisitState) -> str:
     """One visit in one line: `P001 V2 窗口 2026-03-21 ~ 2026-04-04,已在窗口内完成(2026-03-28)`."""
     parts = [f"{record_id} {state.visit}"]
@@ -193,9 +201,13 @@ def line(context: ToolContext, record_id: str, state: VisitState) -> str:
     return " ".join(parts)
 
 
-def plan_result(context: ToolContext) -> ToolResult:
-    """The visit plan itself: "V2 Day 28 -7/+7", for questions about the protocol's windows."""
+def plan_result(context: ToolContext, wanted: Collection[str] = ()) -> ToolResult:
+    """The visit plan itself: "V2 Day 28 -7/+7", for questions about the protocol's windows.
+
+    `wanted`: only these visits; all where it is empty.
+    """
     plan = plan_of(context.project)
+    visits = [v for v in plan.visits if not wanted or v.visit.upper() in wanted]
     convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
     lines = tuple(
         _(
@@ -208,17 +220,22 @@ def plan_result(context: ToolContext) -> ToolResult:
             "plus": visit.plus,
             "anchor": context.metadata.label(visit.anchor_field),
         }
-        for visit in plan.visits
+        for visit in visits
     )
     facts = tuple(
         Fact("", f"plan:{v.visit}", (v.visit, "窗口"), f"{v.day} {v.minus} {v.plus}", v.visit)
-        for v in plan.visits
+        for v in visits
     )
     status = Status.OK if lines else Status.NOT_FOUND
     data = {"访视计划": list(lines), "锚点约定": convention}
-    blocks = (*lines, convention)
     return ToolResult(
-        NAME, status, data, facts=(*facts, _convention(plan)), blocks=blocks, lines=blocks
+        NAME,
+        status,
+        data,
+        facts=(*facts, _convention(plan)),
+        blocks=(*lines, convention),
+        lines=lines,
+        unsaid=(convention,),
     )
 
 
@@ -236,7 +253,7 @@ def due_overview(context: ToolContext) -> ToolResult:
             if state.state in (State.DUE, State.OVERDUE) or near:
                 rows.append((record, state))
     rows.sort(key=lambda pair: (pair[1].state is not State.OVERDUE, pair[1].close or soon))
-    return _overview(context, records, rows)
+    return _overview(context, records, rows, plan)
 
 
 def _compact(rows: Sequence[tuple[RecordData, VisitState]]) -> list[str]:
@@ -255,7 +272,9 @@ def _overview(
     context: ToolContext,
     records: Sequence[RecordData],
     rows: Sequence[tuple[RecordData, VisitState]],
+    plan: VisitPlanSpec,
 ) -> ToolResult:
+    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
     lines = tuple(line(context, record.record_id, state) for record, state in rows[:LISTED])
     summary = _("%(overdue)d visits overdue, %(due)d due, %(soon)d open within %(days)d days") % {
         "overdue": sum(state.state is State.OVERDUE for _r, state in rows),
@@ -271,12 +290,17 @@ def _overview(
         {
             "汇总": summary,
             "今天": context.today.isoformat(),
+            "锚点约定": convention,
             "visits": list(lines),
             "读取时间": read_at,
         },
-        facts=tuple(f for record, state in rows for f in _facts(record.record_id, state)),
+        facts=(
+            *(f for record, state in rows for f in _facts(record.record_id, state)),
+            _convention(plan),
+        ),
         blocks=(summary, context.today.isoformat(), *lines),
         lines=(*_compact(rows), summary),
+        unsaid=(convention,),
         sources=({"kind": "redcap", "what": "visits", "read_at": read_at},),
         record_ids=tuple(dict.fromkeys(record.record_id for record, _state in rows)),
     )

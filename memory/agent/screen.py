@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory.agent import book, clauses, commands
+from memory.agent import book, clauses, commands, own
 from memory.agent.grounding import plain
 from memory.agent.schemas import Schema, current, pattern
 from projects.models import Member
@@ -23,7 +23,10 @@ def personal(text: str, schema: Schema) -> list[str]:
     told = [
         clause.text
         for clause in clauses.split(said)
-        if clause.states and clause.who != "other" and not commands.parse(clause.text)
+        if clause.states
+        and clause.who != "other"
+        and not commands.parse(clause.text)
+        and not own.is_study_rule(clause.text)
     ]
     cues = [slot.cue for slot in schema.said if slot.cue]
     hits = {clause: sum(bool(pattern(cue).search(clause)) for cue in cues) for clause in told}

@@ -37,6 +37,7 @@ ACTIONS = (
     gettext_noop("Memory proposed in chat"),
     gettext_noop("Weekly report saved"),
     gettext_noop("Run started"),
+    gettext_noop("Alert closed"),
     gettext_noop("Memory line removed for good"),
     gettext_noop("Removed memory line taken back"),
     gettext_noop("Memory proposal accepted"),

@@ -288,5 +288,50 @@ def test_shared_text_leaves_out_lines_about_foreign_subjects(
     )
 
 
-def test_an_address_that_does_not_exist_is_a_404(house: House, login: Login) -> None:
-    assert login("pi").get("/api/v1/secrets/").status_code == 404
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_every_list_can_be_narrowed_to_a_project(resource: str, house: House, login: Login) -> None:
+    client = login("root")
+    of_alpha = expected(house, resource, *range(len(house.rows["ALPHA"][resource])))
+    assert set(listed(client, resource, project="ALPHA")) == of_alpha
+    assert set(listed(client, resource, project=str(house.alpha.pk))) == of_alpha
+    assert listed(client, resource, project="GHOST") == []
+    assert listed(login("crc_a"), resource, project="BETA") == []
+
+
+def test_truth_values_are_true_or_false(house: House, login: Login) -> None:
+    client = login("root")
+    assert len(listed(client, "skills", is_active="true")) == EVERYTHING
+    assert listed(client, "skills", is_active="False") == []
+    assert listed(client, "agent-traces", success="false") == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "query"),
+    [
+        ("skills", {"is_active": "maybe"}),
+        ("agent-traces", {"success": "1"}),
+        ("task-runs", {"status": "completed"}),
+        ("task-runs", {"record_id": "A1\0"}),
+        ("pending-actions", {"task_run": "x"}),
+        ("pending-actions", {"state": "x"}),
+        ("weekly-reports", {"week_number": "x"}),
+        ("skills", {"project": "\0"}),
+    ],
+)
+def test_a_filter_that_means_nothing_is_a_problem(
+    resource: str, query: dict[str, str], house: House, login: Login
+) -> None:
+    answer = login("root").get(f"/api/v1/{resource}/", query)
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert answer.json()["errors"].keys() == query.keys()
+
+
+def test_a_filter_does_not_tell_what_exists(house: House, login: Login) -> None:
+    foreign = house.rows["ALPHA"]["task-runs"][0].pk
+    client = login("crc_b")
+    answers = [
+        client.get("/api/v1/pending-actions/", {"task_run": str(pk)})
+        for pk in (foreign, uuid.uuid4())
+    ]
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1

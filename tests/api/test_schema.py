@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.contrib.admindocs.views import simplify_regex
 from django.core.management import call_command
 
+from iit_manager.api import router
 from tests.api.conftest import House, Login
 
 ACTIONS = {
@@ -49,6 +52,32 @@ def test_lists_are_described_as_they_come(schema: dict[str, Any]) -> None:
         "previous",
         "results",
     }
+
+
+def test_every_address_of_the_api_is_described(schema: dict[str, Any]) -> None:
+    undescribed = {"", "chat/"} | {"schema/", "docs/"}
+    listed = {path.removeprefix("/api/v1/") for path in schema["paths"]}
+    routes = {simplify_regex(str(route.pattern)).lstrip("/") for route in router.urls}
+    routes = {
+        re.sub(r"<(?:pk)>", "{id}", route).replace("<", "{").replace(">", "}") for route in routes
+    }
+    assert routes - undescribed <= listed
+
+
+def test_chat_answers_with_a_reply(schema: dict[str, Any]) -> None:
+    content = schema["paths"]["/api/v1/chat/"]["post"]["responses"]["200"]["content"]
+    name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert schema["components"]["schemas"][name]["properties"].keys() == {
+        "reply",
+        "intents",
+        "record_ids",
+        "conversation_id",
+    }
+
+
+def test_visits_say_what_narrows_them(schema: dict[str, Any]) -> None:
+    named = {one["name"] for one in schema["paths"]["/api/v1/visits/"]["get"]["parameters"]}
+    assert {"project", "record_id", "page"} <= named
 
 
 def test_starting_answers_with_id_and_status(schema: dict[str, Any]) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 
+from projects.models import Project
 from tests.api.conftest import Login
 from tests.api.test_editing import problem
+from tests.house.kit import make_member, make_project
 from tests.support.study import Study
 
 FIELDS = {
+    "project",
     "record_id",
     "visit",
     "anchor_field",
@@ -39,7 +43,7 @@ def test_a_subjects_visits(study: Study, login: Login) -> None:
     rows = content["results"]
     assert content["count"] == len(rows) == study.project.visit_plan.count()
     assert all(row.keys() == FIELDS for row in rows)
-    assert {row["record_id"] for row in rows} == {"P001"}
+    assert {(row["project"], row["record_id"]) for row in rows} == {("LUNG-IIT", "P001")}
     assert {row["visit"] for row in rows} == {
         *study.project.visit_plan.values_list("visit", flat=True)
     }
@@ -68,8 +72,59 @@ def test_absent_and_of_the_other_site_read_the_same(study: Study, login: Login) 
 def test_other_studies_do_not_exist(study: Study, login: Login) -> None:
     problem(login("zhangyi").get("/api/v1/visits/", {"project": "GHOST"}), 404)
     User.objects.create(username="stranger")
-    problem(login("stranger").get("/api/v1/visits/"), 404)
     problem(login("stranger").get("/api/v1/visits/", {"project": "LUNG-IIT"}), 404)
+    assert visits(login, "stranger")["results"] == []
+
+
+def second_study(study: Study, userid: str, plans_visits: bool) -> Project:
+    """Another one of the member, first by its code, over the same REDCap."""
+    first = study.project
+    second = make_project("AAA", redcap_url=first.redcap_url, redcap_token=first.redcap_token)
+    make_member(second, userid, "PI", user=study[userid].user)
+    if plans_visits:
+        second.visit_plan.create(
+            visit="Only", anchor_field="enroll_date", date_field="v2_date", day=8
+        )
+    return second
+
+
+def test_without_a_study_it_is_all_of_the_readers(study: Study, login: Login) -> None:
+    alone = visits(login, "zhangyi", record_id="P001")
+    second_study(study, "zhangyi", plans_visits=False)
+    assert visits(login, "zhangyi", record_id="P001") == alone
+
+
+def test_every_row_says_its_study(study: Study, login: Login) -> None:
+    alone = visits(login, "zhangyi", record_id="P001")
+    second_study(study, "zhangyi", plans_visits=True)
+    both = visits(login, "zhangyi", record_id="P001")
+    assert both["count"] == alone["count"] + 1
+    assert {row["project"] for row in both["results"]} == {"AAA", "LUNG-IIT"}
+    assert visits(login, "zhangyi", record_id="P001", project="LUNG-IIT") == alone
+    assert visits(login, "wanghushi", record_id="P001") == alone
+
+
+def test_a_study_that_cannot_be_read_is_not_left_out(study: Study, login: Login) -> None:
+    second = second_study(study, "zhangyi", plans_visits=True)
+    type(second).objects.filter(pk=second.pk).update(redcap_url="")
+    problem(login("zhangyi").get("/api/v1/visits/"), 503)
+    problem(login("zhangyi").get("/api/v1/visits/", {"project": "AAA"}), 503)
+    assert visits(login, "zhangyi", project="LUNG-IIT")["count"]
+
+
+def test_a_plan_nobody_can_follow_is_said(study: Study, login: Login) -> None:
+    study.project.visit_plan.update(day=0)
+    content = problem(login("zhangyi").get("/api/v1/visits/"), 409)
+    assert content["code"] == "visit_plan"
+    assert "LUNG-IIT" in content["detail"]
+
+
+@pytest.mark.parametrize("record_id", ["\0", "x" * 101])
+def test_what_is_no_subjects_number_is_a_problem(
+    record_id: str, study: Study, login: Login
+) -> None:
+    answer = login("zhangyi").get("/api/v1/visits/", {"record_id": record_id})
+    assert problem(answer, 400)["errors"].keys() == {"record_id"}
 
 
 def test_a_redcap_that_is_away_is_no_empty_list(study: Study, login: Login) -> None:

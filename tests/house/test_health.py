@@ -104,3 +104,5 @@ def test_metrics_are_prometheus_text(client: Client) -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
 def test_only_reading(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405
+    head, get = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (get.status_code, b"")

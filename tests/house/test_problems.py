@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -35,6 +36,9 @@ def problem(error: Exception) -> dict[str, Any]:
         (exceptions.MethodNotAllowed("PUT"), 405, "method_not_allowed"),
         (exceptions.ParseError(), 400, "parse_error"),
         (Unavailable(), 503, "unavailable"),
+        (RequestDataTooBig("secret"), 413, "too_large"),
+        (TooManyFieldsSent("secret"), 400, "parse_error"),
+        (MultiPartParserError("secret"), 400, "parse_error"),
     ],
 )
 def test_status_and_code(error: Exception, status: int, code: str) -> None:
@@ -53,6 +57,19 @@ def test_a_conflict_carries_what_stands_there_now() -> None:
         {"id": 7},
         "x",
     )
+
+
+@pytest.mark.parametrize("error", [Conflict("x", "values_changed"), Unavailable("x")])
+def test_the_title_says_what_kind_of_problem_it_is(error: exceptions.APIException) -> None:
+    """RFC 9457: it is the same for every problem of its kind."""
+    title = problem(error)["title"]
+    assert title == problem(type(error)(*"yz"))["title"]
+    assert title != exceptions.APIException.default_detail
+
+
+def test_half_a_character_is_quoted_as_none() -> None:
+    found = problem(exceptions.ValidationError({"kind": ["\ud800 is unknown"]}))
+    assert found["errors"] == {"kind": ["? is unknown"]}
 
 
 def test_a_validation_error_names_the_fields() -> None:

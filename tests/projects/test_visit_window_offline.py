@@ -87,9 +87,11 @@ def test_today_counts_in_the_studys_zone(
         "[]",
         "7",
         "{}",
-        '{"record_id": 7, "values": {}}',
+        '{"record_id": true, "values": {}}',
+        '{"record_id": ["7"], "values": {}}',
+        '{"record_id": null, "values": {}}',
         '{"record_id": "7", "values": []}',
-        '{"record_id": "7", "values": {"enroll_date": 20240301}}',
+        '{"record_id": "7", "values": {"enroll_date": {"day": 1}}}',
         '{"record_id": "7"',
     ],
 )
@@ -102,6 +104,39 @@ def test_a_bad_line_is_answered_and_the_next_one_read(
 
     assert list(first) == ["error"]
     assert [line["record_id"] for line in others] == ["8", "8"]
+
+
+def test_numbers_among_the_values_are_the_text_they_print_as(
+    monkeypatch: pytest.MonkeyPatch, plan_file: Path
+) -> None:
+    values = {**VALUES, "age": 65, "bmi": 21.5, "smoker": True, "v2_date": 20240328}
+
+    first, second = run(monkeypatch, plan_file, json.dumps({"record_id": 7, "values": values}))
+
+    assert (first["record_id"], first["state"]) == ("7", "in_window")
+    assert second["state"] == "unknown"
+    assert "v2_date" in second["reason"]
+
+
+def test_a_plan_file_may_begin_with_a_byte_order_mark(
+    monkeypatch: pytest.MonkeyPatch, plan_file: Path
+) -> None:
+    plan_file.write_text(json.dumps(PLAN), "utf-8-sig")
+
+    lines = run(monkeypatch, plan_file, json.dumps({"record_id": "7", "values": VALUES}))
+
+    assert [line["visit"] for line in lines] == ["V1", "V2"]
+
+
+def test_a_plan_file_that_is_no_utf_8_is_refused(
+    monkeypatch: pytest.MonkeyPatch, plan_file: Path
+) -> None:
+    plan_file.write_bytes(b"\xff\xfe{}")
+
+    with pytest.raises(CommandError) as refused:
+        run(monkeypatch, plan_file)
+
+    assert refused.value.returncode == 2
 
 
 def test_an_error_does_not_repeat_the_values(
@@ -150,6 +185,12 @@ def test_unclear_calls_are_refused(options: dict[str, Any]) -> None:
     assert refused.value.returncode == 2
 
 
-def test_an_impossible_today_is_refused(monkeypatch: pytest.MonkeyPatch, plan_file: Path) -> None:
-    with pytest.raises(CommandError, match="2024-02-30"):
-        run(monkeypatch, plan_file, today="2024-02-30")
+@pytest.mark.parametrize("today", ["2024-02-30", "9999-12-31T23:00Z", "0001-01-01T00:00+14:00"])
+def test_an_impossible_today_is_refused(
+    monkeypatch: pytest.MonkeyPatch, plan_file: Path, today: str
+) -> None:
+    with pytest.raises(CommandError) as refused:
+        run(monkeypatch, plan_file, today=today)
+
+    assert today in str(refused.value)
+    assert refused.value.returncode == 2

@@ -156,6 +156,17 @@ def test_impossible_and_partial_dates_are_unknown(field: str, raw: str) -> None:
         ("2024-03-25", {"v2_date": "2024-04-10"}, "late"),
         ("2024-03-20", {"v2_date": "2024-03-22"}, "not_applicable"),
         ("2024-03-20", {"first_dose_date": ""}, "unknown"),
+        ("2024-02", {}, "not_applicable"),
+        ("2024-02-UN", {"v2_date": "2024-03-22"}, "not_applicable"),
+        ("2023", {}, "not_applicable"),
+        ("2023-UN-UN", {}, "not_applicable"),
+        ("2024-03", {}, "unknown"),
+        ("2024", {}, "unknown"),
+        ("2024-04", {}, "not_due"),
+        ("2024-04-UNK", {"v2_date": "2024-04-10"}, "late"),
+        ("2025", {}, "not_due"),
+        ("2024-13", {}, "unknown"),
+        ("0000-02", {}, "unknown"),
     ],
 )
 def test_withdrawal(withdrawn: str, values: dict[str, str], state: str) -> None:
@@ -166,6 +177,15 @@ def test_withdrawal(withdrawn: str, values: dict[str, str], state: str) -> None:
     }
 
     assert one(V2, given).state == state
+
+
+def test_a_window_may_open_on_the_first_day_a_partial_withdrawal_can_be() -> None:
+    values: dict[str, str | None] = {"enroll_date": "2024-03-04", "withdraw_date": "2024-03"}
+    assert one(V1, values).state == "overdue"
+    found = one(V1, {**values, "withdraw_date": "2024-02"})
+    assert found.state == "not_applicable"
+    assert "2024-02" in (found.reason or "")
+    assert "2024-02-" not in (found.reason or "")
 
 
 def test_withdrawal_needs_a_configured_field() -> None:

@@ -244,6 +244,20 @@ def test_a_click_is_taken_note_of_at_once_and_decided(study: Study, suspend: Run
     assert (review.status, review.decided_by) == ("approved", "wanghushi")
 
 
+def test_a_rejection_without_a_reason_leaves_the_buttons(study: Study, suspend: Run) -> None:
+    """A10: nothing was decided, so the card must still work."""
+    review = suspend()
+    task_id = card_of(review).task_id
+    assert click(task_id, "reject", "wanghushi") == {}
+    work()
+    review.refresh_from_db()
+    assert review.status == "open"
+    assert click(task_id, "reject", "wanghushi", "r_err")["template_card"]["replace_text"]
+    work()
+    review.refresh_from_db()
+    assert review.status == "rejected"
+
+
 def test_a_click_of_who_has_no_say(study: Study, suspend: Run) -> None:
     review = suspend()
     assert click(card_of(review).task_id, "approve", "crc_b", "r_ok") == {}

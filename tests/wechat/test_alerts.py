@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from integrations.wecom import Crypt
-from projects.models import Member
+from projects.models import AuditEntry, Member
 from tests.wechat.callback_kit import CORP, TOKEN, Callback, event, plaintext
 from tests.wechat.working import receive, receive_event, work
 from tests.wecom_standin import SEND, WecomSim
@@ -37,8 +38,30 @@ def test_a_key_that_does_not_match(client: Client) -> None:
     assert not InboxMessage.objects.exists()
 
 
+def test_a_message_that_can_be_read_says_that_the_key_is_right(client: Client) -> None:
+    test_a_key_that_does_not_match(client)
+    receive()
+    work()
+    assert open_alerts() == []
+
+
 def test_a_genuine_message_nobody_understands(client: Client) -> None:
     assert Callback("<xml/>").post(client).status_code == 200
+    assert open_alerts() == [("not_understood", "")]
+
+
+def test_a_person_closes_what_no_call_can_prove(client: Client) -> None:
+    test_a_genuine_message_nobody_understands(client)
+    client.force_login(User.objects.create_superuser("root"))
+    page = "/admin/wechat/alert/"
+    chosen = {"action": "mend", "_selected_action": [Alert.objects.get().pk]}
+    for _twice in range(2):
+        assert client.post(page, chosen).status_code == 302
+    assert open_alerts() == []
+    entry = AuditEntry.objects.get(action="wechat.mended")
+    assert (entry.actor, entry.new) == ("root", {"alert": "not_understood"})
+
+    Callback("<xml><a/></xml>").post(client)
     assert open_alerts() == [("not_understood", "")]
 
 

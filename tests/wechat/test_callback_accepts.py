@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlencode
+
 import pytest
 import time_machine
 from django.db import DatabaseError, connection
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import resolve
 from pytest_django import Settings
@@ -17,10 +22,12 @@ from tests.wechat.callback_kit import (
     OLD,
     URL,
     Callback,
+    envelope,
     event,
     open_reply,
     plaintext,
 )
+from wechat.genuine import MAX_BODY
 from wechat.models import InboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +39,28 @@ def use(settings: Settings, name: str) -> dict[str, str]:
     settings.WECOM_TOKEN, settings.WECOM_AES_KEY = vector["token"], vector["aes_key"]
     settings.WECOM_CORP_ID = vector["receive_id"]
     return vector
+
+
+def in_chunks(client: Client, body: bytes, query: dict[str, str]) -> HttpResponse:
+    """As a server hands over a body that came in chunks: without its length."""
+    more: dict[str, Any] = {"wsgi.input": BytesIO(body), "wsgi.input_terminated": True}
+    return client.generic(  # type: ignore[return-value]
+        "POST", f"{URL}?{urlencode(query)}", b"", "text/xml", CONTENT_LENGTH="", **more
+    )
+
+
+def test_a_body_in_chunks_is_as_good(client: Client) -> None:
+    sent = Callback(plaintext())
+    assert in_chunks(client, envelope(sent.encrypted or ""), sent.query).status_code == 200
+    assert InboxMessage.objects.count() == 1
+
+
+def test_a_body_in_chunks_has_the_same_limit(client: Client) -> None:
+    sent = Callback(plaintext())
+    large = envelope(sent.encrypted or "") + b" " * MAX_BODY
+    answer = in_chunks(client, large, sent.query)
+    assert (answer.status_code, answer.content) == (413, b"")
+    assert not InboxMessage.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["A1", "B1", "S7"])

@@ -24,6 +24,11 @@ from wechat.commands import Command, Decide, Feedback, read
         ("驳回：４２：数据有误", Decide(42, "reject", "数据有误")),
         ("驳回 42 入组日期早于知情同意?", Decide(42, "reject", "入组日期早于知情同意?")),
         ("驳回 42 不知道写的什么", Decide(42, "reject", "不知道写的什么")),
+        ("同意42号", Decide(42, "approve", "")),
+        ("同意 42 吧", Decide(42, "approve", "吧")),
+        ("同意42了", Decide(42, "approve", "")),
+        ("同意 42！", Decide(42, "approve", "")),
+        ("驳回 42。5 月的数据有误", Decide(42, "reject", "5 月的数据有误")),
         ("👍", Feedback("thumbs_up", None, "")),
         ("👍🏽 很好", Feedback("thumbs_up", None, "很好")),
         ("👎", Feedback("thumbs_down", None, "")),
@@ -51,6 +56,11 @@ def test_a_command_is_read(text: str, command: Command) -> None:
         "同意 P042",
         "好的👍",
         "同意 " + "9" * 30,
+        "同意 13.5",
+        "同意 1e3",
+        "同意15例受试者的入组安排请帮我查询",
+        "驳回3个中心的申请",
+        "驳回42缺少原始病历",
     ],
 )
 def test_an_ordinary_message_is_no_command(text: str) -> None:

@@ -8,8 +8,10 @@ import pytest
 import time_machine
 from django.utils.timezone import now
 
+from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member
 from tests.wechat.working import click, outgoing, receive, receive_event, receive_kind, said, work
+from wechat import handlers
 from wechat.models import InboxMessage, OutboxMessage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
@@ -98,3 +100,12 @@ def test_feedback_without_an_answer_is_told_so() -> None:
     receive("👍")
     work()
     assert outgoing("zhangyi") == [said("There is no answer of mine to rate yet.")]
+
+
+def test_a_text_beyond_any_question_is_refused_politely() -> None:
+    receive("长" * (handlers.MOST_CHARS + 1))
+    work()
+    assert outgoing("zhangyi")[-1] == said(
+        "Your message is too long: please ask in a few sentences."
+    )
+    assert not ConversationHistory.objects.exists()

@@ -70,6 +70,15 @@ def test_a_thumb_rates_the_last_answer(study: Study) -> None:
     assert len(outgoing("zhangyi")) == 3
 
 
+def test_a_bare_thumb_down_is_asked_for_its_reason_once(study: Study) -> None:
+    for text in ("P001 入组了吗?", "👎", "👎"):
+        receive(text)
+        work()
+    first, second = outgoing("zhangyi")[1:]
+    assert "太长" in first
+    assert "太长" not in second
+
+
 def votes() -> list[tuple[str, Any, Any]]:
     """Who voted what and why, oldest first."""
     rows = AuditEntry.objects.filter(action="wechat.rated").order_by("pk")

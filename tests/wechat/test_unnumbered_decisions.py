@@ -13,7 +13,7 @@ from engines.models import Review, TaskRun
 from memory.models import ConversationHistory
 from skills.models import Skill
 from tests.support.study import Study
-from tests.wechat.working import outgoing, receive, said, work
+from tests.wechat.working import click, outgoing, receive, said, work
 from wechat.commands import Unnumbered, unnumbered
 from wechat.models import InboxMessage
 
@@ -107,6 +107,36 @@ def test_a_study_that_wants_signatures_says_so(study: Study, suspend: Run) -> No
     assert say("同意") == said("This project wants decisions signed in the console.")
 
 
+def test_a_sentence_that_begins_like_a_decision_is_none(suspend: Run) -> None:
+    review = suspend("P001")
+    reply = say(f"驳回{review.pk}缺少原始病历")
+    assert f"驳回 {review.pk} 缺少原始病历" in reply
+    for text in (
+        f"同意 {review.pk}.5",
+        f"同意{review.pk}例受试者的入组安排",
+        f"同意 {review.pk}e3",
+    ):
+        say(text)
+    assert is_open(review)
+
+
+def test_a_doubt_about_a_numbered_review_is_explained(suspend: Run) -> None:
+    other, review = suspend("P003"), suspend("P001")
+    reply = say(f"驳回 {review.pk} ?")
+    assert f"驳回 {review.pk} " in reply
+    assert f"{review.pk} {review.pk}" not in reply
+    assert f"#{other.pk}" not in reply
+    assert is_open(review)
+
+
+@pytest.mark.parametrize("text", ["同意", "驳回", "驳回 NN 理由", "同意 " + "9" * 20])
+def test_where_nothing_waits_that_is_said_and_nothing_is_rated(study: Study, text: str) -> None:
+    say("P001 入组了吗?")
+    assert say(text) == said("No review is waiting for your decision.")
+    rated = ConversationHistory.objects.filter(user_id="wanghushi", role="assistant")
+    assert [row.feedback for row in rated] == [None]
+
+
 @pytest.mark.parametrize("text", ["同意吗?", "同意入组吗", "同意 可以吗?", "我同意", "42", "驳回?"])
 def test_questions_and_other_words_are_no_decision(text: str) -> None:
     assert unnumbered(text) is None
@@ -128,6 +158,17 @@ def test_the_reason_alone_gets_the_words_that_reject(suspend: Run, text: str) ->
     say(f"驳回 {review.pk} {text}")
     review.refresh_from_db()
     assert (review.status, review.reason) == (Review.Status.REJECTED, text)
+
+
+def test_the_reason_after_a_click_gets_the_words_that_reject(suspend: Run) -> None:
+    review = suspend("P001")
+    click(f"review_{review.pk}@1", "reject", "wanghushi")
+    work()
+    assert is_open(review)
+    assert f"驳回 {review.pk} 资料不全,需要补充" in say("资料不全,需要补充")
+    click(f"review_{review.pk}@1", "approve", "wanghushi")
+    work()
+    assert f"驳回 {review.pk}" not in say("资料不全,需要补充")
 
 
 @pytest.mark.parametrize("text", ["P001 入组了吗?", "现在入组多少例", "谢谢", "上周周报"])

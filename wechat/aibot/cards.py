@@ -12,16 +12,22 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from projects.models import Member
+from wechat import review_cards
 from wechat.cards import cut
 from wechat.models import Card
 from wechat.parse import Incoming
 
 
 def receipt(incoming: Incoming) -> dict[str, Any]:
-    """The clicked card without its buttons, for the member who clicked; nothing for a card not ours."""
+    """The clicked card without its buttons, for the member who clicked; nothing for a card not ours.
+
+    A click that is asked for its reason leaves the buttons: nothing was decided.
+    """
     card = Card.objects.filter(task_id=incoming.task_id).first()
     member = Member.objects.active_of(incoming.from_user).first()
     if card is None or member is None or member.wecom_userid not in card.to_user.split("|"):
+        return {}
+    if card.kind == review_cards.KIND and review_cards.lacks_reason(incoming):
         return {}
     with translation.override(member.language):
         shown = {**json.loads(card.content), "replace_text": cut(_("Received"), "button")}

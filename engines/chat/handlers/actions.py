@@ -21,6 +21,9 @@ from projects.models import Role
 from skills.models import Skill
 
 _ALL = re.compile(r"全部|全员|所有|全体|每个|每位|都(?:跑|做|质控)|整个")
+_DECISION = re.compile(
+    r"复核|审核|审批|审阅|质控|核查|质疑|问题|发现|任务|待办|query|finding|review", re.IGNORECASE
+)
 LISTED = 10
 FEW = 5
 
@@ -33,8 +36,7 @@ def start_qc(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     if skill is None:
         return Outcome(_("No quality control workflow is set up for this study."), guided=True)
     mine = visible_ids(turn.project, turn.member)
-    wanted = subjects(turn, part) or (mine if _ALL.search(part.text) else [])
-    wanted = wanted or list(turn.session.record_ids)
+    wanted = _subjects(turn, part, mine)
     if not wanted:
         return Outcome(
             _('Which subject? Please give the number, or say "全部受试者".'), guided=True
@@ -44,6 +46,26 @@ def start_qc(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
         return Outcome(not_found())
     absent = len(known) < len(wanted)
     return Outcome(finish=lambda: _start(turn, skill, known, absent))
+
+
+def _subjects(turn: Turn, part: Part, mine: list[str]) -> list[str]:
+    """Whom the order means: named in it, everybody, or last spoken of.
+
+    Where the message names anybody, with an id or a name that stands for no record, nobody is carried over
+    from the messages before.
+    """
+    own = subjects(turn, part) if part.record_ids or not names_somebody(turn) else []
+    if own or part.named:
+        return own
+    if _ALL.search(part.text):
+        return mine
+    return [] if names_somebody(turn) else list(turn.session.record_ids)
+
+
+def names_somebody(turn: Turn) -> bool:
+    """Whether any part of the message names a subject."""
+    found = turn.detection
+    return bool(found.record_ids or turn.names) or any(part.named for part in found.parts)
 
 
 def _start(turn: Turn, skill: Skill, record_ids: list[str], absent: bool) -> str:
@@ -83,6 +105,14 @@ def _listed(ids: Sequence[str]) -> str:
 
 def guide_entry(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
     """A write request is never executed."""
+    if _DECISION.search(part.text):
+        return Outcome(
+            _(
+                "I can only read. Reviews, findings and runs are decided by the people in charge: "
+                "on the review card, or in the console."
+            ),
+            guided=True,
+        )
     return Outcome(
         _(
             "I can only read. Please enter or change data in REDCap; "

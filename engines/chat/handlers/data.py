@@ -9,13 +9,14 @@ from functools import partial
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat import shown
 from engines.chat.relevance import asked
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer, marked
 from engines.intents import Part
 from engines.parallel import run_all
-from engines.tools import Fact, Status, ToolResult, execute, stats
+from engines.tools import Fact, Status, ToolResult, asking, execute, stats
 from engines.tools.records import not_found
 from engines.tools.visits import due_overview, plan_result
 from integrations.redcap import RedcapError
@@ -23,6 +24,7 @@ from projects.client import NotConfiguredError
 from projects.models import Role
 
 MOST_SUBJECTS = 5
+MOST_FIELDS = 30
 _PRONOUN = re.compile(
     r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
 )
@@ -38,18 +40,20 @@ def subjects(turn: Turn, part: Part) -> list[str]:
         if name in part.text:
             ids += found
     if not ids and _PRONOUN.search(part.text):
-        ids = list(turn.session.record_ids)
+        ids = [*turn.detection.record_ids] or [*turn.session.record_ids]
     return list(dict.fromkeys(ids))
 
 
 def asked_fields(turn: Turn, part: Part) -> list[str]:
     """Fields the task speaks of, at most 30; [] for "how is he"."""
-    return turn.fields.mentioned(turn.resolved(part.text))[:30]
+    return turn.fields.mentioned(turn.resolved(part.text))[:MOST_FIELDS]
 
 
 def read_records(turn: Turn, part: Part) -> list[ToolResult]:
-    """Read the subjects of a task."""
-    fields = asked_fields(turn, part)
+    """Read the subjects of a task: the fields it speaks of, by name what is never shown or not known."""
+    question = turn.resolved(part.text)
+    fields = [*asked_fields(turn, part), *asking.withheld(turn.fields, question)]
+    fields = list(dict.fromkeys([*fields, *asking.unknown(turn.fields, question)]))[:MOST_FIELDS]
     more = {"fields": fields} if fields else {}
     return _each(turn, "read_clinical_data", subjects(turn, part)[:MOST_SUBJECTS], more)
 
@@ -82,7 +86,7 @@ def read_visits(turn: Turn, part: Part) -> list[ToolResult]:
         more = {"visit": visits[0]} if len(visits) == 1 else {}
         return _each(turn, "check_visit_window", ids, more)
     if visits or _PLAN.search(part.text):
-        return [turn.read(plan_result(turn.context))]
+        return [turn.read(plan_result(turn.context, visits))]
     return [turn.read(_due(turn))]
 
 
@@ -143,15 +147,28 @@ def answer_records(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
             "Which subject do you mean? Please give the number. Names and other identifiers are not shown."
         )
         return Outcome(text, guided=True)
-    notes = _unread(turn, part)
+    rest = _unread(turn, part)
     if all(result.status is Status.NOT_FOUND for result in results):
-        return Outcome("\n".join([not_found(), *notes]))
-    if any(result.status is Status.NOT_FOUND for result in results):
-        notes = [not_found(), *notes]
+        return Outcome("\n".join([not_found(), *rest]))
+    before, after = _absent(turn, part, results)
+    notes = [*before, *after, *rest]
     room = max(limit - sum(len(note) + 1 for note in notes), 40)
     outcome = answer_data(turn, part, results, room)
-    outcome.text = "\n".join([outcome.text, *notes])
+    outcome.text = "\n".join([*before, outcome.text, *after, *rest])
     return outcome
+
+
+def _absent(turn: Turn, part: Part, results: Sequence[ToolResult]) -> tuple[list[str], list[str]]:
+    """Who of several subjects is not there or not the reader's, named as they were asked for: before and
+    after the first who is."""
+    ids = subjects(turn, part)[:MOST_SUBJECTS]
+    if len(ids) != len(results):
+        return [], []
+    missing = [result.status is Status.NOT_FOUND for result in results]
+    lines = [f"{name}:{not_found()}" for name in ids]
+    first = missing.index(False)
+    after = [line for line, gone in list(zip(lines, missing, strict=True))[first:] if gone]
+    return lines[:first], after
 
 
 def _unread(turn: Turn, part: Part) -> list[str]:
@@ -205,19 +222,39 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
         return Outcome(str(results[0].data))
     if part.intent == "count_records" and (told := _roster(part, good[0], limit)):
         return Outcome(told, results=good)
-    wanted = needed(turn, part, good)
+    failed = [str(result.data) for result in results if result.status is Status.DOWN]
+    text = shown.with_all(good, limit, partial(_worded, turn, part, good))
+    return Outcome("\n".join([text, *failed]), results=good)
+
+
+def _worded(turn: Turn, part: Part, good: Sequence[ToolResult], limit: int) -> str:
+    """The model's words over the data, or the data themselves."""
+    fallback = render.results_text(good, part.text, limit, notes=False)
+    if part.intent == "query_record" and not any(result.facts for result in good):
+        return marked(fallback, good, limit)
+    every = shown.all_of(turn.fields, part, good)
+    wanted = every or needed(turn, part, good)
     draft = Draft(
         part,
         results=good,
-        fallback=render.results_text(good, part.text, limit),
+        fallback=fallback,
         asked=asked_fields(turn, part),
         limit=limit,
         needed=wanted,
         first=part.intent == "count_records" or any(fact.field in _COMING for fact in wanted),
-        every=part.intent == "count_records",
+        every=part.intent == "count_records" or bool(every),
         subjects=subjects(turn, part) if part.intent in ("query_record", "visit_window") else (),
         trusted=part.intent == "query_protocol",
     )
     text = answer(turn, draft)
-    failed = [str(result.data) for result in results if result.status is Status.DOWN]
-    return Outcome("\n".join([text, *failed]), results=good)
+    if note := _added(fallback, draft.fallback):
+        return render.results_text(good, part.text, limit - len(note), notes=False) + note
+    whole = not shown.leaves_out(text, turn.fields, part, good)
+    return text if whole else marked(fallback, good, limit)
+
+
+def _added(fallback: str, told: str) -> str:
+    """What the wording put behind the data, having cut them: that there is no model today."""
+    pairs = enumerate(zip(fallback, told, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), len(fallback))
+    return told[same:].lstrip("…。")

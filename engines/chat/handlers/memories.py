@@ -9,21 +9,18 @@ from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat.handlers import own_memory
+from engines.chat.opinions import Opinion, judged
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
 from engines.intents import Part
 from engines.tools import Fact, ToolResult
 from memory import facts, hot
-from memory.agent import clauses
+from memory.agent import own
 from memory.agent.grounding import plain
 from memory.flow_log import set_feedback
 
 _QUESTION = re.compile(r"[?\uff1f]|吗|记得|什么|哪些|是不是|还记")
-_SELF = re.compile(r"我|以后|今后|下次|汇报|回复|回答|提到|称呼|别再|不要再|直接说|只看|只说")
-_OTHER = re.compile(
-    r"主任|教授|[\u4e00-\u9fff]PI|PI(?!喜欢)|医生|护士|老师|同事|他们|她|他|项目|研究|方案|入组|标准|受试者|患者|换成|改为|出差|开会"
-)
 # Words that only announce what is to be remembered: alone they are the fragment of a sentence.
 _ANNOUNCES = re.compile(
     r"请|麻烦|帮我|帮忙|记住|记得|记着|记下|记一下|记录|别忘了?|以后|今后|往后|下次|每次|从现在起|从今天起"
@@ -31,17 +28,6 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _LEAST = 2
-_INTRODUCES = re.compile(
-    r"(?:^|[,\uff0c:\uff1a。\s])(?:我|本人)(?:的名字)?(?:叫|是(?![说想觉])|(?:现在|目前|主要|也)*负责)"
-)
-_CHANGES = re.compile(r"换成|改[为成到]|取消|出差|开会")
-_UP = re.compile(r"👍|不错|很好|挺好|准确|有用|谢谢|赞|棒|满意|清楚了")
-_DOWN = re.compile(r"👎|不对|错|不准|太长|啰嗦|太多|冗长|不清楚|看不懂|没看懂|不满意|没用|不好|差")
-_REASONS = (
-    ("too_long", re.compile(r"太长|啰嗦|冗长|太多|简短")),
-    ("inaccurate", re.compile(r"不对|错|不准|有误")),
-    ("unclear", re.compile(r"不清楚|看不懂|没看懂|不明白|含糊")),
-)
 
 
 def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -53,7 +39,7 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
         return Outcome(_recall(turn, part, limit))
     if len(plain(_ANNOUNCES.sub("", part.text))) < _LEAST:
         return Outcome(_("What shall I remember? Please say it in one message."), guided=True)
-    about_self = _is_about_self(part.text)
+    about_self = own.concerns_self(part.text)
     statement = str(turn.gate.text(turn.resolved(part.text)))
 
     def keep() -> str:
@@ -65,16 +51,6 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
         )
 
     return Outcome(finish=keep)
-
-
-def _is_about_self(text: str) -> bool:
-    """Whether a statement is the speaker's own: it names nobody else and nothing of the study.
-
-    Who introduces themselves may name what they do there ("我负责 A 中心的入组").
-    """
-    if _INTRODUCES.search(text) and not _CHANGES.search(text):
-        return all(clause.who == "self" for clause in clauses.split(clauses.folded(text)))
-    return bool(_SELF.search(text)) and not _OTHER.search(text)
 
 
 def _recall(turn: Turn, part: Part, limit: int) -> str:
@@ -97,22 +73,25 @@ def _clauses(line: str) -> list[str]:
 
 
 def feedback(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
-    """Store 👍/👎 on the last answer; a bare 👎 is asked for its reason once."""
-    reason = next((name for name, regex in _REASONS if regex.search(part.text)), None)
-    up = bool(_UP.search(part.text)) and not _DOWN.search(part.text)
-    value = "thumbs_up" if up else "thumbs_down"
+    """Store 👍/👎 on the last answer; a bare 👎 is asked for its reason once.
 
-    def store() -> str:
-        known = set_feedback(
-            project=turn.project,
-            user_id=turn.member.identity,
-            feedback=value,
-            reason=None if up else reason,
-        )
-        if not known:
-            return _("There is no answer of mine to rate yet.")
-        if not up and reason is None:
-            return _('Thank you. What was wrong? Reply "太长", "不准确" or "不清楚".')
-        return _("Thank you for your feedback.")
+    Words that leave open which of both is meant are asked back and rate nothing.
+    """
+    said = judged(part.text)
+    if said.value is None:
+        return Outcome(_("Was my last answer good or bad? Please reply 👍 or 👎."), guided=True)
+    return Outcome(finish=lambda: _rated(turn, said))
 
-    return Outcome(finish=store)
+
+def _rated(turn: Turn, said: Opinion) -> str:
+    rated = set_feedback(
+        project=turn.project,
+        user_id=turn.member.identity,
+        feedback=said.value,
+        reason=said.reason,
+    )
+    if rated is None:
+        return _("There is no answer of mine to rate yet.")
+    if rated.wants_reason(said.value, said.reason):
+        return _('Thank you. What was wrong? Reply "太长", "不准确" or "不清楚".')
+    return _("Thank you for your feedback.")

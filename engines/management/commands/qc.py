@@ -6,10 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.findings import finding_line, seen_in
+from engines.sop.serializers import RecordId
 from engines.starting import OnSchedule, check_order
 from integrations.redcap import RedcapError
 from projects import records
@@ -40,6 +42,8 @@ class Command(BaseCommand):
             check_order(skill)
         except OnSchedule as error:
             raise CommandError(str(error)) from error
+        for record_id in options["records"]:
+            _check(record_id)
         wanted = options["records"] or self._every(project)
         clean = True
         for record_id in wanted:
@@ -85,3 +89,11 @@ class Command(BaseCommand):
         self.stdout.flush()
         # A run that could not read, or not everything, is never shown as clean (design.md 9.8).
         return run.status != TaskRun.Status.FAILED and run.is_complete
+
+
+def _check(record_id: str) -> None:
+    """Refuse what the API would refuse: a run about no subject finds faults in nobody. Raises CommandError."""
+    try:
+        RecordId().run_validation(record_id)
+    except ValidationError as error:
+        raise CommandError(_("%s is no subject's number.") % repr(record_id)) from error

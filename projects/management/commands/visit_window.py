@@ -5,11 +5,11 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from django.core.management.base import BaseCommand, CommandError
-from pydantic import BaseModel, StrictStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, StrictBool, StrictStr, ValidationError
 
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
@@ -24,11 +24,24 @@ NOT_FOUND = 3
 OUTSIDE_DOWN = 4
 
 
+def _as_text(value: object) -> object:
+    """A number as the text it prints as; a bool is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+Text = Annotated[StrictStr, BeforeValidator(_as_text)]
+
+
 class Line(BaseModel):
     """One subject on stdin: values as REDCap exports them, null for blank."""
 
-    record_id: StrictStr
-    values: dict[StrictStr, StrictStr | None]
+    record_id: Text
+    values: dict[StrictStr, Text | StrictBool | None]
+
+    def texts(self) -> dict[str, str | None]:
+        """The values; a true or false is none of a date."""
+        return {n: str(v) if isinstance(v, bool) else v for n, v in self.values.items()}
 
 
 class Command(BaseCommand):
@@ -56,7 +69,7 @@ class Command(BaseCommand):
             line = Line.model_validate(row)
             return [
                 state.as_json(line.record_id)
-                for state in plan_windows(plan, line.values, today=today)
+                for state in plan_windows(plan, line.texts(), today=today)
             ]
 
         answer_lines(sys.stdin, self.stdout, answer)
@@ -83,9 +96,11 @@ class Command(BaseCommand):
 
 def _read_plan(path: Path) -> VisitPlanSpec:
     try:
-        return VisitPlanSpec.model_validate_json(path.read_bytes())
+        return VisitPlanSpec.model_validate_json(path.read_text("utf-8-sig"))
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}", returncode=BAD_INPUT) from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
     except ValidationError as error:
         raise CommandError(f"{path}: {explain(error)}", returncode=BAD_INPUT) from error
 
@@ -105,6 +120,6 @@ def _today(text: str | None, zone: str) -> date:
         if len(text) == len("2024-01-01"):
             return date.fromisoformat(text)
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        return (moment.astimezone(ZoneInfo(zone)) if moment.tzinfo else moment).date()
+    except (ValueError, OverflowError) as error:  # the second: not in the calendar of that zone
         raise CommandError(f"--today is not a date: {text}", returncode=BAD_INPUT) from error
-    return moment.astimezone(ZoneInfo(zone)).date() if moment.tzinfo else moment.date()

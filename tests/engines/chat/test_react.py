@@ -41,6 +41,22 @@ def test_only_the_final_answer_leaves(study: Study) -> None:
     assert ask("zhangyi", VAGUE).text == "请您说明是哪位受试者。"
 
 
+def test_a_thought_is_no_answer(study: Study) -> None:
+    study.stand_ins.script(say("思考:先查。行动:read_clinical_data"), say("请您说明是哪位受试者。"))
+    assert ask("zhangyi", VAGUE).text == "请您说明是哪位受试者。"
+    assert len(prompts(study)) == 2
+    study.stand_ins.script(*[say("Thought: 先查一下\nAction: read_clinical_data")] * 6)
+    reply = ask("zhangyi", VAGUE).text
+    assert reply == texts.ITERATIONS
+
+
+def test_thoughts_before_the_final_answer_are_left_out(study: Study) -> None:
+    study.stand_ins.script(say("思考:不清楚是谁。\n最终答案:请您说明是哪位受试者。"))
+    assert ask("zhangyi", VAGUE).text == "请您说明是哪位受试者。"
+    study.stand_ins.script(say("<think>不清楚是谁</think>请您说明是哪位受试者。"))
+    assert ask("zhangyi", VAGUE).text == "请您说明是哪位受试者。"
+
+
 def test_only_the_four_read_only_tools_are_offered(study: Study) -> None:
     study.stand_ins.script(say("请您说明。"))
     ask("zhangyi", VAGUE)

@@ -25,14 +25,21 @@ def said_once(study: Study, question: str, answer: str) -> None:
     ],
 )
 def test_a_line_of_the_plan(study: Study, answer: str) -> None:
-    said_once(study, "V2 的窗口期是多少天?", answer)
+    study.stand_ins.script(say(answer), say("没有更多信息。"))
+    assert ask("wanghushi", "V2 的窗口期是多少天?").text == with_anchor(answer)
+    assert len(prompts(study)) == 1
+
+
+def with_anchor(answer: str) -> str:
+    """Which day the anchor is stands in every answer about windows (decisions.md)."""
+    return f"{answer}\n锚定日为 Day 1"
 
 
 def test_a_number_of_another_visit_is_asked_again(study: Study) -> None:
     study.stand_ins.script(
         say("V2:Day 28，窗口期前 14 天至后 14 天"), say("V2 的窗口期为前后 7 天。")
     )
-    assert ask("wanghushi", "V2 的窗口期是多少天?").text == "V2 的窗口期为前后 7 天。"
+    assert ask("wanghushi", "V2 的窗口期是多少天?").text == with_anchor("V2 的窗口期为前后 7 天。")
     assert len(prompts(study)) == 2
 
 

@@ -361,6 +361,14 @@ def test_detail_names_every_var_with_all_that_is_known_of_it(run: Any) -> None:
     assert set(entries) == {"sex", "v_alt", "uln", "dob", "v_day"}
 
 
+def test_an_event_that_is_not_in_the_mapping_has_no_row(run: Any) -> None:
+    logic = {"across_events": ["nowhere", {"!!": [var("age")]}]}
+    line = json.dumps({"record_id": "7", "rows": [row("b", age="50")]})
+    [answer] = run(line, rules=rules_of(("age", logic)), dictionary=DICTIONARY, project=PROJECT)
+    found = [r["reason"] for r in answer["results"] if r["outcome"] != "NOT_APPLICABLE"]
+    assert found == ["not_exported"]
+
+
 @pytest.mark.parametrize(
     ("about", "logic"),
     [
@@ -374,7 +382,6 @@ def test_detail_names_every_var_with_all_that_is_known_of_it(run: Any) -> None:
         ("age", {"<": [var("age"), 1], ">": [var("age"), 0]}),
         ("age", {"!": [{"and": [var("sex"), True]}]}),
         ("age", {"or": ["x" * 70_000, True]}),
-        ("age", {"across_events": ["nowhere", {"!!": [var("age")]}]}),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -46,9 +46,48 @@ OPEN = "UNKNOWN censored"
         (">100", {"<": [{"-": [50, ALT]}, -50]}, "PASS"),
         (">100", {"<": [{"-": [ALT]}, -100]}, "PASS"),
         (">100", {">": [{"+": [ALT, 1]}, 101]}, "PASS"),
-        (">100", {">": [{"/": [1, ALT]}, 0]}, OPEN),
-        (">100", {">": [{"*": [ALT, ALT]}, 0]}, OPEN),
-        (">100", {">=": [{"%": [ALT, 7]}, 0]}, OPEN),
+        (">100", {">": [{"/": [1, ALT]}, 0]}, "PASS"),
+        (">2", {"<": [{"/": [10, ALT]}, 5]}, "PASS"),
+        (">=2", {"<": [{"/": [10, ALT]}, 5]}, OPEN),
+        ("<-2", {">": [{"/": [10, ALT]}, -5]}, "PASS"),
+        (">0", {">": [{"/": [10, ALT]}, 0]}, "PASS"),
+        ("<0.5", {">": [{"/": [10, ALT]}, 20]}, OPEN),
+        (">=0", {">": [{"/": [10, ALT]}, 0]}, OPEN),
+        (">100", {">": [{"*": [ALT, ALT]}, 10000]}, "PASS"),
+        (">=100", {">": [{"*": [ALT, ALT]}, 10000]}, OPEN),
+        (">100", {">=": [{"%": [ALT, 7]}, 0]}, "PASS"),
+        (">100", {"<": [{"%": [ALT, 7]}, 7]}, "PASS"),
+        (">100", {"<": [{"%": [ALT, 7]}, 5]}, OPEN),
+        (">100", {">=": [{"%": [7, ALT]}, 0]}, OPEN),
+        ("<0.5", {"<": [{"min": [ALT, 3]}, 0.5]}, "PASS"),
+        ("<=0.5", {"<": [{"min": [ALT, 3]}, 0.5]}, OPEN),
+        ("<0.5", {"<": [{"min": [ALT, 0.5]}, 0.5]}, "PASS"),
+        (">100", {">": [{"max": [ALT, 3]}, 100]}, "PASS"),
+        ("<0.5", {"<": [{"max": [ALT, 0.2]}, 0.5]}, "PASS"),
+        ("<0.5", {"<": [{"max": [ALT, 0.5]}, 0.5]}, "FAIL"),
+        (">100", {">": [{"min": [ALT, 200]}, 100]}, "PASS"),
+        ("<0.5", {"<": [{"round_half_up": [ALT, 0]}, 1]}, "PASS"),
+        ("<=0.5", {"<": [{"round_half_up": [ALT, 0]}, 1]}, OPEN),
+        ("<3.25", {"<=": [{"round_half_up": [ALT, 1]}, 3.2]}, "PASS"),
+        ("<-3.25", {"<=": [{"round_half_up": [ALT, 1]}, -3.3]}, "PASS"),
+        (">-0.5", {">=": [{"round_half_up": [ALT, 0]}, 0]}, "PASS"),
+        (">=-0.5", {">=": [{"round_half_up": [ALT, 0]}, 0]}, OPEN),
+        (">0.5", {">=": [{"round_half_up": [ALT, 0]}, 1]}, "PASS"),
+        ("<0.5", {"<=": [{"round_half_up": [{"/": [ALT, 5]}, 1]}, 0.1]}, "PASS"),
+        ("<25", {"<=": [{"round_half_up": [ALT, -1]}, 20]}, "PASS"),
+        (
+            "<9.008",
+            {
+                "<": [
+                    {"round_half_up": [{"to_unit": [ALT, "mg/dL", "mmol/L", "glucose"]}, 0]},
+                    1,
+                ]
+            },
+            "PASS",
+        ),
+        ("<1", {"<": [{"*": [{"/": [ALT, 3]}, 3]}, 1]}, "PASS"),
+        (">=1", {">=": [{"*": [{"/": [ALT, 3]}, 3]}, 1]}, "PASS"),
+        ("<=1", {"<": [{"*": [{"/": [ALT, 3]}, 3]}, 1]}, OPEN),
         (">100", {">": [{"max": [ALT, 5]}, 99]}, "PASS"),
         (">100", {"<=": [{"min": [ALT, 5]}, 5]}, "PASS"),
         ("<0.5", {">=": [{"max": [ALT, 5]}, 5]}, "PASS"),
@@ -61,6 +100,51 @@ OPEN = "UNKNOWN censored"
 def test_a_censored_value(cell: str, logic: Any, expected: str) -> None:
     assert verdict(logic, {"alt": cell}) == expected
     assert untyped(logic, {"alt": cell}) == expected
+
+
+def test_a_censored_value_is_true_where_it_can_not_be_zero() -> None:
+    found = [verdict({"and": [ALT]}, {"alt": cell}) for cell in (">0", "<0", ">=0", "<=0", "<1")]
+    assert found == ["PASS", "PASS", OPEN, OPEN, OPEN]
+
+
+NUMBERS = [Decimal(n) / 4 for n in range(-16, 17)]
+SIGNS: dict[str, Any] = {
+    **{"<": Decimal.__lt__, "<=": Decimal.__le__, ">": Decimal.__gt__, ">=": Decimal.__ge__},
+}
+FORMULAS = [
+    {"*": [ALT, var("ast")]},
+    {"/": [ALT, var("ast")]},
+    {"min": [ALT, var("ast")]},
+    {"max": [ALT, var("ast"), 1]},
+    {"-": [var("ast"), ALT]},
+    {"round_half_up": [{"+": [ALT, var("ast")]}, 0]},
+    {"%": [ALT, 2]},
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    formula=st.sampled_from(FORMULAS),
+    signs=st.tuples(st.sampled_from(list(SIGNS)), st.sampled_from(list(SIGNS))),
+    bounds=st.tuples(st.integers(-2, 2), st.integers(-2, 2)),
+    limit=st.integers(-2, 2),
+    operator=st.sampled_from(["<", "<=", ">", ">=", "=="]),
+)
+def test_what_is_computed_from_censored_values_never_contradicts_any_numbers(
+    formula: Any, signs: tuple[str, str], bounds: tuple[int, int], limit: int, operator: str
+) -> None:
+    logic = {operator: [formula, limit]}
+    first, second = zip(signs, bounds, strict=True)
+    found = verdict(logic, {"alt": "{}{}".format(*first), "ast": "{}{}".format(*second)})
+    if found != OPEN:
+        of = [
+            [n for n in NUMBERS if SIGNS[sign](n, Decimal(bound))]
+            for sign, bound in (first, second)
+        ]
+        possible = {
+            verdict(logic, {"alt": str(a), "ast": str(b)}) for a in of[0][::3] for b in of[1][::3]
+        }
+        assert possible - {"ERROR"} <= {found}
 
 
 def test_a_censored_value_in_free_text_beside_a_number() -> None:

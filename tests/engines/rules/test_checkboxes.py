@@ -92,6 +92,38 @@ def test_a_ticked_missing_code_leaves_the_other_boxes_open() -> None:
     assert verdict({"==": [var("exclusion___na"), 1]}, cells) == "PASS"
 
 
+GROUP_IS_BLANK = [
+    {"is_blank": BOX},
+    {"==": [BOX, None]},
+    {"!!": [{"missing": ["exclusion"]}]},
+]
+
+
+@pytest.mark.parametrize("logic", GROUP_IS_BLANK, ids=str)
+def test_whether_a_group_is_blank_is_answered(logic: Any) -> None:
+    empty = dict.fromkeys(row(), "")
+    for status in ("0", "1", "2"):
+        assert verdict(logic, {**empty, "base_complete": status}) == "PASS"
+        assert verdict(logic, {**empty, "base_complete": status, "exclusion___na": "1"}) == "FAIL"
+        assert verdict(logic, {**empty, "base_complete": status, "exclusion___2": "1"}) == "FAIL"
+    assert verdict(logic, {**empty, "base_complete": ""}) == "UNKNOWN missing"
+    assert verdict(logic, {**row(), "exclusion___na": "1"}) == "FAIL"
+    assert verdict(logic, {"exclusion___1": "", "exclusion___2": "0"}) == "UNKNOWN not_exported"
+
+
+def test_empty_boxes_of_an_open_form_are_not_ticked() -> None:
+    empty = {**dict.fromkeys(row(), ""), "base_complete": "0"}
+    assert [verdict({name: BOX}, empty) for name in ("!", "!!")] == ["PASS", "FAIL"]
+    assert verdict({"in": [3, BOX]}, empty) == "UNKNOWN missing"
+    coded = {**row(), "exclusion___na": "1"}
+    assert [verdict({name: BOX}, coded) for name in ("!", "!!")] == ["UNKNOWN missing_code"] * 2
+
+
+def test_the_detail_of_a_group_names_its_missing_code() -> None:
+    found = result({"is_blank": BOX}, {**row(), "exclusion___na": "1"}, about="exclusion")
+    assert (found.detail[0]["raw"], found.detail[0]["label"]) == (["NA"], "Not applicable")
+
+
 def test_anything_but_0_and_1_is_no_answer() -> None:
     for cell in ("2", "Checked", "yes"):
         assert verdict({"!": BOX}, {**row(), "exclusion___1": cell}) == "FAIL invalid_choice"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engines.rules.support import untyped, var, verdict
+from tests.engines.rules.support import result, untyped, var, verdict
 
 ICF, DOSE, ALT = var("icf"), var("first_dose"), var("alt")
 
@@ -254,6 +254,34 @@ def test_matches_reads_numbers_and_choices_as_entered() -> None:
     assert verdict({"matches": [var("sex"), "[01]"]}, {"sex": "1"}) == "PASS"
     assert verdict({"matches": [ICF, "2024-.*"]}, {"icf": "2024-03-01"}) == "PASS"
     assert verdict({"matches": [var("text"), "x*"]}, {"text": "x" * 200_000}) == "PASS"
+
+
+def test_the_number_of_decimals_may_be_computed() -> None:
+    for digits in ({"+": [1, 1]}, var("ecog"), {"if": [{"==": [var("ecog"), 2]}, 2, 0]}, "2"):
+        logic = {"==": [{"round_half_up": [var("alt"), digits]}, 1.24]}
+        assert verdict(logic, {"alt": "1.235", "ecog": "2"}) == "PASS"
+    logic = {"==": [{"round_half_up": [var("alt"), var("ast")]}, 1.2]}
+    for digits, expected in (("", "UNKNOWN missing"), ("1.5", "ERROR"), ("99", "ERROR"), ("1", "PASS"),
+                             ("<2", "UNKNOWN censored"), ("ND", "FAIL type_mismatch")):  # fmt: skip
+        assert verdict(logic, {"alt": "1.2", "ast": digits}) == expected
+
+
+def test_a_pattern_may_be_computed_or_read() -> None:
+    logic = {"matches": [var("text"), {"cat": ["S-", var("note"), "\\d+"]}]}
+    assert verdict(logic, {"text": "S-A12", "note": "A"}) == "PASS"
+    assert verdict(logic, {"text": "S-B12", "note": "A"}) == "FAIL"
+    logic = {"matches": [var("text"), var("note")]}
+    for pattern, expected in (("a+", "PASS"), ("b+", "FAIL"), ("", "UNKNOWN missing"),
+                              ("(a+)+$", "PASS"), ("(?=a)a", "ERROR"), ("(", "ERROR")):  # fmt: skip
+        assert verdict(logic, {"text": "aaa", "note": pattern}) == expected
+    found = result(logic, {"text": "aaa", "note": "(李四"})
+    assert "李四" not in found.message
+
+
+def test_a_computed_window_is_not_negative() -> None:
+    logic = {"in_window": [var("icf"), var("icf"), 1, var("alt"), 0]}
+    found = [verdict(logic, {"icf": "2024-03-01", "alt": cell}) for cell in ("0", "3", "-3")]
+    assert found == ["PASS", "PASS", "ERROR"]
 
 
 def test_a_text_that_would_take_seconds_is_an_error() -> None:

@@ -109,7 +109,7 @@ def test_rule_text_never_becomes_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_operator_is_refused_here_too() -> None:
     with pytest.raises(RuleError):
-        compile_rules([True, {"if": [True, 1, {"log": 1}]}])
+        compile_rules([True, {"if": [True, 1, {"method": 1}]}])
 
 
 # --- clinical ---------------------------------------------------------------------------------
@@ -117,6 +117,7 @@ def test_an_unknown_operator_is_refused_here_too() -> None:
 EXTRA = [
     field("hcg", validation="number", shown_if="[sex] = '0' and [age] > 12"),
     field("hcg_note", shown_if="[hcg] > 5"),
+    field("dated", shown_if="[icf] > '2024-03-01' and [alt] < 100"),
     field("detail", "checkbox", choices="1, A | 2, B", shown_if="[exclusion(3)] = '1'"),
 ]
 RULES = [
@@ -146,11 +147,18 @@ RULES = [
     ("preg", {"==": [var("preg"), 0]}),
     ("hcg", {"<": [var("hcg"), 5]}),
     ("hcg_note", {"!!": var("hcg_note")}),
+    ("dated", {"!!": var("dated")}),
     ("detail", {"in": [1, var("detail")]}),
     ("detail___1", {"!": var("detail___1")}),
     ("text", {"matches": [var("text"), "\\d+"]}),
     ("ae_start", {">=": [var("ae_start"), var("icf")]}),
     ("base_complete", {"==": [var("base_complete"), 2]}),
+    ("text", {"if": [{"==": [var("sex"), 1]}, True, {">": [var("text"), 5]}]}),
+    ("text", {"in": [5, [var("text"), var("ae_start")]]}),
+    ("alt", {"<": [{"min": [var("alt"), 3]}, 5]}),
+    ("alt", {">": [{"/": [10, var("alt")]}, {"*": [var("ast"), var("ast")]}]}),
+    ("exclusion", {"is_blank": [var("exclusion")]}),
+    ("consent", {">=": [var("consent"), 1]}),
     ("record_id", {"matches": [var("record_id"), "\\d+"]}),
     ("alt", {"==": [{"/": [1, var("alt")]}, 1]}),
     ("alt", {"missing": ["alt", "sex"]}),

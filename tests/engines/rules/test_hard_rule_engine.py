@@ -17,7 +17,7 @@ from engines.hard_rules import (
     resolve_today,
     rule_key,
 )
-from tests.engines.rules.support import DICTIONARY, MISSING_CODES, result, var
+from tests.engines.rules.support import DICTIONARY, MISSING_CODES, field, result, var
 
 AGE = {
     "id": "age-range",
@@ -132,6 +132,60 @@ def test_the_record_id_field_is_the_first_of_the_dictionary() -> None:
     dictionary = [{**DICTIONARY[0], "field_name": "subject"}, *DICTIONARY[1:]]
     context = StudyContext.build(dictionary)
     assert record_rows({"subject": "A-001", "age": "5"}, context)[0] == "A-001"
+
+
+@pytest.mark.parametrize("identity", [["a"], {"a": 1}, [], {}, False])
+def test_a_rule_whose_id_is_no_name_does_not_lose_the_others(identity: Any) -> None:
+    rules = [
+        {"id": identity, "field": "age", "logic": {"<": [var("age"), 5]}, "message": "m"},
+        {"id": "good", "field": "age", "logic": {"<": [var("age"), 5]}, "message": "m"},
+    ]
+    bad, good = HardRuleEngine().run(rules, {"age": "9"}, DICTIONARY)
+    assert (bad.outcome, good.outcome, good.rule) == ("ERROR", "FAIL", "good")
+    assert "rules/0/id" in bad.message
+
+
+@pytest.mark.parametrize("identity", [{"a": 1}, ["7"], True])
+def test_a_record_id_is_a_text_or_a_number(identity: Any) -> None:
+    for data in (
+        {"record_id": identity, "age": "5"},
+        {"record_id": identity, "rows": []},
+        {"rows": [{"record_id": identity}]},
+    ):
+        with pytest.raises(RuleError):
+            record_rows(data, StudyContext.build(DICTIONARY))
+    for known, text in ((7, "7"), (7.5, "7.5"), ("007", "007"), (None, None)):
+        assert record_rows({"record_id": known}, StudyContext.build(None))[0] == text
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_today_beyond_the_calendar_of_the_zone_is_refused(text: str) -> None:
+    with pytest.raises(RuleError):
+        resolve_today(text, StudyContext.build(None))
+
+
+@pytest.mark.parametrize(
+    ("logic", "raw", "value"),
+    [
+        ({"<": [var("x"), 75]}, "70.0", 70),
+        ({"<": [18, var("x"), 75]}, " 70.5 ", 70.5),
+        ({"==": [{"+": [var("x"), 1]}, 71]}, "70", 70),
+        ({"before": [var("x"), "2024-06-01"]}, "2024/5/1", "2024-05-01"),
+        ({">": [var("x"), "2024-01-01 10:00"]}, "2024-05-01 9:30", "2024-05-01 09:30"),
+        ({"<": [var("x"), "12:00"]}, "9:30", "09:30"),
+        ({"==": [var("x"), "70.0"]}, "70.0", "70.0"),
+        ({"!!": var("x")}, "70.0", "70.0"),
+        ({"<": [var("x"), 75]}, "<70", None),
+        ({"<": [var("x"), 75]}, "ND", None),
+    ],
+)
+def test_the_detail_of_an_untyped_var_shows_what_the_rule_took_it_for(
+    logic: Any, raw: str, value: Any
+) -> None:
+    dictionary = [field("record_id"), field("x")]
+    for known in (None, dictionary):
+        found = result(logic, {"x": raw}, about="x", dictionary=known)
+        assert [(entry["raw"], entry["value"]) for entry in found.detail] == [(raw, value)]
 
 
 def test_resolve_today_refuses_nonsense() -> None:

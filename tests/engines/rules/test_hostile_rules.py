@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from engines.hard_rules import HardRuleEngine, RuleError, StudyContext, compile_rule_set
 from engines.jsonlogic import apply, compile_rule
-from tests.engines.rules.support import DICTIONARY, nested, problems, results, var, verdict
+from tests.engines.rules.support import DICTIONARY, nested, problems, result, results, var, verdict
 
 HUGE = 10**400
 
@@ -51,6 +52,33 @@ def test_64_kib_is_the_limit() -> None:
     for logic in ({"cat": ["x" * 70_000]}, {"+": [1] * 70_000}, {"试" * 30_000: 1, "b": 2}):
         with pytest.raises(RuleError):
             compile_rule(logic)
+
+
+def compact(logic: Any) -> int:
+    return len(json.dumps(logic, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda fill: {"cat": ["x" * fill]},
+        lambda fill: {"cat": ["试" * 3, "x" * fill, '"\n', "y"]},
+        lambda fill: {"in": [1, [0.1234567890123456, 1e-07, -7, 10**9, True, None, {}, [], "x" * fill]]},
+    ],
+)  # fmt: skip
+def test_the_size_is_that_of_compact_json_to_the_byte(build: Any) -> None:
+    fill = 65_536 - compact(build(0))
+    assert compact(build(fill)) == 65_536
+    compile_rule(build(fill))
+    with pytest.raises(RuleError):
+        compile_rule(build(fill + 1))
+
+
+def test_long_numbers_count_as_they_are_written() -> None:
+    for number in (0.1234567890123456, 10**40):
+        with pytest.raises(RuleError):
+            compile_rule({"in": [1, [number] * 10_000]})
+    compile_rule({"in": [1, [1.5] * 10_000]})
 
 
 def test_shared_and_cyclic_objects_are_refused_quickly() -> None:
@@ -108,6 +136,16 @@ def test_a_number_out_of_all_proportion_is_no_number(text: str) -> None:
     found = verdict({"<": [{"*": [var("alt"), var("alt")]}, 120]}, {"alt": text})
     assert found in {"FAIL type_mismatch", "FAIL", "PASS", "ERROR"}
     assert verdict({"<": [{"round_half_up": [var("alt"), 20]}, 1]}, {"alt": "9" * 399}) == "FAIL"
+
+
+@pytest.mark.parametrize("cell", ["7" * 100, "1e300", "-1e300", "1e999", "1e-300", "0"])
+@pytest.mark.parametrize("divisor", [7, 0.3, 1e-300, -7])
+def test_a_remainder_is_exact_however_large_the_quotient(cell: str, divisor: float) -> None:
+    exact = Fraction(cell) - int(Fraction(cell) / Fraction(str(divisor))) * Fraction(str(divisor))
+    found = result({"==": [{"%": [var("alt"), divisor]}, 0]}, {"alt": cell})
+    assert found.outcome == ("PASS" if exact == 0 else "FAIL")
+    logic = {"<": [{"%": [var("alt"), divisor]}, float(exact + Fraction(1, 100))]}
+    assert verdict(logic, {"alt": cell}) == "PASS"
 
 
 def test_multiplying_without_end_is_an_error_of_that_rule_only() -> None:
@@ -210,6 +248,8 @@ def test_any_rule_is_refused_or_gives_an_outcome(logic: Any, row: Any, about: st
 
 def test_a_rule_of_every_kind_of_wrong_shape_is_refused() -> None:
     context = StudyContext.build(DICTIONARY)
-    for rule in (None, 1, [], "x", {}, {"field": 1, "logic": True}, {"field": "age"}):
+    good = {"field": "age", "logic": True}
+    identities = [{**good, "id": wrong} for wrong in ([], ["a"], {}, {"a": 1}, True)]
+    for rule in (None, 1, [], "x", {}, {"field": 1, "logic": True}, {"field": "age"}, *identities):
         with pytest.raises(RuleError):
             compile_rule_set([rule], context)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engines.rules.support import var, verdict
+from tests.engines.rules.support import untyped, var, verdict
 
 LEAF = {"T": {"<": [var("alt"), 120]}, "F": {">": [var("alt"), 120]}, "U": {"<": [var("ast"), 9]}}
 ROW = {"alt": "50", "ast": ""}
@@ -90,6 +91,58 @@ def test_an_answer_given_without_a_value_holds_whatever_the_value_is(logic: Any)
     filled = {verdict(logic, {**ROW, "ast": cell}) for cell in ("1", "100")}
     if found in {"PASS", "FAIL"}:
         assert filled == {found}
+
+
+WRONG = [
+    (">", {">": [var("text"), 5]}, "abc"),
+    ("==", {"==": [var("text"), 5]}, "abc"),
+    ("in", {"in": [var("text"), [1, 2]]}, "abc"),
+    ("before", {"before": [var("ae_start"), "2024-01-01"]}, "2024-02-30"),
+    ("+", {"<": [{"+": [var("text"), 1]}, 5]}, "abc"),
+    ("<=", {"<=": [var("ae_start"), var("icf")]}, "soon"),
+]
+
+
+@pytest.mark.parametrize(("_name", "leaf", "cell"), WRONG, ids=[name for name, *_ in WRONG])
+def test_an_impossible_value_fails_the_rule_whatever_stands_around_it(
+    _name: str, leaf: Any, cell: str
+) -> None:
+    row = {"sex": "1", "text": cell, "ae_start": cell, "icf": "2024-01-01"}
+    is_male = {"==": [var("sex"), 1]}
+    names = {"if": [is_male, ["sex"], leaf, ["age"], ["text"]]}
+    for logic in (
+        {"if": [is_male, True, leaf]},
+        {"if": [is_male, True, {"==": [var("sex"), 0]}, leaf, leaf]},
+        {"if": [{"!": is_male}, leaf, True]},
+        {"or": [is_male, leaf]},
+        {"!": [{"and": [{"!": is_male}, leaf]}]},
+        {"!": [{"missing": names}]},
+    ):
+        assert verdict(logic, row) == "FAIL type_mismatch"
+        assert verdict(logic, {**row, "sex": ""}) == "FAIL type_mismatch"
+        assert untyped(logic, {**row, "sex": "1"}) == "FAIL type_mismatch"
+
+
+@pytest.mark.parametrize(
+    "logic",
+    [
+        {"in": [5, [var("text"), var("note")]]},
+        {"in": [5, {"merge": [var("text"), var("note")]}]},
+        {"<": [{"min": [var("alt"), var("text"), var("note")]}, 9]},
+        {"<": [var("alt"), {"+": [var("note"), 1]}]},
+        {"<": [{"+": [var("alt"), 1]}, var("note")]},
+        {"==": [{"+": [var("alt"), 1]}, var("note")]},
+        {"in": [var("note"), [{"+": [var("alt"), 1]}, 5]]},
+        {">": [{"days_between": [var("icf"), var("note")]}, 5]},
+        {">": [{"max": [var("icf"), var("note")]}, "2024-01-01"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("others", ["", "5"])
+def test_an_impossible_value_beside_a_match_or_a_blank_fails(logic: Any, others: str) -> None:
+    row = {"text": others, "alt": others, "icf": "", "note": "abc"}
+    assert verdict(logic, row) == "FAIL type_mismatch"
+    assert verdict(logic, {**row, "note": ""}) in {"UNKNOWN missing", "PASS"}
 
 
 def test_the_first_unknown_gives_the_reason() -> None:

@@ -45,6 +45,8 @@ def test_matches_exactly_what_re_fullmatch_matches(pattern: str, text: str) -> N
         ("(.*a){12}", "a" * 300 + "b"),
         ("(a|b)*a(a|b){14}c", "ab" * 4_000),
         ("(x+x+)+y", "x" * 9_000),
+        ("(a?){500}a{500}", "a" * 9_000),
+        ("(a|b)*a(a|b){700}c", "ab" * 4_000),
     ],
 )
 def test_a_catastrophic_pattern_answers(pattern: str, text: str) -> None:
@@ -55,7 +57,21 @@ def test_a_catastrophic_pattern_answers(pattern: str, text: str) -> None:
     "pattern",
     [
         *("(?=a)", "(?!a)", "(?<=a)b", "(?P<n>a)", "(a)\\1", "\\bword\\b", "a**", "a{3", "a{2,1}"),
-        *("(a", "a)", "[a", "[b-a]", "*a", "{2}", "a{999}", "\\", "\\q", "(?i)a", "a|*"),
+        *(
+            "(a",
+            "a)",
+            "[a",
+            "[b-a]",
+            "*a",
+            "{2}",
+            "a{9999}",
+            "a{²}",
+            "a{1,²}",
+            "\\",
+            "\\q",
+            "(?i)a",
+            "a|*",
+        ),
         "((a{100}){100}){100}",
         "((((a?){200}){200}){200}){200}",
         "(" * 200 + ")" * 200,
@@ -65,6 +81,14 @@ def test_a_catastrophic_pattern_answers(pattern: str, text: str) -> None:
 def test_a_pattern_outside_the_subset_is_refused(pattern: str) -> None:
     with pytest.raises(RuleError):
         compile_pattern(pattern)
+
+
+def test_a_long_answer_may_be_limited() -> None:
+    for most in (201, 255, 1_000):
+        pattern = compile_pattern(f".{{1,{most}}}")
+        assert [pattern.fullmatch("x" * n) for n in (0, 1, most, most + 1)] == [
+            *(False, True, True, False)
+        ]
 
 
 def test_repeating_nothing_is_nothing() -> None:

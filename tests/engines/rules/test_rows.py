@@ -47,6 +47,15 @@ RECORD = {
 }
 
 
+def test_only_plain_digits_are_an_instance() -> None:
+    found = []
+    for instance in ("²", "２", "abc", "-1", 3.5, "7", 7, 7.0):
+        rows = [row("base_arm_1", "ae", instance, ae_day="2024-03-20")]
+        [answer] = results({"!!": var("ae_day")}, {"rows": rows}, about="ae_day", project=PROJECT)
+        found.append(answer.instance)
+    assert found == [None, None, None, None, None, 7, 7, 7]
+
+
 def places(logic: Any, about: str, data: Any = RECORD, project: Any = PROJECT) -> list[Any]:
     found = results(logic, data, about=about, project=project)
     return [

@@ -128,11 +128,18 @@ def test_identical_containers_are_equal_to_themselves() -> None:
     assert apply({"===": [{"var": "list"}, [0, 1]]}, DATA) is False
 
 
-@pytest.mark.parametrize("name", ["log", "method", "foo", "Var", "days_between", "a.b", ""])
+@pytest.mark.parametrize("name", ["method", "foo", "Var", "days_between", "a.b", ""])
 def test_an_unknown_operator_is_refused_even_where_it_is_not_reached(name: str) -> None:
     for logic in ({name: [1]}, {"if": [True, 1, {name: 1}]}, {"filter": [[], {name: []}]}):
         with pytest.raises(RuleError):
             compile_rule(logic)
+
+
+def test_log_gives_its_argument_back_and_prints_nothing(capsys: Any) -> None:
+    assert apply({"log": "apple"}) == "apple"
+    assert apply({"<": [{"log": [{"var": "a"}]}, 5]}, {"a": 3}) is True
+    assert apply({"log": []}) is None
+    assert capsys.readouterr() == ("", "")
 
 
 def test_what_javascript_throws_is_a_rule_error() -> None:

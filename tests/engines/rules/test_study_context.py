@@ -63,6 +63,11 @@ def test_every_form_has_a_status_column_and_descriptive_fields_have_none() -> No
     assert CONTEXT.columns["base_complete"].choices["2"] == "Complete"
 
 
+def test_a_form_of_descriptive_fields_only_has_a_status_too() -> None:
+    context = StudyContext.build([field("record_id"), field("hint", "descriptive", form="info")])
+    assert {"record_id", "base_complete", "info_complete"} == set(context.columns)
+
+
 @pytest.mark.parametrize(
     ("code", "column"),
     [("1", "x___1"), ("-4", "x____4"), ("k>=9", "x___k__9"), ("A b", "x___a_b"), ("NA", "x___na")],

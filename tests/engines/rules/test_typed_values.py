@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.rules.support import result, untyped, var, verdict
+from tests.engines.rules.support import DICTIONARY, field, result, untyped, var, verdict
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,33 @@ def test_data_of_our_own_making_may_hold_json_types() -> None:
     assert untyped({"<": [var("x"), 5]}, {"x": 4.5}) == "PASS"
     assert untyped({"in": ["3", var("x")]}, {"x": ["1", "3"]}) == "PASS"
     assert untyped({"is_blank": var("x")}, {"x": []}) == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("logic", "row", "expected"),
+    [
+        ({"==": [var("consent"), 1.0]}, {"consent": "1"}, "PASS"),
+        ({"==": [var("consent"), "1.0"]}, {"consent": "1"}, "PASS"),
+        ({"!=": [var("consent"), 0.0]}, {"consent": "1"}, "PASS"),
+        ({"in": [var("consent"), [0.0, 1.0]]}, {"consent": "0"}, "PASS"),
+        ({">=": [var("consent"), 1]}, {"consent": "1"}, "PASS"),
+        ({"<": [var("consent"), "1"]}, {"consent": "1"}, "FAIL"),
+        ({">": [True, var("consent")]}, {"consent": "0"}, "PASS"),
+        ({"<=": [var("consent"), var("eligible")]}, {"consent": "1", "eligible": "0"}, "FAIL"),
+        ({"<=": [0, var("exclusion___1"), 1]}, {"exclusion___1": "1"}, "PASS"),
+        ({">=": [var("ecog"), "2"]}, {"ecog": "3"}, "PASS"),
+        ({"<": ["0", var("ecog"), "3"]}, {"ecog": "3"}, "FAIL"),
+        ({">=": [var("base_complete"), "1"]}, {"base_complete": "0"}, "FAIL"),
+        ({"in": [var("abc"), [1, 2]]}, {"abc": "1"}, "PASS"),
+        ({"in": [var("abc"), [1, 2]]}, {"abc": "A"}, "FAIL"),
+        ({"==": [var("abc"), "Z"]}, {"abc": "A"}, "FAIL"),
+        ({"==": [var("abc"), 1.0]}, {"abc": "1"}, "PASS"),
+        ({">=": [var("consent"), 1]}, {"consent": ""}, "UNKNOWN missing"),
+    ],
+)
+def test_a_literal_counts_however_it_is_written(logic: Any, row: Any, expected: str) -> None:
+    dictionary = [*DICTIONARY, field("abc", "radio", choices="A, a | B, b | 1, c")]
+    assert verdict(logic, row, dictionary=dictionary) == expected
 
 
 def test_lists_of_numbers_and_text_ignore_code_notation() -> None:

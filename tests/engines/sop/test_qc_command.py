@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from engines.models import PendingAction
+from engines.models import PendingAction, TaskRun
 from projects.models import Project
 from skills.models import Skill
 from tests.support.study import Study
@@ -98,6 +98,14 @@ def test_an_incomplete_read(study: Study) -> None:
 def test_a_wrong_order(study: Study, arguments: list[str]) -> None:
     with pytest.raises(CommandError):
         call_command("qc", *arguments, stdout=io.StringIO())
+
+
+@pytest.mark.parametrize("record", ["", "  ", "P001\0", "\udcff", "x" * 101], ids=range(5))
+def test_what_is_no_subjects_number_starts_nothing(record: str, study: Study) -> None:
+    with pytest.raises(CommandError):
+        call_command("qc", "P004", record, stdout=io.StringIO())
+    assert not TaskRun.objects.exists()
+    assert not PendingAction.objects.exists()
 
 
 def test_a_disabled_workflow_is_not_run(study: Study) -> None:

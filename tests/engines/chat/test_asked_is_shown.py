@@ -1,0 +1,152 @@
+"""What a question asks for stands in the answer, or the answer says that it does not (design.md 9.8)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from memory.models import ConversationHistory
+from tests.engines.chat.kit import ask, mute, prompts, say
+from tests.engines.liar.kit import identifiers, note
+from tests.support.study import Study
+
+CONVENTION = re.compile(r"Day\s*1(?!\d)")
+PERSON = "admin"
+
+
+@pytest.fixture(params=["up", "mute", "down"])
+def llm(request: pytest.FixtureRequest, study: Study) -> str:
+    """The stand-in's own answers, an LLM that says nothing, an LLM that is down."""
+    if request.param == "mute":
+        mute(study)
+    if request.param == "down":
+        study.stand_ins.fault("llm", "status", 503, times=None)
+    return str(request.param)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("P003有什么AE", ["急性阑尾炎", "乏力", "3级", "1级"]),
+        ("P003有几条AE", ["2", "急性阑尾炎", "乏力"]),
+        ("P003的SAE几级", ["急性阑尾炎", "3级"]),
+        ("P001的皮疹几级", ["皮疹", "1级"]),
+        ("P003用过什么合并用药", ["铝碳酸镁片", "头孢呋辛"]),
+        ("P019用过酮康唑吗", ["酮康唑"]),
+        ("P003的病理类型和临床分期", ["腺癌", "B期"]),
+        ("P022符合哪条排除标准", ["有症状的脑转移"]),
+        ("P003的ALT", ["13", "32", "18", "30", "34"]),
+        ("P001、P003的AE", ["皮疹", "急性阑尾炎", "乏力"]),
+    ],
+)
+def test_every_instance_and_field_is_told(
+    study: Study, llm: str, question: str, told: list[str]
+) -> None:
+    text = ask(PERSON, question).text
+    assert not [word for word in told if word not in text], text
+    assert len(text) <= 150
+
+
+def test_the_models_words_stand_when_they_tell_every_instance(study: Study) -> None:
+    whole = "P003 有 2 条不良事件：急性阑尾炎（住院手术）和乏力。"
+    study.stand_ins.script(say(whole))
+    assert ask(PERSON, "P003有几条AE").text == whole
+    part = "P003 有不良事件：乏力。"
+    study.stand_ins.script(say(part), say(part))
+    assert "急性阑尾炎" in ask(PERSON, "P003有什么AE").text
+
+
+def test_many_instances_are_capped_with_their_number(study: Study) -> None:
+    rows = [
+        {
+            "record": "P007",
+            "event": "log_arm_1",
+            "instrument": "ae",
+            "instance": number,
+            "values": {"ae_term": f"不适症状之第{number}种", "ae_grade": "1"},
+        }
+        for number in range(1, 31)
+    ]
+    study.stand_ins.post("redcap/records", rows)
+    mute(study)
+    text = ask(PERSON, "P007的AE").text
+    assert "30" in text
+    assert text.count("#") < 30
+    assert text.endswith(")")
+
+
+def test_no_instance_is_not_a_row_of_blanks(study: Study, llm: str) -> None:
+    text = ask(PERSON, "P007的AE").text
+    assert "不良事件" in text
+    assert not re.search(r"AE开始日期|转归|分级", text)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["P003的电话", "P003叫什么名字", "P003的基因检测结果", "P003的血钾多少", "P003的LDH"],
+)
+def test_nothing_else_is_told_instead(study: Study, llm: str, question: str) -> None:
+    text = ask(PERSON, question).text
+    assert not re.search(r"20\d\d-|入组|身高|BMI|野生", text), text
+    assert not [value for value in identifiers() if value in text]
+    assert prompts(study) == []
+
+
+def test_what_is_withheld_is_said_beside_what_is_told(study: Study, llm: str) -> None:
+    text = ask(PERSON, "P003的入组日期和电话").text
+    assert "2026-01-22" in text
+    assert "联系电话" in text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "P006的V4窗口期",
+        "P008的V2窗口期",
+        "V3访视在第几天",
+        "P003的访视日期",
+        "哪些访视超窗了",
+        "P005下次访视",
+    ],
+)
+def test_the_anchor_day_stands_in_every_answer_about_visits(
+    study: Study, llm: str, question: str
+) -> None:
+    text = ask(PERSON, question).text
+    assert CONVENTION.search(text), text
+    assert len(text) <= 150
+
+
+def test_the_anchor_day_is_that_of_the_study(study: Study) -> None:
+    study.project.anchor_is_day = 0
+    study.project.save()
+    assert re.search(r"Day\s*0", ask(PERSON, "P006的V4窗口期").text)
+
+
+def test_identifiers_in_notes_reach_neither_reader_nor_log(study: Study, llm: str) -> None:
+    typed = "联系电话13912345678,身份证110101199003070011,邮箱a.b@example.com。胆囊结石。"
+    note(study, "P006", medical_history_text=typed)
+    text = ask(PERSON, "P006的既往史").text
+    assert "胆囊结石" in text
+    stored = [row.content for row in ConversationHistory.objects.all()]
+    for secret in ("13912345678", "110101199003070011", "a.b@example.com"):
+        assert secret not in f"{text} {stored}"
+
+
+def test_who_types_an_identifier_is_not_told_that_it_is_in_a_record(study: Study) -> None:
+    note(study, "P006", medical_history_text="家属电话13912345678。胆囊结石。")
+    assert "13912345678" not in ask(PERSON, "P006的既往史里有13912345678吗").text
+
+
+@pytest.mark.parametrize(
+    ("question", "first"), [("P001、P020 的入组日期", "P001"), ("P020、P001 的入组日期", "P020")]
+)
+def test_who_is_not_there_is_named_in_the_asked_order(
+    study: Study, llm: str, question: str, first: str
+) -> None:
+    text = ask("crc_b", question).text
+    assert text.startswith(first)
+    assert "2026-02-05" not in text
+    unseen = text.replace("P001", "X")
+    assert unseen == ask("crc_b", question.replace("P001", "P999")).text.replace("P999", "X")

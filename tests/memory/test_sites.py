@@ -1,0 +1,82 @@
+"""Lines that name another site are left out for a reader with a site (design.md 9.7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory import hot
+from memory.history import pages
+from memory.models import WeeklyReport
+from memory.sites import elsewhere
+from tests.memory.hot_kit import base
+from tests.support.study import Study
+
+SITES = frozenset({"site_a", "site_b", "hosp_03"})
+OTHERS = [
+    "A中心开始预筛选",
+    "关闭 Ａ 中心问题",
+    "site_a 的 Query",
+    "Site-A 培训",
+    "某医院A已启动",
+    "03中心",
+    "第三中心",
+    "A中心、B中心",
+]
+OWN = [
+    "B中心补录",
+    "site_b",
+    "两中心例会",
+    "本中心周三例会",
+    "多中心研究",
+    "2026-01-06 中心实验室",
+    "医院 B 超报告",
+]
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_a_line_of_another_site(line: str) -> None:
+    assert elsewhere("site_b", SITES, line) == (True,)
+
+
+@pytest.mark.parametrize("line", OWN)
+def test_a_line_of_ones_own_or_of_all_sites(line: str) -> None:
+    assert elsewhere("site_b", SITES, line) == (False,)
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    assert elsewhere("hosp_03", SITES, "3中心\n三中心\n03号中心\n04中心") == (
+        False,
+        False,
+        False,
+        True,
+    )
+
+
+def test_a_group_without_a_letter_or_number_is_known_by_its_name() -> None:
+    names = frozenset({"beijing", "shanghai_east"})
+    assert elsewhere("beijing", names, "Shanghai East 启动\nbeijing 启动") == (True, False)
+
+
+def test_hot_memory_and_history_are_shown_without_them(study: Study) -> None:
+    base(
+        study,
+        "# 当前状态",
+        "- A中心本周监查",
+        "  - 准备文件",
+        "- B中心补录",
+        "## A中心",
+        "- 药物清点",
+    )
+    report = WeeklyReport.objects.filter(project=study.project).latest("week_number")
+    report.summary += "\n- A中心完成首次监查\n- B中心海报上墙"
+    report.save()
+    shown = hot.inject(study.project, study["crc_b"]).text
+    told = "\n".join(page.text for page in pages(study.project, study["crc_b"]))
+    for text in (shown, told):
+        assert "A中心" not in text
+        assert "B中心" in text
+    assert "准备文件" not in shown
+    assert "药物清点" not in shown
+    whole = hot.inject(study.project, study["zhangyi"]).text
+    assert "A中心本周监查" in whole
+    assert "药物清点" in whole
