@@ -10,11 +10,14 @@ from pathlib import Path
 
 from engines.grounding.values import Token, plain, tokens, values
 from engines.tools import Fact
+from memory.agent.grounding import plain as letters
 
 _NOTHING = re.compile(
     r"没有找到|未找到|找不到|没有相关|无相关|未提供|没有提供|没有提到|无法回答|不清楚|没有记录|not find|nothing"
 )
 _SENTENCE = re.compile("[。!?;\uff01\uff1f\uff1b\n]")
+_CLAUSE = re.compile("[,。!?;\uff0c\uff01\uff1f\uff1b\n]")
+_FILLER = re.compile("是|为|的|患者|受试者")
 _DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么(?!样)|解决|措施|办法|当初|定的")
 
 
@@ -36,6 +39,22 @@ def answers(text: str, needed: Sequence[Fact]) -> bool:
 def leads(text: str, needed: Sequence[Fact]) -> bool:
     """Whether an answer begins with what was asked for: its first sentence tells one of the values."""
     return answers(_SENTENCE.split(text.strip(), maxsplit=1)[0], needed)
+
+
+def recalls(text: str, question: str, memory: str) -> bool:
+    """Whether every clause of an answer stands in a line of hot memory that speaks of what is asked."""
+    asked = _pairs(_bare(question))
+    lines = [line for line in map(_bare, memory.splitlines()) if asked & _pairs(line)]
+    clauses = [clause for clause in map(_bare, _CLAUSE.split(text)) if clause]
+    return bool(clauses) and all(any(clause in line for line in lines) for clause in clauses)
+
+
+def _bare(text: str) -> str:
+    return letters(_FILLER.sub("", text))
+
+
+def _pairs(text: str) -> set[str]:
+    return {text[at : at + 2] for at in range(len(text) - 1)}
 
 
 def of_subjects(text: str, subjects: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from engines import prompts, render
 from engines.chat import texts
-from engines.chat.relevance import answers, leads, of_subjects, says_nothing
+from engines.chat.relevance import answers, leads, of_subjects, recalls, says_nothing
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
 from engines.grounding import Sources, check
@@ -76,7 +76,7 @@ def answer(turn: Turn, draft: Draft) -> str:
     turn.versions.append(prompt.version)
     text = _said(turn, draft, prompt)
     turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
-    if text and not _useful(text, draft):
+    if text and not _useful(text, draft) and not recalls(text, str(question), turn.hot.text):
         turn.note("relevance", observation=text)
         text = ""
     if not text:

@@ -150,3 +150,33 @@ def test_who_is_not_there_is_named_in_the_asked_order(
     assert "2026-02-05" not in text
     unseen = text.replace("P001", "X")
     assert unseen == ask("crc_b", question.replace("P001", "P999")).text.replace("P999", "X")
+
+
+@pytest.mark.parametrize(
+    ("user", "question", "words"),
+    [
+        ("zhangyi", "本周目标是几例", "本周目标是完成 3 例入组。"),
+        ("zhangyi", "P005需要注意什么", "P005患者依从性差,需每日提醒。"),
+        ("zhangyi", "P005需要注意什么", "依从性差,需每日提醒"),
+    ],
+)
+def test_hot_memory_answers_what_it_speaks_of(
+    study: Study, user: str, question: str, words: str
+) -> None:
+    study.stand_ins.script(*[say(words)] * 3)
+    assert ask(user, question).text == words
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("本周目标是几例", "依从性差,需每日提醒"),
+        ("本周目标是几例", "本周目标是完成 5 例入组。"),
+        ("P003的ECOG评分", "本周目标是完成 3 例入组。"),
+    ],
+)
+def test_hot_memory_beside_the_point_or_misquoted_is_no_answer(
+    study: Study, question: str, words: str
+) -> None:
+    study.stand_ins.script(*[say(words)] * 3)
+    assert words not in ask("zhangyi", question).text

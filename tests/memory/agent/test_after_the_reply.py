@@ -22,7 +22,8 @@ from tests.memory.agent.kit import extracted, item, kept, reading, save
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
 
-CARDIO = "你好,我在心内科做主治医师,平时最关心不良事件"
+# No request to remember it: that would be kept at once.
+CARDIO = "大家好,我在心内科做主治医师,平时最关心不良事件"
 ITEMS = (
     item("department", "心内科", "我在心内科做主治医师"),
     item("角色", "主治医师", "我在心内科做主治医师"),
