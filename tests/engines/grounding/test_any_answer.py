@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.grounding.test_classes_of_lies import FALSE, SOURCES, TRUE, problems
@@ -13,11 +13,13 @@ SIGNS = [*"。,\n()~至-±%未²٣👍", "分别", "1e9", "9" * 40]
 MIXED = st.lists(st.one_of(st.sampled_from(PIECES), st.sampled_from(SIGNS), st.text(max_size=8)))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(SOURCES)), MIXED)
 def test_any_answer_is_checked(source: str, pieces: list[str]) -> None:
     assert isinstance(problems("".join(pieces), SOURCES[source]), list)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(SOURCES)), MIXED)
 def test_a_number_of_nowhere_is_never_missed(source: str, pieces: list[str]) -> None:
     said = "".join(pieces)
