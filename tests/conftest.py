@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from hypothesis import settings as properties
 from pytest_django import Settings
 from pytest_django.plugin import blocking_manager_key
 
@@ -18,6 +19,10 @@ from tests.support.stand_ins import StandIns
 
 GUARDED = pytest.StashKey[bool]()
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+# How long an example takes depends on what else the machine does: speed belongs in bench/.
+properties.register_profile("untimed", properties(), deadline=None)
+properties.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
