@@ -43,8 +43,8 @@ def leads(text: str, needed: Sequence[Fact]) -> bool:
 
 def recalls(text: str, question: str, memory: str) -> bool:
     """Whether every clause of an answer stands in a line of hot memory that speaks of what is asked."""
-    asked = _pairs(_bare(question))
-    lines = [line for line in map(_bare, memory.splitlines()) if asked & _pairs(line)]
+    asked = _spoken_of(question)
+    lines = [_bare(line) for line in memory.splitlines() if asked & _spoken_of(line)]
     clauses = [clause for clause in map(_bare, _CLAUSE.split(text)) if clause]
     return bool(clauses) and all(any(clause in line for line in lines) for clause in clauses)
 
@@ -53,8 +53,12 @@ def _bare(text: str) -> str:
     return letters(_FILLER.sub("", text))
 
 
-def _pairs(text: str) -> set[str]:
-    return {text[at : at + 2] for at in range(len(text) - 1)}
+def _spoken_of(text: str) -> set[str]:
+    """Words of letters and digits, and pairs of Chinese characters."""
+    words = re.findall(r"[0-9A-Za-z]+|[\u4e00-\u9fff]+", _FILLER.sub("", text).casefold())
+    chinese = [word for word in words if not word.isascii()]
+    pairs = {word[at : at + 2] for word in chinese for at in range(len(word) - 1)}
+    return pairs | {word for word in words if word.isascii()}
 
 
 def of_subjects(text: str, subjects: Sequence[str]) -> bool:

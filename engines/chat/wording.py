@@ -76,7 +76,7 @@ def answer(turn: Turn, draft: Draft) -> str:
     turn.versions.append(prompt.version)
     text = _said(turn, draft, prompt)
     turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
-    if text and not _useful(text, draft) and not recalls(text, str(question), turn.hot.text):
+    if text and not _useful(text, draft, recalls(text, str(question), turn.hot.text)):
         turn.note("relevance", observation=text)
         text = ""
     if not text:
@@ -85,10 +85,15 @@ def answer(turn: Turn, draft: Draft) -> str:
     return marked(text, draft.results, draft.limit)
 
 
-def _useful(text: str, draft: Draft) -> bool:
-    """An answer beside the point is no answer, while the data that were asked for lie there."""
+def _useful(text: str, draft: Draft, recalled: bool) -> bool:
+    """An answer beside the point is no answer, while the data that were asked for lie there.
+
+    What hot memory says of the question is to the point (`recalled`).
+    """
     if draft.subjects and not of_subjects(text, draft.subjects):
         return False
+    if recalled:
+        return True
     if draft.needed:
         # What the reader will see of it: a figure that is cut off answers nothing.
         seen = render.cut(text, draft.limit)

@@ -10,10 +10,11 @@ from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
+from django.utils.timezone import now
 
 from demo import runfile, seed, stand_ins
 from projects import dictionary, roster
-from projects.models import Member, Project
+from projects.models import Dictionary, Member, Project, SyncState
 from tests.support.stand_ins import StandIns
 
 SEEDED_APPS = ("auth", "authtoken", "django_celery_beat", "projects", "skills", "memory")
@@ -101,6 +102,9 @@ def seed_study(servers: StandIns) -> Study:
         run = _first[0].run
         runfile.save(run)
         _first[0].copy()
+        # As if it had been read just now: a suite takes longer than a roster stays fresh.
+        Dictionary.objects.update(read_at=now())
+        SyncState.objects.update(roster_at=now())
         stand_ins.configure(run, det_url="", today=seed.day(run))
     else:
         run = _seed()
