@@ -10,7 +10,7 @@ from typing import Any
 from engines.intents import Detection, Part
 from engines.llm import Llm
 from engines.tools import ToolContext, ToolResult
-from engines.tools.fields import FieldNames
+from engines.tools.fields import FieldNames, field_names
 from integrations.privacy import Deidentified, Gate
 from memory import hot, session
 from memory.visibility import Scope
@@ -47,7 +47,7 @@ class Turn:
     @cached_property
     def fields(self) -> FieldNames:
         """The names of the study's fields."""
-        return FieldNames(self.context.metadata, self.context.aliases)
+        return field_names(self.context.metadata, self.context.aliases)
 
     def question(self, part: Part) -> Deidentified:
         """The task as it may go out: names already turned into record ids, identifiers masked."""

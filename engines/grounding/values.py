@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from integrations.privacy import PLACEHOLDER
 
@@ -72,6 +73,7 @@ class Token:
     start: int
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Folded text without placeholders, list numbering and powers of units."""
     folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", _CIRCLED.sub(" ", text))).replace(

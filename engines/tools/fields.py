@@ -213,6 +213,21 @@ class FieldNames:
         return found
 
 
+_known: dict[tuple[str, str, frozenset[tuple[str, str]]], FieldNames] = {}
+_MOST_KNOWN = 32
+
+
+def field_names(metadata: StudyMetadata, aliases: Mapping[str, str]) -> FieldNames:
+    """The names of a study, worked out once for each dictionary and mapping: every question asks for them."""
+    key = metadata.digest, repr(metadata.instruments), frozenset(aliases.items())
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = FieldNames(metadata, aliases)
+    return found
+
+
 @cache
 def _synonyms() -> Mapping[str, tuple[str, ...]]:
     path = Path(__file__).with_name("synonyms.v1.json")

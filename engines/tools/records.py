@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from engines.tools import notes
 from engines.tools.context import ToolContext
-from engines.tools.fields import FieldNames, Resolved, telling_words
+from engines.tools.fields import FieldNames, Resolved, field_names, telling_words
 from engines.tools.reading import MOST_TEXT as MOST_TEXT
 from engines.tools.reading import Pair, Reading, named_by, where
 from engines.tools.repeating import counted, groups_of
@@ -25,7 +25,7 @@ OVERVIEW = 24
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """Read one subject. Absent and "not yours" are the same (E43); "7" is not "007" (E10)."""
     record_id = str(arguments["record_id"]).strip()
-    names = FieldNames(context.metadata, context.aliases)
+    names = field_names(context.metadata, context.aliases)
     asked = arguments.get("fields") or ()
     wanted, strange = _wanted(names, asked)
     data = read_record(project=context.project, record_id=record_id, member=context.member)
