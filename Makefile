@@ -8,7 +8,7 @@ HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
 
-.PHONY: help install run test lint fmt types lock messages train-intents bench soak fuzz clean
+.PHONY: help install run test lint fmt lock messages train-intents bench soak fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -33,7 +33,7 @@ run: install ## the whole house with the demo study and the stand-ins
 test: install $(VENV)/.dev ## the whole suite; on DATABASE_URL / REDIS_URL where they are set
 	@$(BIN)/python -m tests.run $(ARGS)
 
-lint: install $(VENV)/.dev ## ruff, mypy, import-linter, system checks, migrations, catalogs
+lint: install $(VENV)/.dev ## ruff, mypy, import-linter, system checks, migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -64,7 +64,7 @@ bench: install ## measure beside the peers; BENCH=name picks one
 soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
 	@$(BIN)/python -m bench.soak
 
-fuzz: install ## fuzz rules and workflows; SECONDS=300 for each of three harnesses
+fuzz: install ## fuzz rules, workflows and callbacks; SECONDS=300 for each of four harnesses
 	@$(MAKE) -s $(PEERS)/.ready
 	@$(PEERS)/bin/python -m fuzz $(SECONDS)
 

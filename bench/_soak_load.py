@@ -88,9 +88,13 @@ def write(path: Path, rows: list[Delivery]) -> None:
 
 @dataclass
 class Seen:
-    """What the sender saw: ms to each acknowledgement, statuses (0: none), which messages got their 200."""
+    """What the sender saw: ms to each acknowledgement, statuses (0: none), which messages got their 200.
+
+    `took` is counted from the sending, `from_due` from when it was due: their difference is the sender's own.
+    """
 
     took: list[float] = field(default_factory=list)
+    from_due: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     acknowledged: set[int] = field(default_factory=set)
     repeated_by_us: int = 0
@@ -101,6 +105,7 @@ class Seen:
         found = json.loads(path.read_text())
         return cls(
             took=sorted(found["took"]),
+            from_due=sorted(found["from_due"]),
             statuses=Counter({int(k): v for k, v in found["statuses"].items()}),
             acknowledged=set(found["acknowledged"]),
             repeated_by_us=found["repeated_by_us"],
@@ -125,12 +130,12 @@ class Sender:
         for due, number, request in plan:
             if (early := start + due - time.perf_counter()) > 0:
                 await asyncio.sleep(early)
-            task = asyncio.create_task(self._deliver(number, request))
+            task = asyncio.create_task(self._deliver(start + due, number, request))
             running.add(task)
             task.add_done_callback(running.discard)
         await asyncio.gather(*running)
 
-    async def _deliver(self, number: int, request: bytes) -> None:
+    async def _deliver(self, due: float, number: int, request: bytes) -> None:
         begin = time.perf_counter()
         status = 0
         for again in range(DELIVERIES):
@@ -142,7 +147,9 @@ class Sender:
             if status == 200:
                 self.seen.acknowledged.add(number)
                 break
-        self.seen.took.append((time.perf_counter() - begin) * 1000)
+        end = time.perf_counter()
+        self.seen.took.append((end - begin) * 1000)
+        self.seen.from_due.append((end - due) * 1000)
         self.seen.statuses[status] += 1
 
     async def _post(self, request: bytes) -> int:
@@ -171,6 +178,7 @@ def main() -> None:
     used = os.times()
     seen = {
         "took": sender.seen.took,
+        "from_due": sender.seen.from_due,
         "statuses": sender.seen.statuses,
         "acknowledged": sorted(sender.seen.acknowledged),
         "repeated_by_us": sender.seen.repeated_by_us,

@@ -11,7 +11,6 @@ First feedback: from the POST of the callback to its passive reply ("🫡 正在
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -53,7 +52,6 @@ class Asked:
 def run() -> list[Row]:
     """Rows for a question that needs both readings, for one of each, and for the first feedback."""
     why = "" if shutil.which("redis-server") else "no redis-server"
-    os.environ["DEBUG"] = "1"
     with temporary() as url, tempfile.TemporaryDirectory(prefix="answer") as folder:
         if url is None or why:
             return [missing(NAME.format(what=w), "-", "-", why or ABSENT) for w in QUESTIONS]

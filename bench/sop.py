@@ -30,13 +30,17 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import pairwise
 from statistics import median
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 from unittest import mock
 from uuid import UUID, uuid4
 
 from bench import _data
 from bench._database import ABSENT, temporary
 from bench._measure import Row, interleaved, missing, ratio, row, seconds
+
+if TYPE_CHECKING:
+    from projects.models import Project
+    from skills.models import Skill
 
 RUNS = 25
 ROUNDS = 12
@@ -138,38 +142,17 @@ def _row_of_data() -> dict[str, str]:
 
 
 def _ours() -> Go:
-    from django.conf import settings
     from django.utils.timezone import now
 
     from bench import _study
     from engines import sop
-    from engines.models import Review
-    from engines.signals import review_requested
-    from iit_manager.celery import app
     from projects.records import RecordData
-    from skills.models import Skill
-    from skills.services import save_skill
 
-    app.conf.task_default_queue = QUEUE
-    if not settings.REDIS_URL:
-        app.conf.broker_url, app.conf.broker_transport_options = "memory://", {}
+    _wake_by_our_queue()
     project = _study.project()
     crc = _study.people(project)["wanghushi"]
-    nodes = {
-        "first": {"type": "hard_rule", "rules": RULES[0], "on_pass": "second"},
-        "second": {"type": "hard_rule", "rules": RULES[1], "on_pass": "person"},
-        "person": {"type": "human_review", "description": "请复核"},
-    }
-    config = {"name": "bench", "start_node": "first", "nodes": nodes}
-    skill = Skill(project=project, skill_type="qc_process", name="bench", config=config)
-    skill = save_skill(skill=skill, actor="admin")
+    skill, asked = _skill(project), _asked()
     rows = (_row_of_data(),)
-    asked: dict[UUID, tuple[int, str]] = {}
-
-    def on_card(*, review: Review, **_kwargs: Any) -> None:
-        asked[review.task_run_id] = review.pk, review.seen  # as the card brings it back
-
-    review_requested.connect(on_card, weak=False)
 
     def go() -> None:
         data = RecordData(RECORD, "site_a", rows, now(), (), True)
@@ -186,6 +169,44 @@ def _ours() -> Go:
             raise RuntimeError(f"the run ended as {run.final_state}")
 
     return go
+
+
+def _wake_by_our_queue() -> None:
+    from django.conf import settings
+
+    from iit_manager.celery import app
+
+    app.conf.task_default_queue = QUEUE
+    if not settings.REDIS_URL:
+        app.conf.broker_url, app.conf.broker_transport_options = "memory://", {}
+
+
+def _skill(project: Project) -> Skill:
+    from skills.models import Skill
+    from skills.services import save_skill
+
+    nodes = {
+        "first": {"type": "hard_rule", "rules": RULES[0], "on_pass": "second"},
+        "second": {"type": "hard_rule", "rules": RULES[1], "on_pass": "person"},
+        "person": {"type": "human_review", "description": "请复核"},
+    }
+    config = {"name": "bench", "start_node": "first", "nodes": nodes}
+    skill = Skill(project=project, skill_type="qc_process", name="bench", config=config)
+    return save_skill(skill=skill, actor="admin")
+
+
+def _asked() -> dict[UUID, tuple[int, str]]:
+    """Filled with number and hash of each run's review, as the card brings them back."""
+    from engines.models import Review
+    from engines.signals import review_requested
+
+    asked: dict[UUID, tuple[int, str]] = {}
+
+    def on_card(*, review: Review, **_kwargs: Any) -> None:
+        asked[review.task_run_id] = review.pk, review.seen
+
+    review_requested.connect(on_card, weak=False)
+    return asked
 
 
 def _check_side_effects() -> None:

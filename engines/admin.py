@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from engines import batch_page, console, labels
+from engines import batch_page, console, labels, sop
 from engines.admin_order import order_view
 from engines.admin_traces import AgentTraceAdmin, LlmUsageAdmin
 from engines.models import (
@@ -68,7 +68,7 @@ class DeciderAdmin(ExportAdmin):
     """Actions of those who decide; an auditor only looks on."""
 
     def has_decide_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(set(console.DECIDERS) & roles(request))
+        return bool(set(sop.DECIDERS) & roles(request))
 
 
 @admin.register(TaskRun)

@@ -17,7 +17,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from engines import labels, sop
-from engines.batch_page import DECIDERS
 from engines.batch_page import PAGE as BATCH
 from engines.console import RUN
 from engines.sop.batches import CAP
@@ -58,7 +57,7 @@ class OrderForm(forms.Form):
 
 def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
     """GET shows the form, POST tries (`try`), starts the named (`start`) or all visible subjects (`all`)."""
-    if not page.holders(request, DECIDERS).exists() and not request.user.is_superuser:
+    if not page.holders(request, sop.DECIDERS).exists() and not request.user.is_superuser:
         raise PermissionDenied
     form = OrderForm(_skills(request, page), request.POST or None)
     context = page.admin_site.each_context(request) | {
@@ -88,7 +87,7 @@ def _skills(request: HttpRequest, page: ScopedAdmin) -> QuerySet[Skill]:
     skills = skills.exclude(trigger_type=Skill.Trigger.CRON).order_by("project__code", "name")
     if request.user.is_superuser:
         return skills
-    return skills.filter(project__in=page.holders(request, DECIDERS).values("project"))
+    return skills.filter(project__in=page.holders(request, sop.DECIDERS).values("project"))
 
 
 def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:

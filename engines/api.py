@@ -46,15 +46,13 @@ from engines.starting import (
     start_for,
 )
 from integrations.redcap import RedcapError
-from projects.access import has_role
-from projects.api import ReadViewSet, find_project
+from projects.api import ReadViewSet, find_project, not_allowed, require_role
 from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.models import Project
 from projects.problems import Conflict, Unavailable
 from skills.models import Skill
 
-DECIDERS = ("PI", "CRC", "ADMIN")
 UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 BATCH = OpenApiParameter("batch", UUID, OpenApiParameter.PATH)
 
@@ -101,7 +99,6 @@ class TaskRunSerializer(serializers.ModelSerializer):
 class TaskRunViewSet(ReadViewSet):
     """Runs: start, rehearse, repeat, approve, reject, cancel."""
 
-    model = TaskRun
     queryset = TaskRun.objects.none()
     serializer_class = TaskRunSerializer
     filterset_fields = ("project__code", "status", "record_id", "skill__skill_type")
@@ -113,7 +110,7 @@ class TaskRunViewSet(ReadViewSet):
         order = StartSerializer(data=request.data)
         order.is_valid(raise_exception=True)
         project = find_project(request, order.validated_data["project"])
-        _require(request, project.pk, *DECIDERS)
+        require_role(request, project.pk, *sop.DECIDERS)
         skill = _skill(project, order.validated_data["skill_type"])
         with _said():
             run = start_for(request.user, project, skill, order.validated_data["record_id"])
@@ -127,8 +124,8 @@ class TaskRunViewSet(ReadViewSet):
         order.is_valid(raise_exception=True)
         said = order.validated_data
         project = find_project(request, said["project"])
-        allowed = ("ADMIN",) if "config" in said else DECIDERS
-        _require(request, project.pk, *allowed)
+        allowed = ("ADMIN",) if "config" in said else sop.DECIDERS
+        require_role(request, project.pk, *allowed)
         config = (
             valid_config(said["config"], project)
             if "config" in said
@@ -145,7 +142,7 @@ class TaskRunViewSet(ReadViewSet):
     def rerun(self, request: Request, pk: str) -> Response:
         """Repeat an ended run: the workflow's current version on the subject as it is now."""
         run: TaskRun = self.get_object()
-        _require(request, run.project_id, *DECIDERS)
+        require_role(request, run.project_id, *sop.DECIDERS)
         with _said():
             again = rerun_for(request.user, run)
         return Response({"id": str(again.pk), "status": again.status}, status=201)
@@ -163,7 +160,7 @@ class TaskRunViewSet(ReadViewSet):
         order.is_valid(raise_exception=True)
         said = order.validated_data
         project = find_project(request, said["project"])
-        _require(request, project.pk, *DECIDERS)
+        require_role(request, project.pk, *sop.DECIDERS)
         skill = _skill(project, said["skill_type"])
         with _said():
             batch = start_batch_for(
@@ -192,9 +189,9 @@ class TaskRunViewSet(ReadViewSet):
     )
     def cancel_batch(self, request: Request, batch: str) -> Response:
         """Start no more runs of a batch and end those that are running."""
-        found, mine = _batch(request, batch)
-        whole = len(mine) == len(found.record_ids)
-        _require(request, found.project_id, *(DECIDERS if whole else ()))
+        found, _mine = _batch(request, batch)
+        if not sop.may_cancel_batch(request.user, found):
+            raise not_allowed()
         said = ReasonSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         try:
@@ -220,7 +217,7 @@ class TaskRunViewSet(ReadViewSet):
     def cancel(self, request: Request, pk: str) -> Response:
         """End a run that is not wanted any more."""
         run = self.get_object()
-        _require(request, run.project_id, *DECIDERS)
+        require_role(request, run.project_id, *sop.DECIDERS)
         said = ReasonSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         try:
@@ -251,12 +248,6 @@ class TaskRunViewSet(ReadViewSet):
             shown = review_view(error.review) if error.review else None
             raise Conflict(str(error), error.code, review=shown) from error
         return Response(TaskRunSerializer(run).data)
-
-
-def _require(request: Request, project_id: UUID, *roles: str) -> None:
-    """Raises PermissionDenied unless the user holds one of `roles` in the project."""
-    if not has_role(request.user, project_id, *roles):
-        raise PermissionDenied(_("Your role does not allow this."))
 
 
 def _skill(project: Project, kind: str) -> Skill:
@@ -330,7 +321,6 @@ class PendingActionSerializer(serializers.ModelSerializer):
 class PendingActionViewSet(ReadViewSet):
     """Findings: list and resolve."""
 
-    model = PendingAction
     queryset = PendingAction.objects.none()
     serializer_class = PendingActionSerializer
     filterset_fields = (
@@ -348,7 +338,7 @@ class PendingActionViewSet(ReadViewSet):
     def resolve(self, request: Request, pk: str) -> Response:
         """Close a finding with what was done about it."""
         finding: PendingAction = self.get_object()
-        _require(request, finding.project_id, *DECIDERS)
+        require_role(request, finding.project_id, *sop.DECIDERS)
         said = ResolutionSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         with atomic():
@@ -386,7 +376,6 @@ class AgentTraceSerializer(serializers.ModelSerializer):
 class AgentTraceViewSet(ReadViewSet):
     """Traces, for debugging."""
 
-    model = AgentTrace
     queryset = AgentTrace.objects.none()
     serializer_class = AgentTraceSerializer
     filterset_fields = ("project__code", "user_id", "intent_type", "success")

@@ -16,9 +16,7 @@ from django.views.decorators.http import require_POST
 from engines import sop
 from engines.models import Batch, TaskRun
 from engines.sop.batches import progress, visible, visible_to
-from projects.access import has_role
 
-DECIDERS = ("PI", "CRC", "ADMIN")
 PAGE = "admin:engines_batch_change"
 RUNS = "admin:engines_taskrun_changelist"
 LISTED = (TaskRun.Status.SUSPENDED, TaskRun.Status.FAILED)
@@ -43,7 +41,7 @@ def context(request: HttpRequest, batch: Batch) -> dict[str, Any]:
         "goes_on": batch.ended_at is None,
         "may_cancel": batch.ended_at is None
         and batch.cancelled_at is None
-        and may_cancel(request, batch),
+        and sop.may_cancel_batch(request.user, batch),
     }
 
 
@@ -55,12 +53,6 @@ def _part(batch: Batch, status: TaskRun.Status, counts: dict[str, int]) -> dict[
         "colour": TaskRun.COLOURS[status],
         "link": f"{reverse(RUNS)}?{query}",
     }
-
-
-def may_cancel(request: HttpRequest, batch: Batch) -> bool:
-    """Who decides in the study and sees the whole batch (as in the API)."""
-    whole = len(visible(request.user, batch)) == len(batch.record_ids)
-    return whole and has_role(request.user, batch.project_id, *DECIDERS)
 
 
 def state(batch: Batch) -> tuple[str, str]:
@@ -79,7 +71,7 @@ def cancel_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     batch = rows.filter(pk=pk).first()
     if batch is None:
         raise Http404
-    if not may_cancel(request, batch):
+    if not sop.may_cancel_batch(request.user, batch):
         messages.error(request, _("Your role does not allow this."))
         return redirect(PAGE, batch.pk)
     try:

@@ -25,7 +25,6 @@ from projects.access import User, memberships
 from projects.client import NotConfiguredError
 from projects.db import atomic
 
-DECIDERS = ("PI", "CRC", "ADMIN")
 RUNS = "admin:engines_taskrun_changelist"
 RUN = "admin:engines_taskrun_change"
 
@@ -44,7 +43,7 @@ def has_say(user: User, row: TaskRun | PendingAction) -> bool:
     """Whether one membership both opens the row and carries a role that decides about it."""
     if getattr(user, "is_superuser", False):
         return True
-    mine = memberships(user).filter(project_id=row.project_id, role__in=DECIDERS)
+    mine = memberships(user).filter(project_id=row.project_id, role__in=sop.DECIDERS)
     rows: Any = type(row)._default_manager
     return any(rows.for_member(member).filter(pk=row.pk).exists() for member in mine)
 
@@ -57,7 +56,7 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
         "run": run,
         "review": review_view(review) | {"rows": review_rows(review)} if review else None,
         "reasons": reasons(),
-        "hits": {row.field for row in run.findings.filter(open_key__isnull=False)},
+        "hits": {row.field for row in run.findings.unclosed()},
         "may_decide": bool(review and reviewer(request.user, review)),  # type: ignore[arg-type]
         "may_cancel": not ended and has_say(request.user, run),
         "may_rerun": ended and run.skill.is_active and has_say(request.user, run),

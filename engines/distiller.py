@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from engines import prompts
 from engines.context import marked
-from engines.llm import Llm
-from engines.outgoing import gate_for
-from integrations.llm import LlmError, Message
-from integrations.privacy import PLACEHOLDER, Gate, PrivacyError
-from integrations.redcap import RedcapError
+from engines.lent import lent, valid_rows
+from integrations.llm import Message
+from integrations.privacy import PLACEHOLDER, Gate
 from memory.distiller import Brief, DistillerDown, Said
 from memory.hot_proposals import Change
 from memory.hot_text import Kind, Line, lines
+from projects.reader import Reader
 
 MAX_TOKENS = 1000
 SCHEMA: dict[str, Any] = {
@@ -57,9 +56,7 @@ class _Proposed(BaseModel):
 
 def distil(brief: Brief) -> Said:
     """The model's changes. Raises memory.distiller.DistillerDown when it gives no usable answer."""
-    llm = Llm(brief.project, small=True)
-    try:
-        gate = llm.gate = gate_for(brief.project)
+    with lent(Reader(brief.project), DistillerDown) as (llm, gate):
         prompt = _prompt(brief, gate)
         done = llm.ask(
             [Message("user", gate.text(prompt.text))],
@@ -70,8 +67,6 @@ def distil(brief: Brief) -> Said:
             max_tokens=MAX_TOKENS,
         )
         said = done.json()
-    except (LlmError, PrivacyError, RedcapError) as error:
-        raise DistillerDown(type(error).__name__, llm.save) from error
     return Said(changes(said, brief), llm.save)
 
 
@@ -86,18 +81,9 @@ def _prompt(brief: Brief, gate: Gate) -> prompts.Prompt:
 
 def changes(said: Mapping[str, Any], brief: Brief) -> list[Change]:
     """The well-formed changes of an answer; line and evidence numbers resolved, others left out."""
-    given = said.get("changes")
-    found = [_parsed(item) for item in given] if isinstance(given, list) else []
     there = lines(brief.content)
-    made = (_change(item, brief, there) for item in found if item)
+    made = (_change(item, brief, there) for item in valid_rows(_Proposed, said.get("changes")))
     return [change for change in made if change]
-
-
-def _parsed(item: object) -> _Proposed | None:
-    try:
-        return _Proposed.model_validate(item)
-    except ValidationError:
-        return None
 
 
 def _change(item: _Proposed, brief: Brief, there: Sequence[Line]) -> Change | None:

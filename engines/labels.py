@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memory.labels import INTENTS as INTENTS
-from projects.admin_words import name as name
+from projects.words import name as name
 
 NODES: dict[str, Promise] = {
     "read": _("Read from REDCap"),

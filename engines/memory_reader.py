@@ -6,15 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from engines import prompts
 from engines.context import marked
+from engines.lent import lent, valid_rows
 from engines.llm import Llm
-from engines.outgoing import gate_for
-from integrations.llm import LlmError, LlmProtocolError, Message
-from integrations.privacy import Gate, PrivacyError
-from integrations.redcap import RedcapError
+from integrations.llm import LlmProtocolError, Message
+from integrations.privacy import Gate
 from memory.agent.extraction import (
     MAX_TOKENS,
     TEMPERATURE,
@@ -25,6 +24,7 @@ from memory.agent.extraction import (
     Item,
 )
 from memory.agent.schemas import Schema
+from projects.reader import Reader
 
 
 class _Read(BaseModel):
@@ -40,14 +40,11 @@ def read(brief: Brief) -> Heard:
 
     Raises memory.agent.extraction.ExtractorDown when no model answers.
     """
-    project = brief.member.project
-    llm = Llm(project, user_id=brief.member.identity, small=True)
-    try:
-        gate = llm.gate = gate_for(project, brief.member)
+    member = brief.member
+    reader = Reader(member.project, member)
+    with lent(reader, ExtractorDown, user_id=member.identity) as (llm, gate):
         said = gate.text(brief.message, own=True)
         items = _asked(llm, gate, _messages(brief, gate), brief.schema)
-    except (LlmError, PrivacyError, RedcapError) as error:
-        raise ExtractorDown(type(error).__name__, llm.save) from error
     return Heard(str(said), items, llm.save)
 
 
@@ -78,7 +75,7 @@ def _asked(
     llm: Llm, gate: Gate, given: tuple[str, list[Message]], schema: Schema
 ) -> Sequence[Item]:
     version, messages = given
-    for turn in range(TURNS["save_info"]):
+    for turn in range(TURNS):
         done = llm.ask(
             messages,
             purpose="remember",
@@ -91,7 +88,7 @@ def _asked(
         try:
             return _items(done.json())
         except LlmProtocolError:
-            if turn + 1 == TURNS["save_info"]:
+            if turn + 1 == TURNS:
                 break
             again = prompts.load("extract_again")
             said = Message("assistant", gate.text(done.content or "-"))
@@ -123,11 +120,4 @@ def _items(said: Mapping[str, Any]) -> list[Item]:
     given = said.get("items")
     if not isinstance(given, list):
         raise LlmProtocolError(200, "no items")
-    found = []
-    for row in given:
-        try:
-            one = _Read.model_validate(row)
-        except ValidationError:
-            continue
-        found.append(Item(one.field, one.value, one.quote))
-    return found
+    return [Item(one.field, one.value, one.quote) for one in valid_rows(_Read, given)]

@@ -5,24 +5,19 @@ The one request that may carry text of the flow log (design.md 9.2), de-identifi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from engines import prompts
 from engines.chat.turn import resolve
 from engines.context import marked
-from engines.llm import Llm
-from engines.outgoing import gate_for
-from integrations.llm import LlmError, LlmProtocolError, Message
-from integrations.privacy import Gate, PrivacyError
-from integrations.redcap import RedcapError
+from engines.lent import lent, valid_rows
+from integrations.llm import LlmProtocolError, Message
+from integrations.privacy import Gate
 from memory.weekly.narrator import Brief, Claim, Line, NarratorDown, Said
-from projects import identities, roster
-from projects.client import NotConfiguredError
-from projects.models import Subject
+from projects import identities
 from projects.reader import Reader
 
 MAX_TOKENS = 2000
@@ -56,11 +51,8 @@ class _Entry(BaseModel):
 
 def narrate(brief: Brief) -> Said:
     """The model's claims about one part of a week. Raises NarratorDown when it gives no usable answer."""
-    llm = Llm(brief.project)
-    try:
-        roster.ensure_fresh(brief.project)
-        reader = Reader(brief.project)
-        gate = llm.gate = gate_for(brief.project, None, reader)
+    reader = Reader(brief.project)
+    with lent(reader, NarratorDown, small=False) as (llm, gate):
         shown = _shown(brief, gate, reader)
         prompt = prompts.load("weekly", lines=marked(_numbered(brief.lines, shown)))
         done = llm.ask(
@@ -74,29 +66,15 @@ def narrate(brief: Brief) -> Said:
         entries = done.json().get("entries")
         if not isinstance(entries, list):
             raise LlmProtocolError(200, "no entries")
-    except (LlmError, PrivacyError, RedcapError, NotConfiguredError) as error:
-        raise NarratorDown(type(error).__name__, llm.save) from error
-    return Said(list(_claims(entries)), shown, llm.save)
+    claims = [Claim(e.section, e.text, e.row, e.quote) for e in valid_rows(_Entry, entries)]
+    return Said(claims, shown, llm.save)
 
 
 def _shown(brief: Brief, gate: Gate, reader: Reader) -> Mapping[int, str]:
     """Every line as it goes out: names as record ids, identifiers masked."""
-    names = _names(reader, "\n".join(line.text for line in brief.lines))
+    names = identities.names_in(reader, "\n".join(line.text for line in brief.lines))
     texts = (resolve(line.text, names) for line in brief.lines)
     return {n: str(gate.text(text)) for n, text in enumerate(texts, 1)}
-
-
-def _names(reader: Reader, text: str) -> dict[str, list[str]]:
-    """{name of a subject in the text: records}, of the whole study."""
-    ids = identities.resolve_name(reader.project, None, text, reader)
-    fields = identities.name_fields(reader.metadata) if ids else frozenset()
-    found: dict[str, list[str]] = {}
-    for subject in Subject.objects.filter(project=reader.project, record_id__in=ids):
-        stored: dict[str, str] = json.loads(subject.identifiers)
-        for key, value in stored.items():
-            if key.partition("#")[0] in fields and value.strip() and value.strip() in text:
-                found.setdefault(value.strip(), []).append(subject.record_id)
-    return found
 
 
 def _numbered(lines: Sequence[Line], shown: Mapping[int, str]) -> str:
@@ -109,12 +87,3 @@ def _numbered(lines: Sequence[Line], shown: Mapping[int, str]) -> str:
         for n, line in enumerate(lines, 1)
     )
     return "\n".join(rows)
-
-
-def _claims(entries: Sequence[object]) -> Iterator[Claim]:
-    for given in entries:
-        try:
-            entry = _Entry.model_validate(given)
-        except ValidationError:
-            continue
-        yield Claim(entry.section, entry.text, entry.row, entry.quote)

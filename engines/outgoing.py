@@ -7,26 +7,26 @@ from functools import lru_cache
 from django.conf import settings
 
 from integrations.privacy import Gate, Known, birth_fields
-from projects import identities
-from projects.models import Member, Project
+from projects import identities, roster
 from projects.reader import Reader
 from projects.windows import today_in
 
 
-def gate_for(project: Project, member: Member | None = None, reader: Reader | None = None) -> Gate:
-    """A fresh gate for one request of `member` (None: a job of the house).
+def gate_for(reader: Reader) -> Gate:
+    """A fresh gate for one request of the reader's member (None: a job of the house).
 
     Subjects of other sites are masked like identifiers: nobody's request may name them (design.md 9.7).
-    Raises integrations.redcap.RedcapError where no dictionary was ever read.
+    No transaction may be open. Raises integrations.redcap.RedcapError, projects.client.NotConfiguredError
+    where the study was never read: without its roster no identifier could be recognised.
     """
-    reader = reader or Reader(project, member)
+    roster.ensure_fresh(reader.project, settings.ROSTER_MAX_AGE_S, reader.stored)
     metadata = reader.metadata
     return Gate(
-        (identities.known_identifiers(project, reader), _hidden(_of_other_sites(reader))),
+        (identities.known_identifiers(reader), _hidden(_of_other_sites(reader))),
         identifier_fields=metadata.identifier_fields - {metadata.record_id_field},
         birth_fields=birth_fields(metadata.labels),
         labels=metadata.labels,
-        today=today_in(project.timezone),
+        today=today_in(reader.project.timezone),
         digest_key=settings.SECRET_KEY.encode(),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
@@ -56,7 +57,7 @@ def unsaid(results: Sequence[ToolResult]) -> dict[str, str]:
 def _is_asked(result: ToolResult) -> bool:
     """Whether every line was asked for, so that none may go without a word."""
     data = result.data if isinstance(result.data, dict) else {}
-    asked = result.tool in ("read_clinical_data", "check_visit_window")
+    asked = result.tool != "search_protocol"
     return asked and result.has_data and MORE not in data
 
 
@@ -118,26 +119,27 @@ def best_sentences(texts: Sequence[str], question: str, most: int = 4) -> list[s
 
 def fit(lines: Sequence[str], limit: int) -> str:
     """As many whole lines as fit; the first one is cut at a sentence end if it must be."""
-    shown: list[str] = []
-    used = 0
-    for line in lines:
-        more = len(line) + (1 if shown else 0)
-        if used + more > limit:
-            break
-        shown.append(line)
-        used += more
-    return "\n".join(shown) if shown else cut(lines[0], limit)
+    taken = _taken(lines, limit)
+    return "\n".join(lines[:taken]) if taken else cut(lines[0], limit)
+
+
+def _taken(lines: Sequence[str], limit: int) -> int:
+    """How many whole lines have room; one may be a note of several lines itself."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return sum(end - 1 <= limit for end in ends)
 
 
 def fit_all(lines: Sequence[str], limit: int) -> str:
     """The same, with the number of the lines that had no room."""
-    text = fit(lines, limit)
-    while (left := len(lines) - len(text.split("\n"))) > 0:
-        note = _("(%(number)d more not shown)") % {"number": left}
-        if len(text) + len(note) <= limit or "\n" not in text:
-            return cut(text, limit - len(note)) + note
-        text = text.rpartition("\n")[0]
-    return text
+    taken = _taken(lines, limit)
+    if taken == len(lines) or len(lines) < 2:
+        return fit(lines, limit)
+    for shown in range(max(taken, 1), 0, -1):
+        note = _("(%(number)d more not shown)") % {"number": len(lines) - shown}
+        text = "\n".join(lines[:shown])
+        if len(text) + len(note) <= limit:
+            return text + note
+    return cut(lines[0], limit - len(note)) + note
 
 
 def cut(text: str, limit: int) -> str:

@@ -26,6 +26,7 @@ from projects import dictionary
 from projects.db import atomic
 from projects.display import display_rows
 from projects.models import Member, Project, Role, Subject
+from projects.reader import Reader
 
 __all__ = ["Task", "Verdict", "run_with_retry"]
 
@@ -65,7 +66,7 @@ def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) ->
     """
     llm = Llm(task.project, user_id=task.user_id)
     try:
-        gate = llm.gate = gate_for(task.project)
+        gate = llm.gate = gate_for(Reader(task.project))
         return _Talk(task, llm, gate, keep_alive).run()
     finally:
         with atomic():

@@ -41,7 +41,8 @@ def enrolment(project: Project, period: Period) -> Mapping[str, Any]:
     except SourceDown:
         # The target is ours and known.
         return {"target": target}
-    days = [day for record in records if (day := record.day(project.enrolment_field))]
+    field, zone = project.enrolment_field, project.timezone
+    days = [day for record in records if (day := record.day(field, zone))]
     total = sum(1 for day in days if day <= period.last)
     return {
         "enrolled": sum(1 for day in days if period.week.first <= day <= period.last),
@@ -101,13 +102,13 @@ def _is_done(state: VisitState, last: date, first: date = date.min) -> bool:
 
 def findings(project: Project, period: Period) -> Mapping[str, Any]:
     """Findings opened and closed, those open at the week's end, and the runs of quality control."""
-    rows = PendingAction.objects.filter(project=project, created_at__lt=period.until)
-    opened = rows.filter(created_at__gte=period.since).count()
-    closed = rows.filter(state=PendingAction.State.CLOSED, resolved_at__lt=period.until)
+    rows = PendingAction.objects.filter(project=project)
+    opened = rows.filter(created_at__gte=period.since, created_at__lt=period.until)
+    closed = rows.filter(resolved_at__gte=period.since, resolved_at__lt=period.until)
     runs = TaskRun.objects.filter(project=project, skill__skill_type__startswith=QC)
     return {
-        "findings_opened": opened,
-        "findings_closed": closed.filter(resolved_at__gte=period.since).count(),
-        "queries": rows.count() - closed.count(),
+        "findings_opened": opened.count(),
+        "findings_closed": closed.count(),
+        "queries": rows.unclosed(period.until).count(),
         "qc_runs": runs.filter(created_at__gte=period.since, created_at__lt=period.until).count(),
     }

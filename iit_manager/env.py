@@ -53,15 +53,20 @@ def envbool(name: str, default: bool = False) -> bool:
     raise ImproperlyConfigured(f"{name}={value!r} is neither true nor false")
 
 
-def envint(name: str, default: int) -> int:
-    """A whole number; anything else is refused."""
+def envint(name: str, default: int, *, least: int | None = None, most: int | None = None) -> int:
+    """A whole number from `least` to `most`; anything else is refused."""
     value = envstr(name).strip()
     if not value:
         return default
     try:
-        return int(value)
+        number = int(value)
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}={value!r} is not a whole number") from error
+    if least is not None and number < least:
+        raise ImproperlyConfigured(f"{name}={number} is less than {least}")
+    if most is not None and number > most:
+        raise ImproperlyConfigured(f"{name}={number} is more than {most}")
+    return number
 
 
 def envlist(name: str, default: str = "") -> list[str]:

@@ -118,7 +118,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
-WORKER_NICE = envint("WORKER_NICE", 10)
+WORKER_NICE = envint("WORKER_NICE", 10, least=0, most=19)
 WAKE_REST_S = 0.05  # between two messages that wake workers (projects.wakes)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
@@ -227,7 +227,7 @@ MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
 # REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
 REDCAP_REQUESTS_PER_SECOND = 2.0
 # How old the list of subjects may be that names in a question are looked up in.
-ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300)
+ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300, least=0)
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
 _SIM = f"http://127.0.0.1:{SIM_PORT}"
@@ -255,10 +255,10 @@ WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN", _demo["WECOM_AIBOT_TOKEN"])
 WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY", _demo["WECOM_AIBOT_AES_KEY"])
 WECOM_AIBOT_TOKEN_OLD = envstr("WECOM_AIBOT_TOKEN_OLD")
 WECOM_AIBOT_AES_KEY_OLD = envstr("WECOM_AIBOT_AES_KEY_OLD")
-WECOM_WINDOW_S = envint("WECOM_WINDOW_S", 600)
+WECOM_WINDOW_S = envint("WECOM_WINDOW_S", 600, least=1)
 # 5000 characters are eight parts (wecom.md O15); 30 messages a minute reach a member.
-WECOM_MOST_PARTS = envint("WECOM_MOST_PARTS", 8)
-WECOM_REMIND_HOURS = envint("WECOM_REMIND_HOURS", 24)
+WECOM_MOST_PARTS = envint("WECOM_MOST_PARTS", 8, least=1)
+WECOM_REMIND_HOURS = envint("WECOM_REMIND_HOURS", 24, least=1)
 WECOM_RETENTION_DAYS = envint("WECOM_RETENTION_DAYS", 30)
 
 LLM_PRESET = envstr("LLM_PRESET", "local" if DEBUG else "")
@@ -268,7 +268,7 @@ LLM_MODEL = envstr("LLM_MODEL")
 LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
 # Which profile the Memory Manager fills: memory/agent/schemas/.
 MEMORY_SCHEMA = envstr("MEMORY_SCHEMA", "clinical")
-LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60)
+LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60, least=1)
 
 LOGGING = {
     "version": 1,

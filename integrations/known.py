@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from integrations import identifiers
+from integrations import identifiers, person_names
 from integrations.identifiers import BIRTH, DASHES, DOTS, NAME, SHORT_ID, SUBJECT
 
 NEVER = re.compile(r"(?!)")
-_PUT_BETWEEN = rf"[\s{DOTS}.,_/|*{DASHES}]"
+_PUT_BETWEEN = rf"[\s{DOTS}.,_/|*()+:;{DASHES}]"
 _BETWEEN = re.compile(_PUT_BETWEEN)
 _GAP = rf"{_PUT_BETWEEN}{{0,5}}"
 _LONG = 7
@@ -65,15 +65,15 @@ class Known:
         first = "".join(re.escape(char) for char in grouped)
         start = re.compile(f"[{first}]", re.IGNORECASE) if first else NEVER
         buckets = {char: (_any_of(group), group) for char, group in grouped.items()}
-        families = {identifiers.surname(value) for value, kind in kinds.items() if kind == NAME}
-        spoken = identifiers.addressed(families - {""}) if families - {""} else NEVER
+        families = {person_names.surname(value) for value, kind in kinds.items() if kind == NAME}
+        spoken = person_names.addressed(families - {""}) if families - {""} else NEVER
         return cls(buckets, start, frozenset(kept), spoken, frozenset(numbers))
 
 
 def _spellings(value: str, kind: str) -> list[str]:
     if kind == BIRTH:
         return [value, *identifiers.birth_spellings(value)]
-    return [value, *(identifiers.name_spellings(value) if kind == NAME else ())]
+    return [value, *(person_names.name_spellings(value) if kind == NAME else ())]
 
 
 def _telling(value: str, kind: str) -> bool:

@@ -29,7 +29,6 @@ from integrations.identifiers import (
     DATED,
     GENE,
     NAME,
-    NAMES,
     PATTERNS,
     SHORT_ID,
     SUBJECT,
@@ -38,6 +37,7 @@ from integrations.identifiers import (
     birth_fields,
 )
 from integrations.known import NEVER, Known, squeeze
+from integrations.person_names import NAMES
 
 __all__ = [
     "PLACEHOLDER",

@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from integrations import tokens
-from memory import hot, hot_console, hot_proposals, services
+from memory import hot, hot_console, hot_proposals, hot_removal, services
 from memory.agent import admin as agent_admin  # noqa: F401 -- registers its pages
-from memory.console import scopes, visible
-from memory.hot_console import EDITORS
+from memory.console import scopes
 from memory.hot_text import CURRENT, FAQ, PROFILES, RULES, Kind
 from memory.labels import INTENTS
 from memory.models import (
@@ -26,13 +25,16 @@ from memory.models import (
     ProjectMemory,
     ProjectMemoryVersion,
 )
+from memory.versioned_admin import EDITORS, VersionedAdmin
 from memory.versioned_form import VersionedTextForm
+from memory.visibility import visible, whole
 from memory.weekly import admin as weekly_admin  # noqa: F401 -- registers its pages
 from memory.widgets import MarkdownWidget
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.admin_text import rendered
-from projects.admin_words import by_name, name
+from projects.admin_words import by_name
+from projects.words import name
 
 HEADINGS = {
     str(kind): f"{chinese} ({english})"
@@ -63,6 +65,10 @@ class ProjectMemoryForm(VersionedTextForm):
     def author_of(self, current: ProjectMemory) -> str:
         return current.last_updated_by
 
+    def still_said(self, text: str, current: str) -> str:
+        """What users had forgotten is gone from old versions as well, so a merge would take it for new."""
+        return hot_removal.without_forgotten(self.instance.project, current, text)
+
 
 class VersionInline(ReadOnlyInline):
     model = ProjectMemoryVersion
@@ -73,8 +79,7 @@ class VersionInline(ReadOnlyInline):
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Old versions name subjects of all sites, so a membership with a site does not open them."""
-        given = scopes(request.user, obj.project_id) if obj else []
-        return request.user.is_superuser or any(scope.everything for scope in given)
+        return obj is not None and whole(scopes(request.user, obj.project_id))
 
     @admin.display(description=_("content"))
     def show_content(self, obj: ProjectMemoryVersion) -> Any:
@@ -86,9 +91,10 @@ class VersionInline(ReadOnlyInline):
 
 
 @admin.register(ProjectMemory)
-class ProjectMemoryAdmin(ScopedAdmin):
+class ProjectMemoryAdmin(VersionedAdmin):
     form = ProjectMemoryForm
-    edit_roles = EDITORS
+    restore = staticmethod(services.restore)
+    conflict, too_long = services.MemoryConflict, services.MemoryTooLarge
     list_display = ("show_project", "last_updated_by", "version", "updated_at")
     list_select_related = ("project",)
     readonly_fields = ("last_updated_by", "updated_at", "show_content", "show_size")
@@ -97,21 +103,8 @@ class ProjectMemoryAdmin(ScopedAdmin):
 
     def get_urls(self) -> Any:
         retire = self.admin_site.admin_view(hot_console.retire_view)
-        restore = self.admin_site.admin_view(hot_console.restore_view)
-        own = [
-            path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire"),
-            path("<uuid:pk>/restore/<int:number>/", restore, name="memory_projectmemory_restore"),
-        ]
+        own = [path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire")]
         return own + super().get_urls()
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Editors see every line they save: a membership with a site does not edit."""
-        if not super().has_change_permission(request, obj):
-            return False
-        held = self.holders(request, self.edit_roles).filter(site="")
-        if obj is not None:
-            held = held.filter(project_id=obj.project_id)
-        return request.user.is_superuser or held.exists()
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The editor, or the lines that the reader may see; and how much of it a prompt carries."""
@@ -136,21 +129,10 @@ class ProjectMemoryAdmin(ScopedAdmin):
     def show_size(self, obj: Any) -> Any:
         return size(obj.shown, obj.left_out) if obj.pk else "-"
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> Any:
-        """Somebody may save between our check and our write: the second try shows both texts."""
-        memory = self.get_object(request, object_id) if object_id else None
-        shown = hot_console.page(request, memory) if memory else {}
-        extra = (extra_context or {}) | shown | {"may_preview": hot_console.previews(request.user)}
-        try:
-            return super().changeform_view(request, object_id, form_url, extra)
-        except services.MemoryConflict:
-            return super().changeform_view(request, object_id, form_url, extra)
+    def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        shown = super().beside(request, row)
+        own = hot_console.page(row) if shown else {}
+        return {**shown, **own, "may_preview": hot_console.previews(request.user)}
 
     def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:
         saved = services.save_memory(

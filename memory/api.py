@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
-from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
 
 from memory import services
+from memory.agent.readable import readable
+from memory.console import scopes
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
-from memory.visibility import scope_of
-from memory.weekly.text import without_figures
-from projects.access import User, member_in
-from projects.api import EditViewSet, ReadViewSet
+from memory.versioned_admin import edits
+from memory.visibility import Scope, visible, whole
+from memory.weekly.text import shown_to
+from projects.api import EditViewSet, ReadViewSet, not_allowed
 from projects.api_fields import Number, StrictModelSerializer
 from projects.problems import Conflict
-
-
-def readable(user: User, project_id: UUID, text: str) -> str:
-    """Shared text without the lines about subjects of other sites (decisions.md, Memory)."""
-    member = member_in(user, project_id)
-    if member is None or not member.site:
-        return text
-    return scope_of(member).shown(text)
 
 
 class SharedTextSerializer(StrictModelSerializer):
@@ -34,10 +27,12 @@ class SharedTextSerializer(StrictModelSerializer):
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """The row as the requesting user may read it."""
-        shown: dict[str, Any] = super().to_representation(instance)
-        user = self.context["request"].user
-        shown[self.text_field] = readable(user, instance.project_id, shown[self.text_field])
-        return shown
+        row: dict[str, Any] = super().to_representation(instance)
+        return row | self.read_by(row, scopes(self.context["request"].user, instance.project_id))
+
+    def read_by(self, row: dict[str, Any], opened: list[Scope]) -> dict[str, Any]:
+        """What a reader with these scopes gets otherwise (decisions.md, Memory)."""
+        return {self.text_field: visible(row[self.text_field], opened)}
 
 
 class ConversationSerializer(serializers.ModelSerializer):
@@ -65,7 +60,6 @@ class ConversationSerializer(serializers.ModelSerializer):
 class ConversationViewSet(ReadViewSet):
     """The flow log, for people."""
 
-    model = ConversationHistory
     queryset = ConversationHistory.objects.none()
     serializer_class = ConversationSerializer
     filterset_fields = ("project__code", "user_id", "record_id", "role", "intent", "feedback")
@@ -87,7 +81,6 @@ class ProjectMemorySerializer(SharedTextSerializer):
 class ProjectMemoryViewSet(EditViewSet):
     """Hot memory: the study administrator and the PI edit it."""
 
-    model = ProjectMemory
     queryset = ProjectMemory.objects.none()
     serializer_class = ProjectMemorySerializer
     filterset_fields = ("project__code",)
@@ -116,9 +109,8 @@ class ProjectMemoryViewSet(EditViewSet):
 
     def _require_whole_text(self, memory: ProjectMemory) -> None:
         # Who does not see every line would delete the hidden ones by saving.
-        member = member_in(self.request.user, memory.project_id)
-        if member is not None and member.site:
-            raise PermissionDenied(_("Your role does not allow this."))
+        if not edits(self.request.user, memory.project_id):
+            raise not_allowed()
 
 
 class WeeklyReportSerializer(SharedTextSerializer):
@@ -127,13 +119,10 @@ class WeeklyReportSerializer(SharedTextSerializer):
     text_field = "summary"
     project = serializers.CharField(source="project.code", read_only=True)
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    def read_by(self, row: dict[str, Any], opened: list[Scope]) -> dict[str, Any]:
         """Without the figures where the requesting user reads one site alone (design.md 9.7)."""
-        shown = super().to_representation(instance)
-        member = member_in(self.context["request"].user, instance.project_id)
-        if member is not None and member.site:
-            shown |= {"metrics": None, "summary": without_figures(shown["summary"])}
-        return shown
+        figures = row["metrics"] if whole(opened) else None
+        return {"summary": shown_to(row["summary"], opened), "metrics": figures}
 
     class Meta:
         model = WeeklyReport
@@ -157,7 +146,6 @@ class WeeklyReportSerializer(SharedTextSerializer):
 class WeeklyReportViewSet(ReadViewSet):
     """The history book."""
 
-    model = WeeklyReport
     queryset = WeeklyReport.objects.none()
     serializer_class = WeeklyReportSerializer
     filterset_fields = ("project__code", "week_number")
@@ -190,7 +178,10 @@ class UserMemorySerializer(serializers.ModelSerializer):
 class UserMemoryViewSet(ReadViewSet):
     """Facts, preferences and intents of users."""
 
-    model = UserMemory
     queryset = UserMemory.objects.none()
     serializer_class = UserMemorySerializer
     filterset_fields = ("project__code", "user_id", "memory_type", "field")
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Without what names a record of another site."""
+        return readable(super().get_queryset(), self.request.user)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from datetime import time
 
 from memory import hot
+from memory.agent import book
 from memory.clock import parse
-from memory.facts import PROPOSAL
-from memory.models import UserMemory
 from memory.tombstones import Guard
 from projects.models import Member
 
@@ -27,12 +26,7 @@ def best_time(member: Member) -> time | None:
 
 
 def _said(member: Member) -> Iterator[str]:
-    rows = UserMemory.objects.filter(
-        project_id=member.project_id,
-        user_id=member.identity,
-        field__in=NAMES,
-        superseded_by=None,
-    ).exclude(category=PROPOSAL)
+    rows = book.active(member).filter(field__in=NAMES)
     guard = Guard(member.project)
     for row in rows.order_by("-created_at"):
         if not guard.blocks(row.content, profile=member.identity):

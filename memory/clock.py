@@ -6,11 +6,15 @@ import re
 import unicodedata
 from datetime import time
 
-_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
+from memory import numbers
+
+_HOUR = r"\d{1,2}|[一二两三四五六七八九十]{1,3}"
 _CLOCK = re.compile(
     r"(?P<part>凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里|半夜|[今每]?晚|am|pm)?\s*"
-    r"(?P<hour>\d{1,2}|[一二两三四五六七八九十]{1,3})\s*"
-    r"(?:[:：]\s*(?P<minute>\d{2})|[点时](?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<past>\d{1,2}|[一二三四五六七八九十]{1,3})\s*分?)?"
+    rf"(?P<hour>{_HOUR})\s*"
+    # 2-3点: the hour of the beginning stands without its 点.
+    rf"(?:(?:-|~|—|–|到|至)+\s*(?:{_HOUR})\s*[点时]"
+    r"|[:：]\s*(?P<minute>\d{2})|[点时](?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<past>\d{1,2}|[一二三四五六七八九十]{1,3})\s*分?)?"
     r"|(?=\s*[ap]m))"
     r"\s*(?P<after>am|pm)?",
     re.IGNORECASE,
@@ -57,9 +61,6 @@ def _clock(found: re.Match[str]) -> time | None:
 
 
 def _number(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    tens, ten, ones = text.partition("十")
-    if not ten:
-        return _DIGITS[text[0]]
-    return _DIGITS.get(tens, 1) * 10 + _DIGITS.get(ones, 0)
+    """Of 两三 the first; 99, which no clock has, for what is no number."""
+    found = numbers.find(text)
+    return int(found[0].value) if found else 99

@@ -6,7 +6,6 @@ subjects of all sites").
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.views.decorators import staff_member_required
@@ -26,16 +25,6 @@ def scopes(user: User, project_id: Any) -> list[Scope]:
     if getattr(user, "is_superuser", False):
         return []
     return [scope_of(member) for member in memberships(user).filter(project_id=project_id)]
-
-
-def visible(text: str, opened: Iterable[Scope]) -> str:
-    """The lines that any of the scopes allows; all of them where there is none to ask."""
-    given = list(opened)
-    if not given or any(scope.everything for scope in given):
-        return text
-    lines = text.split("\n")
-    seen = zip(*(scope.seen(lines) for scope in given), strict=True)
-    return "\n".join(line for line, by in zip(lines, seen, strict=True) if any(by))
 
 
 @staff_member_required

@@ -16,14 +16,13 @@ from memory.distiller import Brief, DistillerDown, Item
 from memory.hot_proposals import Action, Change, State
 from memory.hot_text import Kind, Line, lines
 from memory.models import ProjectMemory
-from memory.services import MemoryConflict, MemoryTooLarge, check_size, save_memory
-from memory.tombstones import Guard
+from memory.services import Job, MemoryConflict, MemoryTooLarge, check_size, save_memory
 from projects import audit, cron
 from projects.db import atomic
 from projects.models import CronFiring, Project
 
 log = logging.getLogger(__name__)
-AUTHOR = "system_daily_job"
+AUTHOR = Job.DAILY
 _TRIES = 3
 
 
@@ -118,7 +117,7 @@ def _write(
         save()
         current = ProjectMemory.objects.filter(project=project).first()
         content = current.content if current else ""
-        found = distill_checks.sort(changes, items, content, Guard(project))
+        found = distill_checks.sort(changes, items, content, project)
         text, applied, refused = _applied(project, content, found.applied)
         if applied:
             base = current.version if current else None

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from memory import hot_removal, wording
 from memory.distiller import Item
 from memory.hot_proposals import FEEDBACK, Action, Change
 from memory.hot_text import Kind, Line, lines
 from memory.tombstones import Guard
+from projects.models import Project
 
 LONGEST = 300
 _RESTS_ON = 0.3
@@ -28,8 +30,11 @@ class Sorted:
     dropped: int
 
 
-def sort(changes: Sequence[Change], items: Sequence[Item], content: str, guard: Guard) -> Sorted:
+def sort(
+    changes: Sequence[Change], items: Sequence[Item], content: str, project: Project
+) -> Sorted:
     """Check every change against the statements it cites and the memory as it is."""
+    guard_of = cache(partial(Guard, project))
     known = {item.id: item for item in items}
     applied: list[Change] = []
     waiting: list[Change] = []
@@ -38,6 +43,8 @@ def sort(changes: Sequence[Change], items: Sequence[Item], content: str, guard: 
         cited = [known[found] for found in tidy.evidence if found in known]
         if not _sound(tidy, cited, lines(content)) or tidy in (*applied, *waiting):
             continue
+        # What the user of a profile had forgotten counts there like what an editor removed.
+        guard = guard_of(tidy.profile.casefold())
         if _removed(tidy, cited, guard):
             # Who says a removed line again asks for it: the console decides (decisions.md, "who may edit").
             if _said_again(cited, guard):

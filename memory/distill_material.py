@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 
-from memory import facts, flow_log
+from memory import flow_log
+from memory.agent import book
 from memory.distiller import Item
 from memory.hot_proposals import FEEDBACK
 from memory.models import UserMemory
@@ -35,14 +36,14 @@ def statements(project: Project, day: date) -> list[Item]:
         project=project, created_at__gte=since, created_at__lt=until, superseded_by=None
     )
     durable = Q(memory_type=UserMemory.Kind.PREFERENCE) | Q(field__in=LABELS)
-    rows = rows.filter(Q(category=facts.PROPOSAL) | durable, expires_at=None)
+    rows = rows.filter(Q(category=book.PROPOSAL) | durable, expires_at=None)
     return [
         Item(
             id=str(row.pk),
             user_id=row.user_id,
             text=row.content,
             field=row.field,
-            is_own=row.category != facts.PROPOSAL,
+            is_own=row.category != book.PROPOSAL,
             at=row.created_at,
         )
         for row in rows.order_by("created_at")[:_MOST]

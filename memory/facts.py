@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from integrations import tokens
+from integrations.privacy import PLACEHOLDER
 from memory import length, session
 from memory.agent import book, forgotten, tools
 from memory.agent.schemas import IMPORTANCE
@@ -20,8 +21,6 @@ from projects.models import Member
 LIMIT = 300
 _MOST = 40
 _OF_REPORTS = re.compile(r"[周月季年日简]报|报告|总结|摘要|邮件")
-PROPOSAL = book.PROPOSAL
-__all__ = ["IMPORTANCE", "LIMIT", "PROPOSAL", "length_limit", "own", "remember"]
 
 
 def own(
@@ -34,21 +33,17 @@ def own(
 ) -> str:
     """The reader's own active facts, at most 300 tokens; never proposals.
 
-    Which ones is decided on a session's first message (load_context) and kept for the session; what was
-    learned since then joins them, what was forgotten or removed is gone at once. `talk`, `guard`,
-    `scope`: the member's, where this request has read them already.
+    Which ones was decided with a session's first message (`sessions.begun`); what was learned since then
+    joins them, what was forgotten or removed is gone at once. `talk`, `guard`, `scope`: the member's, where
+    this request has read them already.
     """
     rows = tools.get_user_context(member, question, scope)
     if not rows:
         return ""
     guard = guard or Guard(member.project, member.identity)
     talk = talk or session.load(member, guard)
-    chosen = talk.chosen
-    if chosen is None:
-        chosen = [str(row.pk) for row in rows]
-        session.choose(member, talk, chosen)
-    place = {pk: at for at, pk in enumerate(chosen)}
-    ordered = sorted(rows, key=lambda row: (_after_bans(row), place.get(str(row.pk), -1)))
+    place = {pk: at for at, pk in enumerate(talk.chosen or ())}
+    ordered = sorted(rows, key=lambda row: (_bans_first(row), place.get(str(row.pk), -1)))
     said = [
         row.content
         for row in ordered[:_MOST]
@@ -58,7 +53,7 @@ def own(
     return tokens.cut(text, LIMIT) if text else ""
 
 
-def _after_bans(row: UserMemory) -> tuple[bool, float]:
+def _bans_first(row: UserMemory) -> tuple[bool, float]:
     """How long answers may be stands first, newest first: it is never what is left out."""
     bans = length.limit(row.content) is not None
     return not bans, -row.created_at.timestamp() if bans else 0.0
@@ -76,33 +71,33 @@ def length_limit(facts: str) -> int | None:
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     """Keep a statement; about others or the study it stays a proposal. Inside the caller's transaction.
 
+    What stands for an identifier ([电话#1]) loses its number, which means something else in the next request.
     The same words are kept once. What an editor removed is a proposal whoever says it (decisions.md, "who
     may edit"); what the user had forgotten is welcome again.
     """
+    statement = PLACEHOLDER.sub(lambda found: f"[{found[1]}]", statement)
     forgotten.lift(member, statement)
     about_self = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
-    category = "" if about_self else PROPOSAL
+    category = "" if about_self else book.PROPOSAL
+    same = book.rows(member).filter(content=statement, category=category, superseded_by=None)
+    if kept := same.first():
+        return kept
     kind = UserMemory.Kind.PREFERENCE
-    kept, created = UserMemory.objects.get_or_create(
+    kept = UserMemory.objects.create(
         project_id=member.project_id,
         user_id=member.identity,
         content=statement,
         category=category,
-        superseded_by=None,
-        defaults={
-            "memory_type": kind,
-            "importance": IMPORTANCE[kind],
-            "field": book.STATEMENT,
-            "value": None,
-            "evidence": statement,
-        },
+        memory_type=kind,
+        importance=IMPORTANCE[kind],
+        field=book.STATEMENT,
+        evidence=statement,
     )
-    if created:
-        audit.record(
-            "memory.propose",
-            actor=member,
-            project=member.project,
-            subject=kept,
-            new={"category": category or "own"},
-        )
+    audit.record(
+        "memory.propose",
+        actor=member,
+        project=member.project,
+        subject=kept,
+        new={"category": category or "own"},
+    )
     return kept

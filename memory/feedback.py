@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from memory import flow_log
 from memory.models import FeedbackTally
-from projects.models import Project
+from projects.models import Member, Project
 
 _EVER = (datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 
@@ -25,14 +25,21 @@ class Given:
         return f"👍 {self.up} / 👎 {self.down}"
 
 
-def given(project: Project) -> dict[str, Given]:
-    """{user: counts} of everybody who gave feedback, deleted answers included."""
+def of(member: Member) -> str | None:
+    """`👍 12 / 👎 1` of one member; None without any."""
+    mine = given(member.project, member.identity).get(member.identity)
+    return str(mine) if mine else None
+
+
+def given(project: Project, user_id: str = "") -> dict[str, Given]:
+    """{user: counts} of everybody who gave feedback, or of one user; deleted answers included."""
     up: Counter[str] = Counter()
     down: Counter[str] = Counter()
-    for tally in FeedbackTally.objects.filter(project=project):
+    tallies = FeedbackTally.objects.filter(project=project)
+    for tally in tallies.filter(user_id=user_id) if user_id else tallies:
         up[tally.user_id] += tally.up
         down[tally.user_id] += tally.down
-    for user_id, value, _reason, times in flow_log.feedback_counts(project, *_EVER):
-        (up if value == flow_log.Feedback.UP else down)[user_id] += times
+    for by, value, _reason, times in flow_log.feedback_counts(project, *_EVER, user_id):
+        (up if value == flow_log.Feedback.UP else down)[by] += times
     users = sorted({*up, *down})
     return {user: Given(up[user], down[user]) for user in users if up[user] or down[user]}

@@ -80,12 +80,13 @@ def set_feedback(
 
 
 def feedback_counts(
-    project: Project, since: datetime, until: datetime
+    project: Project, since: datetime, until: datetime, user_id: str = ""
 ) -> list[tuple[str, str, str, int]]:
-    """(user, feedback, reason or "", how often) of the answers between two times; no text."""
+    """(user, feedback, reason or "", how often) of the answers (to one user) between two times; no text."""
     rows = Row.objects.filter(
         project=project, created_at__gte=since, created_at__lt=until, feedback__isnull=False
     )
+    rows = rows.filter(user_id=user_id) if user_id else rows
     counted = rows.values("user_id", "feedback", "feedback_reason")
     return [
         (row["user_id"], row["feedback"] or "", row["feedback_reason"] or "", row["times"])

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from memory.models import WeeklyReport
 from memory.visibility import Scope, scope_of
 from memory.weekly import digest
-from memory.weekly.text import without_figures
+from memory.weekly.text import shown_to
 from projects.models import Member, Project
 from projects.prepared import Prepared
 
@@ -45,27 +45,11 @@ def book(project: Project, member: Member, *, scope: Scope | None = None) -> lis
     """
     scope = scope or scope_of(member)
     reports = _newest(project, member)
-    weeks = [_page(report, scope) for report in reports]
+    weeks = [Page(report.week_number, shown_to(report.summary, [scope])) for report in reports]
     if len(weeks) < WEEKS:
         return weeks
-    older = digest.years(reports[0])
-    return [*(Page(year.last, _shown(year.text, scope), year.number) for year in older), *weeks]
-
-
-def pages(project: Project, member: Member, *, scope: Scope | None = None) -> list[Page]:
-    """The newest fifty weeks alone, as in `book`."""
-    scope = scope or scope_of(member)
-    return [_page(report, scope) for report in _newest(project, member)]
-
-
-def _page(report: WeeklyReport, scope: Scope) -> Page:
-    return Page(report.week_number, _shown(report.summary, scope))
-
-
-def _shown(text: str, scope: Scope) -> str:
-    """The figures of a report count over all sites."""
-    shown = scope.shown(text)
-    return shown if scope.everything else without_figures(shown)
+    older = digest.years(reports[0], scope)
+    return [*(Page(year.last, year.text, year.number) for year in older), *weeks]
 
 
 def _newest(project: Project, member: Member) -> list[WeeklyReport]:

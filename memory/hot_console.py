@@ -1,4 +1,4 @@
-"""The kill switch, versions and "what would be sent?" in the console (seed 000, 5.3)."""
+"""The kill switch and "what would be sent?" in the console (seed 000, 5.3)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,15 @@ from integrations.redcap import RedcapError
 from memory import hot, hot_edit, hot_preview, hot_proposals, services
 from memory.hot_text import Line, lines
 from memory.labels import INTENTS
-from memory.models import ProjectMemory, ProjectMemoryVersion
+from memory.models import ProjectMemory
+from memory.versioned_admin import edits, posted_version
 from projects.access import User, memberships
-from projects.admin_words import name
 from projects.client import NotConfiguredError
 from projects.models import Member, Role
+from projects.words import name
 
-EDITORS = (Role.ADMIN, Role.PI)
 PAGE = "admin:memory_projectmemory_change"
-_VERSIONS = 20
 _LONGEST = 2000
-
-
-def edits(user: User, project_id: Any) -> bool:
-    """Whether the user may change a study's hot memory: administrators and PIs of all its sites."""
-    if getattr(user, "is_superuser", False):
-        return True
-    held = memberships(user).filter(project_id=project_id, role__in=EDITORS, site="")
-    return held.exists()
 
 
 def previews(user: User) -> bool:
@@ -50,29 +41,16 @@ def _mine(request: HttpRequest, pk: UUID) -> ProjectMemory:
     return memory
 
 
-def page(request: HttpRequest, memory: ProjectMemory) -> dict[str, Any]:
-    """What the page of a hot memory shows beside its form; nothing for those who only read."""
-    if not edits(request.user, memory.project_id):
-        return {}
+def page(memory: ProjectMemory) -> dict[str, Any]:
+    """What the page of a hot memory shows its editors beside form and versions."""
     count = tokens.count(memory.content)
     return {
         "hot": memory,
         "hot_lines": [line for line in lines(memory.content) if line.is_content],
-        "hot_versions": _versions(memory),
         "hot_waiting": hot_proposals.waiting(memory.project),
         "hot_over": count if count > hot.LIMIT else 0,
         "hot_limit": hot.LIMIT,
     }
-
-
-def _versions(memory: ProjectMemory) -> list[dict[str, Any]]:
-    """The newest versions, each with what it changed."""
-    newest = list(memory.versions.order_by("-version")[: _VERSIONS + 1])
-    before = [*(version.content for version in newest[1:]), ""]
-    return [
-        {"row": version, "diff": services.diff(old, version.content)}
-        for version, old in zip(newest, before, strict=True)
-    ][:_VERSIONS]
 
 
 @require_POST
@@ -83,12 +61,20 @@ def retire_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     if line is None:
         messages.error(request, _("This line is not there any more."))
         return redirect(PAGE, pk)
-    return _saved(
-        request,
-        memory,
-        hot_edit.remove(memory.content, line=line.text, kind=line.kind, user_id=line.profile),
-        _("The line is out of use."),
-    )
+    try:
+        services.save_memory(
+            project=memory.project,
+            content=hot_edit.remove(
+                memory.content, line=line.text, kind=line.kind, user_id=line.profile
+            ),
+            actor=request.user,
+            base_version=posted_version(request),
+        )
+    except (services.MemoryConflict, services.MemoryTooLarge) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("The line is out of use."))
+    return redirect(PAGE, pk)
 
 
 def _line(memory: ProjectMemory, number: str, text: str) -> Line | None:
@@ -96,38 +82,6 @@ def _line(memory: ProjectMemory, number: str, text: str) -> Line | None:
     found = [line for line in lines(memory.content) if line.is_content]
     at = int(number) if number.isdecimal() and len(number) < 6 else -1
     return found[at] if 0 <= at < len(found) and found[at].text == text else None
-
-
-@require_POST
-def restore_view(request: HttpRequest, pk: UUID, number: int) -> HttpResponse:
-    """An older version again, as a new one."""
-    memory = _mine(request, pk)
-    version = get_object_or_404(ProjectMemoryVersion, memory=memory, version=number)
-    done = _("Version %(number)d is back.") % {"number": number}
-    return _saved(request, memory, version.content, done, restored=version)
-
-
-def _saved(
-    request: HttpRequest,
-    memory: ProjectMemory,
-    content: str,
-    done: str,
-    restored: ProjectMemoryVersion | None = None,
-) -> HttpResponse:
-    base = request.POST.get("version", "")
-    version = int(base) if base.isdecimal() and len(base) < 10 else 0
-    try:
-        if restored:
-            services.restore(version=restored, actor=request.user, base_version=version)
-        else:
-            services.save_memory(
-                project=memory.project, content=content, actor=request.user, base_version=version
-            )
-    except (services.MemoryConflict, services.MemoryTooLarge) as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, done)
-    return redirect(PAGE, memory.pk)
 
 
 @staff_member_required

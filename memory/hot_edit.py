@@ -41,21 +41,21 @@ def _made(document: Document, kind: Kind, user_id: str, name: str) -> Block:
     return block
 
 
-def remove(content: str, *, line: str, kind: Kind | None = None, user_id: str = "") -> str:
+def remove(content: str, *, line: str, kind: Kind, user_id: str = "") -> str:
     """The text without the first such line of a section or profile. Raises LineGone."""
     return _replaced(content, line, [], kind, user_id)
 
 
-def change(content: str, *, old: str, new: str, kind: Kind | None = None, user_id: str = "") -> str:
+def change(content: str, *, old: str, new: str, kind: Kind, user_id: str = "") -> str:
     """The text with `new` where `old` stood. Raises LineGone."""
     return _replaced(content, old, [new], kind, user_id)
 
 
-def _replaced(content: str, old: str, new: list[str], kind: Kind | None, user_id: str) -> str:
+def _replaced(content: str, old: str, new: list[str], kind: Kind, user_id: str) -> str:
     document = parsed(content)
     for section in document.sections:
         for block in section.blocks:
-            in_place = kind in (None, section.kind) and block.user_id == user_id.casefold()
+            in_place = section.kind is kind and block.user_id == user_id.casefold()
             if in_place and old in block.lines:
                 at = block.lines.index(old)
                 block.lines[at : at + 1] = new

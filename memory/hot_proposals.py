@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from memory import hot_edit, services
-from memory.hot_text import Kind
+from memory.hot_text import Kind, lines
 from memory.models import MemoryProposal, ProjectMemory, UserMemory
 from projects import audit
 from projects.crypto import digest
@@ -20,6 +20,8 @@ from projects.models import Member, Project
 Action = MemoryProposal.Action
 State = MemoryProposal.State
 FEEDBACK = "feedback:"
+# Sections that may be shortened, the first to go first.
+SHORTENED = (Kind.CURRENT, Kind.FAQ)
 
 
 class AlreadyDecided(Exception):
@@ -74,8 +76,11 @@ def apply(content: str, change: Change, *, name: str = "") -> str:
         return hot_edit.change(content, old=change.old, new=change.new, **place)  # type: ignore[arg-type]
     if change.action == Action.RETIRE:
         return hot_edit.remove(content, line=change.old, **place)  # type: ignore[arg-type]
-    for line in change.old.split("\n"):
-        content = hot_edit.remove(content, line=line)
+    for text in change.old.split("\n"):
+        # The same words may stand among the rules, which nothing shortens.
+        stands = (line.kind for line in lines(content) if line.text == text)
+        kind = next((kind for kind in stands if kind in SHORTENED), Kind.CURRENT)
+        content = hot_edit.remove(content, line=text, kind=kind)
     return content
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from memory import tombstones, wording
 from memory.hot_text import Line, lines
 from memory.models import MemoryProposal, UserMemory
+from memory.tombstones import Guard
 from projects.models import Project
 
 _Place = tuple[str, str]
@@ -34,14 +35,23 @@ def without_removed(project: Project, old: str, new: str) -> str:
 
     A line of a profile is held against what its user had forgotten, too.
     """
+    return _left(
+        project, old, new, lambda guard, line: guard.blocks(line.text, profile=line.profile)
+    )
+
+
+def without_forgotten(project: Project, old: str, new: str) -> str:
+    """A person's text, begun on an older one, without the lines beyond `old` that users had forgotten since."""
+    return _left(project, old, new, lambda guard, line: bool(guard.of_user(line.text)))
+
+
+def _left(project: Project, old: str, new: str, is_gone: Callable[[Guard, Line], bool]) -> str:
     known, given = _said(old), lines(new)
-    guards = {of: tombstones.Guard(project, of) for of in {line.profile for line in given}}
+    guards = {of: Guard(project, of) for of in {line.profile for line in given}}
     kept = [
         line.text
         for line in given
-        if not line.is_content
-        or _place(line) in known
-        or not guards[line.profile].blocks(line.text, profile=line.profile)
+        if not line.is_content or _place(line) in known or not is_gone(guards[line.profile], line)
     ]
     return "\n".join(kept)
 

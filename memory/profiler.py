@@ -18,7 +18,7 @@ from memory.flow_log import Complaint
 from memory.hot_proposals import Action, Change, State
 from memory.hot_text import Kind, parse
 from memory.models import MemoryProposal, ProjectMemory
-from memory.services import MemoryConflict, MemoryTooLarge, check_size, save_memory
+from memory.services import Job, MemoryConflict, MemoryTooLarge, check_size, save_memory
 from memory.tombstones import Guard
 from projects import cron
 from projects.db import atomic
@@ -26,7 +26,7 @@ from projects.models import Project
 from projects.windows import today_in
 
 log = logging.getLogger(__name__)
-AUTHOR = "profiler_job"
+AUTHOR = Job.PROFILER
 TIMES = 2
 STATISTICS = "反馈统计"
 _TRIES = 3
@@ -91,21 +91,19 @@ def _profile(project: Project) -> int:
     with atomic():
         current = ProjectMemory.objects.filter(project=project).first()
         content = before = current.content if current else ""
-        guard = Guard(project)
-        wishes = [w for w in _wishes(project) if not _settled(project, w, content, guard)]
-        applied: list[_Wish] = []
+        wishes = [wish for wish in _wishes(project) if not _settled(project, wish, content)]
         for wish in wishes:
-            text = _with(project, content, wish)
-            if text is not None:
-                content, applied = text, [*applied, wish]
+            content = _with(project, content, wish) or content
         if _is_new_day(project):
-            content = _counted(project, content, guard)
+            content = _counted(project, content)
         if content != before:
             base = current.version if current else None
-            save_memory(project=project, content=content, actor=AUTHOR, base_version=base)
+            content = save_memory(
+                project=project, content=content, actor=AUTHOR, base_version=base
+            ).content
         for wish in wishes:
-            state = State.APPLIED if wish in applied else State.PENDING
-            _keep(project, wish, state)
+            stands = wish.change.new in hot.profile_of(content, wish.user_id)
+            _keep(project, wish, State.APPLIED if stands else State.PENDING)
     return len(set(content.split("\n")) - set(before.split("\n")))
 
 
@@ -120,14 +118,19 @@ def _wishes(project: Project) -> Iterator[_Wish]:
             yield _Wish(user_id, rule, tuple(complaints))
 
 
-def _settled(project: Project, wish: _Wish, content: str, guard: Guard) -> bool:
-    """Whether the profile says it, a person removed it, or a person was asked before."""
+def _settled(project: Project, wish: _Wish, content: str) -> bool:
+    """Whether the profile says it, it was removed or forgotten, or a person was asked before."""
     own = hot.profile_of(content, wish.user_id)
     if any(word in line for line in own for word in wish.rule.said):
         return True
-    if guard.blocks(wish.change.new, profile=wish.user_id):
+    if _is_gone(project, wish.change.new, wish.user_id):
         return True
     return MemoryProposal.objects.filter(project=project, key=wish.change.key).exists()
+
+
+def _is_gone(project: Project, line: str, user_id: str) -> bool:
+    """Whether an editor removed a line of the profile, or its user had it forgotten."""
+    return Guard(project, user_id).blocks(line, profile=user_id)
 
 
 def _with(project: Project, content: str, wish: _Wish) -> str | None:
@@ -169,12 +172,15 @@ def _is_new_day(project: Project) -> bool:
     return cron.claim(f"feedback:{project.pk}", due)
 
 
-def _counted(project: Project, content: str, guard: Guard) -> str:
-    """The text with 反馈统计 of every profile that stands there, as the data have it."""
+def _counted(project: Project, content: str) -> str:
+    """The text with 反馈统计 of every profile that stands there, as the data have it.
+
+    Who wants none is known by the label: the counts are others every day.
+    """
     profiles = parse(content).profiles
     for user_id, counts in feedback.given(project).items():
         lines = profiles.get(user_id.casefold())
-        if lines is None or guard.blocks(f"- **{STATISTICS}**", profile=user_id):
+        if lines is None or _is_gone(project, f"- **{STATISTICS}**", user_id):
             continue
         old = next((line for line in lines if STATISTICS in line), None)
         new = f"- **{STATISTICS}**: {counts}"

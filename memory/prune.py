@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from integrations import tokens
 from memory import hot, hot_proposals
-from memory.hot_proposals import Action, Change
+from memory.hot_proposals import SHORTENED, Action, Change
 from memory.hot_signals import memory_over_cap
 from memory.hot_text import Kind, Line, lines
 from memory.models import MemoryProposal
+from memory.services import Job
 from projects.db import atomic
 from projects.models import Project
 
-AUTHOR = "system_daily_job"
-_GOES = (Kind.CURRENT, Kind.FAQ)
+AUTHOR = Job.DAILY
 
 
 def prune(project: Project) -> MemoryProposal | None:
@@ -43,7 +43,7 @@ def surplus(content: str) -> list[Line]:
     """The lines to take away until the rest fits: the oldest 当前状态 first, then FAQ."""
     over = tokens.count(content) - hot.LIMIT
     kept = [line for line in lines(content) if line.is_content]
-    candidates = sorted((line for line in kept if line.kind in _GOES), key=_rank)
+    candidates = sorted((line for line in kept if line.kind in SHORTENED), key=_rank)
     goes: list[Line] = []
     for line in candidates:
         if over <= 0:
@@ -54,4 +54,4 @@ def surplus(content: str) -> list[Line]:
 
 
 def _rank(line: Line) -> int:
-    return _GOES.index(line.kind)
+    return SHORTENED.index(line.kind)

@@ -15,12 +15,13 @@ from django.utils.timezone import now
 from memory import flow_log
 from memory.models import FeedbackTally, WeeklyReport
 from memory.reports import bounds, week
+from memory.services import Job
 from memory.weekly import narrative
 from projects import audit
 from projects.db import atomic
 from projects.models import Project
 
-AUTHOR = "system_scheduler"
+AUTHOR = Job.SCHEDULER
 # Writes stay short: other writers of an embedded database wait for them.
 CHUNK = 500
 CHUNKS = 40
@@ -60,6 +61,12 @@ def _chunk(report: WeeklyReport, moment: datetime) -> int:
     project = report.project
     since, until = bounds(project, week(project, report.week_number))
     with atomic():
+        # Locks the report's row: what a job delivered twice deletes is counted into the tally once.
+        if not WeeklyReport.objects.filter(pk=report.pk, log_purged_at=None).update(
+            log_purged_at=None
+        ):
+            report.log_purged_at = moment
+            return 0
         gone = flow_log.delete_some(project, since, until, most=CHUNK)
         _tally(project, gone.feedback)
         if gone.rows:

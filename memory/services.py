@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from enum import StrEnum
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
@@ -19,8 +20,17 @@ from projects.models import Project
 RULES_LIMIT = 1200
 PROFILE_LIMIT = 400
 _TRIES = 5
-# Who writes without being a person (decisions.md, "last_updated_by"); everybody else is somebody's id.
-JOBS = frozenset({"system_daily_job", "profiler_job", "system_scheduler"})
+
+
+class Job(StrEnum):
+    """Who writes without being a person (decisions.md, "last_updated_by"); all others are somebody's id."""
+
+    DAILY = "system_daily_job"
+    PROFILER = "profiler_job"
+    SCHEDULER = "system_scheduler"
+
+
+JOBS = frozenset(Job)
 
 
 class MemoryConflict(Exception):
@@ -60,10 +70,12 @@ def save_memory(
         old = before.content if before else ""
         if actor in JOBS:
             text = _by_a_job(project, old, text)
+            if before is not None and text == old:
+                return before
         memory = _store(project, text, audit.actor_name(actor), base_version, before)
         if actor not in JOBS:
             hot_removal.settle(project=project, old=old, new=text, actor=actor)
-        _keep(memory, before, actor, reason)
+        _keep(memory, before, actor, reason, diff=diff(old, memory.content))
     return memory
 
 
@@ -77,7 +89,13 @@ def _rules(content: str) -> list[str]:
     return [line.text for line in lines(content) if line.kind is Kind.RULES and line.text.strip()]
 
 
-def _keep(memory: ProjectMemory, before: ProjectMemory | None, actor: object, reason: str) -> None:
+def _keep(
+    memory: ProjectMemory,
+    before: ProjectMemory | None,
+    actor: object,
+    reason: str = "",
+    **told: list[str],
+) -> None:
     """The version and its entry in the trail."""
     ProjectMemoryVersion.objects.create(
         memory=memory,
@@ -91,10 +109,7 @@ def _keep(memory: ProjectMemory, before: ProjectMemory | None, actor: object, re
         project=memory.project,
         subject=memory,
         old={"version": before.version if before else 0},
-        new={
-            "version": memory.version,
-            "diff": diff(before.content if before else "", memory.content),
-        },
+        new={"version": memory.version, **told},
         reason=reason,
     )
 
@@ -121,17 +136,7 @@ def _erase(project: Project, profile: str, gone: Sequence[str], actor: object) -
     left = _without(before.content, profile, gone)
     if left != before.content:
         memory = _store(project, left, audit.actor_name(actor), before.version, before)
-        ProjectMemoryVersion.objects.create(
-            memory=memory, version=memory.version, content=left, author=memory.last_updated_by
-        )
-        audit.record(
-            "memory.save",
-            actor=actor,
-            project=project,
-            subject=memory,
-            old={"version": before.version},
-            new={"version": memory.version},
-        )
+        _keep(memory, before, actor)
     for version in before.versions.all():
         cleaned = _without(version.content, profile, gone)
         if cleaned != version.content:
@@ -174,15 +179,6 @@ def diff(old: str, new: str) -> list[str]:
     """The changed lines, each with its sign."""
     changed = difflib.unified_diff(old.split("\n"), new.split("\n"), lineterm="", n=0)
     return [line for line in changed if not line.startswith(("---", "+++", "@@"))]
-
-
-def memory_problem(content: str) -> str:
-    """What keeps a text from being saved, for forms; "" when nothing does."""
-    try:
-        check_size(content)
-    except MemoryTooLarge as error:
-        return str(error)
-    return ""
 
 
 def check_size(content: str) -> None:

@@ -24,7 +24,6 @@ class Session:
 
     messages: list[dict[str, str]] = field(default_factory=list)
     record_ids: list[str] = field(default_factory=list)
-    id: str = ""
     chosen: list[str] | None = None
 
     @property
@@ -33,14 +32,9 @@ class Session:
         names = {"user": "用户", "assistant": "AI"}
         return "\n\n".join(f"{names[m['role']]}: {m['content']}" for m in self.messages)
 
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing was said yet."""
-        return not self.messages
-
 
 def _key(member: Member) -> str:
-    return f"session:{member.project_id}:{member.identity}"
+    return f"talk:{member.project_id}:{member.identity}"
 
 
 def _keep(key: str, value: Any) -> None:

@@ -68,6 +68,11 @@ def lift(
     stones = MemoryTombstone.objects.filter(
         project=project, user_id=user_id, digest=line_digest(line, profile)
     )
+    return remove(stones, project=project, actor=actor)
+
+
+def remove(stones: QuerySet[MemoryTombstone], *, project: Project, actor: object) -> int:
+    """What they keep away may be said again; returns how many there were."""
     for stone in stones:
         audit.record("memory.return", actor=actor, project=project, subject=stone)
     return stones.delete()[0]
@@ -174,13 +179,10 @@ class Guard:
             for row in rows
         ]
 
-    def of_user(
-        self, line: str, *, before: datetime | None = None, evidence: Collection[str] = ()
-    ) -> list[Stone]:
-        """What the user had forgotten (before a time) that a line says or rests on."""
+    def of_user(self, line: str, *, evidence: Collection[str] = ()) -> list[Stone]:
+        """What the user had forgotten that a line says or rests on."""
         given = frozenset(evidence)
         own = [stone for stone in self._stones if stone.user_id]
-        own = [stone for stone in own if before is None or stone.at < before]
         said = _said(line, own)
         return [stone for stone in own if stone in said or given & stone.evidence]
 

@@ -36,6 +36,10 @@ class VersionedTextForm(forms.ModelForm):
         """Who wrote the version that stands there now."""
         raise NotImplementedError
 
+    def still_said(self, text: str, current: str) -> str:
+        """What may stay of a text that was begun on an older version."""
+        return text
+
     def clean(self) -> dict[str, Any]:
         """The text is refused where it is too long, and shown beside the other's where it is late."""
         cleaned: dict[str, Any] = super().clean() or {}
@@ -54,8 +58,9 @@ class VersionedTextForm(forms.ModelForm):
         number = sent.get(self.add_prefix("base_version"), "")
         version = int(number) if number.isdecimal() and len(number) < 10 else 0
         base = current.versions.filter(version=version).values_list("content", flat=True).first()
-        mine = sent.get(self.add_prefix(self.text_field), "").replace("\r\n", "\n")
         content = getattr(current, self.text_field)
+        mine = sent.get(self.add_prefix(self.text_field), "").replace("\r\n", "\n")
+        mine = self.still_said(mine, content)
         found = merge(base or "", mine, content)
         shown = {
             "told": self.told,

@@ -14,13 +14,16 @@ from functools import cached_property, lru_cache
 
 from memory.sites import elsewhere
 from projects.models import Member, Project, Subject
-from projects.reader import Roster, roster_of
+from projects.reader import Reader
 
 # Whatever looks like an id counts for readers with a site, also one the roster does not know.
 _SHAPE = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{1,4}-?\d{3,6}|[A-Z]{1,4}-\d{1,3}-\d{1,6})(?![A-Z0-9])")
 _NUMBER = re.compile(
     r"(?:受试者|患者|病人|记录|ID|编号|SUBJECT|RECORD)\s*[:：#]?\s*(\d{1,6})(?!\d)|(?<!\d)(\d{1,6})\s*号"
 )
+_PLACE_NAME = re.compile(r"[\u4e00-\u9fff].+[\u4e00-\u9fff]")
+# "01" and "B" stand in every text.
+_TELLING = re.compile(r"[\u4e00-\u9fff]{2}|[A-Za-z]{3}")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _HAN_DIGITS = str.maketrans("零〇一二三四五六七八九", "00123456789")
 _SPOKEN = re.compile(r"(?<=[A-Z])\s?([零〇一二三四五六七八九]{2,6})")
@@ -131,18 +134,45 @@ def _plain(item: str) -> str:
     return re.sub(r"[\s-]", "", item)
 
 
-def scope_of(member: Member, roster: Roster | None = None) -> Scope:
-    """The reader's scope, from the stored roster (`roster`: read for this request already)."""
+def scope_of(member: Member, reader: Reader | None = None) -> Scope:
+    """The reader's scope, from the stored roster (`reader`: what was read for this request already)."""
     if not member.site:
         return Scope(everything=member.is_active, visible=frozenset(), all=frozenset())
-    roster = roster or roster_of(member.project_id, member)
+    reader = reader or Reader(member.project, member)
+    roster = reader.roster
     return Scope(
         everything=False,
         visible=frozenset(item.upper() for item in roster.present),
         all=frozenset(item.upper() for item in roster.ids),
         site=member.site,
-        sites=roster.sites,
+        sites=roster.sites | _labels(member.site, reader.sites),
     )
+
+
+def _labels(own: str, sites: Mapping[str, str]) -> frozenset[str]:
+    """What people call the other sites: "02 示例医院" and 示例医院.
+
+    What the label of one's own holds too tells no other.
+    """
+    others = [label for site, label in sites.items() if site != own and _TELLING.search(label)]
+    names = {part for label in others for part in (label, *_PLACE_NAME.findall(label))}
+    return frozenset(name for name in names if name not in sites.get(own, ""))
+
+
+def whole(opened: Sequence[Scope]) -> bool:
+    """Whether a reader with these scopes sees everything; none at all are a superuser's."""
+    return not opened or any(scope.everything for scope in opened)
+
+
+def visible(text: str, opened: Sequence[Scope]) -> str:
+    """The lines that any of the scopes allows."""
+    if whole(opened):
+        return text
+    if len(opened) == 1:
+        return opened[0].shown(text)
+    lines = text.split("\n")
+    seen = zip(*(scope.seen(lines) for scope in opened), strict=True)
+    return "\n".join(line for line, by in zip(lines, seen, strict=True) if any(by))
 
 
 def visible_ids(project: Project, member: Member) -> list[str]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from memory.agent import clauses, numbers
+from memory import numbers
+from memory.agent import clauses
 
 _CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
 _LEAST = 2

@@ -140,3 +140,10 @@ class MemberQuerySet(ScopedQuerySet[Any]):
     def active_of(self, userid: str) -> Self:
         """Active memberships of a WeCom userid (compared without case)."""
         return self.filter(wecom_userid=userid.lower(), is_active=True).select_related("project")
+
+    def of_identity(self, project: models.Model | UUID, identity: str) -> Member | None:
+        """Who is active in a project under a `Member.identity`."""
+        named = Q(wecom_userid=identity) | Q(wecom_userid="", user__username=identity)
+        rows = self.filter(named, project=project, is_active=True)
+        found: Member | None = rows.select_related("project", "user").first()
+        return found

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import label_for_field, lookup_field
@@ -28,11 +29,12 @@ from unfold.decorators import action
 from integrations import identifiers
 from integrations.privacy import PLACEHOLDER, Gate
 from integrations.redcap import RedcapError
-from projects import audit, identities
+from projects import audit, identities, roster
 from projects.admin_base import ScopedAdmin
 from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.models import Project
+from projects.reader import Reader
 
 _BOM = "\ufeff"
 _CHUNK = 500
@@ -87,6 +89,7 @@ def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Http
     """`rows` as a download; each study's trail says so before the first line leaves.
 
     Without the list of a study's identifiers nothing leaves: the reader is told and sees the list again.
+    What comes into being after the count is left out where it is of a study that had no rows.
     """
     counts: dict[UUID | None, int] = dict(
         rows.order_by().values_list("project_id").annotate(Count("pk"))
@@ -94,25 +97,36 @@ def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Http
     projects = Project.objects.in_bulk([pk for pk in counts if pk])
     try:
         sheet = Sheet(page, request, projects)
-    except (RedcapError, NotConfiguredError):
-        messages.error(request, gettext("REDCap could not be read."))
+    except Unread as error:
+        messages.error(request, f"{error}: {gettext('REDCap could not be read.')}")
         return redirect(page._address("changelist"))
+    _note(page, request, counts, sheet)
+    codes = [project.code for project in projects.values()]
+    name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
+    return _download(sheet.lines(rows), name)
+
+
+def _note(
+    page: ExportAdmin, request: HttpRequest, counts: dict[UUID | None, int], sheet: Sheet
+) -> None:
+    """An entry in the trail of every study whose rows leave."""
     with atomic():
         for pk, count in counts.items():
             audit.record(
                 "rows.export",
                 actor=request.user,
-                project=projects.get(pk) if pk else None,
+                project=sheet.projects.get(pk) if pk else None,
                 new={
                     "model": page.model._meta.model_name,
                     "rows": count,
                     "filter": sheet.filters(request, pk),
                 },
             )
-    codes = [project.code for project in projects.values()]
-    name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
+
+
+def _download(lines: Iterator[str], name: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        sheet.lines(rows),
+        lines,
         content_type="text/csv; charset=utf-8",
         headers={
             "Content-Disposition": content_disposition_header(
@@ -123,8 +137,12 @@ def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Http
     )
 
 
+class Unread(Exception):
+    """The study of this code was never read: its identifiers are not known."""
+
+
 class Sheet:
-    """The columns of a list as its reader sees them. Raises RedcapError, NotConfiguredError."""
+    """The columns of a list as its reader sees them, of rows of these studies. Raises Unread."""
 
     def __init__(
         self, page: ExportAdmin, request: HttpRequest, projects: dict[UUID, Project]
@@ -132,9 +150,9 @@ class Sheet:
         self._page = page
         self._language = get_language()
         self._columns = [name for name in page.get_list_display(request) if isinstance(name, str)]
+        self.projects = projects
         self._gates: dict[UUID | None, Gate] = {None: Gate()}
-        for pk, project in projects.items():
-            self._gates[pk] = Gate(identities.known_identifiers(project))
+        self._gates |= {pk: _gate(project) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
     def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
@@ -145,6 +163,8 @@ class Sheet:
             head: str = writer.writerow([capfirst(str(label)) for label in labels])
         yield _BOM + head
         for row in rows.iterator(chunk_size=_CHUNK):
+            if row.project_id not in self._gates:
+                continue
             # The response outlives the request's own language.
             with override(self._language):
                 line: str = writer.writerow([self._cell(row, name) for name in self._columns])
@@ -186,6 +206,15 @@ class Sheet:
         if isinstance(value, datetime):
             return f"{localtime(value):%Y-%m-%d %H:%M:%S}"
         return harmless(self.plain(str(value), row.project_id))
+
+
+def _gate(project: Project) -> Gate:
+    reader = Reader(project)
+    try:
+        roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
+        return Gate(identities.known_identifiers(reader))
+    except (RedcapError, NotConfiguredError) as error:
+        raise Unread(project.code) from error
 
 
 def harmless(text: str) -> str:

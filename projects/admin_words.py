@@ -1,4 +1,4 @@
-"""Stored words by their names: in columns, on pages and in filters."""
+"""Stored words by their names in the filters of the console."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import Any
 from django.contrib.admin import AllValuesFieldListFilter
 from django.utils.functional import Promise
 
-
-def name(names: Mapping[str, Promise], word: str | None) -> str:
-    """The name of a word; the word itself where the study made it up."""
-    return str(names.get(word or "", word or ""))
+from projects.words import name
 
 
 def by_name(field: str, names: Mapping[str, Promise]) -> tuple[str, type[AllValuesFieldListFilter]]:

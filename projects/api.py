@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
@@ -26,25 +26,36 @@ from projects.models import Project
 from projects.problems import Conflict, Unavailable
 
 
-class ScopedMixin:
+def not_allowed() -> PermissionDenied:
+    """The error for who is in the study, but not in the role or at the site that it takes."""
+    return PermissionDenied(_("Your role does not allow this."))
+
+
+def require_role(request: Request, project_id: UUID, *roles: str) -> None:
+    """Raises PermissionDenied unless the user holds one of `roles` in the project."""
+    if not has_role(request.user, project_id, *roles):
+        raise not_allowed()
+
+
+class ScopedViewSet(viewsets.GenericViewSet):
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
-    model: ClassVar[type[Model]]
-    filter_backends: ClassVar[Any] = (ListFilters,)
+    filter_backends = (ListFilters,)
 
     def get_queryset(self) -> QuerySet[Any]:
         """Rows of the requesting user, in an order that no page boundary tears."""
-        manager: Any = self.model._default_manager
-        rows: QuerySet[Any] = manager.for_user(self.request.user)  # type: ignore[attr-defined]
-        return rows.order_by(*(self.model._meta.ordering or ()), "pk")
+        model = super().get_queryset().model
+        manager: Any = model._default_manager
+        rows: QuerySet[Any] = manager.for_user(self.request.user)
+        return rows.order_by(*(model._meta.ordering or ()), "pk")
 
 
-class ReadViewSet(ScopedMixin, viewsets.ReadOnlyModelViewSet):
+class ReadViewSet(ScopedViewSet, viewsets.ReadOnlyModelViewSet):
     """A resource that is read only."""
 
 
 class EditViewSet(
-    ScopedMixin,
+    ScopedViewSet,
     mixins.CreateModelMixin,
     mixins.UpdateModelMixin,
     viewsets.ReadOnlyModelViewSet,
@@ -57,8 +68,7 @@ class EditViewSet(
         """Raises Http404 outside the user's projects, PermissionDenied without the role."""
         if not Project.objects.for_user(self.request.user).filter(pk=project.pk).exists():
             raise Http404
-        if not has_role(self.request.user, project.pk, *self.edit_roles):
-            raise PermissionDenied(_("Your role does not allow this."))
+        require_role(self.request, project.pk, *self.edit_roles)
 
 
 class ProjectField(serializers.SlugRelatedField):
@@ -123,7 +133,6 @@ class ProjectSerializer(serializers.ModelSerializer):
 class ProjectViewSet(ReadViewSet):
     """Studies the user takes part in."""
 
-    model = Project
     queryset = Project.objects.none()
     serializer_class = ProjectSerializer
     filterset_fields = ("code", "status")

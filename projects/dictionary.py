@@ -11,7 +11,12 @@ from django.core.cache import cache
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from integrations.redcap import RedcapError
+from integrations.redcap import (
+    RedcapClient,
+    RedcapError,
+    RedcapProtocolError,
+    RedcapUnavailable,
+)
 from projects import audit
 from projects.client import redcap_client
 from projects.db import atomic
@@ -114,4 +119,15 @@ def _read(project: Project) -> dict[str, Any]:
         "repeating": client.repeating(),
         "export_field_names": client.export_field_names(),
         "instruments": client.instruments(),
+        "dags": _groups(client),
     }
+
+
+def _groups(client: RedcapClient) -> list[dict[str, Any]]:
+    """[] for a token without the right to see data access groups: the rest of the dictionary stands."""
+    try:
+        return client.dags()
+    except (RedcapUnavailable, RedcapProtocolError):
+        raise
+    except RedcapError:
+        return []

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from integrations.privacy import Known
 from projects.metadata import StudyMetadata
-from projects.models import Member, Project, Subject
+from projects.models import Subject
 from projects.reader import Reader
 
 _NAME = re.compile(r"姓名|名字|(?:^|_)(?:name|xm|xingming)(?:$|_)", re.IGNORECASE)
@@ -32,33 +32,28 @@ class Identity:
     values: tuple[tuple[str, str], ...]
 
 
-def resolve_name(
-    project: Project, member: Member | None, text: str, reader: Reader | None = None
-) -> list[str]:
-    """Records of the subjects whose name occurs in `text`, of the member's project and site only.
+def names_in(reader: Reader, text: str) -> dict[str, list[str]]:
+    """{name as `text` spells it: records}, of the subjects that the reader may see.
 
     A name inside a longer known name ("张三" in "张三丰") does not count; namesakes all come back.
     """
-    reader = reader or Reader(project, member)
     people = _identities(reader)
     # The longer name wins even when its owner is of another site: it is not this subject.
     spoken = _spoken({name for person in people for name in person.names}, text)
-    allowed = reader.roster.present
-    return [p.record_id for p in people if p.record_id in allowed and spoken & set(p.names)]
+    mine = [p for p in people if spoken and p.record_id in reader.roster.present]
+    found = {
+        name: [p.record_id for p in mine if name.casefold() in map(str.casefold, p.names)]
+        for name in spoken
+    }
+    return {name: records for name, records in found.items() if records}
 
 
-def identifier_values(project: Project) -> list[str]:
-    """Every stored identifier of every subject, longest first.
+def known_identifiers(reader: Reader) -> Known:
+    """Every stored identifier of every subject of the study, for the privacy gate, by field.
 
-    Codes of choice fields are left out: "1" identifies nobody by itself.
+    Codes of choice fields are left out: "1" identifies nobody by itself. Built once per state of the roster.
     """
-    values = {value for person in _identities(Reader(project)) for _field, value in person.values}
-    return sorted(values, key=lambda value: (-len(value), value))
-
-
-def known_identifiers(project: Project, reader: Reader | None = None) -> Known:
-    """The same for the privacy gate, by field; built once per state of the roster."""
-    return _known(_identities(reader or Reader(project)))
+    return _known(_identities(reader))
 
 
 @lru_cache(maxsize=16)
@@ -82,14 +77,14 @@ def name_fields(metadata: StudyMetadata) -> frozenset[str]:
 
 
 def _spoken(names: set[str], text: str) -> set[str]:
-    """The names that occur in `text` on their own, longest first."""
+    """What `text` spells of the names that occur in it on their own."""
     found: set[str] = set()
     taken = [False] * len(text)
     folded = text.casefold()
     for name in sorted((n for n in names if n.casefold() in folded), key=len, reverse=True):
         for hit in _pattern(name).finditer(text):
             if not all(taken[hit.start() : hit.end()]):
-                found.add(name)
+                found.add(hit[0])
                 taken[hit.start() : hit.end()] = [True] * len(hit[0])
     return found
 
@@ -106,7 +101,7 @@ def _identities(reader: Reader) -> tuple[Identity, ...]:
     if not roster.ids:
         return ()
     names, texts = name_fields(reader.metadata), _text(reader.metadata)
-    return _decrypted(reader.project.pk, roster.state, len(roster.ids), names, texts)
+    return _decrypted(reader.project.pk, roster.state, names, texts)
 
 
 def _text(metadata: StudyMetadata) -> frozenset[str]:
@@ -118,11 +113,7 @@ def _text(metadata: StudyMetadata) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _decrypted(
-    project_id: UUID,
-    state: frozenset[str],
-    count: int,
-    names: frozenset[str],
-    texts: frozenset[str],
+    project_id: UUID, state: frozenset[str], names: frozenset[str], texts: frozenset[str]
 ) -> tuple[Identity, ...]:
     rows = Subject.objects.filter(project_id=project_id).order_by("record_id")
     return tuple(_identity(subject, names, texts) for subject in rows)

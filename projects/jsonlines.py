@@ -27,29 +27,37 @@ def answer_lines(
     """Write what `handler` returns for each input line, in order, flushed.
 
     A line that is no JSON object, or one `handler` refuses with a ValueError, gives
-    `{"error": …}` and the next line is read; so does one that is no UTF-8.
+    `{"error": …}` and the next line is read; so does one whose answer would be no JSON in UTF-8.
     """
     if isinstance(stdin, io.TextIOWrapper):  # JSON is UTF-8 whatever the locale says
         stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
+    if reconfigure := getattr(stdout, "reconfigure", None):
+        reconfigure(encoding="utf-8")
     for line in stdin:
         for answer in _answers(line, handler):
-            stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            stdout.write(answer + "\n")
         stdout.flush()
 
 
-def _answers(
-    line: str, handler: Callable[[dict[str, Any]], Answers]
-) -> Iterable[Mapping[str, Any]]:
+def _answers(line: str, handler: Callable[[dict[str, Any]], Answers]) -> list[str]:
     try:
         value = json.loads(line, object_pairs_hook=unique_keys)
         if not isinstance(value, dict):
             raise ValueError("a line must hold one JSON object")
         answers = handler(value)
-        return [answers] if isinstance(answers, Mapping) else list(answers)
+        return [_json(one) for one in ([answers] if isinstance(answers, Mapping) else answers)]
     except ValidationError as error:
-        return [{"error": explain(error)}]
+        reason = explain(error)
     except (ValueError, RecursionError) as error:
-        return [{"error": str(error)}]
+        reason = str(error)
+    return [_json({"error": reason.encode("utf-8", "backslashreplace").decode()})]
+
+
+def _json(answer: Mapping[str, Any]) -> str:
+    """Raises ValueError for a lone surrogate, NaN and infinity."""
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
+    text.encode()
+    return text
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

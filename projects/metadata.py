@@ -31,6 +31,7 @@ class StudyMetadata:
     repeating: list[JsonRow] = field(repr=False)
     export_field_names: list[JsonRow] = field(repr=False)
     instruments: list[JsonRow] = field(repr=False)
+    dags: list[JsonRow] = field(repr=False, default_factory=list)
 
     @cached_property
     def fields(self) -> Mapping[str, JsonRow]:
@@ -53,6 +54,13 @@ class StudyMetadata:
     def labels(self) -> Mapping[str, str]:
         """Field -> what people call it."""
         return {name: self.label(name) for name in self.fields}
+
+    @cached_property
+    def sites(self) -> Mapping[str, str]:
+        """Data access group -> what people call it."""
+        return {
+            str(row["unique_group_name"]): str(row["data_access_group_name"]) for row in self.dags
+        }
 
     @property
     def longitudinal(self) -> bool:

@@ -63,20 +63,14 @@ class Rest:
         return self.weekends and holidays.is_weekend(day)
 
 
-def delivery_time(
-    at: datetime, rest: Rest, best: time | None = None, *, urgent: bool = False
-) -> datetime:
-    """The first moment from `at` on that suits the reader; `at` itself for what is urgent.
+def delivery_time(at: datetime, rest: Rest, best: time | None = None) -> datetime:
+    """The first moment from `at` on that suits the reader.
 
     `best` is the reader's time of the day: a message that comes earlier waits for it, one that comes later
     goes at once (tomorrow it would be yesterday's). A best time inside the quiet hours counts for nothing.
     """
     moment = at
-    while not urgent:
-        local = moment.astimezone(rest.zone)
-        following = _next(local, rest, best)
-        if following is None:
-            break
+    while (following := _next(moment.astimezone(rest.zone), rest, best)) is not None:
         # An hour that the clock repeats or leaves out must not turn time back.
         moment = following if following > moment else moment + _STEP
     return moment

@@ -6,7 +6,7 @@ dictionary, decrypted names) lives longer, under a key that changes with the con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -102,6 +102,12 @@ class Reader:
     def metadata(self) -> StudyMetadata:
         """The dictionary. Raises RedcapError or NotConfiguredError where none was ever read."""
         return dictionary.load(self.project, self.stored)
+
+    @cached_property
+    def sites(self) -> Mapping[str, str]:
+        """Site -> its label, as far as the stored dictionary tells; outside systems are not asked."""
+        found = self.stored
+        return dictionary.parsed(self.project.pk, found.digest).sites if found else {}
 
     @cached_property
     def roster(self) -> Roster:

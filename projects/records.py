@@ -7,13 +7,15 @@ and "no such record" read the same (design.md 9.7, edge case E43).
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
-from integrations.redcap import RecordExport, Row
+from integrations.redcap import RecordExport, RedcapUnavailable, Row
 from integrations.redcap.export import SITE
 from projects.client import redcap_client
+from projects.dates import read_date
 from projects.dictionary import ensure_fresh, load
 from projects.metadata import StudyMetadata
-from projects.models import Member, Project
+from projects.models import Member, Project, Subject
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,10 @@ class RecordData:
     missing_columns: tuple[str, ...]
     complete: bool
 
-    def day(self, field: str) -> date | None:
-        """The first row's date in `field`; None where none is a whole date."""
-        for row in self.rows:
-            try:
-                return date.fromisoformat(str(row.get(field, ""))[:10])
-            except ValueError:
-                continue
-        return None
+    def day(self, field: str, zone: str) -> date | None:
+        """The first row's date in `field` as `zone` counts days; None where none is a whole date."""
+        read = (read_date(field, str(row.get(field, "")), ZoneInfo(zone)) for row in self.rows)
+        return next((reading.day for reading in read if reading.day), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,10 @@ class RecordRef:
 
     record_id: str
     site: str
+
+
+class EmptyRosterError(RedcapUnavailable):
+    """REDCap showed no record at all where subjects are known: taken for a failure, not for data."""
 
 
 def read_record(
@@ -69,7 +71,8 @@ def read_records(
 ) -> list[RecordData]:
     """The subjects `member` may see (None: a job of the house), in the order of REDCap.
 
-    `fields` narrows the read to these fields. Raises RedcapError, NotConfiguredError.
+    `fields` narrows the read to these fields. Raises RedcapError (EmptyRosterError where the whole study
+    is read as if it had nobody), NotConfiguredError.
     """
     if not _may_read(project, member):
         return []
@@ -80,6 +83,8 @@ def read_records(
         newer = ensure_fresh(project)
         if newer is not metadata and newer.export_field_names != metadata.export_field_names:
             metadata, export = newer, _export(project, newer, record_ids, fields)
+    if not export.rows and record_ids is None and Subject.objects.filter(project=project).exists():
+        raise EmptyRosterError(200, "no record", "record")
     return [data for data in _by_record(metadata, export) if _visible(data.site, member)]
 
 

@@ -35,10 +35,6 @@ class SyncResult:
     vanished: int
 
 
-class EmptyRosterError(RedcapError):
-    """REDCap showed no record at all where subjects are known: taken for a failure, not for data."""
-
-
 def sync(project: Project) -> SyncResult:
     """Read ids, sites and identifiers from REDCap and store them; subjects are never deleted.
 
@@ -49,12 +45,10 @@ def sync(project: Project) -> SyncResult:
     wanted = sorted(metadata.identifier_fields - {metadata.record_id_field})
     try:
         read = read_records(project=project, fields=wanted)
-        known = {subject.record_id: subject for subject in _subjects(project)}
-        if known and not read:
-            raise EmptyRosterError(200, "no record", "record")
     except RedcapError as error:
         _note_failure(project, str(error))
         raise
+    known = {subject.record_id: subject for subject in _subjects(project)}
     return _store(project, metadata, known, read)
 
 

@@ -38,7 +38,6 @@ class SkillSerializer(StrictModelSerializer):
 class SkillViewSet(EditViewSet):
     """Workflows; saving validates the graph and makes a new version."""
 
-    model = Skill
     queryset = Skill.objects.none()
     serializer_class = SkillSerializer
     filterset_fields = ("project__code", "skill_type", "trigger_type", "is_active")
@@ -72,7 +71,6 @@ class FieldMappingSerializer(StrictModelSerializer):
 class FieldMappingViewSet(EditViewSet):
     """Field mappings."""
 
-    model = FieldMapping
     queryset = FieldMapping.objects.none()
     serializer_class = FieldMappingSerializer
     filterset_fields = ("project__code", "alias_name", "actual_name")
@@ -106,7 +104,6 @@ class FormTemplateSerializer(StrictModelSerializer):
 class FormTemplateViewSet(EditViewSet):
     """Form templates."""
 
-    model = FormTemplate
     queryset = FormTemplate.objects.none()
     serializer_class = FormTemplateSerializer
     filterset_fields = ("project__code", "form_name")

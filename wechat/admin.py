@@ -14,8 +14,9 @@ from unfold.decorators import display
 
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.admin_json import shown
-from projects.admin_words import by_name, name
+from projects.admin_words import by_name
 from projects.models import Role
+from projects.words import name
 from wechat import alerts, feedback_cards, outbox, review_cards, welcome
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
 

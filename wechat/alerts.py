@@ -65,9 +65,9 @@ def _clear(rows: QuerySet[Alert]) -> None:
         still.update(cleared_at=now())
 
 
-def heard(userid: str) -> None:
-    """A callback of this person could be read: they are reached again, and our key is the right one."""
-    proved = Q(code=Code.UNREACHABLE, subject=userid) | Q(code=Code.KEY, subject="")
+def heard(userid: str, channel: str) -> None:
+    """A callback of this person could be read: they are reached again, and the channel's key is right."""
+    proved = Q(code=Code.UNREACHABLE, subject=userid) | Q(code=Code.KEY, subject=channel)
     _clear(Alert.objects.filter(proved))
 
 

@@ -10,21 +10,23 @@ from contextlib import AbstractContextManager, nullcontext
 
 from django.db import IntegrityError, connection
 from django.http import HttpRequest, HttpResponse
-from django.utils.timezone import now
 from django.views.decorators.csrf import csrf_exempt
 
 from integrations.wecom import Crypt
 from projects.db import atomic
-from wechat import alerts, gateway, genuine, passive
+from wechat import arrivals, gateway, genuine, passive
+from wechat.genuine import Door
 from wechat.models import InboxMessage
-from wechat.parse import BadCallback, Incoming, envelope, parse, quarantine_key
+from wechat.parse import BadCallback, envelope, parse
 from wechat.waking import wake_inbox
+
+CHANNEL = InboxMessage.Channel.APP
 
 
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message."""
-    return genuine.answer(request, gateway.crypts(), envelope, _receive)
+    return genuine.answer(request, Door(CHANNEL, gateway.crypts(), envelope, _receive))
 
 
 def _receive(plain: bytes, crypt: Crypt, _nonce: str) -> HttpResponse:
@@ -37,28 +39,8 @@ def _row(plain: bytes, crypt: Crypt) -> InboxMessage:
         text = plain.decode()
         incoming = parse(text)
     except (UnicodeDecodeError, BadCallback) as error:
-        alerts.sound(alerts.Code.NOT_UNDERSTOOD, type(error).__name__)
-        return InboxMessage(
-            dedup_key=quarantine_key(plain),
-            msg_type="",
-            raw=plain.decode(errors="replace"),
-            status=InboxMessage.Status.QUARANTINED,
-            error=str(error)[:300],
-            done_at=now(),
-        )
-    return _message(incoming, text, passive.reply_to(incoming, crypt))
-
-
-def _message(incoming: Incoming, raw: str, reply: str) -> InboxMessage:
-    return InboxMessage(
-        dedup_key=incoming.dedup_key,
-        from_user=incoming.from_user.lower(),
-        msg_type=incoming.msg_type[:32],
-        event=incoming.event[:64],
-        content=incoming.content,
-        raw=raw,
-        passive_reply=reply,
-    )
+        return arrivals.quarantined(plain, error, CHANNEL)
+    return arrivals.message(incoming, text, CHANNEL, passive.reply_to(incoming, crypt))
 
 
 def _store(row: InboxMessage) -> InboxMessage:

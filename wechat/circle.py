@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from engines.models import Review, TaskRun
 from projects.access import sees
 from projects.crypto import decrypt
-from projects.models import Member, Role, Subject
+from projects.models import Member, Role
 from projects.prepared import Prepared
 from projects.subjects import with_identifiers, with_site
 from wechat.models import Alert
@@ -41,12 +41,6 @@ def orderer(run: TaskRun) -> Member | None:
         if _sees(member, run, member.subject_site):  # type: ignore[attr-defined]
             return member
     return None
-
-
-def identifiers_of(review: Review) -> tuple[str, ...]:
-    """The known identifiers of the review's subject."""
-    subject = Subject.objects.filter(project=review.project, record_id=review.record_id).first()
-    return _values(subject.identifiers) if subject else ()
 
 
 def _values(identifiers: str) -> tuple[str, ...]:
@@ -78,13 +72,19 @@ class Circle:
 
     def reviewers(self) -> list[Member]:
         """Who is asked: CRCs, PIs where the node says so, else ADMINs; who can be reached."""
-        near = [
+        asked = [one for one in self._near() if one.role in self.review.reviewers]
+        return asked or self.administrators()
+
+    def administrators(self) -> list[Member]:
+        """Who is told where the reviewers do not decide; who can be reached."""
+        return [one for one in self._near() if one.role == Role.ADMIN]
+
+    def _near(self) -> list[Member]:
+        return [
             one
             for one in self.people
             if one.wecom_userid and not one.is_away  # type: ignore[attr-defined]
         ]
-        named = [one for one in near if one.role in (self.review.reviewers or [Role.CRC])]
-        return named or [one for one in near if one.role == Role.ADMIN]
 
     def orderer(self, run: TaskRun) -> Member | None:
         """Who ordered the run, if they still see it."""

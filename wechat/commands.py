@@ -34,12 +34,13 @@ class Feedback:
 class Unnumbered:
     """A decision that names no review for sure: it decides nothing; `reason` is what stands behind.
 
-    `number`: the review it may mean.
+    `numbers`: the reviews it may mean; `counts`: or they count something, and it is no decision at all.
     """
 
     decision: Literal["approve", "reject"]
     reason: str
-    number: int | None = None
+    numbers: tuple[int, ...] = ()
+    counts: bool = False
 
 
 Command = Decide | Feedback
@@ -51,17 +52,41 @@ def _any(words: tuple[str, ...]) -> str:
 
 # The gap tells "同意 42 已核对" from "同意42例受试者的入组": a decision cannot be taken back.
 _NUMBERED = re.compile(
-    rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})[\s:,#]*(?P<number>\d{{1,{MAX_DIGITS}}})"
-    r"(?!\d|\.\d)(?:号[吧了啊]?|[吧了啊](?!.))?(?P<gap>[\s:,.;!]*)(?P<reason>.*)",
+    rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})[\s:,、#]*(?P<number>\d{{1,{MAX_DIGITS}}})"
+    r"(?!\d|\.\d)(?:号[吧了啊]?|[吧了啊](?!.))?(?P<gap>[\s:,、.;!]*)(?P<reason>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _UNNUMBERED = re.compile(
-    rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})(?:[吧了啊的!.~]*|[\s:,#]+(?P<reason>.*))",
+    rf"(?P<word>{_any(APPROVE_WORDS + REJECT_WORDS)})(?:[吧了啊的!.~]*|[\s:,、#]+(?P<reason>.*))",
     re.IGNORECASE | re.DOTALL,
+)
+# What a number counts where it is no review's: "3 例", "2 周后", "2026 年"; not "年龄", "日期", "人工".
+_COUNTED = (
+    r"(?:例(?![外如])|个(?![人体案别])|位(?![置点])|名(?![单称字])|人(?![工员为])|周(?![期岁])|天(?!然)"
+    r"|日(?![期志常])|月(?!经)|年(?![龄限])|岁|次(?!要)|项(?!目)|条(?!件)|份|种(?!类)|批(?!准)|号(?=.)"
+    r"|小时|分钟|%|(?:m?mol|[mk]?g|m?l)(?![a-z]))"
+)
+_COUNTS = re.compile(_COUNTED, re.IGNORECASE)
+# "5 月", "2026-03-05", "1. …": a reason to reject may begin so.
+_FIGURE = re.compile(
+    rf"\d+(?:\.\d+)?\s*{_COUNTED}|\d{{4}}[-/.]\d|1[.、)](?=\s*[^\s\d])", re.IGNORECASE
+)
+_MORE_NUMBERS = re.compile(
+    r"(?:(?:[\s,、.;!和与及跟到至&+]|以及|and)*+#?\d++(?:号(?!.))?)+[\s,、.;!]*"
+)
+_SECOND_DECISION = re.compile(
+    rf"(?:{_any(APPROVE_WORDS + REJECT_WORDS)})[\s:,、#]*\d", re.IGNORECASE
+)
+# "同意 42 但先不要": a decision that is taken back in the same breath.
+_TAKEN_BACK = re.compile(
+    r"(?:[,\s]|但是?|可是|然而|but|先|暂时?|还是|还)*"
+    r"(?:不(?!错)[要行用了是]?|别|勿|[没未](?=核|看|查)|等等|等一?下|稍等|算了|取消|(?:not?|don't|wait)(?![a-z]))"
+    r"|但|可是|然而|but(?![a-z])",
+    re.IGNORECASE,
 )
 # A skin tone or variation selector may follow the thumb.
 _FEEDBACK = re.compile(
-    rf"(?P<thumb>{_any(UP_WORDS + DOWN_WORDS)})[\U0001f3fb-\U0001f3ff\ufe0f]*[\s:,.!]*(?P<words>.*)",
+    rf"(?P<thumb>{_any(UP_WORDS + DOWN_WORDS)})[\U0001f3fb-\U0001f3ff\ufe0f]*[\s:,、.!]*(?P<words>.*)",
     re.DOTALL,
 )
 
@@ -71,7 +96,7 @@ def read(text: str) -> Command | None:
     plain = _plain(text)
     if found := _NUMBERED.fullmatch(plain):
         reason = found["reason"].strip()
-        if (reason and not found["gap"]) or _is_asked(reason, _approves(found)):
+        if _may_count(found) or _is_asked(reason, _approves(found)) or _is_unclear(found):
             return None
         return Decide(int(found["number"]), _decision(found), reason)
     if found := _FEEDBACK.fullmatch(plain):
@@ -87,12 +112,53 @@ def unnumbered(text: str) -> Unnumbered | None:
     if not found or read(text):
         return None
     reason = (found["reason"] or "").strip()
-    number = int(near["number"]) if near else None
-    if number and not _approves(found) and not reason.strip("?!. "):
-        return Unnumbered("reject", "", number)  # "驳回 42 ?": a doubt, of a review that is named
+    numbers = _numbers(near) if near else ()
+    if numbers and not _approves(found) and not reason.strip("?!. "):
+        return Unnumbered("reject", "", numbers)  # "驳回 42 ?": a doubt, of a review that is named
     if _is_asked(reason, _approves(found)):
         return None
-    return Unnumbered(_decision(found), reason, number)
+    counts = bool(near and _may_count(near))
+    if near and (_is_unclear(near) or _COUNTS.match(reason)):
+        reason = ""
+    return Unnumbered(_decision(found), reason, numbers, counts)
+
+
+def rejecting(review_id: int, reason: str) -> str:
+    """The words that reject a review for this reason; a colon where it would be taken for something else."""
+    words = f"{REJECT_WORDS[0]} {review_id} {reason}"
+    return words if read(words) else f"{REJECT_WORDS[0]} {review_id}: {reason}"
+
+
+def _numbers(found: re.Match[str]) -> tuple[int, ...]:
+    """The number, and those listed behind it."""
+    more = _MORE_NUMBERS.match(found["reason"])
+    listed = re.findall(r"\d+", more[0]) if more else []
+    return tuple(int(one) for one in (found["number"], *listed) if len(one) <= MAX_DIGITS)
+
+
+def _may_count(found: re.Match[str]) -> bool:
+    """Whether the number need not be a review's: "同意 3 例受试者入组", "同意 42e3"."""
+    gap, reason = found["gap"], found["reason"].strip()
+    apart = gap or not reason or reason.startswith("(")
+    return not apart or (":" not in gap and bool(_COUNTS.match(reason)))
+
+
+def _is_unclear(found: re.Match[str]) -> bool:
+    """Whether it names one review of several, or is taken back; behind a colon stands a reason."""
+    gap, reason = found["gap"], found["reason"].strip()
+    if _MORE_NUMBERS.fullmatch(reason):
+        return True
+    if ":" in gap:
+        return False
+    if _SECOND_DECISION.search(reason):
+        return True
+    if _approves(found):
+        return bool(_TAKEN_BACK.match(reason) or _MORE_NUMBERS.match(reason))
+    # "不符合标准" and "5 月的数据有误" say why something is rejected.
+    if _TAKEN_BACK.fullmatch(reason.rstrip("了吧啊!. ")):
+        return True
+    is_figure = "、" not in gap and _FIGURE.match(reason)
+    return bool(_MORE_NUMBERS.match(reason)) and not is_figure
 
 
 def _approves(found: re.Match[str]) -> bool:
@@ -105,9 +171,7 @@ def _decision(found: re.Match[str]) -> Literal["approve", "reject"]:
 
 def _plain(text: str) -> str:
     """Half width, with the marks that the commands know."""
-    return (
-        unicodedata.normalize("NFKC", text).strip().replace("。", ". ").strip().replace("、", ",")
-    )
+    return unicodedata.normalize("NFKC", text).strip().replace("。", ". ").strip()
 
 
 def _is_asked(reason: str, approves: bool) -> bool:

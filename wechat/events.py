@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from projects import audit
 from projects.db import atomic
 from projects.models import Member
-from wechat import alerts, welcome
+from wechat import alerts, review_cards, welcome
 from wechat.aibot import feedback
 from wechat.cards import Click, handler_of
 from wechat.job import Job
@@ -90,6 +90,10 @@ def _ignore(job: Job, card: Card | None) -> None:
 
 def _refuse(job: Job, card: Card) -> None:
     """A click by somebody who is not in the card's study (A1)."""
+    if card.kind != review_cards.KIND:
+        with atomic():
+            job.finish(_("This card is meant for somebody else."))
+        return
     with atomic():
         audit.record(
             "wechat.decision_refused",

@@ -69,7 +69,7 @@ def clicked(click: Click) -> str:
     feedback = KEYS[click.incoming.event_key]
     chosen = click.incoming.selected.get(QUESTION, ())
     known = len(chosen) == 1 and chosen[0] in reasons() and feedback == "thumbs_down"
-    reason, thanks = chosen[0] if known else None, _("Thank you for your feedback.")
+    reason = chosen[0] if known else None
     with atomic():
         rated = votes.cast(
             member=click.member,
@@ -77,15 +77,16 @@ def clicked(click: Click) -> str:
             reason=reason,
             conversation_id=click.card.ref,
         )
-        said = votes.thanks(rated, feedback, reason) if rated else thanks
+        said = votes.thanks(rated, feedback, reason)
+        note = votes.THANKS if rated else votes.NOTHING
         cards.replace(
             click.card,
-            note=thanks,
-            button=_("Thank you"),
+            note=_(note),
+            button=_("Thank you") if rated else _("No longer open"),
             key=click.key,
             code=click.incoming.response_code,
-            fallback=thanks,
+            fallback=_(note),
         )
-        # The card has thanked; words are for what is still asked.
-        click.job.finish("" if said == thanks else said, click.card.project)
+        # The card has said so; words are for what is still asked.
+        click.job.finish("" if said == _(note) else said, click.card.project)
     return ""

@@ -47,41 +47,44 @@ class Signed:
     nonce: str
 
 
-# The ciphertext in the bytes of a body. Raises BadCallback.
-Envelope = Callable[[bytes], str]
-# What is done with a genuine plaintext; the pair that opened it and the nonce, to seal an answer with.
-Receive = Callable[[bytes, Crypt, str], HttpResponse]
+@dataclass(frozen=True)
+class Door:
+    """Where callbacks of a channel (`InboxMessage.Channel`) come in.
+
+    `crypts`: the pairs that may open one. `envelope`: the ciphertext in the bytes of a body; raises
+    BadCallback. `receive`: what is done with a genuine plaintext; the pair that opened it and the nonce,
+    to seal an answer with.
+    """
+
+    channel: str
+    crypts: Sequence[Crypt]
+    envelope: Callable[[bytes], str]
+    receive: Callable[[bytes, Crypt, str], HttpResponse]
 
 
-def answer(
-    request: HttpRequest, crypts: Sequence[Crypt], envelope: Envelope, receive: Receive
-) -> HttpResponse:
-    """GET verifies the URL with any of `crypts`, POST goes to `receive`; a Refused is its status."""
+def answer(request: HttpRequest, door: Door) -> HttpResponse:
+    """GET verifies the URL, POST goes to the door's `receive`; a Refused is its status."""
     if request.method not in ("GET", "POST"):
         return HttpResponse(status=405, headers={"Allow": "GET, POST"})
     try:
-        if request.method == "GET":
-            return _verify(request, crypts)
-        return _deliver(request, crypts, envelope, receive)
+        return _verify(request, door) if request.method == "GET" else _deliver(request, door)
     except Refused as refused:
         logger.warning("callback refused: %s", refused)
         return HttpResponse(status=refused.status)
 
 
-def _deliver(
-    request: HttpRequest, crypts: Sequence[Crypt], envelope: Envelope, receive: Receive
-) -> HttpResponse:
+def _deliver(request: HttpRequest, door: Door) -> HttpResponse:
     """Open a POST; 503 where it can't be stored: its key is free, WeCom delivers again (1.6, rule 2)."""
     _refuse_large(request)
     signed, _ = _query(request)
     raw = body(request)
     try:
-        encrypted = envelope(raw)
+        encrypted = door.envelope(raw)
     except BadCallback as error:
         raise Refused(400, f"envelope: {error}") from error
-    plain, crypt = open_sealed(signed, encrypted, crypts)
+    plain, crypt = _open(signed, encrypted, door)
     try:
-        return _on_a_live_connection(lambda: receive(plain, crypt, signed.nonce))
+        return _on_a_live_connection(lambda: door.receive(plain, crypt, signed.nonce))
     except (DatabaseError, InterfaceError, ObjectDoesNotExist) as error:
         logger.error("callback not stored: %s", type(error).__name__)
         return HttpResponse(status=503)
@@ -102,12 +105,12 @@ def _on_a_live_connection(work: Callable[[], HttpResponse]) -> HttpResponse:
         return work()
 
 
-def _verify(request: HttpRequest, crypts: Sequence[Crypt]) -> HttpResponse:
+def _verify(request: HttpRequest, door: Door) -> HttpResponse:
     """The decrypted echostr, byte for byte (wecom.md 1.4)."""
     signed, (echo,) = _query(request, "echostr")
     if len(echo) > MAX_ECHO:
         raise Refused(413, "echostr is too long")
-    plain, _ = open_sealed(signed, echo, crypts)
+    plain, _ = _open(signed, echo, door)
     return HttpResponse(plain, content_type="text/plain")
 
 
@@ -161,11 +164,11 @@ def _query(request: HttpRequest, *more: str) -> tuple[Signed, list[str]]:
     return signed, rest[2:]
 
 
-def open_sealed(signed: Signed, encrypted: str, crypts: Sequence[Crypt]) -> tuple[bytes, Crypt]:
+def _open(signed: Signed, encrypted: str, door: Door) -> tuple[bytes, Crypt]:
     """Signature, then clock, then decryption; the plaintext and the pair that opened it. Raises Refused."""
     if not encrypted.isascii():  # base64 is; a lone surrogate could not even be hashed
         raise Refused(400, "the ciphertext is not base64")
-    signers = [crypt for crypt in crypts if _is_signer(crypt, signed, encrypted)]
+    signers = [crypt for crypt in door.crypts if _is_signer(crypt, signed, encrypted)]
     if not signers:
         raise Refused(403, "bad signature")
     if abs(time.time() - int(signed.timestamp)) > settings.WECOM_WINDOW_S:
@@ -176,15 +179,15 @@ def open_sealed(signed: Signed, encrypted: str, crypts: Sequence[Crypt]) -> tupl
             return crypt.decrypt(encrypted), crypt
         except CryptoError as error:
             failures.append(str(error))
-    _key_mismatch(failures)
+    _key_mismatch(failures, door.channel)
     raise Refused(400, "not decryptable")
 
 
-def _key_mismatch(failures: list[str]) -> None:
+def _key_mismatch(failures: list[str], channel: str) -> None:
     """A good signature and a bad ciphertext: the AES key is probably not the one of the console."""
     logger.error("ALERT callback signed but not readable: %s", failures)
     try:
-        alerts.sound(alerts.Code.KEY, "; ".join(failures))
+        alerts.sound(alerts.Code.KEY, "; ".join(failures), subject=channel)
     except (DatabaseError, InterfaceError) as error:
         logger.error("alert not stored: %s", type(error).__name__)
 

@@ -21,7 +21,7 @@ MOST_CHARS = 10_000
 
 def answer(job: Job) -> None:
     """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
-    alerts.heard(job.row.from_user)
+    alerts.heard(job.row.from_user, job.row.channel)
     if job.incoming.is_event:
         events.answer(job)
     elif job.speaker is None:
@@ -59,7 +59,7 @@ def _obey(job: Job, command: Command) -> None:
             review_id=command.review_id,
             decision=command.decision,
             reason=command.reason,
-            seen=_last_seen(command.review_id),
+            seen=_last_seen(command.review_id, job.row),
         )
         with atomic():
             job.finish(outcome.text, outcome.project)
@@ -67,9 +67,14 @@ def _obey(job: Job, command: Command) -> None:
         _note_feedback(job, command)
 
 
-def _last_seen(review_id: int) -> str:
-    """The hash of what the newest card of a review showed; blank where none was sent."""
-    shown = Card.objects.filter(kind="review", ref=str(review_id)).order_by("-version")
+def _last_seen(review_id: int, row: InboxMessage) -> str:
+    """The hash of what the newest card showed when the message came; blank where there was none.
+
+    A card that is made while the message waits was not what its sender had read.
+    """
+    shown = Card.objects.filter(
+        kind="review", ref=str(review_id), created_at__lte=row.received_at
+    ).order_by("-version")
     return shown.values_list("seen", flat=True).first() or ""
 
 
@@ -78,11 +83,7 @@ def _note_feedback(job: Job, command: Feedback) -> None:
     member = _last_membership(job.row)
     with atomic():
         rated = votes.cast(member=member, feedback=command.feedback, reason=command.reason)
-        if rated is None:
-            text = _("There is no answer of mine to rate yet.")
-        else:
-            text = votes.thanks(rated, command.feedback, command.reason)
-        job.finish(text, member.project)
+        job.finish(votes.thanks(rated, command.feedback, command.reason), member.project)
 
 
 def _last_membership(row: InboxMessage) -> Member:

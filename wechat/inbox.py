@@ -15,12 +15,12 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import translation
 from django.utils.timezone import now
 
+from engines.chat.texts import FAILED
 from projects.db import atomic
 from projects.models import Member
 from wechat import channels, handlers
 from wechat.job import LEASE, Job, LostLease, close, kept, mine, reply
 from wechat.models import InboxMessage
-from wechat.texts import FAILED
 
 logger = logging.getLogger(__name__)
 

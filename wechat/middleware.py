@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import resolve
 
-PATHS = frozenset(f"/wechat/{name}{slash}" for name in ("callback", "aibot") for slash in ("", "/"))
+from wechat.urls import CALLBACKS
+
+VIEWS = {f"/wechat/{route}": view for route, view in CALLBACKS.items()}
 
 
 class CallbacksFirst:
@@ -23,8 +24,9 @@ class CallbacksFirst:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """The callback's answer, or what the rest of the house says."""
-        if request.path_info not in PATHS:
+        view = VIEWS.get(request.path_info)
+        if view is None:
             return self.get_response(request)
-        response: HttpResponse = resolve(request.path_info).func(request)
+        response = view(request)
         response["Content-Length"] = str(len(response.content))
         return response

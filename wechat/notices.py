@@ -1,4 +1,4 @@
-"""Briefings and reminders in the outbox: held until their reader's time, checked before they go.
+"""Messages that wait in the outbox: held until their reader's time, checked before they go.
 
 The row's key names run, step and recipient: a step that is tried again tells nobody twice.
 """
@@ -22,6 +22,7 @@ from wechat import formats, outbox
 from wechat.models import OutboxMessage
 from wechat.neutralise import neutralise
 from wechat.outbox import Held, Payload
+from wechat.send_message import may_know
 from wechat.splitting import LIMIT, cut
 
 Status = OutboxMessage.Status
@@ -61,7 +62,7 @@ def _replace_older(member: Member, about: dict[str, str], key: str) -> None:
 
 
 def _origin(about: dict[str, str] | None) -> tuple[str, str]:
-    return (about["skill"], about["node"]) if about else ("", "")
+    return (about.get("skill", ""), about.get("node", "")) if about else ("", "")
 
 
 def release(most: int) -> int:
@@ -78,15 +79,24 @@ def is_withdrawn(row: OutboxMessage) -> bool:
     """
     if row.notice is None or not _has_waited(row):
         return False
-    try:
-        text = renewed(row.notice["run"], row.notice["node"], row.to_user)
-    except Unreadable:
-        text = _unchecked(row)
+    text = _as_of_now(row, row.notice)
     mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.PENDING)
     if not text:
         return mine.update(status=Status.WITHDRAWN, checked_at=now(), fence=F("fence") + 1) == 1
     mine.update(payload=_with_text(row, text), checked_at=now())
     return False
+
+
+def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
+    """The text as it would read now; what a workflow wrote stands, for who may still know it."""
+    if "run" not in about:
+        members = Member.objects.filter(project=row.project_id, wecom_userid=row.to_user)
+        is_theirs = any(may_know(member, about["record"]) for member in members)
+        return _text(row) if is_theirs else ""
+    try:
+        return renewed(about["run"], about["node"], row.to_user)
+    except Unreadable:
+        return _unchecked(row)
 
 
 def _has_waited(row: OutboxMessage) -> bool:

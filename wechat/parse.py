@@ -94,29 +94,35 @@ def envelope(raw: bytes) -> str:
 def parse(raw: str) -> Incoming:
     """The callback's plaintext as a value. Raises BadCallback where sender, kind or time is missing."""
     root = read_xml(raw)
-    incoming = Incoming(
-        to_user=_text(root, "ToUserName"),
-        from_user=_text(root, "FromUserName"),
-        created=_seconds(_text(root, "CreateTime")),
-        msg_type=_text(root, "MsgType").lower(),
-        msg_id=_text(root, "MsgId"),
-        agent_id=_text(root, "AgentID") or _text(root, "AgentId"),
-        content=_content(root),
-        event=_text(root, "Event").lower(),
-        event_key=_text(root, "EventKey"),
-        task_id=_text(root, "TaskId"),
-        card_type=_text(root, "CardType"),
-        response_code=_text(root, "ResponseCode"),
-        selected=_selected(root),
+    return checked(
+        Incoming(
+            to_user=_text(root, "ToUserName"),
+            from_user=_text(root, "FromUserName"),
+            created=_seconds(_text(root, "CreateTime")),
+            msg_type=_text(root, "MsgType").lower(),
+            msg_id=_text(root, "MsgId"),
+            agent_id=_text(root, "AgentID") or _text(root, "AgentId"),
+            content=_content(root),
+            event=_text(root, "Event").lower(),
+            event_key=_text(root, "EventKey"),
+            task_id=_text(root, "TaskId"),
+            card_type=_text(root, "CardType"),
+            response_code=_text(root, "ResponseCode"),
+            selected=_selected(root),
+        )
     )
-    if not is_userid(incoming.from_user) or not incoming.msg_type:
+
+
+def checked(incoming: Incoming) -> Incoming:
+    """What says who did what. Raises BadCallback for anything else."""
+    if not _is_userid(incoming.from_user) or not incoming.msg_type:
         raise BadCallback("sender or kind is missing")
     if incoming.is_event and not incoming.event:
         raise BadCallback("an event without a name")
     return incoming
 
 
-def is_userid(text: str) -> bool:
+def _is_userid(text: str) -> bool:
     """Whether it is one person and fits its column: in lower case a few letters become two.
 
     message/send takes `a|b` for two people and `@all` for everybody (wecom.md 3.2): a reply would reach
@@ -149,8 +155,3 @@ def _selected(root: Element) -> dict[str, tuple[str, ...]]:
         chosen = tuple(option.strip() for option in options if option.strip())
         found.setdefault(_text(item, "QuestionKey"), chosen[:MAX_QUESTIONS])
     return found
-
-
-def quarantine_key(plain: bytes) -> str:
-    """The dedup key of a genuine callback that is not understood."""
-    return hashlib.sha256(b"quarantine" + plain).hexdigest()

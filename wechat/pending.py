@@ -15,9 +15,9 @@ from engines.models import Review
 from engines.sop.reviews import reviewer
 from projects.models import Member
 from wechat import channels, commands, review_cards
-from wechat.commands import Decide, Unnumbered
+from wechat.commands import Decide, Unnumbered, rejecting
 from wechat.models import Card, InboxMessage
-from wechat.texts import APPROVE_WORDS, REJECT_WORDS
+from wechat.texts import APPROVE_WORDS
 
 ASKED_FOR = timedelta(minutes=10)
 _LOOKED_BACK = 10
@@ -38,6 +38,8 @@ _NO_REASON = frozenset(
         "off_topic",
     }
 )
+# What asks for a subject where it names one; "P001数据有误" and "缺少P001的原件" ask for none.
+_OF_A_SUBJECT = frozenset({"query_record", "visit_window", "qc_task"})
 
 
 def explain(row: InboxMessage, text: str) -> str:
@@ -50,12 +52,12 @@ def explain(row: InboxMessage, text: str) -> str:
 
 
 def _which(userid: str, said: Unnumbered) -> str:
-    """The reviews that wait for this person, and what to reply; "" where another number is meant."""
+    """The reviews that wait for this person, and what to reply; "" where the number counts something."""
     waiting = _waiting(userid)
-    if said.number is not None:
-        waiting = [review for review in waiting if review.pk == said.number]
+    if said.numbers:
+        waiting = [review for review in waiting if review.pk in said.numbers]
     if not waiting:
-        return _("No review is waiting for your decision.") if said.number is None else ""
+        return "" if said.counts else _("No review is waiting for your decision.")
     open_here = [review for review in waiting if not review.project.requires_signature]
     if not open_here:
         return _("This project wants decisions signed in the console.")
@@ -76,7 +78,7 @@ def _line(review: Review) -> str:
 def _how(review: Review, reason: str) -> str:
     more = {
         "approve": f"{APPROVE_WORDS[0]} {review.pk}",
-        "reject": f"{REJECT_WORDS[0]} {review.pk} {reason or _('reason')}",
+        "reject": rejecting(review.pk, reason or _("reason")),
     }
     return _('Reply "%(approve)s" to approve, or "%(reject)s" to reject.') % more
 
@@ -94,14 +96,21 @@ def _waiting(userid: str) -> list[Review]:
 
 
 def _asked_for_reason(row: InboxMessage) -> Review | None:
-    """The open review that this person has just tried to reject without a reason."""
+    """The open review that this person has just tried to reject without a reason.
+
+    None once a message since then was taken for the reason: it is explained once.
+    """
     before = InboxMessage.objects.filter(
         from_user=row.from_user, pk__lt=row.pk, received_at__gte=row.received_at - ASKED_FOR
     )
+    later: list[str] = []
     for earlier in before.order_by("-pk")[:_LOOKED_BACK]:
         if number := _rejected_bare(earlier):
+            if any(_may_be_reason(text) for text in later):
+                return None
             waiting = (one for one in _waiting(row.from_user) if str(one.pk) == number)
             return next(waiting, None)
+        later.append(earlier.content)
     return None
 
 
@@ -117,14 +126,16 @@ def _rejected_bare(row: InboxMessage) -> str:
 
 
 def _may_be_reason(text: str) -> bool:
-    if _ASKS.search(text):
+    if not text.strip() or commands.read(text) or _ASKS.search(text):
         return False
-    return not _NO_REASON & set(detect(text).intents)
+    found = detect(text)
+    asks_of_subject = found.record_ids and _OF_A_SUBJECT & set(found.intents)
+    return not asks_of_subject and not _NO_REASON & set(found.intents)
 
 
 def _as_reason(review: Review, text: str) -> str:
     said = {
         "number": review.pk,
-        "reject": f"{REJECT_WORDS[0]} {review.pk} {' '.join(text.split())}",
+        "reject": rejecting(review.pk, " ".join(text.split())),
     }
     return _('Review #%(number)s is still open. If this is the reason, reply: "%(reject)s"') % said

@@ -32,7 +32,7 @@ FINDINGS_SHOWN = 5
 def on_review_requested(*, run: TaskRun, review: Review, **_kwargs: Any) -> None:
     """Ask the reviewers by card; tell who ordered the run that it waits."""
     circle = Circle.of(review, run)
-    review_cards.ask_of(circle, run)
+    review_cards.ask(circle, run)
     if run.batch_id:
         return  # wechat.batch_messages tells it
     member = circle.orderer(run)

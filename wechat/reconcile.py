@@ -16,8 +16,9 @@ from django.utils.translation import gettext_noop
 
 from engines.models import Review
 from projects.db import atomic
-from projects.models import Member, Role
+from projects.models import Member
 from wechat import alerts, cards, review_cards
+from wechat.circle import Circle
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import tell
 
@@ -36,14 +37,18 @@ def reconcile() -> int:
 
 def _look_at(review: Review) -> bool:
     card = Card.objects.filter(kind=review_cards.KIND, ref=str(review.pk), version=review.version)
-    found = card.first()
+    found, circle = card.first(), _circle(review)
     with atomic():
         if found is None:
-            review_cards.ask(review, review.task_run)
+            review_cards.ask(circle, review.task_run)
             return True
         if is_lost(found):
-            return reassign(review, found)
-    return _remind_late(review)
+            return _reassign(circle, found)
+    return _remind_late(circle)
+
+
+def _circle(review: Review) -> Circle:
+    return Circle.of(review, review.task_run)
 
 
 def is_lost(card: Card) -> bool:
@@ -54,49 +59,46 @@ def is_lost(card: Card) -> bool:
     return set(card.to_user.split("|")) <= alerts.unreachable()
 
 
-def reassign(review: Review, card: Card) -> bool:
+def _reassign(circle: Circle, card: Card) -> bool:
     """Ask those who have not been asked: the other reviewers, else the administrators (A13)."""
     asked = set(card.to_user.split("|"))
-    people = [one for one in review_cards.reviewers(review) if one.wecom_userid not in asked]
-    people = people or [one for one in administrators(review) if one.wecom_userid not in asked]
-    return _ask(review, people, LOST, f"reassigned:{card.task_id}")
+    people = [one for one in circle.reviewers() if one.wecom_userid not in asked]
+    people = people or [one for one in circle.administrators() if one.wecom_userid not in asked]
+    return _ask(circle, people, LOST, f"reassigned:{card.task_id}")
 
 
 def remind(review: Review, key: str) -> bool:
     """Recall a review to those who decide it (A14)."""
-    return _ask(review, review_cards.reviewers(review), OPEN, key)
+    return _remind(_circle(review), key)
 
 
 def escalate(review: Review) -> bool:
     """Tell the administrators that nobody decides."""
-    return _ask(review, administrators(review), LATE, f"escalated:{review.pk}@{review.version}")
+    circle = _circle(review)
+    return _ask(circle, circle.administrators(), LATE, f"escalated:{review.pk}@{review.version}")
 
 
-def administrators(review: Review) -> list[Member]:
-    """Administrators who see the review and can be reached."""
-    away = alerts.unreachable()
-    people = Member.objects.filter(project=review.project, is_active=True, role=Role.ADMIN)
-    return [
-        one
-        for one in people.exclude(wecom_userid="").exclude(wecom_userid__in=away)
-        if Review.objects.for_member(one).filter(pk=review.pk).exists()
-    ]
+def _remind(circle: Circle, key: str) -> bool:
+    return _ask(circle, circle.reviewers(), OPEN, key)
 
 
-def _remind_late(review: Review) -> bool:
+def _remind_late(circle: Circle) -> bool:
+    review = circle.review
     times = int((now() - review.created_at) / timedelta(hours=settings.WECOM_REMIND_HOURS))
     if not times or times > MOST_REMINDERS:
         return False
     with atomic():
-        return remind(review, f"remind:{review.pk}@{review.version}:{times}")
+        return _remind(circle, f"remind:{review.pk}@{review.version}:{times}")
 
 
-def _ask(review: Review, people: list[Member], intro: str, key: str) -> bool:
+def _ask(circle: Circle, people: list[Member], intro: str, key: str) -> bool:
     """A text with the commands and the link, to each person once per `key`."""
+    review = circle.review
     link = cards.link(f"/admin/engines/review/{review.pk}/change/")
+    question = review_cards.masked(review, circle.identifiers)
     for one in people:
         with translation.override(one.language):
-            text = "\n".join((_(intro), review_cards.as_text(review), link))
+            text = "\n".join((_(intro), review_cards.in_words(review, question), link))
         tell(
             to_user=one.wecom_userid,
             project=review.project,

@@ -13,7 +13,7 @@ from projects.db import atomic
 from projects.models import Member
 from wechat import cards
 from wechat.cards import Click, cut
-from wechat.circle import Circle, identifiers_of
+from wechat.circle import Circle
 from wechat.decisions import decide, decision_text
 from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
@@ -36,18 +36,8 @@ def reasons() -> dict[str, str]:
     }
 
 
-def reviewers(review: Review) -> list[Member]:
-    """Who is asked: CRCs who see the subject, PIs where the node says so, else ADMINs; who can be reached."""
-    return Circle.of(review, review.task_run).reviewers()
-
-
-def ask(review: Review, run: TaskRun) -> None:
+def ask(circle: Circle, run: TaskRun) -> None:
     """Send the card to those who decide. Called inside the transaction that suspends the run."""
-    ask_of(Circle.of(review, run), run)
-
-
-def ask_of(circle: Circle, run: TaskRun) -> None:
-    """`ask` where the people have been read."""
     review, people = circle.review, circle.reviewers()
     if review.version > 1:
         close_outdated(review)
@@ -130,13 +120,8 @@ def masked(review: Review, identifiers: Sequence[str]) -> str:
     return text
 
 
-def as_text(review: Review) -> str:
-    """The same request for who cannot see cards, with the commands that answer it."""
-    return in_words(review, masked(review, identifiers_of(review)))
-
-
 def in_words(review: Review, question: str) -> str:
-    """`as_text` where the question has been masked."""
+    """The same request for who cannot see cards, with the commands that answer it; `question` is masked."""
     lines = [
         _("Review #%(number)s needed") % {"number": review.pk},
         f"{review.project.code} {review.record_id or ''} {question}".strip(),

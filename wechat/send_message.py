@@ -40,6 +40,7 @@ def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResu
         return ToolResult(NAME, Status.REFUSED, "send_message 只能在工作流中使用。")
     text = str(context.gate.text(str(arguments["text"])))
     people = recipients(context, list(arguments["roles"]))
+    about = {"record": context.record_id}
     with atomic():
         for member in people:
             outbox.tell(
@@ -47,18 +48,22 @@ def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResu
                 project=context.project,
                 content=text,
                 key=f"tool:{context.effect_key}:{member.wecom_userid}",
-                held=Held(deliver_at(member)) if context.can_wait else None,
+                held=Held(deliver_at(member), about) if context.can_wait else None,
             )
     return ToolResult(NAME, Status.OK, {"sent": len(people)})
 
 
 def recipients(context: ToolContext, roles: list[str]) -> list[Member]:
-    """Active members of these roles who may see the workflow's subject."""
+    """Active members of these roles who can be reached and may see the workflow's subject."""
     members = Member.objects.filter(project=context.project, is_active=True, role__in=roles)
-    if not context.record_id:
-        return [*members]
-    subjects = Subject.objects.filter(record_id=context.record_id)
-    return [member for member in members if subjects.for_member(member).exists()]
+    members = members.exclude(wecom_userid="")
+    return [member for member in members if may_know(member, context.record_id)]
+
+
+def may_know(member: Member, record_id: str) -> bool:
+    """Whether a message about this subject, or about none, is for them."""
+    subjects = Subject.objects.filter(record_id=record_id).for_member(member)
+    return subjects.exists() if record_id else member.is_active
 
 
 def register_tool() -> None:

@@ -77,12 +77,6 @@ def _claimable(at: datetime) -> Q:
     return free & Q(available_at__lte=at)
 
 
-def claim(to_user: str) -> OutboxMessage | None:
-    """The lane's first row, leased to the caller, or None where it is not due."""
-    head = _current_head(to_user)
-    return _take(head) if head else None
-
-
 def _current_head(to_user: str) -> OutboxMessage | None:
     """The lane's first row that still has something to tell."""
     head = _head(to_user)

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from integrations.wecom import Kind, SendError, Sent
 from integrations.wecom.results import Result
 from projects.db import atomic
-from wechat import alerts
+from wechat import alerts, formats
 from wechat.models import Alert, Card, OutboxMessage
 from wechat.models.cards import CODE_CHARS
 from wechat.outbox import Payload, enqueue
@@ -142,6 +142,8 @@ def _fall_back(row: OutboxMessage) -> None:
     """A text to each recipient in place of a refused card or update (A8)."""
     payload = Payload.model_validate_json(row.payload)
     for userid in row.to_user.split("|") if payload.fallback else ():
+        if row.kind == OutboxMessage.Kind.CARD and formats.reads_plain(userid, row.project):
+            continue  # who sees no cards has been told in words
         enqueue(
             to_user=userid,
             project=row.project,

@@ -27,8 +27,8 @@ def refuse(job: Job) -> None:
 def tell_administrators(userid: str) -> None:
     """Once a day and stranger: the administrators of the studies that they left, else of every study."""
     left = Member.objects.filter(wecom_userid=userid, is_active=False)
-    codes = ", ".join(sorted(left.values_list("project__code", flat=True)))
-    for admin in _administrators(left):
+    for admin, mine in _administrators(left):
+        codes = ", ".join(one.project.code for one in mine) if left else ""
         with translation.override(admin.language):
             outbox.tell(
                 to_user=admin.wecom_userid,
@@ -38,12 +38,15 @@ def tell_administrators(userid: str) -> None:
             )
 
 
-def _administrators(left: QuerySet[Member]) -> list[Member]:
-    """One membership a person."""
+def _administrators(left: QuerySet[Member]) -> list[tuple[Member, list[Member]]]:
+    """Each person once, with the memberships that concern them: nobody is told of another's study."""
     people = Member.objects.filter(role=Role.ADMIN, is_active=True).exclude(wecom_userid="")
     if left:
         people = people.filter(project__in=left.values("project"))
-    return list({one.wecom_userid: one for one in people}.values())
+    found: dict[str, list[Member]] = {}
+    for one in people.select_related("project").order_by("project__code"):
+        found.setdefault(one.wecom_userid, []).append(one)
+    return [(mine[0], mine) for mine in found.values()]
 
 
 def _text(userid: str, codes: str) -> str:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 QUERYING = "🫡 正在查询,请稍候..."
-FAILED = "处理失败,请稍后重试或联系管理员(编号 {number})"
-NOT_SUSPENDED = "任务不在挂起状态"
-NO_REASON = "未说明"
 
 APPROVE_WORDS = ("同意", "approve")
 REJECT_WORDS = ("驳回", "reject")

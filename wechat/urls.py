@@ -6,10 +6,9 @@ from wechat import answers
 from wechat.aibot.callback import callback as aibot
 from wechat.callback import callback
 
+CALLBACKS = {"callback/": callback, "callback": callback, "aibot/": aibot, "aibot": aibot}
+
 urlpatterns = [
-    path("callback/", callback),
-    path("callback", callback),
-    path("aibot/", aibot),
-    path("aibot", aibot),
+    *(path(route, view) for route, view in CALLBACKS.items()),
     path("answers/<uuid:pk>/", answers.page, name="wechat-answer"),
 ]

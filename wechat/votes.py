@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from engines.chat import record_feedback
 from memory.rated import Rated
@@ -12,6 +13,9 @@ from projects import audit
 from projects.db import atomic
 from projects.models import Member
 from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS
+
+THANKS = gettext_noop("Thank you for your feedback.")
+NOTHING = gettext_noop("There is no answer of mine to rate yet.")
 
 
 def cast(
@@ -35,9 +39,11 @@ def cast(
     return rated
 
 
-def thanks(rated: Rated, feedback: str | None, reason: str | None) -> str:
+def thanks(rated: Rated | None, feedback: str | None, reason: str | None) -> str:
     """What a voter is told: a bare 👎 is asked for its reason, once (decisions.md, "feedback")."""
+    if rated is None:
+        return _(NOTHING)
     if not rated.wants_reason(feedback, reason):
-        return _("Thank you for your feedback.")
+        return _(THANKS)
     ways = ", ".join(f"{DOWN_WORDS[0]} {word}" for word in FEEDBACK_REASONS)
     return _("Thank you. What was wrong? Please reply with one of: %(ways)s") % {"ways": ways}

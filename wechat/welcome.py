@@ -18,7 +18,7 @@ MENU_PREFIX = "ask:"
 
 
 def examples(member: Member) -> dict[str, tuple[str, str]]:
-    """The key of a button or menu entry → what it says and what it asks.
+    """The key of a menu entry → what it says and what it asks.
 
     The subject is one this reader sees; where there is none, the questions name none.
     """
@@ -53,7 +53,8 @@ def _without_subject() -> tuple[str, str, str]:
 def question(key: str, member: Member) -> str:
     """What a button or a menu entry asks; blank where it is none of ours.
 
-    A menu entry of the WeCom console may carry any question as `ask:…`.
+    A button carries its question as `ask:…`, as a menu entry of the WeCom console may: what is asked is
+    what stood there, whatever subject the examples name by then.
     """
     if key.startswith(MENU_PREFIX):
         return key.removeprefix(MENU_PREFIX).strip()
@@ -108,8 +109,8 @@ def content(member: Member) -> dict[str, Any]:
         },
         "sub_title_text": cut(f"{greeting(member)} {'; '.join(lines)}", "sub_title"),
         "button_list": [
-            {"text": cut(label, "button"), "style": 1, "key": key}
-            for key, (label, _asked) in shown.items()
+            {"text": cut(label, "button"), "style": 1, "key": f"{MENU_PREFIX}{asked}"}
+            for label, asked in shown.values()
         ],
     }
 

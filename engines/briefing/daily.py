@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, timedelta
-from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -15,8 +14,6 @@ from engines.briefing.digest import Digest, Part
 from engines.briefing.material import View, Visit
 from engines.briefing.visits import line
 from engines.models import PendingAction, Review
-from integrations.redcap import Row
-from projects.dates import read_date
 from projects.models import Role
 from projects.visit_window import State
 
@@ -39,7 +36,8 @@ def _enrolment(view: View) -> Iterator[Part]:
     rows = [row for record in view.records for row in record.rows]
     if not view.is_readable or (rows and not any(field in row for row in rows)):
         return
-    days = [day for record in view.records if (day := _day(view, record.rows, field))]
+    zone = view.project.timezone
+    days = [day for record in view.records if (day := record.day(field, zone))]
     target = "" if view.member.site or not view.project.target_enrolment else _target(view, days)
     recent = sum(view.today - RECENT <= day <= view.today for day in days)
     place = f" ({view.member.site})" if view.member.site else ""
@@ -52,12 +50,6 @@ def _enrolment(view: View) -> Iterator[Part]:
 def _target(view: View, days: list[date]) -> str:
     target = view.project.target_enrolment
     return f" / {target} ({len(days) * 100 / target:.1f}%)"
-
-
-def _day(view: View, rows: Sequence[Row], field: str) -> date | None:
-    zone = ZoneInfo(view.project.timezone)
-    days = (read_date(field, str(row.get(field, "")), zone).day for row in rows)
-    return next((day for day in days if day), None)
 
 
 def _visits(view: View) -> Iterator[Part]:
@@ -105,5 +97,5 @@ def _waiting(view: View) -> Iterator[Review]:
         status=Review.Status.OPEN
     )
     for review in open_ones.order_by("created_at"):
-        if view.member.role in {Role.ADMIN, *(review.reviewers or [Role.CRC])}:
+        if review.asks(view.member):
             yield review

@@ -14,7 +14,7 @@ from engines.briefing.digest import Part
 from integrations.redcap import RedcapError, RedcapUnavailable
 from projects import dictionary, records
 from projects.client import NotConfiguredError
-from projects.models import Member, Project, Subject
+from projects.models import Member, Project
 from projects.records import RecordData
 from projects.visit_window import State, VisitPlanSpec, VisitState, plan_of, visit_states
 from projects.windows import today_in
@@ -25,31 +25,36 @@ Visit = tuple[RecordData, VisitState]
 
 @dataclass(frozen=True)
 class Reading:
-    """Subjects as REDCap showed them; `error` says why it did not, `transient` whether it may later."""
+    """Subjects as REDCap showed them, and the plan; None where it did not, or where nobody could follow it.
 
-    records: tuple[RecordData, ...] = ()
+    `transient`: REDCap may answer later.
+    """
+
+    records: tuple[RecordData, ...] | None = ()
     plan: VisitPlanSpec | None = None
-    error: str = ""
     transient: bool = False
 
 
 def read(project: Project) -> Reading:
     """The few fields that visits and enrolment need, of all subjects; it never raises for REDCap."""
+    plan = _plan(project)
+    visits = plan.visits if plan else []
+    wanted = {name for visit in visits for name in (visit.anchor_field, visit.date_field)}
+    wanted |= {project.withdraw_field, project.enrolment_field}
     try:
-        plan = plan_of(project)
         metadata = dictionary.ensure_fresh(project)
-        dates = {name for visit in plan.visits for name in (visit.anchor_field, visit.date_field)}
-        wanted = dates | {plan.withdraw_field, project.enrolment_field}
         fields = [name for name in metadata.fields if name in wanted]
         found = records.read_records(project=project, fields=fields)
     except (RedcapError, NotConfiguredError) as error:
-        return Reading(error=type(error).__name__, transient=isinstance(error, RedcapUnavailable))
-    except ValidationError:
-        return Reading(error="visit plan")
-    if not found and Subject.objects.filter(project=project, is_present=True).exists():
-        # No record at all where subjects are known is a failure, not an empty study (projects.roster).
-        return Reading(error="no record", transient=True)
+        return Reading(None, plan, transient=isinstance(error, RedcapUnavailable))
     return Reading(tuple(found), plan)
+
+
+def _plan(project: Project) -> VisitPlanSpec | None:
+    try:
+        return plan_of(project)
+    except ValidationError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,19 @@ class View:
     @property
     def is_readable(self) -> bool:
         """Whether REDCap answered."""
-        return not self.material.reading.error
+        return self.material.reading.records is not None
 
     @cached_property
     def records(self) -> list[RecordData]:
         """The member's subjects."""
-        return records.visible_to(self.material.reading.records, self.member)
+        return records.visible_to(self.material.reading.records or (), self.member)
 
     @cached_property
     def visits(self) -> list[Visit]:
         """Where every planned visit of these subjects stands, the most pressing first."""
         plan = self.material.reading.plan
+        if plan is None:
+            return []
         found = [
             (record, state)
             for record in self.records
@@ -114,6 +121,13 @@ class View:
             yield Part(
                 _(
                     "REDCap could not be read: enrolment and visits are unknown. Please check them there."
+                )
+            )
+        elif self.material.reading.plan is None:
+            yield Part(
+                _(
+                    "The visit plan cannot be followed: visits are unknown. "
+                    "Please have it corrected in the console."
                 )
             )
         if any(not record.complete for record in self.records):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 
 from django.conf import settings
@@ -15,8 +14,9 @@ from engines.tools import ToolContext
 from memory import facts, hot, session
 from memory.tombstones import Guard
 from memory.visibility import scope_of
-from projects import identities, roster
-from projects.models import Member, Project, Subject
+from projects import roster
+from projects.identities import names_in
+from projects.models import Member, Project
 from projects.reader import Reader
 
 
@@ -28,9 +28,9 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     """
     reader = Reader(project, member)
     roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
-    gate = gate_for(project, member, reader)
-    names = _names(reader, text)
-    scope = scope_of(member, reader.roster if member.site else None)
+    gate = gate_for(reader)
+    names = names_in(reader, text)
+    scope = scope_of(member, reader)
     content = hot.read(project)
     ban = hot.length_ban(content, member.wecom_userid)
     guard = Guard(project, member.identity)
@@ -51,18 +51,3 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         limit=min(LIMIT, ban) if ban else LIMIT,
         at=at,
     )
-
-
-def _names(reader: Reader, text: str) -> dict[str, list[str]]:
-    """{name in the text: records}, of subjects the reader may see (E47)."""
-    ids = identities.resolve_name(reader.project, reader.member, text, reader)
-    if not ids or reader.member is None:
-        return {}
-    fields = identities.name_fields(reader.metadata)
-    found: dict[str, list[str]] = {}
-    for subject in Subject.objects.for_member(reader.member).filter(record_id__in=ids):
-        stored: dict[str, str] = json.loads(subject.identifiers)
-        for key, value in stored.items():
-            if key.partition("#")[0] in fields and value.strip() and value.strip() in text:
-                found.setdefault(value.strip(), []).append(subject.record_id)
-    return found

@@ -110,7 +110,11 @@ def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
 
 
 def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
-    """A single task is the whole message; history and trend of one question are answered once."""
+    """A single task is the whole message; opinions are one, and so are history and trend of one question."""
+    opinions = [part for part in parts if part.intent == "feedback"]
+    if len(opinions) > 1:
+        one = replace(opinions[0], text=",".join(part.text for part in opinions))
+        parts = [one, *(part for part in parts if part.intent != "feedback")]
     if len(parts) == 1:
         return [replace(parts[0], text=text)]
     if len(parts) != 2 or {part.intent for part in parts} != HISTORY_TASKS:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from engines import render
+from engines.grounding.places import event_names, names_of_places, said_places
 from engines.grounding.values import plain
 from engines.intents import Part
 from engines.tools import Fact, ToolResult
-from engines.tools.fields import FieldNames, occurs
+from engines.tools.fields import FieldNames
 from engines.tools.repeating import COUNT
 
 _HOW_MANY = re.compile(r"多少|几[例条个项种次]|总数|\bhow many\b|\bnumber of\b", re.IGNORECASE)
@@ -43,9 +44,10 @@ def all_of(names: FieldNames, part: Part, results: Sequence[ToolResult]) -> list
 
 def _each_visit(question: str, results: Sequence[ToolResult]) -> Iterator[Fact]:
     """The names of the visits of every subject, or of those that are named."""
-    found = dict.fromkeys(f.where for result in results for f in result.facts if f.where)
-    named = [where for where in found if _named(where.upper(), question.upper())]
-    yield from (Fact("", "visit", (), where) for where in named or found)
+    facts = [fact for result in results for fact in result.facts if fact.where]
+    said = _said(question, facts) or {fact.where for fact in facts}
+    found = dict.fromkeys(fact.where for fact in facts if fact.where in said)
+    yield from (Fact("", "visit", (), where) for where in found)
 
 
 def _of_groups(question: str, results: Sequence[ToolResult]) -> Iterator[Fact]:
@@ -75,7 +77,7 @@ def _by_field(
     for result in results:
         grouped = {f for group in result.groups for entry in group.entries for f in entry.facts}
         facts = [f for f in result.facts if f.field in named and f not in grouped]
-        visits = {_place(f) for f in facts}
+        visits = {name for f in facts for name in event_names(f.where)}
         own = {fs[0] for word, fs in spoken.items() if len(fs) == 1 and word not in visits}
         for name in dict.fromkeys(f.field for f in facts):
             yield [f for f in facts if f.field == name], name in own
@@ -83,7 +85,8 @@ def _by_field(
 
 def _at(same: Sequence[Fact], question: str) -> Sequence[Fact]:
     """Of a field's values, in the order of the visits, those that the question wants."""
-    at = [fact for fact in same if _named(fact.where, question)] or same
+    said = _said(question, same)
+    at = [fact for fact in same if fact.where in said] or same
     if _LAST.search(question):
         return at[-1:]
     if _FIRST.search(question):
@@ -98,23 +101,20 @@ def leaves_out(text: str, names: FieldNames, part: Part, results: Sequence[ToolR
     """
     if part.intent != "query_record":
         return False
-    folded = plain(text).casefold()
     for same, _alone in _by_field(names.spoken(part.text), results):
-        said = {p for p in map(_place, same) if occurs(p, folded)}
-        wanted = {_place(fact) for fact in _at(same, part.text)}
-        narrowed = bool(said) and len(wanted) < len({_place(fact) for fact in same})
+        said = _said(text, same)
+        wanted = {fact.where for fact in _at(same, part.text)}
+        narrowed = bool(said) and len(wanted) < len({fact.where for fact in same})
         if not wanted <= said and (narrowed or len(said) > 1):
             return True
     return False
 
 
-def _place(fact: Fact) -> str:
-    """`baseline` of `Baseline 基线`."""
-    return fact.where.split(" ")[0].casefold()
-
-
-def _named(where: str, question: str) -> bool:
-    return any(len(word) > 1 and word in question for word in where.split())
+def _said(text: str, facts: Iterable[Fact]) -> set[str]:
+    """The places of the facts that a text names, each by a name of its own."""
+    found = said_places(plain(text), names_of_places(facts))
+    places = [{where for _subject, where in one.places} for one in found]
+    return set().union(*(wheres for wheres in places if len(wheres) == 1))
 
 
 def with_all(results: Sequence[ToolResult], limit: int, words: Callable[[int], str]) -> str:

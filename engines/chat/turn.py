@@ -13,6 +13,8 @@ from engines.tools import ToolContext, ToolResult
 from engines.tools.fields import FieldNames, field_names
 from integrations.privacy import Deidentified, Gate
 from memory import hot, session
+from memory.agent import book
+from memory.models import MemoryQuestion
 from memory.visibility import Scope
 from projects.models import Member, Project
 
@@ -21,7 +23,10 @@ LIMIT = 150
 
 @dataclass
 class Turn:
-    """Everything that one message needs; made by the router, read by the handlers."""
+    """Everything that one message needs; made by the router, read by the handlers.
+
+    `answered`: our question about the reader that the message answers, and the value it gives.
+    """
 
     project: Project
     member: Member
@@ -43,6 +48,7 @@ class Turn:
     task_runs: list[str] = field(default_factory=list)
     outside_down: bool = False
     success: bool = True
+    answered: tuple[MemoryQuestion, book.Detail] | None = None
 
     @cached_property
     def fields(self) -> FieldNames:

@@ -15,6 +15,7 @@ from engines.chat.relevance import answers, leads, of_subjects, recalls, says_no
 from engines.chat.turn import Turn
 from engines.context import Assembled, Material, assemble
 from engines.grounding import Sources, check
+from engines.grounding.values import plain
 from engines.intents import Part
 from engines.llm import TokenCapReached
 from engines.tools import Fact, Status, ToolResult
@@ -58,7 +59,17 @@ class Draft:
 
 
 def answer(turn: Turn, draft: Draft) -> str:
-    """The reader's text: grounded, short enough, identifiers as this reader may see them."""
+    """The reader's text: the model's words, or what stands in for them and why."""
+    text, note = worded(turn, draft)
+    text = text or render.cut(draft.fallback, draft.limit - len(note)) + note
+    return marked(text, draft.results, draft.limit)
+
+
+def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
+    """The model's words, grounded and with identifiers as this reader may see them; "" and a note for none.
+
+    The note says why there is no model today; "" where it only said nothing useful.
+    """
     question = turn.question(draft.part)
     prompt = assemble(
         gate=turn.gate,
@@ -74,15 +85,14 @@ def answer(turn: Turn, draft: Draft) -> str:
         ),
     )
     turn.versions.append(prompt.version)
-    text = _said(turn, draft, prompt)
+    text, note = _said(turn, draft, prompt)
     turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
     if text and not _useful(text, draft, recalls(text, str(question), turn.hot.text)):
         turn.note("relevance", observation=text)
         text = ""
     if not text:
-        text = draft.fallback
         turn.success = turn.success and _is_data(draft)
-    return marked(text, draft.results, draft.limit)
+    return text, note
 
 
 def _useful(text: str, draft: Draft, recalled: bool) -> bool:
@@ -97,10 +107,17 @@ def _useful(text: str, draft: Draft, recalled: bool) -> bool:
     if draft.needed:
         # What the reader will see of it: a figure that is cut off answers nothing.
         seen = render.cut(text, draft.limit)
-        if draft.every and not all(answers(seen, [fact]) for fact in draft.needed):
+        if draft.every and not all(_told(seen, fact, draft.needed) for fact in draft.needed):
             return False
         return (leads if draft.first else answers)(seen, draft.needed)
     return draft.trusted or not draft.fallback or not says_nothing(text)
+
+
+def _told(seen: str, fact: Fact, needed: Sequence[Fact]) -> bool:
+    """Whether a value stands there, with its own name where another one is the same (上周 0, 本周 0)."""
+    twins = sum(other.value == fact.value for other in needed) > 1 and fact.names
+    named = not twins or any(plain(n).casefold() in plain(seen).casefold() for n in fact.names)
+    return named and answers(seen, [fact])
 
 
 def _is_data(draft: Draft) -> bool:
@@ -116,24 +133,24 @@ def marked(text: str, results: Sequence[ToolResult], limit: int) -> str:
     return render.cut(text, limit - len(note)) + note
 
 
-def _said(turn: Turn, draft: Draft, prompt: Assembled) -> str:
-    """What the model says, if it can be trusted; else ""."""
+def _said(turn: Turn, draft: Draft, prompt: Assembled) -> tuple[str, str]:
+    """What the model says, if it can be trusted; else "" and the note."""
     try:
-        return _checked(turn, draft, prompt)
+        return _checked(turn, draft, prompt), ""
     except TokenCapReached:
         turn.note("token cap")
-        draft.fallback = _with_note(draft, _("(today's LLM budget is used up; the data as read)"))
-        if not _is_data(draft):
-            draft.fallback = f"{draft.fallback}\n{cap_reached()}"
+        used = _("(today's LLM budget is used up; the data as read)")
+        return "", used if _is_data(draft) else f"\n{cap_reached()}"
     except LlmError as error:
         logger.warning("LLM: %s", error)
         turn.note("llm", observation=str(error))
         turn.outside_down = True
-        draft.fallback = _with_note(draft, _("(the LLM is not available; the data as read)"))
+        down = _("(the LLM is not available; the data as read)")
+        return "", down if _is_data(draft) else ""
     except PrivacyError as error:
         logger.error("Privacy: %s", error)
         turn.note("privacy", observation=str(error))
-    return ""
+    return "", ""
 
 
 def cap_reached() -> str:
@@ -141,12 +158,6 @@ def cap_reached() -> str:
     return _(
         "Today's LLM budget of this study is used up. Questions about data are still answered."
     )
-
-
-def _with_note(draft: Draft, note: str) -> str:
-    if not _is_data(draft):
-        return draft.fallback
-    return render.cut(draft.fallback, draft.limit - len(note)) + note
 
 
 def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:

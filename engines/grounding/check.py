@@ -15,13 +15,17 @@ from engines.grounding import listed
 from engines.grounding.choices import said_labels, wrong_labels
 from engines.grounding.claims import false_claims
 from engines.grounding.coverage import says_something, unsaid
+from engines.grounding.ends import mistaken
 from engines.grounding.fields import Mention, beside, is_part, mentions_in
 from engines.grounding.flipped import flipped
 from engines.grounding.foreign import deeds, foreign
+from engines.grounding.kept import keeping
 from engines.grounding.modality import denies, modality
+from engines.grounding.named import is_inside
 from engines.grounding.places import Place, Said, at_places, places_at, said_places, torn
-from engines.grounding.quotes import SENTENCE, quoted
+from engines.grounding.quotes import quoted
 from engines.grounding.sources import Sources
+from engines.grounding.statements import SENTENCE
 from engines.grounding.traced import (
     Near,
     mixed,
@@ -32,7 +36,7 @@ from engines.grounding.traced import (
     windows,
     wrong_pressures,
 )
-from engines.grounding.values import Token, plain, tokens, values
+from engines.grounding.values import Token, ids_in, plain, tokens, values
 from engines.grounding.visits import wrong_states
 from engines.tools.results import Fact
 
@@ -55,10 +59,15 @@ _WINDOW = 3
 
 @dataclass
 class _Clause:
-    """A piece of a sentence, and the visits (V2) that it goes on about."""
+    """A piece of a sentence: its values, the fields and places it names, the visits it goes on about."""
 
     text: str
-    about: str = ""
+    about: str
+    tokens: list[Token]
+    ids: list[Token]
+    mentions: list[Mention]
+    said: list[Said]
+    before: str = ""
 
 
 @dataclass
@@ -74,6 +83,11 @@ class _State:
 
 def check(answer: str, sources: Sources) -> list[str]:
     """What in the answer has no source; [] when everything has."""
+    with keeping():
+        return _check(answer, sources)
+
+
+def _check(answer: str, sources: Sources) -> list[str]:
     state = _State(problems=list(foreign(answer, sources.everything)))
     owners = {fact.record_id for fact in sources.facts if fact.record_id}
     if len(owners) == 1:
@@ -83,7 +97,7 @@ def check(answer: str, sources: Sources) -> list[str]:
         number = quoted(sentences, state.subject, sources.quotable)
         if number:
             for sentence in sentences[:number]:
-                state.subject = (_ids(sentence, sources) or [state.subject])[-1]
+                state.subject = (ids_in(sentence, sources.subjects) or [state.subject])[-1]
                 state.allowed.add(modality(sentence))
         else:
             _check_sentence(sentences[0], sources, state)
@@ -92,40 +106,45 @@ def check(answer: str, sources: Sources) -> list[str]:
     return list(dict.fromkeys(state.problems))
 
 
-def _ids(text: str, sources: Sources) -> list[str]:
-    return [str(t.value) for t in tokens(text, sources.subjects) if t.kind == "id"]
-
-
 def _check_sentence(sentence: str, sources: Sources, state: _State) -> None:
     state.problems += deeds(sentence, sources.everything)
     sentence = _BEHIND.sub(r"\2 \1", sources.unbracketed(sentence))
-    clauses = _named_on(_CLAUSE.findall(sentence))
+    clauses = _read(_CLAUSE.findall(sentence), sources)
     state.places, state.mentions, state.found_at = frozenset(), [], {}
     at = 0
     while at < len(clauses):
         number = _supported(clauses[at:], sources, state)
         for clause in clauses[at : at + number]:
-            _go_past(clause.text, sources, state)
+            _go_past(clause, state)
         if not number:
-            _check_clause(clauses[at].text, sources, state)
+            _check_clause(clauses[at], sources, state)
         at += number or 1
     state.problems += mixed(state.found_at)
 
 
-def _go_past(clause: str, sources: Sources, state: _State) -> None:
+def _go_past(clause: _Clause, state: _State) -> None:
     """What a clause that is grounded names, for those that go on about it."""
-    if said := said_places(clause, sources.places):
-        state.places = frozenset().union(*(one.places for one in said))
-    mentions = mentions_in(clause, sources.facts, sources.labels, sources.places)
-    state.mentions = mentions or state.mentions
+    if clause.said:
+        state.places = _places(clause)
+    state.mentions = clause.mentions or state.mentions
 
 
-def _named_on(clauses: Sequence[str]) -> list[_Clause]:
-    """Each clause, with the visits that were named before it where it names none."""
-    found, names = [], ""
-    for clause in clauses:
-        own = " ".join(t.text for t in tokens(clause) if t.kind == "name")
-        found.append(_Clause(clause, "" if own else names))
+def _places(clause: _Clause) -> frozenset[Place]:
+    return frozenset().union(*(one.places for one in clause.said))
+
+
+def _read(clauses: Sequence[str], sources: Sources) -> list[_Clause]:
+    """Each clause, with the visits (V2) that were named before it where it names none."""
+    found: list[_Clause] = []
+    names = ""
+    for text in clauses:
+        held = tokens(text, sources.subjects)
+        own = " ".join(t.text for t in held if t.kind == "name")
+        ids = [token for token in held if token.kind == "id"]
+        mentions = mentions_in(text, sources.called, sources.places)
+        said = said_places(text, sources.places)
+        before = found[-1].text if found else ""
+        found.append(_Clause(text, "" if own else names, held, ids, mentions, said, before))
         names = own or names
     return found
 
@@ -133,12 +152,12 @@ def _named_on(clauses: Sequence[str]) -> list[_Clause]:
 def _supported(clauses: Sequence[_Clause], sources: Sources, state: _State) -> int:
     """How many clauses from the first on one statement says together; values alone say nothing."""
     for number in range(min(_WINDOW, len(clauses)), 0, -1):
-        text = " ".join(clause.text for clause in clauses[:number]).casefold()
+        text = ",".join(clause.text for clause in clauses[:number]).casefold()
         if any(t.kind == "number" for t in tokens(text)):
             text = f"{clauses[0].about} {text}"
         if not says_something(text):
             continue
-        ids = _ids(text.upper(), sources)
+        ids = ids_in(text.upper(), sources.subjects)
         if listed.supported(text, ids or [state.subject], bool(ids), sources):
             state.subject = (ids or [state.subject])[-1]
             state.allowed.add(modality(text))
@@ -146,87 +165,67 @@ def _supported(clauses: Sequence[_Clause], sources: Sources, state: _State) -> i
     return 0
 
 
-def _check_clause(clause: str, sources: Sources, state: _State) -> None:
-    found = tokens(clause, sources.subjects)
-    ids = [token for token in found if token.kind == "id"]
-    state.problems += [t.text for t in ids if str(t.value) not in sources.subjects]
-    said = said_places(clause, sources.places)
-    if not said and not state.places:
-        said = said_places(clause, sources.entries_told_yes)
-    mentions = mentions_in(clause, sources.facts, sources.labels, sources.places)
-    data = _data(found, mentions, clause, not (ids or state.subject), sources)
-    if said or _ELSEWHERE.search(clause):
-        state.places = frozenset().union(*(one.places for one in said))
-    _trace(clause, data, ids, mentions, said, sources, state)
-    if ids:
-        state.subject = str(ids[-1].value)
-    state.problems += _words(clause, ids, mentions, said, sources, state)
-    state.mentions = mentions or state.mentions
+def _check_clause(clause: _Clause, sources: Sources, state: _State) -> None:
+    state.problems += [t.text for t in clause.ids if str(t.value) not in sources.subjects]
+    if not clause.said and not state.places:
+        clause.said = said_places(clause.text, sources.entries_told_yes)
+    if clause.said or _ELSEWHERE.search(clause.text):
+        state.places = _places(clause)
+    _trace(clause, sources, state)
+    if clause.ids:
+        state.subject = str(clause.ids[-1].value)
+    state.problems += _words(clause, sources, state)
+    state.mentions = clause.mentions or state.mentions
 
 
-def _data(
-    found: Sequence[Token], mentions: Sequence[Mention], clause: str, whole: bool, sources: Sources
-) -> list[Token]:
-    """The values of a clause that need a source."""
+def _data(clause: _Clause, whole: bool, sources: Sources) -> list[Token]:
+    """The values of a clause that need a source; those in the name of a place are none."""
+    found = [t for t in clause.tokens if not any(is_inside(t, one) for one in clause.said)]
     data = [t for t in found if t.kind in ("number", "date")]
-    data = [t for t in data if not any(is_part(t, m, clause, whole) for m in mentions)]
+    data = [t for t in data if not any(is_part(t, m, whole) for m in clause.mentions)]
     return data + [t for t in found if t.kind == "name" and not sources.has_name(t)]
 
 
-def _trace(
-    clause: str,
-    data: Sequence[Token],
-    ids: Sequence[Token],
-    mentions: Sequence[Mention],
-    said: Sequence[Said],
-    sources: Sources,
-    state: _State,
-) -> None:
-    facts = sources.of(state.subject)
-    here = {p for one in said for p in one.places} or state.places
-    right = pressures(clause, facts) | windows(clause, facts, here)
-    right |= {t.start for t in data if t.start < listed.counted_head(clause, sources)}
+def _trace(clause: _Clause, sources: Sources, state: _State) -> None:
+    text, facts = clause.text, sources.of(state.subject)
+    data = _data(clause, not (clause.ids or state.subject), sources)
+    right = pressures(text, facts) | windows(text, facts, state.places)
+    right |= {t.start for t in data if t.start < listed.counted_head(text, sources)}
     starts = [token.start for token in data]
     for number, token in enumerate(data):
-        subject = _subject(ids, token, state, number, len(data), clause)
-        own = beside(mentions, token, number, len(data), clause)
+        subject = _subject(clause.ids, token, state, number, len(data), text)
+        own = beside(clause.mentions, token, number, len(data), text)
         end = token.start + len(token.text)
-        places = places_at(token.start, end, clause, said, starts) or state.places
-        near = Near(own or state.mentions, clause, places, said, subject, bool(own))
+        places = places_at(token.start, end, text, clause.said, starts) or state.places
+        near = Near(own or state.mentions, text, places, clause.said, subject, bool(own))
         if token.start not in right and not traced(token, near, sources):
             state.problems.append(token.text)
         note_places(token, near, sources, state.found_at)
 
 
-def _words(
-    clause: str,
-    ids: Sequence[Token],
-    mentions: Sequence[Mention],
-    said: Sequence[Said],
-    sources: Sources,
-    state: _State,
-) -> Iterator[str]:
+def _words(clause: _Clause, sources: Sources, state: _State) -> Iterator[str]:
     """What the words of a clause claim wrongly, of each subject it names."""
-    subjects = list(dict.fromkeys(str(t.value) for t in ids)) or [state.subject]
-    yield from reversed_spans(clause)
-    yield from wrong_pressures(clause, sources.of(state.subject))
-    yield from wrong_states(clause, subjects, said, sources.facts)
+    text, said = clause.text, clause.said
+    subjects = list(dict.fromkeys(str(t.value) for t in clause.ids)) or [state.subject]
+    yield from reversed_spans(text)
+    yield from wrong_pressures(text, sources.of(state.subject))
+    yield from wrong_states(text, subjects, said, sources.facts)
     for subject in subjects:
         own = sources.of(subject)
-        here = {p for one in said for p in one.places} or state.places
-        labels = said_labels(clause, own)
+        labels = said_labels(text, own)
         starts = [label.start for label in labels]
         at = {
-            label.start: places_at(label.start, label.end, clause, said, starts) or state.places
+            label.start: places_at(label.start, label.end, text, said, starts) or state.places
             for label in labels
         }
-        yield from wrong_labels(clause, labels, own, at)
+        yield from wrong_labels(text, labels, own, at)
         yield from torn(said, own, subject)
-        yield from _denied_dates(clause, mentions, own)
-        yield from false_claims(clause, subject, bool(ids), sources, here)
-        yield from flipped(clause, sources.notes(subject))
-        yield from _undone(clause, at_places(own, here))
-    yield from _news(clause, subjects, sources, state)
+        yield from _denied_dates(clause, own)
+        yield from false_claims(text, subject, bool(clause.ids), sources, state.places)
+        yield from flipped(text, sources.notes(subject))
+        yield from mistaken(clause.before, text, at_places(own, state.places))
+        yield from _undone(text, at_places(own, state.places))
+    yield from _news(text, subjects, sources, state)
 
 
 def _news(clause: str, subjects: Sequence[str], sources: Sources, state: _State) -> Iterator[str]:
@@ -268,10 +267,11 @@ def _undone(clause: str, facts: Sequence[Fact]) -> Iterator[str]:
                 yield hit[0]
 
 
-def _denied_dates(clause: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Iterator[str]:
+def _denied_dates(clause: _Clause, facts: Sequence[Fact]) -> Iterator[str]:
     """ "Not" before a field that has a date."""
-    for mention in mentions:
+    for mention in clause.mentions:
         told = [f for f in facts if f.field in mention.fields and f.record_id]
-        name = clause[mention.start : mention.end]
-        if any(values(f.value).dates for f in told) and re.search(_NOT + re.escape(name), clause):
+        name = clause.text[mention.start : mention.end]
+        denied = re.search(_NOT + re.escape(name), clause.text)
+        if denied and any(values(f.value).dates for f in told):
             yield name

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from engines.grounding.fields import EVERY
+from engines.grounding.named import spans
 from engines.grounding.places import Place, at_places
 from engines.tools.results import Fact
 
 _WEAK = frozenset({"其他", "未知", "不详", "完成", "是", "否", "有", "无"})
-_EVERY = re.compile(r"均|都|全部")
 _NOT = re.compile(r"(?:不是|并非|非|未|不|没有|无)\s*$")
 _WHILE = re.compile(r"\s*(?:到|至|了|~)")
 
@@ -25,20 +26,11 @@ class Label:
 
 
 def said_labels(clause: str, facts: Sequence[Fact]) -> list[Label]:
-    """The choices of the subject's fields that a clause names, longer ones first."""
+    """The choices of the subject's fields that a clause names."""
     names = {
         label.casefold() for fact in facts if fact.others for label in (fact.value, *fact.others)
     }
-    folded, taken = clause.casefold(), [False] * len(clause)
-    found = []
-    for name in sorted(names - _WEAK, key=len, reverse=True):
-        if len(name) < 2:
-            continue
-        for hit in re.finditer(re.escape(name), folded):
-            if not any(taken[hit.start() : hit.end()]):
-                taken[hit.start() : hit.end()] = [True] * len(name)
-                found.append(Label(*hit.span(), name))
-    return sorted(found, key=lambda label: label.start)
+    return [Label(*span) for span in spans(clause, {n for n in names - _WEAK if len(n) > 1})]
 
 
 def wrong_labels(
@@ -56,7 +48,7 @@ def wrong_labels(
             at_places([f for f in facts if f.field == name], places.get(label.start, ()))
             for name in sorted(fields)
         ]
-        every = all if _EVERY.search(clause[: label.start]) else any
+        every = all if EVERY.search(clause[: label.start]) else any
         if not any(every(label.text in _taken(f) for f in own) for own in told if own):
             yield label.text
 

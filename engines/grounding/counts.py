@@ -6,14 +6,13 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from engines.grounding.places import Said, form_of, is_entry
+from engines.grounding.places import YES, Said, form_of, is_entry
 from engines.grounding.values import Token
 from engines.tools.results import Fact
 
 COUNTER = re.compile(
     r"\s*(?:例次|次(?!访视)|条|项|种|件|起|处|例|个(?!月|工作日|周期|治疗周期|半衰期|中心))"
 )
-_YES = frozenset({"是", "yes"})
 
 
 def counts_entries(clause: str, token: Token) -> bool:
@@ -44,7 +43,7 @@ def _possible(
     if named:
         forms &= {form_of(where) for where in named}
     behind = clause[token.start :].casefold()
-    telling = {f.where for f in own if f.value.casefold() in _YES and _called(f, behind)}
+    telling = {f.where for f in own if f.value.casefold() in YES and _called(f, behind)}
     if telling:
         return {len(telling)}
     if named and not any(_named(f, clause.casefold()) for f in own):

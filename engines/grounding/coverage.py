@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
+from engines.grounding.kept import kept
 from engines.grounding.values import tokens
 
 _RUN = re.compile(r"[\u4e00-\u9fff]+|[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -29,7 +30,7 @@ def _table() -> tuple[
     return words, same, tuple(table["whole"]), re.compile("|".join(map(re.escape, kept)) or "(?!)")
 
 
-@lru_cache(maxsize=512)
+@kept
 def words_of(clause: str) -> tuple[str, ...]:
     """The runs of characters of a clause that say something: no values, no function words."""
     text = clause.casefold()
@@ -40,7 +41,7 @@ def words_of(clause: str) -> tuple[str, ...]:
     return tuple(_RUN.findall(text))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def vocabulary(text: str) -> str:
     """A text with the other names of what it names."""
     folded = text.casefold()

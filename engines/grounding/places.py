@@ -6,15 +6,18 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from engines.grounding.named import spans
 from engines.grounding.values import plain
 from engines.tools.results import Fact
 
 Place = tuple[str, str]
 """Subject and place: `("P003", "Log AE #2")`."""
 
-_YES = frozenset({"是", "yes"})
+YES = frozenset({"是", "yes"})
 _ENTRY = re.compile(r"^(.*)#\s*(\d+)$")
 _TITLE = re.compile(r"[\u4e00-\u9fffA-Za-z][\u4e00-\u9fffA-Za-z0-9 -]{1,29}")
+_WORD = re.compile(r"[^\s\d]{2,}\s+\d\S*|\S+")
+_NUMBERED = re.compile(r"(\D{2,}?)\s*\d+")
 _STUCK = re.compile(r"\s*(?:级|度|期)?的?$")
 
 
@@ -55,7 +58,20 @@ def _names(fact: Fact) -> list[str]:
     if is_entry(fact.where):
         title = title_of(fact)
         return [title] if title else []
-    return [word for word in fact.where.casefold().split() if len(word) > 1]
+    return list(event_names(fact.where))
+
+
+def event_names(where: str) -> set[str]:
+    """What an event is called by: its label, and the words of it; `Visit 1` is not called `Visit`."""
+    folded = plain(where).strip().casefold()
+    words = {folded, *(word for word in _WORD.findall(folded) if len(word) > 1)}
+    return {word for word in words if any(char.isalpha() for char in word)}
+
+
+def is_numbered(before: str, names: Collection[str]) -> bool:
+    """Whether a number behind this text numbers a place: `Visit 3`, where there are Visit 1 and Visit 2."""
+    kinds = {hit[1] for hit in map(_NUMBERED.fullmatch, names) if hit}
+    return before.rstrip().casefold().endswith(tuple(kinds))
 
 
 @dataclass(frozen=True)
@@ -69,16 +85,8 @@ class Said:
 
 
 def said_places(clause: str, names: Mapping[str, frozenset[Place]]) -> list[Said]:
-    """The places a clause names, in order; longer names first, each character once."""
-    folded, taken = clause.casefold(), [False] * len(clause)
-    found: list[Said] = []
-    for name in sorted(names, key=len, reverse=True):
-        edge = (r"(?<![a-z0-9])", r"(?![a-z0-9])") if name.isascii() else ("", "")
-        for hit in re.finditer(f"{edge[0]}{re.escape(name)}{edge[1]}", folded):
-            if not any(taken[hit.start() : hit.end()]):
-                taken[hit.start() : hit.end()] = [True] * len(name)
-                found.append(Said(hit.start(), hit.end(), name, names[name]))
-    return sorted(found, key=lambda said: said.start)
+    """The places a clause names, in order."""
+    return [Said(start, end, name, names[name]) for start, end, name in spans(clause, names)]
 
 
 def places_at(
@@ -140,7 +148,7 @@ def entries_told_yes(facts: Sequence[Fact]) -> dict[str, frozenset[Place]]:
     """{name of a question, folded: entries that answer it with yes}, as `SAE` names the serious ones."""
     found: dict[str, set[Place]] = {}
     for fact in facts:
-        if is_entry(fact.where) and fact.value.casefold() in _YES:
+        if is_entry(fact.where) and fact.value.casefold() in YES:
             for name in {n.casefold() for n in fact.names if len(n) > 2}:
                 found.setdefault(name, set()).add(place_of(fact))
     return {name: frozenset(places) for name, places in found.items()}

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from engines.grounding.values import bigrams, plain, tokens
-
-SENTENCE = re.compile(r"[^。!?;\n]+")
+from engines.grounding.statements import SENTENCE
+from engines.grounding.values import bigrams, ids_in, plain
 
 _LONGEST = 12
 _TELLING = 3
@@ -37,7 +36,7 @@ class Quotable:
             words = _words(piece)
             if not words:
                 continue
-            ids = _ids(piece, known)
+            ids = ids_in(piece, known)
             self._text += _joint(self._text, words)
             self._starts[len(self._text)] = _NAMED if ids else subject
             self._text += words
@@ -89,7 +88,3 @@ def _words(piece: str) -> str:
 def _joint(before: str, after: str) -> str:
     """The space between two statements, as inside of one."""
     return " " if before and "!" <= before[-1] <= "~" and "!" <= after[:1] <= "~" else ""
-
-
-def _ids(piece: str, known: Collection[str]) -> list[str]:
-    return [str(token.value) for token in tokens(piece, known) if token.kind == "id"]

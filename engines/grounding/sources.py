@@ -19,8 +19,8 @@ from engines.tools.results import Fact, ToolResult
 RECORD_TOOL = "read_clinical_data"
 DOCUMENT_TOOL = "search_protocol"
 _NOTE = 8
-_NOW = "本周 今天 今日 近期"
 """A text this long is a note, with statements of its own."""
+_NOW = "本周 今天 今日 近期"
 
 
 @dataclass
@@ -40,6 +40,7 @@ class Sources:
     asked: Collection[str] = ()
     names: Collection[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    _sayable: dict[tuple[str, bool], str] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -55,6 +56,17 @@ class Sources:
     def entries_told_yes(self) -> dict[str, frozenset[Place]]:
         """What the entries that answer a question with yes are called by it."""
         return entries_told_yes(self.facts)
+
+    @cached_property
+    def called(self) -> dict[str, frozenset[str]]:
+        """{what fields are called, folded: fields}."""
+        found: dict[str, set[str]] = {}
+        for name, label in self.labels.items():
+            found.setdefault(bare(label), set()).add(name)
+        for name, field_ in {(name, fact.field) for fact in self.facts for name in fact.names}:
+            for said in (_folded(name), bare(name)):
+                found.setdefault(said, set()).add(field_)
+        return {name: frozenset(fields) for name, fields in found.items()}
 
     def has_name(self, token: Token) -> bool:
         """Whether a name (V2, 5.2.1) stands in a source."""
@@ -109,6 +121,13 @@ class Sources:
 
     def vocabulary(self, subject: str, *, denied: bool) -> str:
         """Words that may be said of a subject (""; of the study): names, values, what is told of it."""
+        key = subject, denied
+        if key not in self._sayable:
+            told = plain(" ".join(self._sayings(subject, denied=denied)))
+            self._sayable[key] = vocabulary(told)
+        return self._sayable[key]
+
+    def _sayings(self, subject: str, *, denied: bool) -> list[str]:
         parts = [*self.labels.values(), *self.blank(subject)]
         for fact in self.of(subject) if subject else self.facts:
             parts += [*fact.names, fact.value, fact.where, *(fact.others if denied else ())]
@@ -117,8 +136,7 @@ class Sources:
                 parts += [*_strings(result.data), *result.lines]
         if state_facts(self.facts):
             parts.append(_NOW)
-        parts += [one.text for one in self.statements if subject and subject in one.ids]
-        return vocabulary(plain(" ".join(parts)))
+        return parts + [one.text for one in self.statements if subject and subject in one.ids]
 
     @cached_property
     def texts(self) -> list[tuple[str, Values]]:
@@ -191,11 +209,6 @@ class Sources:
         """Names of fields that were read and found empty."""
         found = (r.blank for r in self.results if r.record_ids == (subject,) or not subject)
         return tuple(name for names in found for name in names)
-
-
-def place_of(fact: Fact) -> str:
-    """The name of a value's visit or event, folded: `BASELINE` of `Baseline 基线`."""
-    return fact.where.split(" ")[0].upper()
 
 
 def _is_note(fact: Fact) -> bool:

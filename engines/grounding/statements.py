@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from engines.grounding.kept import kept
 from engines.grounding.modality import modality, of_heading
 from engines.grounding.values import Values, plain, values
 
@@ -16,7 +17,8 @@ _ITEM = re.compile(r"^\s*(?:[-*•>]\s+|(\d{1,2})[.、)]\s*(?!\d)|\((\d{1,2})\)\
 _RULE = re.compile(r"^[\s|:-]+$")
 _DATED = re.compile(r"^\s*(\d{4}-\d\d-\d\d)\s*[:：]\s*")
 _LEAD = re.compile(r"以下|下列|如下|[:：]\s*$")
-_PIECE = re.compile(r"[^。!?;\n]+")
+SENTENCE = re.compile(r"[^。!?;\n]+")
+CELL = " | "
 _WEEK = re.compile(r"^W(\d+)$")
 
 
@@ -44,7 +46,7 @@ class Statement:
     @cached_property
     def around(self) -> Values:
         """What it stands under."""
-        return values(self.context)
+        return _around(self.context)
 
     @cached_property
     def modality(self) -> str:
@@ -55,6 +57,11 @@ class Statement:
         )
 
 
+@kept
+def _around(context: str) -> Values:
+    return values(context)
+
+
 @dataclass
 class _Reader:
     known: Collection[str]
@@ -63,13 +70,14 @@ class _Reader:
     mark: str = ""
     heads: list[tuple[int, str]] = field(default_factory=list)
     lead: str = ""
+    led: frozenset[str] = frozenset()
     columns: str = ""
     table: bool = False
     ids: frozenset[str] = frozenset()
 
     def heading(self, level: int, text: str) -> None:
         self.heads = [head for head in self.heads if head[0] < level] + [(level, text)]
-        self.lead, self.columns, self.ids = "", "", frozenset()
+        self.lead, self.columns, self.ids, self.led = "", "", frozenset(), frozenset()
 
     def statement(self, text: str, *more: str, listed: bool = False) -> Statement:
         ids = values(text, self.known).ids
@@ -114,10 +122,13 @@ def _row(line: str, reader: _Reader) -> Iterator[Statement]:
     first, reader.table = not reader.table, True
     if _RULE.match(line):
         return
-    cells = " ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
+    named, *rest = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    cells = CELL.join([named, *rest])
     if first:
         reader.columns = cells
-    yield reader.statement(cells, reader.columns)
+    told, *more = cells.split("。")
+    yield reader.statement(told, reader.columns)
+    yield from (reader.statement(one, reader.columns, named) for one in filter(str.strip, more))
 
 
 def _sentences(line: str, reader: _Reader) -> Iterator[Statement]:
@@ -127,10 +138,13 @@ def _sentences(line: str, reader: _Reader) -> Iterator[Statement]:
     text = line[item.end() :] if item else line
     if dated := _DATED.match(text):
         more.append(dated[1])
-    pieces = _PIECE.findall(
+    if item and not reader.owned:
+        reader.ids = reader.led
+    pieces = SENTENCE.findall(
         re.sub("[！？；]", lambda hit: {"！": "!", "？": "?"}.get(hit[0], ";"), text)
     )
     for piece in filter(str.strip, pieces):
         yield reader.statement(piece, *more, listed=item is not None)
     if not item:
         reader.lead = " ".join(piece for piece in pieces if _LEAD.search(piece))
+        reader.led = reader.ids if reader.lead else frozenset()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import lru_cache
 
 from engines.grounding.coverage import says_something, unsaid, vocabulary
+from engines.grounding.kept import kept
+from engines.grounding.linked import is_tied
 from engines.grounding.modality import denies
 from engines.grounding.statements import Statement
 from engines.grounding.values import Token
@@ -32,17 +33,18 @@ _AFTER = (
     (re.compile(rf"\s*(?:{_UNIT})?\s*(?:\(含\))?(?:及|或)?以下"), "<="),
 )
 _REAL = re.compile(r"已经?(?:完成|达到|达成|实现|超过)")
+_PERIOD = re.compile(r"[本上下]周|[本上下]个?月|[今去明]年|[今昨明]天|今日")
 _DAY = re.compile(r"day\s*$", re.IGNORECASE)
 _NTH = re.compile(r"第\s*$|w\s?$", re.IGNORECASE)
 
 
-@lru_cache(maxsize=8192)
+@kept
 def tokens(text: str) -> tuple[Token, ...]:
     """The values of a text: a clause is compared with hundreds of statements."""
     return tuple(tokens_of(text))
 
 
-@lru_cache(maxsize=8192)
+@kept
 def _ranges(text: str) -> frozenset[tuple[Decimal, Decimal]]:
     return frozenset((Decimal(a), Decimal(b)) for a, b in _RANGE.findall(text))
 
@@ -54,7 +56,9 @@ def matches(clause: str, ids: frozenset[str], statement: Statement) -> bool:
     if not _holds_values(clause, statement):
         return False
     told = vocabulary(f"{statement.context} {statement.text}")
-    return not unsaid(clause, told) and _speaks(clause, statement)
+    if unsaid(clause, told) or not _speaks(clause, statement):
+        return False
+    return is_tied(clause, statement) and not _is_of_another(clause, statement)
 
 
 def agrees(clause: str, statement: Statement) -> bool:
@@ -92,10 +96,11 @@ def _holds(token: Token, clause: str, statement: Statement) -> bool:
     if (nth or "." in token.text) and statement.around.holds(token):
         return True
     told = _of_names(clause, statement.text)
+    dated = not (statement.around.dates or statement.around.names)
     spots = [t for t in tokens(told) if t.kind == "number" and t.value == token.value]
     unit, bound = _unit(clause, token), _bound(clause, token)
     for spot in spots:
-        if not _is_near(clause, told, spot):
+        if not _is_near(clause, told, spot, dated=dated):
             continue
         if unit and _unit(told, spot) != unit and not _is_stretch(told, spot, unit):
             continue
@@ -104,9 +109,48 @@ def _holds(token: Token, clause: str, statement: Statement) -> bool:
     return False
 
 
-def _is_near(clause: str, text: str, token: Token) -> bool:
-    """Whether the part of a sentence where a number stands has a word or a visit of the clause."""
+def _is_of_another(clause: str, statement: Statement) -> bool:
+    """Whether the words of a clause stand nearer to another number of its unit than to its own."""
+    regions = _regions(_of_names(clause, statement.text))
+    said = {token.value for token in tokens(clause)}
+    for token in tokens(clause):
+        unit = _unit(clause, token)
+        same = [(text, here) for text, units in regions if (here := units.get(unit))]
+        own = [_missing(clause, text) for text, here in same if token.value in here]
+        others = [_missing(clause, text) for text, here in same if not here & said]
+        if own and others and min(others) < min(own):
+            return True
+    return False
+
+
+def _missing(clause: str, text: str) -> int:
+    return len("".join(unsaid(clause, vocabulary(text))))
+
+
+@kept
+def _regions(text: str) -> list[tuple[str, dict[str, set[object]]]]:
+    """The parts of a sentence up to and with those that have a number: (text, {unit: numbers})."""
+    found, before = [], ""
+    for piece in text.split(","):
+        before += f",{piece}"
+        units: dict[str, set[object]] = {}
+        for token in tokens(piece):
+            if token.kind == "number":
+                units.setdefault(_unit(piece, token), set()).add(token.value)
+        if units:
+            found.append((before, units))
+            before = ""
+    return found
+
+
+def _is_near(clause: str, text: str, token: Token, *, dated: bool) -> bool:
+    """Whether the part of a sentence where a number stands has a word or a visit of the clause.
+
+    What holds for this week (`dated`: nothing above it says of when it is) is told with its week only.
+    """
     piece = text[text.rfind(",", 0, token.start) + 1 :].partition(",")[0]
+    if dated and set(_PERIOD.findall(piece)) - set(_PERIOD.findall(clause)):
+        return False
     names = {t.value for t in tokens(clause) if t.kind == "name"}
     before = [t.value for t in tokens(text) if t.kind == "name" and t.start < token.start]
     if names & set(before[-1:]) or not says_something(clause):

@@ -9,15 +9,14 @@ from itertools import pairwise
 
 from engines.grounding.claims import unit_fits, unit_of
 from engines.grounding.counts import counts_entries, has_entries, is_counted
-from engines.grounding.fields import Mention
-from engines.grounding.places import Place, Said, at_places, is_entry, place_of
+from engines.grounding.fields import EVERY, Mention
+from engines.grounding.places import Place, Said, at_places, is_entry, is_numbered, place_of
 from engines.grounding.sources import Sources
 from engines.grounding.values import Token, tokens, values
 from engines.tools.results import Fact
 
 _PRESSURE = re.compile(r"血压\D{0,8}?(\d{2,3})\s*/\s*(\d{2,3})")
 _SPAN = re.compile(r"\s*(?:~|至|到|-)\s*")
-_EVERY = re.compile(r"均|都")
 _AGE = re.compile(r"年龄|\bage\b", re.IGNORECASE)
 
 
@@ -49,16 +48,18 @@ def traced(token: Token, near: Near, sources: Sources) -> bool:
     if counted and has_entries(near.subject, own):
         own = [fact for fact in own if not is_entry(fact.where)]
     unit = unit_of(near.clause, token) if token.kind == "number" else ""
+    if not (unit or counted) and is_numbered(near.clause[: token.start], sources.places):
+        return False
     beside = at_places([f for f in own if f.field in near.fields | plan], near.places)
     having = [fact for fact in beside if holds(fact, token)]
-    every = _EVERY.search(near.clause[: token.start]) and len(having) < len(beside)
+    every = EVERY.search(near.clause[: token.start]) and len(having) < len(beside)
     if any(in_unit(f, token, unit, own) for f in having if f.field not in plan):
         return not every
     fitting = [fact for fact in own if in_unit(fact, token, unit, own) and holds(fact, token)]
     fitting = [fact for fact in fitting if fact in at_places(own, near.places)]
     if near.own:
         return False
-    return of_asked(token, fitting, sources.asked) or _of_unit(token, unit, near.clause, fitting)
+    return of_asked(token, fitting, sources.asked) or _of_unit(token, unit, fitting)
 
 
 def in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
@@ -80,7 +81,7 @@ def of_asked(token: Token, own: Sequence[Fact], asked: Collection[str]) -> bool:
     return bool(having) and having <= set(asked)
 
 
-def _of_unit(token: Token, unit: str, clause: str, fitting: Sequence[Fact]) -> bool:
+def _of_unit(token: Token, unit: str, fitting: Sequence[Fact]) -> bool:
     """A value whose unit says of which field it is: `58岁`, `55.2kg`, `1级`."""
     if token.kind != "number" or not unit:
         return False

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 
+from engines.grounding.kept import kept
 from integrations.privacy import PLACEHOLDER
 
 _DATES = (
@@ -46,6 +46,7 @@ _NUMBERING = re.compile(
 )
 _AROUND = re.compile(r"-\s?(\d+)\s*天?\s*/\s*\+\s?(\d+)")
 _LOOSE_MONTH = re.compile(r"(\d)\s+(?=月)")
+_ANY = re.compile(r"[\d零一二两三四五六七八九十百千万]")
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _DIGITS = {
     "〇": 0,
@@ -73,19 +74,25 @@ class Token:
     start: int
 
 
-@lru_cache(maxsize=4096)
+@kept
 def plain(text: str) -> str:
     """Folded text without placeholders, list numbering and powers of units."""
-    folded = unicodedata.normalize("NFKC", _UNITS.sub(" ", _CIRCLED.sub(" ", text))).replace(
-        "µ", "μ"
-    )
-    folded = _HAN_DATE.sub(_han_date, folded)
+    folded = _folded(text)
+    if not _ANY.search(folded):
+        return folded
+    folded = _HAN_DATE.sub(_han_date, _folded(_UNITS.sub(" ", _CIRCLED.sub(" ", text))))
     folded = _AROUND.sub(r"前 \1 天后 \2", _LOOSE_MONTH.sub(r"\1", folded))
     return _UNITS.sub(" ", _NUMBERING.sub(" ", PLACEHOLDER.sub(" ", folded)))
 
 
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("µ", "μ")
+
+
 def tokens(text: str, known_ids: Collection[str] = ()) -> list[Token]:
     """All values of a plain text in order; each character belongs to one."""
+    if not _ANY.search(text):
+        return []
     taken = [False] * len(text)
     found: list[Token] = []
     for token in _candidates(text, known_ids):
@@ -94,6 +101,11 @@ def tokens(text: str, known_ids: Collection[str] = ()) -> list[Token]:
             taken[token.start : end] = [True] * (end - token.start)
             found.append(token)
     return sorted(found, key=lambda token: token.start)
+
+
+def ids_in(text: str, known: Collection[str]) -> list[str]:
+    """The subjects that a plain text names, in order."""
+    return [str(token.value) for token in tokens(text, known) if token.kind == "id"]
 
 
 def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from engines.intents import concepts, features, model, ordering, rules, segment, split
-from engines.intents.marks import NAME, Span
+from engines.intents.marks import NAME, RECORD, Span
 from engines.intents.normal import normalise
 from engines.intents.types import Detection, Intent, Part
 
@@ -59,9 +59,7 @@ def detect(text: str, *, record_id_pattern: str | None = None) -> Detection:
     """
     plain = normalise(text)
     marked, subjects, visits = features.mark(plain, record_id_pattern)
-    parts = _carry(
-        [_part(task, plain, subjects) for task in _ordered(_tasks(_clip(marked)))], plain
-    )
+    parts = _carry([_part(task, plain, subjects) for task in _ordered(_tasks(_clip(marked)))])
     return Detection(
         intents=list(dict.fromkeys(part.intent for part in parts)),
         record_ids=list(dict.fromkeys(span.value for span in subjects)),
@@ -178,13 +176,21 @@ def _drop_small_talk(tasks: list[_Task]) -> list[_Task]:
 def _merge(tasks: list[_Task]) -> list[_Task]:
     merged: list[_Task] = []
     for task in tasks:
-        if merged and merged[-1].intent == task.intent:
+        if merged and merged[-1].intent == task.intent and not _of_plan(merged[-1], task):
             last = merged.pop()
             text = last.marked + task.marked
             confidence = max(last.confidence, task.confidence)
             task = replace(last, end=task.end, marked=text, confidence=confidence)
         merged.append(task)
     return merged
+
+
+def _of_plan(last: _Task, task: _Task) -> bool:
+    """Tell whether a question about everybody's visits goes before one about a subject's."""
+    named = [RECORD in part.stripped or NAME in part.stripped for part in (last, task)]
+    return (
+        task.intent == Intent.VISIT_WINDOW and named == [False, True] and rules.asks(last.stripped)
+    )
 
 
 def _ordered(tasks: list[_Task]) -> list[_Task]:
@@ -199,7 +205,7 @@ def _part(task: _Task, plain: str, subjects: list[Span]) -> Part:
     return Part(text, str(task.intent), confidence, list(dict.fromkeys(own)), NAME in task.marked)
 
 
-def _carry(parts: list[Part], plain: str) -> list[Part]:
+def _carry(parts: list[Part]) -> list[Part]:
     """Hand the subject on to later parts that speak of one subject and name none."""
     last: list[str] = []
     carried = []

@@ -10,20 +10,33 @@ _DASHES = re.compile(r"[\u2010-\u2015\u2212\uff0d]")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n[\s]*")
 
-# Homophones that input methods and dictation produce for the words of this trade.
+# Homophones that input methods and dictation produce for the words of this trade, where they are no
+# words of their own: 失访是 and 放置空肠 stay.
 TYPOS = {
-    "质孔": "质控", "质空": "质控", "治控": "质控", "志控": "质控", "制控": "质控", "指控": "质控",
-    "周抱": "周报", "周暴": "周报", "周爆": "周报", "周保": "周报", "月抱": "月报", "月爆": "月报",
-    "月暴": "月报", "月保": "月报", "随仿": "随访", "随房": "随访", "随防": "随访", "访示": "访视",
-    "防视": "访视", "访是": "访视", "仿视": "访视", "受式者": "受试者", "受试着": "受试者",
-    "受视者": "受试者", "入祖": "入组", "入族": "入组", "如组": "入组", "出祖": "出组",
-    "晒败": "筛败", "筛白": "筛败", "脱洛": "脱落", "托落": "脱落", "方按": "方案", "方暗": "方案",
-    "知青同意": "知情同意", "知情同一": "知情同意", "录如": "录入", "录人": "录入", "路入": "录入",
-    "不良时间": "不良事件", "不良事见": "不良事件", "排出标准": "排除标准", "入选标淮": "入选标准",
-    "基现": "基线", "趋式": "趋势", "记注": "记住", "记往": "记住", "合并用要": "合并用药",
-}  # fmt: skip
-_TYPO = re.compile("|".join(sorted(TYPOS, key=len, reverse=True)))
-_QC = re.compile(r"[质治志至执知置智][控空孔恐](?![制间腹白气])")
+    "质控": r"[治志至执知置智指]控(?!制)|(?<![体机限抑编])制控(?!制)|(?<![物介])质[孔空恐](?![间隙腔气])"
+    r"|(?:(?<![\u4e00-\u9fff])|(?<=[跑做查下个次]))[治志执知智][孔空恐](?![肠腔洞腹间])",
+    "周报": "周(?:抱(?!怨)|暴(?!露)|爆(?!发)|保(?![存护持证险]))",
+    "月报": "月(?:抱(?!怨)|暴(?!露)|爆(?!发)|保(?![存护持证险]))",
+    "随访": "随[仿房防](?![颤间治])",
+    "访视": "(?<![失随回家])访是|访示|[防仿]视(?!网|野)",
+    "受试者": "受[式视]者|受试着",
+    "入组": "入[祖族](?![群谱])|(?<![比例譬假])如组(?![织间内])",
+    "出组": "出祖",
+    "筛败": "晒败|筛白(?![细蛋天血])",
+    "脱落": "脱洛|托落",
+    "方案": "方按(?![照时期规需])|方暗",
+    "知情同意": "知青同意|知情同一",
+    "录入": "(?<!记)录如(?![下此何果])|(?<![记登])录人(?!员)|(?<!线)路入",
+    "不良事件": "不良时间|不良事见",
+    "排除标准": "排出标准",
+    "入选标准": "入选标淮",
+    "基线": "基现",
+    "趋势": "趋式",
+    "记住": "(?<!登)记(?:注(?![册意])|往(?!来))",
+    "合并用药": "合并用要",
+}
+_MEANT = list(TYPOS)
+_TYPO = re.compile("|".join(f"({typed})" for typed in TYPOS.values()))
 
 _DIGIT = {c: str(i) for i, c in enumerate("零一二三四五六七八九")} | {
     "〇": "0",
@@ -58,7 +71,11 @@ def normalise(text: str) -> str:
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARACTERS]
     text = _DASHES.sub("-", text)
     text = _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
-    return _spoken_ids(_QC.sub("质控", _TYPO.sub(lambda m: TYPOS[m.group()], text)))
+    return _spoken_ids(_TYPO.sub(_meant, text))
+
+
+def _meant(typed: re.Match[str]) -> str:
+    return _MEANT[(typed.lastindex or 1) - 1]
 
 
 def _spoken_ids(text: str) -> str:

@@ -329,7 +329,11 @@ _PEOPLE = re.compile(r"人|例|病人|受试者|患者|位|名|签|筛|脱|退|�
 # A list of subjects is read from the data; a report is a text that is made.
 _LIST = r".{0,4}(?:名单|名册|花名册|清单|列表|编号)"
 _ROSTER = re.compile(rf"(?:受试者|患者|病人|病例){_LIST}")
-_ROSTER_OF = re.compile(rf"(?:入组|在组|筛选|筛败|脱落|退出|随机){_LIST}")
+_ROSTER_OF = re.compile(
+    rf"(?:入组|在组|筛选|筛败|脱落|退出|随机){_LIST}"
+    rf"|^(?:请|麻烦|帮我|帮忙|[给发]我|我?要|看看?|查看?|列出|导出|一下|一?份|全部|所有|全体|目前|现在|的)*"
+    rf"(?:受试者|患者|病人|病例){_LIST}$"
+)
 _PLANNED = re.compile(
     r"(?:计划|预期|预计|拟|原定|方案设计)(?:要|总)?(?:入组?|招募?|收|纳入|样本|总).{0,8}(?:多少|几|数|量)"
 )

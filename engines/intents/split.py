@@ -84,6 +84,9 @@ _OBJECT_OF = re.compile(
     r"[§¤¶#]|[a-z0-9]|受试者|患者|病人|病例|记录号|编号|全部|所有|全体|本中心", re.IGNORECASE
 )
 _OWNED = re.compile(r"的(?!话|确)")
+# An order goes on to its next subject, with what of all of them is meant ("质控 P006,P007 的AE").
+_ORDERED = re.compile(rf"(?:{_BARE_ORDER.pattern})[ 的]*§(?:[,、和跟与及 ]*§)*", re.IGNORECASE)
+_NEXT_OBJECT = re.compile(r"§(?:[,、和跟与及 ]*§)*(?: ?的?[^多少几什么哪怎吗呢没?]{1,8})?")
 # What somebody is charged with follows ("我负责 A中心的随访").
 _CHARGED = re.compile(r"[^,。;?!]{0,8}(?:负责|分管|主管)")
 _ORDER = re.compile(r"\S[先再直并]")
@@ -174,6 +177,8 @@ def _solid(marked: str, pieces: list[Fragment]) -> list[Fragment]:
 def _needs_object(before: str, piece: Fragment, text: str, mark: str) -> bool:
     """Tell whether a bare order gets its object, an owner what is owned, or a list its next subject."""
     if mark == "、" and before.endswith(RECORD) and text.startswith(RECORD):
+        return True
+    if mark == "," and _ORDERED.fullmatch(before) and _NEXT_OBJECT.fullmatch(text):
         return True
     if piece.boundary == SPACE and _OWNED.match(text):
         return True

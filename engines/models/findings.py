@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
+from typing import Self
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -17,6 +19,12 @@ class FindingQuerySet(RecordQuerySet["PendingAction"]):
     """Findings are seen by those who see their subject."""
 
     owner_path = "task_run__triggered_by"
+
+    def unclosed(self, at: datetime | None = None) -> Self:
+        """Those that wait for a person, now or at an earlier time: what a data change resolved does too."""
+        if at is None:
+            return self.filter(open_key__isnull=False)
+        return self.filter(created_at__lt=at).exclude(resolved_at__lt=at)
 
 
 class PendingAction(models.Model):

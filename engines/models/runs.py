@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.access import RecordQuerySet
 from projects.fields import EncryptedTextField
-from projects.models import Project
+from projects.models import Member, Project, Role
 from skills.models import Skill
 
 
@@ -220,3 +220,7 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.pk} {self.record_id or ''}".strip()
+
+    def asks(self, member: Member) -> bool:
+        """Whether the member's role decides: one that the node names, and always the administrator's."""
+        return member.role == Role.ADMIN or member.role in self.reviewers

@@ -67,4 +67,6 @@ def _ordered(
 
 
 def _is_number(logic: Any) -> bool:
-    return isinstance(logic, int | float) and not isinstance(logic, bool) and math.isfinite(logic)
+    if isinstance(logic, float):
+        return math.isfinite(logic)
+    return isinstance(logic, int) and not isinstance(logic, bool)

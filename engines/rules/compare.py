@@ -27,7 +27,6 @@ from engines.rules.values import (
 Verdict = bool | Unknown
 Span = tuple[Any, Any, bool, bool]
 """Lowest and highest, and whether each of them is left out."""
-_NUMERIC = (bool, Decimal, Range)
 
 
 def equal(record: Record, a: Value, b: Value) -> Verdict:

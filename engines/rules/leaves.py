@@ -68,12 +68,6 @@ def state_of(verdict: Verdict | None) -> int:
     return {"PASS": 1, "FAIL": 0}.get(outcome, ASK) if reason is None else ASK
 
 
-def reason_of(state: int) -> Reason | None:
-    """Why a state is undecided; None when it is decided."""
-    is_reason = _FIRST_REASON <= state < _FIRST_REASON + len(_REASONS)
-    return _REASONS[state - _FIRST_REASON] if is_reason else None
-
-
 @dataclass(frozen=True)
 class Single:
     """A leaf over the cells of a few columns; `truth` tells it from a complete value (`bounds`)."""

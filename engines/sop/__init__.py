@@ -1,6 +1,12 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
-from engines.sop.batches import NothingToDo, cancel_batch, start_batch, start_together
+from engines.sop.batches import (
+    NothingToDo,
+    cancel_batch,
+    may_cancel_batch,
+    start_batch,
+    start_together,
+)
 from engines.sop.drive import drive
 from engines.sop.dry import DryRun, DryStep, dry_run
 from engines.sop.errors import (
@@ -16,10 +22,11 @@ from engines.sop.errors import (
 )
 from engines.sop.firing import fire
 from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
-from engines.sop.runs import SopResult, cancel, rerun, result_of, start
+from engines.sop.runs import DECIDERS, SopResult, cancel, rerun, result_of, start
 from skills.services import pick_qc_skill as pick_skill
 
 __all__ = [
+    "DECIDERS",
     "WRONG_STATE",
     "Decision",
     "DryRun",
@@ -41,6 +48,7 @@ __all__ = [
     "drive",
     "dry_run",
     "fire",
+    "may_cancel_batch",
     "open_review",
     "pick_skill",
     "rerun",

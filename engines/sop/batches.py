@@ -25,9 +25,9 @@ from django.utils.translation import gettext as _
 from engines.models import Batch, TaskRun
 from engines.signals import batch_finished, review_requested, run_finished
 from engines.sop.errors import Inactive, NotSuspended, SopError
-from engines.sop.runs import cancel, start
+from engines.sop.runs import DECIDERS, cancel, id_in, start
 from projects import audit, wakes
-from projects.access import User, memberships
+from projects.access import User, has_role, memberships
 from projects.db import after_commit, atomic
 from projects.models import Project, Subject
 from skills.models import Skill
@@ -60,16 +60,29 @@ def start_batch(
 def start_together(
     *, project: Project, skill: Skill, record_ids: Iterable[str], actor: object
 ) -> list[TaskRun]:
-    """Order `skill` for subjects all at once: the workers take as many as they can.
+    """Order `skill` for subjects, as many as MAX_CAP all at once, more of them a few at a time.
 
-    For an order whose answer names its runs. Raises NothingToDo, Inactive.
+    For an order whose answer names its runs: those that have to wait are not stored yet. Raises NothingToDo,
+    Inactive.
     """
     wanted = [*dict.fromkeys(record_ids)]
+    cap = len(wanted) if 1 <= len(wanted) <= MAX_CAP else CAP
     with atomic():
-        batch = _order(project, skill, wanted, actor, cap=len(wanted))
-        runs = [_run(batch, record_id) for record_id in wanted]
-        Batch.objects.filter(pk=batch.pk).update(filled_at=now())
-    return runs
+        batch = start_batch(project=project, skill=skill, record_ids=wanted, actor=actor, cap=cap)
+        made = {run.record_id: run for run in batch.runs.select_related("skill")}
+    return [made.get(record_id) or _waiting(batch, record_id) for record_id in wanted]
+
+
+def _waiting(batch: Batch, record_id: str) -> TaskRun:
+    return TaskRun(
+        id=id_in(batch.pk, record_id),
+        project=batch.project,
+        skill=batch.skill,
+        batch=batch,
+        record_id=record_id,
+        triggered_by=batch.created_by,
+        status=Status.RUNNING,
+    )
 
 
 def _order(project: Project, skill: Skill, record_ids: list[str], actor: object, cap: int) -> Batch:
@@ -198,16 +211,23 @@ def visible_to(user: User) -> QuerySet[Batch]:
     if getattr(user, "is_superuser", False) and user.is_active:
         return Batch.objects.all()
     mine = memberships(user)
-    whole = mine.filter(site="").values("project_id")
-    subjects = Subject.objects.for_user(user).values_list("project_id", "record_id")
-    seen = {*subjects}
-    of_sites = Batch.objects.filter(project_id__in=mine.values("project_id"))
-    some = [
+    whole = [*mine.filter(site="").values_list("project_id", flat=True)]
+    by_site = [*mine.exclude(project_id__in=whole).values_list("project_id", flat=True)]
+    return Batch.objects.filter(Q(project_id__in=whole) | Q(pk__in=_of_sites(user, by_site)))
+
+
+def _of_sites(user: User, projects: list[UUID]) -> list[UUID]:
+    """Batches of these projects, of which the user sees some sites, with a subject that the user sees."""
+    if not projects:
+        return []
+    subjects = Subject.objects.for_user(user).filter(project_id__in=projects)
+    seen = {*subjects.values_list("project_id", "record_id")}
+    batches = Batch.objects.filter(project_id__in=projects)
+    return [
         pk
-        for pk, project_id, record_ids in of_sites.values_list("pk", "project_id", "record_ids")
+        for pk, project_id, record_ids in batches.values_list("pk", "project_id", "record_ids")
         if any((project_id, record_id) in seen for record_id in record_ids)
     ]
-    return Batch.objects.filter(Q(project_id__in=whole) | Q(pk__in=some))
 
 
 def visible(user: User, batch: Batch) -> list[str]:
@@ -219,6 +239,12 @@ def visible(user: User, batch: Batch) -> list[str]:
     subjects = Subject.objects.for_user(user).filter(project_id=batch.project_id)
     seen = {*subjects.values_list("record_id", flat=True)}
     return [record_id for record_id in batch.record_ids if record_id in seen]
+
+
+def may_cancel_batch(user: User, batch: Batch) -> bool:
+    """Whether a console user decides in the study and sees every subject of the batch."""
+    whole = len(visible(user, batch)) == len(batch.record_ids)
+    return whole and has_role(user, batch.project_id, *DECIDERS)
 
 
 def progress(batch: Batch, record_ids: Iterable[str] | None = None) -> dict[str, int]:

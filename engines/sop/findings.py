@@ -196,7 +196,7 @@ def _note(events: list[FindingEvent]) -> None:
 
 def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
     rows = PendingAction.objects.filter(project=project, skill_type=skill_type)
-    return rows.filter(open_key__isnull=False).order_by("created_at")
+    return rows.unclosed().order_by("created_at")
 
 
 _OF_SUBJECT = Prepared(

@@ -99,8 +99,9 @@ def recipients(node: Node, run: TaskRun) -> list[Member]:
 
 def deliver_at(member: Member, *, urgent: bool = False) -> datetime:
     """The reader's next good time; at once for what is urgent."""
-    best = None if urgent else best_time(member)
-    return delivery_time(now(), Rest.of(member.project), best, urgent=urgent)
+    if urgent:
+        return now()
+    return delivery_time(now(), Rest.of(member.project), best_time(member))
 
 
 def waits_for_readers(run: TaskRun) -> bool:
@@ -122,7 +123,7 @@ def renewed(run_id: UUID | str, node_key: str, userid: str) -> str:
     if member is None:
         return ""
     material = _material(node, run)
-    if material.reading.error:
+    if material.reading.records is None:
         raise Unreadable
     return briefing.compose(material, member)
 

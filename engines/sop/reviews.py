@@ -33,7 +33,7 @@ from engines.sop.waking import wake
 from projects import audit
 from projects.access import memberships, sees
 from projects.db import atomic
-from projects.models import Member, Role
+from projects.models import Member
 from projects.prepared import Prepared
 from projects.statements import And, change
 from projects.subjects import with_site
@@ -98,9 +98,8 @@ def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
     """
     record, owner = review.record_id, review.task_run.triggered_by
     for member in _memberships(actor, record):
-        named = member.role in review.reviewers or member.role == Role.ADMIN
         site: str | None = member.subject_site  # type: ignore[attr-defined]
-        ours = named and member.project_id == review.project_id
+        ours = review.asks(member) and member.project_id == review.project_id
         if ours and sees(member, record_id=record, site=site, owner=owner):
             return member
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from copy import copy
 from typing import Any, TypedDict
+from uuid import UUID, uuid4, uuid5
 
 from django.db import IntegrityError
 from django.utils.timezone import now
@@ -19,7 +20,7 @@ from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
 from engines.sop.waking import wake as wake_run
 from projects import audit
-from projects.db import atomic
+from projects.db import atomic, write_now
 from projects.models import Project
 from projects.records import RecordData
 from skills.models import Skill
@@ -27,6 +28,8 @@ from skills.models import Skill
 log = logging.getLogger(__name__)
 Status = TaskRun.Status
 OPEN = (Status.RUNNING, Status.SUSPENDED)
+DECIDERS = ("PI", "CRC", "ADMIN")
+"""Roles that order, repeat and cancel runs, and close findings."""
 
 
 def start(
@@ -43,12 +46,14 @@ def start(
 ) -> TaskRun:
     """Create a run with the skill as it is now; a worker goes on with it.
 
-    `cause` makes it unique per skill: the second caller gets the run of the first. `data` saves a reading
-    that was just made, and lets the run's first local nodes share the transaction that creates it.
+    `cause` makes it unique per skill: the second caller gets the run of the first, inside a transaction as
+    well. `data` saves a reading that was just made, and lets the run's first local nodes share the
+    transaction that creates it.
     `rerun_of` and `batch` say where the run comes from. `wake=False` is for callers that drive the run
     themselves.
     """
     run = TaskRun(
+        id=id_in(batch.pk, record_id) if batch else uuid4(),
         status=Status.RUNNING,
         project=project,
         skill=skill,
@@ -67,12 +72,21 @@ def start(
     chain = _ahead(run) if data is not None and wake else Chain(run)
     try:
         with atomic():
-            return _create(chain, wake)
+            run = _create(chain, wake)
+            if cause:
+                # One that is taken has to show here, not at the end of a transaction around this one.
+                write_now()
+            return run
     except IntegrityError:
         existing = TaskRun.objects.filter(skill=skill, cause=cause).first() if cause else None
         if existing is None:
             raise
         return existing
+
+
+def id_in(batch_id: UUID, record_id: str | None) -> UUID:
+    """The id of a batch's run for a subject, whether it has been started or not."""
+    return uuid5(batch_id, record_id or "")
 
 
 def _ahead(run: TaskRun) -> Chain:
@@ -152,8 +166,9 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
             raise NotSuspended(_("The run has already ended."))
         run.refresh_from_db()
         for review in run.reviews.filter(status=Review.Status.OPEN):
-            review.status = Review.Status.WITHDRAWN
-            Review.objects.filter(pk=review.pk).update(status=review.status)
+            Review.objects.filter(pk=review.pk).update(status=Review.Status.WITHDRAWN)
+            # Perhaps it was asked anew since it was read: the newest card is the one to close.
+            review.refresh_from_db(fields=["status", "version"])
             review_decided.send(sender=TaskRun, run=run, review=review)
         audit.record(
             "run.cancel",

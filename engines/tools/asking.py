@@ -42,7 +42,7 @@ _PERSON = re.compile(
 )
 _WHOLE = re.compile(
     r"情况|状况|怎么样|怎样|如何|资料|信息|数据|概况|进展|近况|总体|整体|现状|详情|档案|病历|记录|基本|全部|所有|"
-    r"表现|进度|状态|访视|问题|质疑|风险|安全|总结|病史|治疗|疗效|意见|建议|原因|方案"
+    r"表现|进度|状态|访视|超窗|逾期|问题|质疑|风险|安全|总结|病史|治疗|疗效|意见|建议|原因|方案"
 )
 _TAIL = re.compile(
     r"(?:请|谢谢|分别|各|都|目前|现在|最近|的)?(?:是|为|有|做了)?"
@@ -91,9 +91,12 @@ def unknown(names: FieldNames, question: str) -> list[str]:
 def _unknown_of(names: FieldNames, phrase: str) -> Iterator[str]:
     for said in _SPLIT.split(phrase):
         item = _TAIL.sub("", said).strip()
-        if not 1 < len(item) <= (_LONGEST if not item.isascii() else 3 * _LONGEST):
-            continue
-        if _WHOLE.search(item) or _VERB.search(item) or withheld(names, said):
-            continue
-        if not names.spoken(said):
+        if is_unknown(names, item) and not (names.spoken(said) or withheld(names, said)):
             yield item
+
+
+def is_unknown(names: FieldNames, item: str) -> bool:
+    """Whether this can only be the name of a field, and is none of this study."""
+    longest = _LONGEST if not item.isascii() else 3 * _LONGEST
+    telling = 1 < len(item) <= longest and not (_WHOLE.search(item) or _VERB.search(item))
+    return telling and not names.spoken(item)

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from engines.tools import notes
 from engines.tools.context import ToolContext
 from engines.tools.fields import FieldNames, Resolved, field_names, telling_words
-from engines.tools.reading import MOST_TEXT as MOST_TEXT
 from engines.tools.reading import Pair, Reading, named_by, where
 from engines.tools.repeating import counted, groups_of
 from engines.tools.results import MORE, Fact, Group, Status, ToolResult

@@ -80,7 +80,8 @@ def count(project: Project, member: Member | None, metadata: StudyMetadata) -> t
     wanted = [project.enrolment_field, status, *forms.values()]
     fields = [name for name in wanted if name in metadata.fields]
     records = read_records(project=project, member=member, fields=fields)
-    enrolled = {r.record_id: day for r in records if (day := r.day(project.enrolment_field))}
+    field = project.enrolment_field
+    enrolled = {r.record_id: day for r in records if (day := r.day(field, project.timezone))}
     by_status: dict[str, list[str]] = {}
     for record in records:
         by_status.setdefault(_status(metadata, record, status), []).append(record.record_id)
@@ -145,7 +146,8 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
     whole, told = _main(context, counts)
     facts += whole
     data |= told
-    for label, ids in counts.by_status.items():
+    by_status = _by_status(context, counts)
+    for label, ids in by_status.items():
         called = _("Status %(label)s") % {"label": label}
         facts.append(
             Fact("", f"status:{label}", (called, f"状态{label}", *_stems(label)), str(len(ids)))
@@ -155,7 +157,7 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
         names = (form, *(("AE", "不良事件") if "不良" in form else ()))
         facts.append(Fact("", f"form:{form}", names, str(number)))
     if ROSTER.search(context.question):
-        data[STATUS_LISTS] = {label: listed(ids) for label, ids in counts.by_status.items()}
+        data[STATUS_LISTS] = {label: listed(ids) for label, ids in by_status.items()}
     data["表单记录数"] = counts.forms
     if not counts.scope and len(counts.by_site) > 1:
         data["各中心"] = {
@@ -176,6 +178,14 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
         sources=({"kind": "redcap", "what": "stats", "read_at": data["读取时间"]},),
         record_ids=tuple(counts.total),
     )
+
+
+def _by_status(context: ToolContext, counts: Counts) -> dict[str, list[str]]:
+    """Who has which status; one that the question names is told although nobody has it."""
+    labels = context.metadata.choices(status_field(context.metadata)).values()
+    said = context.question.replace("完成率", "")
+    named = {label for label in labels if any(stem in said for stem in _stems(label))}
+    return {**{label: [] for label in labels if label in named}, **counts.by_status}
 
 
 def _of_periods(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, Any]]:
@@ -230,7 +240,7 @@ def _stems(label: str) -> tuple[str, ...]:
 
 
 def _open_findings(context: ToolContext) -> int:
-    rows = PendingAction.objects.filter(project=context.project, state=PendingAction.State.OPEN)
+    rows = PendingAction.objects.filter(project=context.project).unclosed()
     if context.member is not None:
         rows = rows.for_member(context.member)
     return rows.count()

@@ -62,13 +62,13 @@ def _fields(context: ToolContext, plan: VisitPlanSpec) -> list[str]:
 def _describe(
     context: ToolContext, record: RecordData, states: Sequence[VisitState], plan: VisitPlanSpec
 ) -> ToolResult:
-    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
+    convention, fact = _convention(plan)
     coming, told = _coming(context, record.record_id, states)
     name = _("next visit")
     facts = (
         *coming,
         *(f for state in states for f in _facts(record.record_id, state)),
-        _convention(plan),
+        fact,
     )
     read_at = context.clock(record.read_at)
     return ToolResult(
@@ -86,7 +86,7 @@ def _describe(
         blocks=(told,) if told else (),
         lines=(
             *([f"{record.record_id} {name}:{told}"] if told else []),
-            *(_brief(context, record.record_id, state, len(states)) for state in states),
+            *(_brief(record.record_id, state, len(states)) for state in states),
         ),
         unsaid=(convention,),
         sources=({"kind": "redcap", "record_id": record.record_id, "read_at": read_at},),
@@ -121,9 +121,11 @@ def _coming(
     return facts, ", ".join(parts)
 
 
-def _convention(plan: VisitPlanSpec) -> Fact:
-    """Which day the anchor is (redcap_dify.md 5.1): shown in every answer about windows."""
-    return Fact("", "convention", ("Day", "anchor day", "锚点约定"), str(plan.anchor_is_day))
+def _convention(plan: VisitPlanSpec) -> tuple[str, Fact]:
+    """Which day the anchor is (redcap_dify.md 5.1), in words and as a fact: every answer tells it."""
+    day = plan.anchor_is_day
+    fact = Fact("", "convention", ("Day", "anchor day", "锚点约定"), str(day))
+    return _("the anchor day is Day %(day)d") % {"day": day}, fact
 
 
 def _row(context: ToolContext, state: VisitState) -> dict[str, Any]:
@@ -185,14 +187,14 @@ def describe_state(state: VisitState) -> str:
     return f"{words[state.state]} ({state.reason})" if state.reason else words[state.state]
 
 
-def _brief(context: ToolContext, record_id: str, state: VisitState, number: int) -> str:
+def _brief(record_id: str, state: VisitState, number: int) -> str:
     """Among many, a visit that was done in time is told without its window."""
     if number > FEW and state.state is State.IN_WINDOW:
         return f"{record_id} {state.visit} {describe_state(state)} {state.actual}"
-    return line(context, record_id, state)
+    return line(record_id, state)
 
 
-def line(context: ToolContext, record_id: str, state: VisitState) -> str:
+def line(record_id: str, state: VisitState) -> str:
     """One visit in one line: `P001 V2 窗口 2026-03-21 ~ 2026-04-04,已在窗口内完成(2026-03-28)`."""
     parts = [f"{record_id} {state.visit}"]
     if state.open:
@@ -208,7 +210,7 @@ def plan_result(context: ToolContext, wanted: Collection[str] = ()) -> ToolResul
     """
     plan = plan_of(context.project)
     visits = [v for v in plan.visits if not wanted or v.visit.upper() in wanted]
-    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
+    convention, fact = _convention(plan)
     lines = tuple(
         _(
             "%(visit)s: Day %(day)d, from %(minus)d days before to %(plus)d days after, counted from %(anchor)s"
@@ -232,7 +234,7 @@ def plan_result(context: ToolContext, wanted: Collection[str] = ()) -> ToolResul
         NAME,
         status,
         data,
-        facts=(*facts, _convention(plan)),
+        facts=(*facts, fact),
         blocks=(*lines, convention),
         lines=lines,
         unsaid=(convention,),
@@ -274,8 +276,8 @@ def _overview(
     rows: Sequence[tuple[RecordData, VisitState]],
     plan: VisitPlanSpec,
 ) -> ToolResult:
-    convention = _("the anchor day is Day %(day)d") % {"day": plan.anchor_is_day}
-    lines = tuple(line(context, record.record_id, state) for record, state in rows[:LISTED])
+    convention, fact = _convention(plan)
+    lines = tuple(line(record.record_id, state) for record, state in rows[:LISTED])
     summary = _("%(overdue)d visits overdue, %(due)d due, %(soon)d open within %(days)d days") % {
         "overdue": sum(state.state is State.OVERDUE for _r, state in rows),
         "due": sum(state.state is State.DUE for _r, state in rows),
@@ -296,7 +298,7 @@ def _overview(
         },
         facts=(
             *(f for record, state in rows for f in _facts(record.record_id, state)),
-            _convention(plan),
+            fact,
         ),
         blocks=(summary, context.today.isoformat(), *lines),
         lines=(*_compact(rows), summary),

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.utils.timezone import now
 from pydantic import TypeAdapter
 
-from memory.agent import book, extraction, feedback, saving, tools
+from memory import feedback
+from memory.agent import book, extraction, saving, tools
 from memory.agent.completeness import completeness
 from memory.agent.extraction import Brief, Heard
 from memory.agent.narrative import ENOUGH, narrate, profile
@@ -43,7 +44,7 @@ def invoke(member: Member, given: object) -> Output:
 def load_context(member: Member, query: str) -> LoadOutput:
     """What is known about the member; one turn, one tool call, no model."""
     rows = tools.get_user_context(member, query)
-    summary = _narrative(member) if len(rows) >= ENOUGH else None
+    summary = narrate(current(), rows, ()) if len(rows) >= ENOUGH else None
     return LoadOutput(
         memories=[tools.as_memory(row) for row in rows],
         user_profile_summary=summary,
@@ -58,6 +59,7 @@ def save_info(member: Member, given: SaveInput, *, at: datetime) -> SaveOutput:
     """
     heard = hear(member, given)
     with atomic():
+        book.claim(member.project_id, member.identity)
         return keep(member, given, heard, at=at)
 
 
@@ -68,7 +70,7 @@ def hear(member: Member, given: SaveInput) -> Heard:
 
 
 def keep(member: Member, given: SaveInput, heard: Heard, *, at: datetime) -> SaveOutput:
-    """Store what holds of it; inside the caller's transaction."""
+    """Store what holds of it; inside the caller's transaction and `book.claim`."""
     heard.save()
     schema = current()
     return saving.save(
@@ -87,12 +89,7 @@ def summarize(member: Member) -> SummarizeOutput:
     known = book.known(member)
     done = completeness(schema, known)
     return SummarizeOutput(
-        user_profile=profile(schema, rows, feedback.counts(member)),
+        user_profile=profile(schema, rows, feedback.of(member)),
         completeness=done,
         narrative_summary=narrate(schema, rows, done.missing_fields),
     )
-
-
-def _narrative(member: Member) -> str:
-    schema = current()
-    return narrate(schema, tools.get_user_context(member, ""), ())

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -13,9 +14,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from memory.agent import forgotten, schemas
+from memory.agent import book, forgotten, schemas
 from memory.agent.book import STATEMENT
 from memory.agent.forgotten import Pick
+from memory.agent.readable import readable
 from memory.models import MemoryQuestion, UserMemory, UserProfile
 from projects.access import User, member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin
@@ -24,15 +26,13 @@ from projects.models import Role
 
 _LIST = "admin:memory_usermemory_changelist"
 _PAGE = "admin:memory_usermemory_change"
-_OLDER = 20
 
 
 def may_forget(user: User, row: UserMemory) -> bool:
-    """The person themselves, or an administrator of all sites."""
+    """The person themselves, a superuser, or an administrator of all sites."""
     member = member_in(user, row.project_id)
-    if member is None:
-        return bool(getattr(user, "is_superuser", False))
-    return _is_own(user, row) or (member.role == Role.ADMIN and not member.site)
+    of_all = member is not None and member.role == Role.ADMIN and not member.site
+    return user.is_active and (of_all or _is_own(user, row) or getattr(user, "is_superuser", False))
 
 
 def _is_own(user: User, row: UserMemory) -> bool:
@@ -40,23 +40,10 @@ def _is_own(user: User, row: UserMemory) -> bool:
     return member is not None and member.identity == row.user_id
 
 
-def older(row: UserMemory) -> list[UserMemory]:
-    """The values that this one superseded, the newest first."""
-    found: list[UserMemory] = []
-    level = [row.pk]
-    while level and len(found) < _OLDER:
-        rows = list(UserMemory.objects.filter(superseded_by__in=level).order_by("-created_at"))
-        found += rows
-        level = [one.pk for one in rows]
-    return found[:_OLDER]
-
-
 @require_POST
 def forget_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Forget a memory with its older values; somebody else's needs a reason."""
-    row = get_object_or_404(
-        UserMemory.objects.for_user(request.user).select_related("project"), pk=pk
-    )
+    row = get_object_or_404(_of(request).select_related("project"), pk=pk)
     if not may_forget(request.user, row):
         raise Http404
     reason = request.POST.get("reason", "").strip()
@@ -64,10 +51,11 @@ def forget_view(request: HttpRequest, pk: UUID) -> HttpResponse:
         messages.error(request, gettext("Give the reason: it is another person's memory."))
         return redirect(_PAGE, pk)
     with atomic():
+        book.claim(row.project_id, row.user_id)
         forgotten.erase(
             project=row.project,
             user_id=row.user_id,
-            picks=[Pick(row), *(Pick(one) for one in older(row))],
+            picks=[Pick(row)],
             actor=request.user,
             reason=reason,
         )
@@ -75,8 +63,20 @@ def forget_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect(_LIST)
 
 
+def _of(request: HttpRequest) -> QuerySet[UserMemory]:
+    return readable(UserMemory.objects.for_user(request.user), request.user)
+
+
+class OwnAdmin(ScopedAdmin):
+    """Rows of a person, without those that name a record of another site."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """What the user may read."""
+        return readable(super().get_queryset(request), request.user)
+
+
 @admin.register(UserMemory)
-class UserMemoryAdmin(ScopedAdmin):
+class UserMemoryAdmin(OwnAdmin):
     list_display = ("user_id", "memory_type", "show_field", "content", "importance", "created_at")
     list_filter = (BY_PROJECT, "memory_type", "category")
     search_fields = ("user_id", "field", "content")
@@ -115,8 +115,8 @@ class UserMemoryAdmin(ScopedAdmin):
         if row:
             extra = {
                 "memory": row,
-                "older": older(row),
-                "newer": row.superseded_by,
+                "older": _of(request).filter(pk__in=[one.pk for one in book.older([row])]),
+                "newer": _of(request).filter(pk=row.superseded_by_id).first(),
                 "may_forget": may_forget(request.user, row),
                 "reason_needed": not _is_own(request.user, row),
             }
@@ -127,7 +127,7 @@ class UserMemoryAdmin(ScopedAdmin):
 
 
 @admin.register(UserProfile)
-class UserProfileAdmin(ScopedAdmin):
+class UserProfileAdmin(OwnAdmin):
     list_display = ("user_id", "show_score", "last_at", "summarized_at", "show_project")
     list_filter = (BY_PROJECT,)
     search_fields = ("user_id",)
@@ -146,7 +146,7 @@ class UserProfileAdmin(ScopedAdmin):
 
 
 @admin.register(MemoryQuestion)
-class MemoryQuestionAdmin(ScopedAdmin):
+class MemoryQuestionAdmin(OwnAdmin):
     list_display = ("created_at", "user_id", "field", "asked_at", "show_project")
     list_filter = (BY_PROJECT,)
     fields = (("project", "user_id"), "field", "options", ("created_at", "asked_at"))

@@ -16,10 +16,11 @@ logger = logging.getLogger(__name__)
 
 
 def after_reply(member: Member, text: str, *, at: datetime) -> None:
-    """Note that the member spoke, and keep the message for `save_info` where it says something new."""
+    """Note that the member spoke and on which memories; keep what says something new for `save_info`."""
     try:
         with atomic():
             sessions.spoken(member, at)
+        sessions.begun(member, text, at)
     except DatabaseError as error:
         logger.warning("Session not noted: %s", type(error).__name__)
     turns.note(member, text, at=at, wake=tasks.save_info.delay)

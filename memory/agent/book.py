@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,10 +11,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
-from memory.agent import numbers
+from memory import numbers
 from memory.agent.grounding import Grounded
 from memory.agent.schemas import IMPORTANCE, Row, Schema, Slot
-from memory.models import UserMemory
+from memory.models import UserMemory, UserProfile
 from projects.crypto import digest
 from projects.models import Member
 from projects.prepared import Prepared
@@ -81,63 +80,69 @@ def detail_of(one: Grounded) -> Detail:
     }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A row to be written: its key, the row it goes on from, and all its fields."""
+def claim(project_id: UUID, user_id: str) -> None:
+    """Writing about a user is for one transaction at a time: others wait here until the caller's ends.
 
-    key: str
-    before: UserMemory | None
-    held: Mapping[str, Detail]
-
-
-def plan(member: Member, row: Row, fresh: Mapping[str, Detail], *, many: bool, alone: bool) -> Plan:
-    """What a row becomes with new fields; the other fields of its older version go on.
-
-    `many`: values of this field stand side by side; `alone`: apart from what holds (a proposal).
+    What is kept is compared with what comes, and what is forgotten must not be written meanwhile.
     """
-    key = _key(member, row, next(iter(fresh.values()))["plain"] if many else "", alone)
+    mine = UserProfile.objects.filter(project_id=project_id, user_id=user_id)
+    if not mine.update(user_id=user_id):
+        UserProfile.objects.get_or_create(
+            project_id=project_id, user_id=user_id, defaults={"last_at": now()}
+        )
+        mine.update(user_id=user_id)
+
+
+def older(rows: Collection[UserMemory]) -> list[UserMemory]:
+    """What these rows superseded, what that had superseded, and so on."""
+    found: dict[UUID, UserMemory] = {}
+    level = [row.pk for row in rows]
+    while level:
+        before = UserMemory.objects.filter(superseded_by__in=level).exclude(pk__in=found)
+        level = [row.pk for row in before]
+        found |= {row.pk: row for row in before}
+    return list(found.values())
+
+
+def write(
+    member: Member,
+    schema: Schema,
+    row: Row,
+    fresh: Mapping[str, Detail],
+    *,
+    at: datetime,
+    proposed: bool,
+) -> UserMemory:
+    """Keep new fields of one memory; its older version is superseded, not erased, its other fields go on.
+
+    `proposed`: apart from what holds, until people decide. Inside the caller's `claim`.
+    """
+    slot = schema.slot(row.fields[0])
+    value = next(iter(fresh.values()))["plain"] if slot and slot.many else ""
+    key = _key(member, row, value, proposed)
     before = rows(member).filter(active_key=key).first()
     held = {**(before.details if before else {}), **fresh}
-    return Plan(key, before, {name: held[name] for name in row.fields if name in held})
-
-
-def arguments(schema: Schema, row: Row, made: Plan, *, proposed: bool) -> dict[str, Any]:
-    """The documented input of `save_user_memory` for a planned row."""
-    first = schema.slot(row.fields[0])
-    given = {
-        "memoryType": _type(first, made.held),
-        "content": content(schema, row, made.held),
-        "category": _category(schema, made.held),
-    }
-    return given | ({"proposed": True} if proposed else {})
-
-
-def write(member: Member, given: Mapping[str, Any], made: Plan, *, at: datetime) -> UserMemory:
-    """Store a planned row; the one it goes on from is superseded, not erased."""
-    if made.before:
-        UserMemory.objects.filter(pk=made.before.pk).update(active_key=None)
-    kind = UserMemory.Kind(given["memoryType"])
-    quotes = dict.fromkeys(detail["quote"] for detail in made.held.values() if detail["quote"])
-    kept, created = UserMemory.objects.get_or_create(
-        active_key=made.key,
-        defaults={
-            "project_id": member.project_id,
-            "user_id": member.identity,
-            "memory_type": kind,
-            "importance": IMPORTANCE[kind],
-            "field": "+".join(made.held),
-            "value": _value(made.held),
-            "details": dict(made.held),
-            "content": given["content"],
-            "category": PROPOSAL if given.get("proposed") else given.get("category") or "",
-            "evidence": "\n".join(quotes),
-        },
+    held = {name: held[name] for name in row.fields if name in held}
+    kind = UserMemory.Kind(_type(slot, held))
+    if before:
+        UserMemory.objects.filter(pk=before.pk).update(active_key=None)
+    kept = UserMemory.objects.create(
+        active_key=key,
+        project_id=member.project_id,
+        user_id=member.identity,
+        memory_type=kind,
+        importance=IMPORTANCE[kind],
+        field="+".join(held),
+        value=_value(held),
+        details=held,
+        content=content(row, held),
+        category=PROPOSAL if proposed else _category(schema, held),
+        evidence="\n".join(dict.fromkeys(one["quote"] for one in held.values() if one["quote"])),
     )
-    if created:
-        UserMemory.objects.filter(pk=kept.pk).update(created_at=at)
-        kept.created_at = at
-    if made.before and made.before.pk != kept.pk:
-        UserMemory.objects.filter(pk=made.before.pk).update(superseded_by=kept)
+    kept.created_at = max(at, before.created_at) if before else at
+    kept.save(update_fields=["created_at"])
+    if before:
+        UserMemory.objects.filter(pk=before.pk).update(superseded_by=kept)
     return kept
 
 
@@ -162,7 +167,7 @@ def _category(schema: Schema, held: Mapping[str, Detail]) -> str:
     return next((name for name in named if name in schema.categories), "")
 
 
-def content(schema: Schema, row: Row, held: Mapping[str, Detail]) -> str:
+def content(row: Row, held: Mapping[str, Detail]) -> str:
     """The memory as one short sentence; a single field without a wording of its own is its value."""
     ordered = [name for name in row.order or row.fields if name in held]
     return "".join(_part(row, name, held[name]) for name in ordered) + row.suffix

@@ -28,10 +28,13 @@ _SURNAMES = (
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余潘杜戴夏钟汪"
     "田姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚"
 )
+_GIVEN = "[明红丽华芳伟强军娜敏静勇婷雪梅玲燕珍英兰霞萍琳慧娟鹏辉杰刚]"
 # 王主任, 小李, 老周, and 你 where it is not told what to do: whoever is named first is spoken of.
 _NAMED = (
-    rf"[{_SURNAMES}](?![级年])[\u4e00-\u9fff]?(?:主任|医生|医师|大夫|教授|护士长?|老师|院长|所长|经理|博士|总(?![结是的共数体会]))"
-    r"|[小老阿][\u4e00-\u9fff](?=是|在|说|喜|希|负|管|要|也|最|的)|\[[^\]]*姓名[^\]]*\]"
+    rf"[{_SURNAMES}](?![级年案法面向])[\u4e00-\u9fff]?"
+    r"(?:主任|医生|医师|大夫|教授|护士长?|老师|院长|所长|经理|博士|总(?![结是的共数体会则计量和院部分]))"
+    # 小组, 小学 and 老家 are nobody: who is called so has a surname, or one of the usual given names.
+    rf"|(?:[小老阿][{_SURNAMES}]|[小阿]{_GIVEN})(?=是|在|说|喜|希|负|管|要|也|最|的)|\[[^\]]*姓名[^\]]*\]"
     r"|[您你]们?(?=是|今年|负责|属于|毕业|工作|有|在(?!.*[里中时前后上]))"
 )
 # What somebody else made of the speaker: the assistant's guess is no source.

@@ -13,8 +13,8 @@ from memory.agent.grounding import Grounded, accept, readings
 from memory.agent.schemas import Schema, Slot, pattern
 from projects.models import Member
 
-# Seed 004, 7: turns of the inner loop.
-TURNS = {"load_context": 1, "save_info": 2, "summarize": 2}
+# Seed 004, 7: turns of the inner loop of save_info; the other actions need no model.
+TURNS = 2
 MAX_TOKENS = 1000
 TEMPERATURE = 0.0
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Set
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.utils.timezone import now
 
@@ -12,61 +13,91 @@ from memory import hot_text, wording
 from memory.agent import book
 from memory.agent.forgotten import Pick, spelled
 from memory.agent.grounding import plain
-from memory.agent.schemas import Schema, current
+from memory.agent.schemas import Schema, Slot, current, pattern
 from memory.hot_text import Kind, Line
-from memory.models import UserMemory
+from memory.models import MemoryQuestion, UserMemory
 from projects.models import Member
 
 _FILLERS = re.compile(
-    r"^(?:关于|有关|你?(?:记得|记住|记下|记|存)的|我(?:之前|以前|上次)?(?:说过?|告诉你|讲|提)(?:的|过的)?|那个|这个|那条|这条|我的?|本人的?|about|my|that|the|\s)+"
-    r"|(?:的)?(?:信息|记忆|资料|情况|这件事|这事|那件事|的事情?|事情?|记录|\s)+$|\s(?:about|of) me$",
+    r"^(?:关于|有关|你?(?:记得|记住|记下|记|存)的|我?(?:之前|以前|上次)?(?:说过?|告诉你|讲过?|提[到过]?)的|我(?:之前|以前|上次)?(?:说过?|告诉你|讲|提)"
+    r"|[那这](?:个|条|句|段|些|件)|我的?|本人的?|about|my|that|the|\s)+"
+    r"|(?:的)?(?:信息|记忆|资料|情况|内容|消息|[那这]件事|这事|的事情?|事情?|记录|\s)+$|(?:^|的|句|段|些)话$"
+    r"|(?:^|\s)(?:(?:about|of)\s)?me$",
     re.IGNORECASE,
 )
 _MINE = re.compile(r"我|本人|\b(?:my|me)\b", re.IGNORECASE)
-_EVERYTHING = re.compile(
-    r"^(?:一切|所有|全部|(?:全部|所有)内容|每一条|everything|all)$", re.IGNORECASE
-)
-_ALL = re.compile(r"一切|所有|全部|everything|\ball\b", re.IGNORECASE)
+_ALL = re.compile(r"一切|所有|全部|每一条|everything|\ball\b", re.IGNORECASE)
 _RECENT = re.compile(r"刚才|刚刚|上一句|上句|just (?:now|said)", re.IGNORECASE)
+_THAT = re.compile(r"[那这]|\b(?:that|this)\b", re.IGNORECASE)
 _JUST = timedelta(minutes=30)
 _LEAST = 2
 
 
-def matching(member: Member, what: str) -> list[Pick]:
-    """The rows, older values too, that the user's words name; none for words that name nothing."""
-    rows = list(book.rows(member))
+@dataclass(frozen=True)
+class Wish:
+    """What a user wants forgotten: `words` as they name it, and the fields that are called so.
+
+    Without words it is what was said since `since`, or `everything`, or nothing at all.
+    """
+
+    words: str
+    fields: frozenset[str] = frozenset()
+    since: datetime | None = None
+    everything: bool = False
+
+
+def read(what: str) -> Wish:
+    """What the user's words mean; "just now" and "all" count where they name nothing besides."""
+    words = _bare(_ALL.sub("", _RECENT.sub("", what)))
+    if words:
+        named = (slot for slot in current().fields if words in _names(slot))
+        return Wish(words, frozenset(slot.name for slot in named))
     if _RECENT.search(what):
-        return [Pick(row) for row in rows if row.created_at >= now() - _JUST]
-    wanted = _bare(what)
-    if _EVERYTHING.match(wanted) or (not wanted and _MINE.search(what)):
-        return [Pick(row) for row in rows]
+        return Wish("", since=now() - _JUST)
+    mine = _MINE.search(what) and not _THAT.search(what)
+    return Wish("", everything=bool(_ALL.search(what) or mine))
+
+
+def matching(member: Member, wish: Wish) -> list[Pick]:
+    """The rows, older values too, that the user means; none for words that name nothing."""
+    rows = list(book.rows(member))
+    if wish.since or wish.everything:
+        return [Pick(row) for row in rows if not wish.since or row.created_at >= wish.since]
     schema = current()
-    named = [slot.name for slot in schema.fields if wanted in (slot.name, slot.label, *slot.words)]
-    if named:
-        return list(_by_field(rows, set(named)))
-    if _ALL.search(wanted):
-        wanted = _ALL.sub("", wanted)
-    return [pick for row in rows if (pick := _by_words(schema, row, wanted))]
+    if wish.fields:
+        return _by_field(schema, rows, wish.fields)
+    return [pick for row in rows if (pick := _by_words(schema, row, wish.words))]
 
 
-def lines(member: Member, what: str, content: str) -> list[str]:
-    """The lines of the user's own profile in a hot memory that the user's words name."""
+def asked(member: Member, wish: Wish) -> set[str]:
+    """The fields that the user means, those of open questions among them."""
+    open_ones = MemoryQuestion.objects.filter(project=member.project, user_id=member.identity)
+    if wish.since:
+        open_ones = open_ones.filter(created_at__gte=wish.since)
+    meant = {
+        row.field
+        for row in open_ones
+        if wish.since
+        or wish.everything
+        or any(_says(option["quote"], wish.words) for option in row.options)
+    }
+    return {*meant, *wish.fields}
+
+
+def lines(member: Member, wish: Wish, content: str) -> list[str]:
+    """The lines of the user's own profile in a hot memory that the user means; when they came, nobody knows."""
     own = [
         line.text for line in hot_text.lines(content) if line.is_content and _is_own(line, member)
     ]
-    wanted = _bare(what)
-    if _RECENT.search(what):
-        return []
-    if _EVERYTHING.match(wanted) or (not wanted and _MINE.search(what)):
+    if wish.everything:
         return own
-    wanted = _ALL.sub("", wanted).strip(" 的")
-    names = {wanted} | {
-        name
-        for slot in current().fields
-        if wanted in (slot.name, slot.label, *slot.words)
-        for name in (slot.name, slot.label, *slot.words)
-    }
-    return [text for text in own if _key(text) in names or _says(text, wanted)]
+    slots = [slot for slot in current().fields if slot.name in wish.fields]
+    names = {wish.words, *(name for slot in slots for name in _names(slot))}
+    return [text for text in own if _key(text) in names or _says(text, wish.words)]
+
+
+def _names(slot: Slot) -> tuple[str, ...]:
+    return slot.name, slot.label, *slot.words
 
 
 def _is_own(line: Line, member: Member) -> bool:
@@ -94,22 +125,28 @@ def _bare(what: str) -> str:
     return left
 
 
-def _by_field(rows: list[UserMemory], named: set[str]) -> Iterator[Pick]:
-    for row in rows:
-        fields = named & set(book.details(row))
-        if fields:
-            whole = fields == set(book.details(row))
-            yield Pick(row, frozenset() if whole else frozenset(fields))
+def _by_field(schema: Schema, rows: list[UserMemory], named: Set[str]) -> list[Pick]:
+    """The rows that hold such a field, and statements, which hold none, that speak of it or say its value."""
+    picks = [_pick(row, fields) for row in rows if (fields := named & book.details(row).keys())]
+    cues = [pattern(slot.cue) for slot in schema.fields if slot.name in named and slot.cue]
+    values = [(pick.row, name) for pick in picks for name in named & pick.row.details.keys()]
+    told = [row for row in rows if row.field == book.STATEMENT and row.category != book.PROPOSAL]
+    return picks + [
+        Pick(row)
+        for row in told
+        if any(cue.search(row.content) for cue in cues)
+        or any(spelled(schema, of, name, row.content) for of, name in values)
+    ]
 
 
 def _by_words(schema: Schema, row: UserMemory, wanted: str) -> Pick | None:
-    said = plain(wanted)
-    if len(said) < _LEAST:
+    if len(plain(wanted)) < _LEAST:
         return None
-    fields = frozenset(name for name in row.details if spelled(schema, row, name, wanted))
-    if fields:
-        return Pick(row, frozenset() if fields == set(row.details) else fields)
+    if fields := {name for name in row.details if spelled(schema, row, name, wanted)}:
+        return _pick(row, fields)
     texts = [row.content, *row.evidence.split("\n")]
-    stands = any(said in plain(text) for text in texts)
-    alike = any(wording.repeats(wording.pieces(wanted), wording.pieces(text)) for text in texts)
-    return Pick(row) if stands or alike else None
+    return Pick(row) if any(_says(text, wanted) for text in texts) else None
+
+
+def _pick(row: UserMemory, fields: Set[str]) -> Pick:
+    return Pick(row, frozenset() if fields == book.details(row).keys() else frozenset(fields))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,8 +13,15 @@ from memory.agent import book
 from memory.agent.grounding import Grounded, plain
 from memory.agent.schemas import Schema, aliases, current
 from memory.hot_text import Line
-from memory.models import MemoryProposal, MemoryQuestion, MemoryTombstone, UserMemory, UserProfile
-from memory.tombstones import Guard
+from memory.models import (
+    MemoryProposal,
+    MemoryQuestion,
+    MemoryTombstone,
+    MemoryTurn,
+    UserMemory,
+    UserProfile,
+)
+from memory.tombstones import Guard, Stone
 from projects import audit
 from projects.models import Member, Project
 
@@ -37,30 +44,37 @@ def holds(member: Member, line: str, one: Grounded, at: datetime) -> bool:
     stones = guard.of_user(line, evidence=key)
     if any(stone.at >= at for stone in stones):
         return True
-    _lift(member, [stone.pk for stone in stones])
+    _lift(member, stones)
     return False
 
 
 def lift(member: Member, statement: str) -> None:
     """The user says it again, word for word or alike; inside the caller's transaction."""
-    stones = Guard(member.project, member.identity).of_user(statement, before=now())
-    _lift(member, [stone.pk for stone in stones])
+    _lift(member, Guard(member.project, member.identity).of_user(statement))
 
 
-def _lift(member: Member, keys: Sequence[int]) -> None:
-    for stone in MemoryTombstone.objects.filter(pk__in=keys):
-        audit.record("memory.return", actor=member, project=member.project, subject=stone)
-        stone.delete()
+def _lift(member: Member, stones: Sequence[Stone]) -> None:
+    if stones:
+        rows = MemoryTombstone.objects.filter(pk__in=[stone.pk for stone in stones])
+        tombstones.remove(rows, project=member.project, actor=member)
 
 
 def erase(
-    *, project: Project, user_id: str, picks: Iterable[Pick], actor: object, reason: str = ""
-) -> int:
-    """Delete what was picked with all that came of it; inside the caller's transaction.
+    *,
+    project: Project,
+    user_id: str,
+    picks: Iterable[Pick],
+    actor: object,
+    fields: Collection[str] = (),
+    reason: str = "",
+) -> None:
+    """Delete what was picked with all that came of it; inside the caller's transaction and `book.claim`.
 
-    Returns how many memories went. The trail says who and how many, never what.
+    What a memory superseded goes with it: else it held again. So do messages that nobody has read yet, for
+    what they hold cannot be told, and open questions about the `fields` and those picked. The trail says who
+    and how many, never what.
     """
-    given = list(picks)
+    given = _with_older(picks)
     schema = current()
     for pick in given:
         _bury(project, user_id, pick, schema, actor)
@@ -70,7 +84,8 @@ def erase(
         _drop(pick, schema)
     mine = {"project": project, "user_id": user_id}
     names = {name for pick in given for name in pick.fields or book.details(pick.row)}
-    MemoryQuestion.objects.filter(**mine, field__in=names).delete()
+    MemoryTurn.objects.filter(**mine).delete()
+    MemoryQuestion.objects.filter(**mine, field__in={*names, *fields}).delete()
     UserProfile.objects.filter(**mine).update(profile={}, completeness={}, narrative="")
     if given:
         audit.record(
@@ -80,7 +95,12 @@ def erase(
             new={"user_id": user_id, "memories": len(given), "deleted": len(gone)},
             reason=reason,
         )
-    return len(given)
+
+
+def _with_older(picks: Iterable[Pick]) -> list[Pick]:
+    found = {pick.row.pk: pick for pick in picks}
+    whole = [pick.row for pick in found.values() if not _kept(pick)]
+    return [*(found | {row.pk: Pick(row) for row in book.older(whole)}).values()]
 
 
 def erase_lines(
@@ -120,7 +140,7 @@ def _bury(project: Project, user_id: str, pick: Pick, schema: Schema, actor: obj
     for name, detail in row.details.items():
         if pick.fields and name not in pick.fields:
             continue
-        line = book.content(schema, schema.row(name), {name: detail})
+        line = book.content(schema.row(name), {name: detail})
         keys = {_value_key(user_id, name, detail["plain"])}
         if not _kept(pick):
             keys |= hot_removal.of_memory(str(row.pk), row.content)
@@ -157,7 +177,7 @@ def _drop(pick: Pick, schema: Schema) -> None:
         details=left,
         field="+".join(left),
         value=values if len(values) > 1 else next(iter(values.values())),
-        content=book.content(schema, schema.row(next(iter(left))), left),
+        content=book.content(schema.row(next(iter(left))), left),
         evidence="\n".join(dict.fromkeys(d["quote"] for d in left.values() if d["quote"])),
     )
 
@@ -189,6 +209,8 @@ def spelled(schema: Schema, row: UserMemory, name: str, wanted: str) -> bool:
 
 def _withdraw(project: Project, user_id: str, rows: Sequence[UserMemory], actor: object) -> None:
     """The lines of the user's own profile in hot memory, and proposals, that rest on these rows."""
+    if not rows:
+        return
     ids = {str(row.pk) for row in rows}
     lines = []
     for proposal in MemoryProposal.objects.filter(project=project):

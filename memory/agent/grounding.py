@@ -13,11 +13,12 @@ from decimal import Decimal
 from typing import Any
 
 from integrations.privacy import PLACEHOLDER
-from memory import clock
-from memory.agent import clauses, numbers
+from memory import clock, numbers, quotes
+from memory.agent import clauses
 from memory.agent.clauses import Clause
-from memory.agent.numbers import Number
 from memory.agent.schemas import Slot, aliases, pattern
+from memory.numbers import Number
+from memory.quotes import Place, letters
 
 LONGEST = 120
 _CURRENCY = re.compile(
@@ -34,8 +35,6 @@ _PIECES = 3
 # A number that only what stands before it tells the meaning of counts nothing else: 今年32, not 今年32例.
 _ALONE = re.compile(r"^(?:[多几余来+]|好几|出头|左右|上下|不到)*了?\s*(?:[,。!?;\n]|$)")
 _HEDGES = {"about": "约", "under": "不到", "near": "近"}
-# What separates two digits, unless it is the comma of 80,000.
-_BETWEEN = re.compile(r"\d(?!,\d{3})[^\w\s]\d")
 _PAST = re.compile(r"半|[一三]刻|[\d零一二三四五六七八九十]+分?")
 _NUMERAL = frozenset("0123456789.零〇一二两三四五六七八九十百千万亿")
 
@@ -51,21 +50,6 @@ class Grounded:
     quote: str
     context: str
     vague: bool = False
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a quote stands: its stretch of the message and the clauses it touches."""
-
-    start: int
-    end: int
-    text: str
-    clauses: tuple[Clause, ...]
-
-    @property
-    def context(self) -> str:
-        """The whole clauses."""
-        return ",".join(clause.text for clause in self.clauses)
 
 
 def accept(slot: Slot, value: object, quote: str, said: str) -> Grounded | None:
@@ -89,7 +73,7 @@ def readings(slot: Slot, said: str) -> list[Grounded]:
     text = clauses.folded(said)
     found = []
     for clause in clauses.split(text):
-        place = _Place(clause.start, clause.end, clause.text.strip(), (clause,))
+        place = Place(clause.start, clause.end, clause.text.strip(), (clause,))
         for number in numbers.find(text):
             inside = clause.start <= number.start and number.end <= clause.end
             if inside and _may_tell(slot, clause) and _holds(slot, number, clause, text):
@@ -103,29 +87,11 @@ def _given(value: object) -> str:
     return clauses.folded(str(value)).strip() if isinstance(value, str | int | float) else ""
 
 
-def _places(slot: Slot, text: str, quote: str) -> Iterator[_Place]:
-    """Where the quote stands, letter for letter but for punctuation, in clauses that may be a source."""
-    letters, where = _letters(text)
-    wanted, _ = _letters(quote)
-    split = clauses.split(text)
-    at = letters.find(wanted) if wanted else -1
-    while at >= 0:
-        start, end = where[at], where[at + len(wanted) - 1] + 1
-        touched = clauses.at(split, start, end)
-        if touched and all(_may_tell(slot, clause) for clause in touched):
-            yield _Place(start, end, text[start:end], tuple(touched))
-        at = letters.find(wanted, at + 1)
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """Letters and digits in small letters, and where each stood; 1.5 and 1-2 do not become 15 and 12."""
-    kept = [
-        (char.casefold(), at)
-        for at, char in enumerate(text)
-        if char.isalnum() or _BETWEEN.match(text, at - 1 if at else 0, at + 5)
-    ]
-    pairs = [(one, at) for chars, at in kept for one in chars]
-    return "".join(one for one, _ in pairs), [at for _, at in pairs]
+def _places(slot: Slot, text: str, quote: str) -> Iterator[Place]:
+    """Where the quote stands in clauses that may be a source."""
+    for place in quotes.places(text, quote):
+        if place.clauses and all(_may_tell(slot, clause) for clause in place.clauses):
+            yield place
 
 
 def _may_tell(slot: Slot, clause: Clause) -> bool:
@@ -136,7 +102,7 @@ def _may_tell(slot: Slot, clause: Clause) -> bool:
     return clause.who == "self" or slot.family
 
 
-def _number(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
+def _number(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """The number of the quote that the model means; its vagueness is read from the words."""
     wanted = numbers.find(given)
     inside = [n for n in numbers.find(text) if place.start <= n.start and n.end <= place.end]
@@ -172,7 +138,7 @@ def _fits(slot: Slot, number: Number, text: str) -> bool:
     return bool(led) and bool(_ALONE.match(behind))
 
 
-def _of_number(slot: Slot, number: Number, place: _Place, text: str) -> Grounded:
+def _of_number(slot: Slot, number: Number, place: Place, text: str) -> Grounded:
     """As it reads: 约32岁, 30+岁, 近40岁, 30-35岁; what is merely rounded still is a number."""
     money = _CURRENCY.match(text[number.end :]) if slot.kind == "amount" else None
     unit = money[1] if money else ""
@@ -199,7 +165,7 @@ def _json(value: Decimal) -> int | float:
     return int(value) if value == int(value) else float(value)
 
 
-def _text(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
+def _text(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """Words of the quote, also in up to three pieces of one clause; short names get their full form."""
     if len(given) > LONGEST or not any(char.isalnum() for char in given):
         return None
@@ -223,7 +189,7 @@ def _is_as_sure(words: str, clause: Clause) -> bool:
     return all((one.ends, one.vague) in said for one in numbers.find(words))
 
 
-def _time(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
+def _time(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """A time of the day that the model read as the code does; one without an hour stays as it was said."""
     said = clock.exact(place.text)
     if said is None or said != clock.exact(given):
@@ -236,7 +202,7 @@ def _time(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
 
 def _stands(words: str, stretch: str) -> bool:
     """Whether all letters stand there, in order, in pieces of two or more."""
-    left, here, at = _letters(words)[0], _letters(stretch)[0], 0
+    left, here, at = letters(words)[0], letters(stretch)[0], 0
     for _ in range(_PIECES):
         size, found = _longest(left, here, at)
         if not size or (size < 2 and size < len(left)):
@@ -268,7 +234,7 @@ def _torn(text: str, at: int) -> bool:
     return text[at - 1] in _NUMERAL and text[at] in _NUMERAL
 
 
-def _choice(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
+def _choice(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """One of the listed values, by the words that say it."""
     for value, words in slot.choices.items():
         said = next((hit for word in words if (hit := pattern(word).search(place.text))), None)
@@ -286,12 +252,12 @@ def _means(value: str, words: Sequence[str], given: str) -> bool:
     )
 
 
-def _spanned(place: _Place, said: re.Match[str]) -> list[Clause]:
+def _spanned(place: Place, said: re.Match[str]) -> list[Clause]:
     start = place.start + said.start()
     return clauses.at(list(place.clauses), start, start + len(said[0]))
 
 
-def _boolean(slot: Slot, given: str, place: _Place, text: str) -> Grounded | None:
+def _boolean(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """Yes or no by the schema's own patterns, which the model must agree with."""
     no = pattern(slot.no).search(place.text)
     yes = pattern(slot.yes).search(place.text)
@@ -314,7 +280,7 @@ def _is_vague(text: str) -> bool:
 
 def plain(text: str) -> str:
     """Letters and digits only, as values are compared."""
-    return _letters(clauses.folded(text))[0]
+    return letters(clauses.folded(text))[0]
 
 
 _READ = {

@@ -8,11 +8,10 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from memory.agent import book, forgotten, tools
+from memory.agent import book, forgotten, saving
 from memory.agent.grounding import plain
 from memory.agent.schemas import current
 from memory.models import MemoryQuestion, UserMemory
-from projects import audit
 from projects.models import Member
 
 KEPT = timedelta(days=7)
@@ -23,16 +22,16 @@ def to_ask(member: Member, room: int) -> str:
 
     Inside the caller's transaction; at most one a reply, each once.
     """
-    row = _open(member).filter(asked_at=None).first()
-    slot = current().slot(row.field) if row else None
-    if row is None or slot is None:
-        return ""
-    asked = _("You told me two things about %(field)s: %(values)s. Which one holds?") % {
-        "field": slot.label,
-        "values": " / ".join(option["said"] for option in row.options),
-    }
-    mine = MemoryQuestion.objects.filter(pk=row.pk, asked_at=None)
-    return asked if len(asked) < room and mine.update(asked_at=now()) else ""
+    labels = _labels()
+    for row in _open(member).filter(asked_at=None):
+        asked = _("You told me two things about %(field)s: %(values)s. Which one holds?") % {
+            "field": labels[row.field],
+            "values": " / ".join(option["said"] for option in row.options),
+        }
+        mine = MemoryQuestion.objects.filter(pk=row.pk, asked_at=None)
+        if len(asked) < room and mine.update(asked_at=now()):
+            return asked
+    return ""
 
 
 def answered(member: Member, text: str) -> tuple[MemoryQuestion, book.Detail] | None:
@@ -46,18 +45,14 @@ def answered(member: Member, text: str) -> tuple[MemoryQuestion, book.Detail] | 
 
 
 def settle(member: Member, question: MemoryQuestion, detail: book.Detail) -> UserMemory:
-    """Keep the value that the member chose; inside the caller's transaction."""
+    """Keep the value that the member chose, as a proposal where an editor removed it.
+
+    Inside the caller's transaction.
+    """
     schema = current()
-    row = schema.row(question.field)
-    made = book.plan(member, row, {question.field: detail}, many=False, alone=False)
-    given = book.arguments(schema, row, made, proposed=False)
-    forgotten.lift(member, given["content"])
-    kept = tools.save_user_memory(tools.Context(member, schema, now()), given, made)
-    question.delete()
-    audit.record(
-        "memory.learn", actor=member, project=member.project, new={"fields": [question.field]}
-    )
-    return kept
+    book.claim(member.project_id, member.identity)
+    forgotten.lift(member, saving.line(schema, question.field, detail))
+    return saving.keep(member, schema, [(question.field, detail)], now())[0]
 
 
 def drop_old() -> None:
@@ -66,4 +61,11 @@ def drop_old() -> None:
 
 
 def _open(member: Member) -> models.QuerySet[MemoryQuestion]:
-    return MemoryQuestion.objects.filter(project_id=member.project_id, user_id=member.identity)
+    """Those about fields that the schema (still) has."""
+    return MemoryQuestion.objects.filter(
+        project_id=member.project_id, user_id=member.identity, field__in=_labels()
+    )
+
+
+def _labels() -> dict[str, str]:
+    return {slot.name: slot.label for slot in current().fields}

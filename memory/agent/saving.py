@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.timezone import now
+
 from memory import wording
-from memory.agent import book, forgotten, tools
+from memory.agent import book, forgotten
 from memory.agent.grounding import Grounded, plain
 from memory.agent.results import SavedMemory, SaveOutput
 from memory.agent.schemas import Schema
@@ -30,7 +32,7 @@ def save(
     at: datetime,
     existing: Mapping[str, Any] | None = None,
 ) -> SaveOutput:
-    """Keep what is new; inside the caller's transaction. `at`: when the message came.
+    """Keep what is new; inside the caller's transaction and `book.claim`. `at`: when the message came.
 
     `existing` is what the caller knows besides the stored rows (`existingInfo`).
     """
@@ -38,17 +40,13 @@ def save(
     fresh: list[Grounded] = []
     skipped: list[str] = []
     for one in clear:
-        if _is_known(member, one, existing or {}):
+        if _is_known(member, one, existing or {}, at):
             skipped.append(one.slot.name)
-        elif not forgotten.holds(member, _line(schema, one), one, at):
+        elif not forgotten.holds(member, line(schema, one.slot.name, book.detail_of(one)), one, at):
             fresh.append(one)
-    kept = _write(member, schema, fresh, at)
+    kept = keep(member, schema, [(one.slot.name, book.detail_of(one)) for one in fresh], at)
     _ask(member, torn)
-    _settle(member, fresh)
     _replace_statements(member, fresh, kept)
-    if kept:
-        fields = [name for row in kept for name in row.field.split("+")]
-        audit.record("memory.learn", actor=member, project=member.project, new={"fields": fields})
     return SaveOutput(
         extracted_info=_info(fresh),
         saved_count=len(kept),
@@ -75,13 +73,16 @@ def _contradictions(
     return [one for one in found if one.slot.name not in torn], torn
 
 
-def _is_known(member: Member, one: Grounded, existing: Mapping[str, Any]) -> bool:
+def _is_known(member: Member, one: Grounded, existing: Mapping[str, Any], at: datetime) -> bool:
+    """Whether it is kept already, or something else was said of it since."""
     told = existing.get(one.slot.name)
     values = told if isinstance(told, list) else [] if told is None else [told]
     given = [{"value": value, "plain": plain(str(value)), "vague": False} for value in values]
     rows = list(book.active(member))
-    held = [book.details(row)[one.slot.name] for row in rows if one.slot.name in book.details(row)]
-    if book.same(one, [*given, *held]):
+    telling = [row for row in rows if one.slot.name in book.details(row)]
+    held = [book.details(row)[one.slot.name] for row in telling]
+    newer = not one.slot.many and any(row.created_at > at for row in telling)
+    if newer or book.same(one, [*given, *held]):
         return True
     near = [detail["said"] for detail in held] if one.slot.kind == "text" and one.slot.many else []
     if one.slot.name == PREFERENCES:
@@ -89,28 +90,38 @@ def _is_known(member: Member, one: Grounded, existing: Mapping[str, Any]) -> boo
     return any(wording.repeats(wording.pieces(text), wording.pieces(one.said)) for text in near)
 
 
-def _line(schema: Schema, one: Grounded) -> str:
-    return book.content(schema, schema.row(one.slot.name), {one.slot.name: book.detail_of(one)})
+def line(schema: Schema, field: str, detail: book.Detail) -> str:
+    """A field as a memory of its own reads."""
+    return book.content(schema.row(field), {field: detail})
 
 
-def _write(
-    member: Member, schema: Schema, fresh: Sequence[Grounded], at: datetime
+def keep(
+    member: Member, schema: Schema, told: Sequence[tuple[str, book.Detail]], at: datetime
 ) -> list[UserMemory]:
-    """One row for the fields of one memory; what an editor removed is only proposed."""
+    """Write (field, detail): one row for the fields of one memory; what an editor removed is only proposed.
+
+    A field that is clear now is not asked any more. Inside the caller's transaction and `book.claim`.
+    """
     guard = Guard(member.project)
     together: dict[tuple[str, str, bool], dict[str, book.Detail]] = {}
-    for one in fresh:
-        removed = guard.blocks(_line(schema, one), profile=member.identity)
-        first = schema.row(one.slot.name).fields[0]
-        place = (first, one.plain if one.slot.many else "", removed)
-        together.setdefault(place, {})[one.slot.name] = book.detail_of(one)
-    context = tools.Context(member, schema, at)
-    kept = []
-    for (first, value, removed), held in together.items():
-        row = schema.row(first)
-        made = book.plan(member, row, held, many=bool(value), alone=removed)
-        given = book.arguments(schema, row, made, proposed=removed)
-        kept.append(tools.save_user_memory(context, given, made))
+    for name, detail in told:
+        slot = schema.slot(name)
+        removed = guard.blocks(line(schema, name, detail), profile=member.identity)
+        value = detail["plain"] if slot and slot.many else ""
+        place = (schema.row(name).fields[0], value, removed)
+        together.setdefault(place, {})[name] = detail
+    kept = [
+        book.write(member, schema, schema.row(first), held, at=at, proposed=removed)
+        for (first, _value, removed), held in together.items()
+    ]
+    MemoryQuestion.objects.filter(
+        project_id=member.project_id,
+        user_id=member.identity,
+        field__in=[name for name, _detail in told],
+    ).delete()
+    if kept:
+        fields = [name for row in kept for name in row.field.split("+")]
+        audit.record("memory.learn", actor=member, project=member.project, new={"fields": fields})
     return kept
 
 
@@ -120,17 +131,12 @@ def _ask(member: Member, torn: Mapping[str, Sequence[Grounded]]) -> None:
             project_id=member.project_id,
             user_id=member.identity,
             field=name,
-            defaults={"options": [book.detail_of(one) for one in given], "asked_at": None},
+            defaults={
+                "options": [book.detail_of(one) for one in given],
+                "asked_at": None,
+                "created_at": now(),
+            },
         )
-
-
-def _settle(member: Member, fresh: Sequence[Grounded]) -> None:
-    """A field that is clear now is not asked any more."""
-    MemoryQuestion.objects.filter(
-        project_id=member.project_id,
-        user_id=member.identity,
-        field__in=[one.slot.name for one in fresh],
-    ).delete()
 
 
 def _replace_statements(

@@ -24,12 +24,12 @@ IMPORTANCE = {UserMemory.Kind.FACT: 70, UserMemory.Kind.INTENT: 80, UserMemory.K
 class Slot(BaseModel):
     """One field of a profile.
 
-    `cue`: what in a message hints at it (offline). `units`, `lead`: what must stand beside its number.
-    `bars`: words beside which nothing of it is told, such as a wish or what was once.
-    `choices`: {value: patterns that say it}; `yes`, `no`: patterns of a boolean. `aliases`: a table of short
-    names. `out`: its place in the profile; `counted`: its name in the completeness, "" = not counted.
-    `family`: other people are spoken of. `words`: how users name it. `many`: several values stand side by side;
-    `alone`: two numbers of it in one message contradict each other, whichever a model picks.
+    `cue`: what in a message hints at it (offline); so do the short names of its table. `units`, `lead`: what
+    must stand beside its number. `bars`: words beside which nothing of it is told, such as a wish or what was
+    once. `choices`: {value: patterns that say it}; `yes`, `no`: patterns of a boolean. `aliases`: a table of
+    short names. `out`: its place in the profile; `counted`: its name in the completeness, "" = not counted.
+    `family`: other people are spoken of. `words`: how users name it. `many`: several values stand side by
+    side; `alone`: two numbers of it in one message contradict each other, whichever a model picks.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -100,8 +100,11 @@ def load(name: str) -> Schema:
     """A shipped schema. Raises KeyError for an unknown name."""
     if name not in NAMES:
         raise KeyError(name)
-    text = (_HERE / "schemas" / f"{name}.v1.json").read_text(encoding="utf-8")
-    return Schema.model_validate_json(text)
+    given = json.loads((_HERE / "schemas" / f"{name}.v1.json").read_text(encoding="utf-8"))
+    for slot in given["fields"]:
+        if table := slot.get("aliases"):
+            slot["cue"] = "|".join([slot["cue"], *map(re.escape, aliases(table))])
+    return Schema.model_validate(given)
 
 
 def current() -> Schema:

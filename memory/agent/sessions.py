@@ -1,4 +1,7 @@
-"""The end of a session: its user's profile is summarized, at most once (decisions.md, "004 trigger table")."""
+"""A session's beginning, whose memories hold for all of it, and its end: the profile is summarized, once.
+
+decisions.md, "004 trigger table".
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.utils.timezone import now
 
-from memory.agent import actions, book
+from memory import session
+from memory.agent import actions, book, tools
 from memory.models import UserProfile
-from memory.session import LIFETIME_S
 from projects.db import atomic
 from projects.models import Member
 
@@ -23,9 +26,18 @@ def spoken(member: Member, at: datetime) -> None:
         )
 
 
+def begun(member: Member, question: str, at: datetime) -> None:
+    """Keep for the session what load_context gave its first message, sent `at`."""
+    talk = session.load(member)
+    if talk.chosen is None:
+        rows = tools.get_user_context(member, question)
+        if chosen := [str(row.pk) for row in rows if row.created_at < at]:
+            session.choose(member, talk, chosen)
+
+
 def summarize_ended() -> int:
     """Summarize the sessions that ended since; returns how many."""
-    ended = Q(last_at__lt=now() - timedelta(seconds=LIFETIME_S))
+    ended = Q(last_at__lt=now() - timedelta(seconds=session.LIFETIME_S))
     fresh = Q(summarized_at=None) | Q(summarized_at__lt=F("last_at"))
     return sum(_summarize(row) for row in UserProfile.objects.filter(ended & fresh)[:500])
 
@@ -37,14 +49,13 @@ def _summarize(row: UserProfile) -> bool:
     )
     if not mine.update(summarized_at=now()):
         return False
-    member = next(
-        (m for m in Member.objects.filter(project_id=row.project_id) if m.identity == row.user_id),
-        None,
-    )
+    member = Member.objects.of_identity(row.project_id, row.user_id)
     if member is None or not book.active(member).exists():
         return False
-    done = actions.summarize(member)
     with atomic():
+        # Before anything is read: what is forgotten meanwhile waits, and takes the summary along.
+        book.claim(row.project_id, row.user_id)
+        done = actions.summarize(member)
         UserProfile.objects.filter(pk=row.pk).update(
             profile=done.user_profile,
             completeness=done.completeness.model_dump(),

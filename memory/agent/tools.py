@@ -1,12 +1,10 @@
-"""The two tools of the Memory Manager, with the documented names and inputs (seed 004, 3).
+"""The two tools of the Memory Manager, as documented (seed 004, 3), and reading what is kept.
 
-Whom they concern, and which quotes a memory rests on, comes from the code around them, never from a model.
+No model calls them: what is saved (`book.write`), and of whom, is decided by the code around them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -22,21 +20,8 @@ SAVE, READ = "save_user_memory", "get_user_context"
 _TYPES = ["FACT", "PREFERENCE", "INTENT"]
 
 
-class ToolError(ValueError):
-    """Arguments that the tool does not take."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """Whom a call concerns, and when the words were said."""
-
-    member: Member
-    schema: Schema
-    at: datetime
-
-
 def definitions(schema: Schema) -> list[dict[str, Any]]:
-    """Both tools as a model is told of them; categories are those of the schema."""
+    """Both tools with their inputs; categories are those of the schema."""
     saved: dict[str, Any] = {
         "memoryType": {"type": "string", "enum": _TYPES},
         "content": {"type": "string"},
@@ -63,16 +48,6 @@ def definitions(schema: Schema) -> list[dict[str, Any]]:
             },
         },
     ]
-
-
-def save_user_memory(context: Context, arguments: dict[str, Any], plan: book.Plan) -> UserMemory:
-    """Keep one memory; inside the caller's transaction. Raises ToolError."""
-    categories = (*context.schema.categories, "", None)
-    if arguments.get("memoryType") not in _TYPES or not arguments.get("content"):
-        raise ToolError("memoryType, content")
-    if arguments.get("category") not in categories:
-        raise ToolError("category")
-    return book.write(context.member, arguments, plan, at=context.at)
 
 
 def get_user_context(member: Member, query: str, scope: Scope | None = None) -> list[UserMemory]:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db.models import F
 from django.utils.timezone import now
 
-from memory.agent import actions, screen
+from memory.agent import actions, book, screen
 from memory.agent.extraction import ExtractorDown
 from memory.agent.results import SaveInput, SaveOutput
 from memory.models import MemoryTurn
@@ -56,7 +56,7 @@ def work(turn_id: int) -> SaveOutput | None:
     turn = MemoryTurn.objects.filter(pk=turn_id).select_related("project").first()
     if turn is None or not _claimed(turn):
         return None
-    member = _member(turn)
+    member = Member.objects.of_identity(turn.project, turn.user_id)
     if member is None:
         turn.delete()
         return None
@@ -69,6 +69,7 @@ def work(turn_id: int) -> SaveOutput | None:
             error.save()
         return None
     with atomic():
+        book.claim(turn.project_id, turn.user_id)
         if not MemoryTurn.objects.filter(pk=turn.pk).delete()[0]:
             return None
         return actions.keep(member, given, heard, at=turn.created_at)
@@ -78,13 +79,6 @@ def _claimed(turn: MemoryTurn) -> bool:
     lease = _LEASE * 2 ** min(turn.tries, _MOST_DOUBLINGS)
     due = MemoryTurn.objects.filter(pk=turn.pk, due_at=turn.due_at, due_at__lte=now())
     return due.update(due_at=now() + lease, tries=F("tries") + 1) == 1
-
-
-def _member(turn: MemoryTurn) -> Member | None:
-    found = Member.objects.filter(project=turn.project, is_active=True).select_related(
-        "project", "user"
-    )
-    return next((member for member in found if member.identity == turn.user_id), None)
 
 
 def due() -> list[int]:

@@ -16,10 +16,11 @@ from projects.models import Project
 class UserMemory(models.Model):
     """A fact, preference or intent that a user stated, with the quote it rests on.
 
-    A newer value supersedes an older one, which stays (design.md 3; seed 004, 3.1). `field` and `value` may
-    hold several fields that are one memory (education+university+major). `details` = {field: {value, said,
-    plain, quote, vague}} is what de-duplication and forgetting compare. `active_key` keeps two active rows of
-    the same field apart from each other: set while the row holds, null afterwards.
+    A newer value supersedes an older one, which stays until the newer one is forgotten (design.md 3; seed 004,
+    3.1). `field` and `value` may hold several fields that are one memory (education+university+major).
+    `details` = {field: {value, said, plain, quote, vague}} is what de-duplication and forgetting compare.
+    `active_key` keeps two active rows of the same field apart from each other: set while the row holds, null
+    afterwards.
     """
 
     class Kind(models.TextChoices):

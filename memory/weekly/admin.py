@@ -6,27 +6,22 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet, Value
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import path
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
-from memory import services, tasks
-from memory.console import scopes, visible
-from memory.hot_console import EDITORS, edits
-from memory.models import FeedbackTally, WeeklyNote, WeeklyReport, WeeklyReportVersion
+from memory import tasks
+from memory.console import scopes
+from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
+from memory.versioned_admin import VersionedAdmin, edits
 from memory.versioned_form import VersionedTextForm
 from memory.weekly import book
+from memory.weekly.text import shown_to
 from memory.widgets import MarkdownWidget
 from projects.access import memberships
-from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
+from projects.admin_base import BY_PROJECT, HouseAdmin
 from projects.admin_json import folded
 from projects.admin_text import rendered
 from projects.db import after_commit
-
-PAGE = "admin:memory_weeklyreport_change"
-_VERSIONS = 20
 
 
 class WeeklyReportForm(VersionedTextForm):
@@ -51,9 +46,10 @@ class WeeklyReportForm(VersionedTextForm):
 
 
 @admin.register(WeeklyReport)
-class WeeklyReportAdmin(ScopedAdmin):
+class WeeklyReportAdmin(VersionedAdmin):
     form = WeeklyReportForm
-    edit_roles = EDITORS
+    restore = staticmethod(book.restore)
+    conflict, too_long = book.ReportConflict, book.ReportTooLong
     list_display = (
         "show_week",
         "week_start",
@@ -78,23 +74,12 @@ class WeeklyReportAdmin(ScopedAdmin):
     change_form_template = "memory/report.html"
     actions = ("write_again",)
 
-    def get_urls(self) -> Any:
-        restore = self.admin_site.admin_view(self.restore_view)
-        own = [path("<uuid:pk>/restore/<int:number>/", restore, name="memory_weeklyreport_restore")]
-        return own + super().get_urls()
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[WeeklyReport]:
         """Each with whether the reader's membership is one of all sites, as its figures are."""
         held = memberships(request.user).filter(project=OuterRef("project"), site="")
         whole = Value(True) if request.user.is_superuser else Exists(held)
         rows: QuerySet[WeeklyReport] = super().get_queryset(request).annotate(is_whole=whole)
         return rows
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Editors see every line they save: a membership with a site does not edit."""
-        if not super().has_change_permission(request, obj):
-            return False
-        return obj is None or edits(request.user, obj.project_id)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         editor = obj is not None and self.has_change_permission(request, obj)
@@ -126,11 +111,8 @@ class WeeklyReportAdmin(ScopedAdmin):
         if not search_term or request.user.is_superuser:
             return rows, doubled
         words = search_term.casefold().split()
-        found = [
-            report.pk
-            for report in rows
-            if all(word in shown_text(request, report).casefold() for word in words)
-        ]
+        shown = ((report.pk, shown_text(request, report).casefold()) for report in rows)
+        found = [pk for pk, text in shown if all(word in text for word in words)]
         return queryset.filter(pk__in=found), False
 
     @admin.display(description=_("figures"))
@@ -168,22 +150,6 @@ class WeeklyReportAdmin(ScopedAdmin):
         else:
             messages.info(request, _("Nothing is to come in the selected reports."))
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> Any:
-        """Somebody may save between our check and our write: the second try shows both texts."""
-        report = self.get_object(request, object_id) if object_id else None
-        editor = report is not None and self.has_change_permission(request, report)
-        extra = (extra_context or {}) | (page(report) if editor and report else {})
-        try:
-            return super().changeform_view(request, object_id, form_url, extra)
-        except book.ReportConflict:
-            return super().changeform_view(request, object_id, form_url, extra)
-
     def save_model(self, request: HttpRequest, obj: WeeklyReport, form: Any, change: bool) -> None:
         saved = book.edit(
             report=obj,
@@ -192,24 +158,6 @@ class WeeklyReportAdmin(ScopedAdmin):
             base_version=form.cleaned_data["base_version"] or 0,
         )
         obj.version = saved.version
-
-    @staticmethod
-    @require_POST
-    def restore_view(request: HttpRequest, pk: Any, number: int) -> HttpResponse:
-        """An older or proposed version as the current one."""
-        report = get_object_or_404(WeeklyReport.objects.for_user(request.user), pk=pk)
-        if not edits(request.user, report.project_id):
-            raise Http404
-        version = get_object_or_404(WeeklyReportVersion, report=report, version=number)
-        base = request.POST.get("version", "")
-        known = int(base) if base.isdecimal() and len(base) < 10 else 0
-        try:
-            book.restore(version=version, actor=request.user, base_version=known)
-        except book.ReportConflict as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, _("Version %(number)d is back.") % {"number": number})
-        return redirect(PAGE, pk)
 
 
 def _missing(report: WeeklyReport) -> list[str]:
@@ -223,20 +171,9 @@ def _queue(project_id: str, number: int) -> None:
     after_commit(lambda: tasks.write_report.delay(project_id, number))
 
 
-def page(report: WeeklyReport) -> dict[str, Any]:
-    """The newest versions, each with what it changed."""
-    newest = list(report.versions.order_by("-version")[: _VERSIONS + 1])
-    before = [*(version.content for version in newest[1:]), ""]
-    shown = [
-        {"row": version, "diff": services.diff(old, version.content)}
-        for version, old in zip(newest, before, strict=False)
-    ]
-    return {"report": report, "report_versions": shown[:_VERSIONS]}
-
-
 def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
     """A report's text as the user sees it."""
-    return visible(report.summary, scopes(request.user, report.project_id))
+    return shown_to(report.summary, scopes(request.user, report.project_id))
 
 
 @admin.register(WeeklyNote)

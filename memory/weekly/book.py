@@ -29,10 +29,8 @@ LONGEST = 100_000
 class ReportConflict(Exception):
     """Somebody saved another version in between."""
 
-    def __init__(self, current: WeeklyReport | None) -> None:
+    def __init__(self) -> None:
         super().__init__(_("The report was changed in the meantime."))
-        self.content = current.summary if current else ""
-        self.version = current.version if current else 0
 
 
 class ReportTooLong(ValueError):
@@ -97,7 +95,7 @@ def _create(
         },
     )
     if not created:
-        raise ReportConflict(report)
+        raise ReportConflict
     _keep(report, 1, Kind.COMPOSED, composed, author)
     audit.record("report.save", actor=author, project=project, subject=report, new=metrics)
     return report
@@ -117,9 +115,9 @@ def _refresh(
     report: WeeklyReport, draft: Draft, metrics: dict[str, Any], composed: str, author: str
 ) -> None:
     base = _base(report) or ""
-    summary = text.merged(report.summary, base, composed)
-    changed = summary != report.summary or metrics != report.metrics
     news = composed != base
+    summary = text.merged(report.summary, base, composed) if news else report.summary
+    changed = summary != report.summary or metrics != report.metrics
     top = _newest(report)
     number = top + 1 + (summary != composed) if news else report.version
     _replace(report, number, summary=summary, metrics=metrics, **_marks(draft, report))
@@ -148,7 +146,7 @@ def edit(
     with atomic():
         current = WeeklyReport.objects.get(pk=report.pk)
         if current.version != base_version:
-            raise ReportConflict(current)
+            raise ReportConflict
         old = current.summary
         if not current.versions.exists():
             # What stood there before versions were kept is worth keeping, too.
@@ -188,7 +186,7 @@ def _replace(report: WeeklyReport, number: int, **columns: Any) -> None:
     """Compare and set. Raises ReportConflict."""
     rows = WeeklyReport.objects.filter(pk=report.pk, version=report.version)
     if not rows.update(version=number, updated_at=now(), **columns):
-        raise ReportConflict(WeeklyReport.objects.filter(pk=report.pk).first())
+        raise ReportConflict
     report.version = number
     for name, value in columns.items():
         setattr(report, name, value)

@@ -7,14 +7,17 @@ than the row does, is dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 from integrations.privacy import PLACEHOLDER
-from memory import wording
-from memory.agent import clauses, numbers
+from memory import numbers, quotes, wording
+from memory.agent import clauses
 from memory.hot_proposals import name_of
+from memory.quotes import Place
+from memory.tombstones import Guard
 from memory.weekly.narrator import Brief, Claim, Line, Said
 from projects.models import Member, Project
 
@@ -57,8 +60,14 @@ class Entry:
 def sound(brief: Brief, said: Said) -> list[Entry]:
     """The claims that hold, as entries; in the order of the conversation."""
     names = _names(brief.project)
-    kept = [claim for claim in said.claims if _holds(claim, brief, said, names)]
-    entries = (_entry(brief, claim) for claim in sorted(kept, key=lambda claim: claim.line))
+    guard_of = cache(partial(Guard, brief.project))
+    entries = []
+    for claim in sorted(said.claims, key=lambda claim: claim.line):
+        if not _holds(claim, brief, said, names):
+            continue
+        line = brief.lines[claim.line - 1]
+        if not _is_forgotten(claim, line, guard_of(line.user_id)):
+            entries.append(_entry(brief, claim))
     return list(dict.fromkeys(entries))
 
 
@@ -74,9 +83,11 @@ def _holds(claim: Claim, brief: Brief, said: Said, names: Collection[str]) -> bo
     text = plain(claim.text)
     if not line.is_user or not text or len(text) > LONGEST:
         return False
-    places = list(_places(claim.quote, shown))
+    quote = clauses.folded(claim.quote)
+    if len(quotes.letters(quote)[0]) < _QUOTED:
+        return False
     return (
-        any(_states(claim, place) for place in places)
+        any(_states(claim, place) for place in quotes.places(clauses.folded(shown), quote))
         and _numbers(text) <= _numbers(shown)
         and _people(text, names) <= _people(shown, names)
         and _rests(text, shown)
@@ -89,27 +100,16 @@ def plain(text: str) -> str:
     return _DATE.sub("", unmarked).strip()
 
 
-def _places(quote: str, shown: str) -> Iterator[str]:
-    """The whole clauses in which a quote stands, letter for letter but for punctuation and blanks."""
-    wanted = wording.normal(quote)
-    if len(wanted) < _QUOTED:
-        return
-    folded = clauses.folded(shown)
-    kept = [
-        (char, at) for at, one in enumerate(folded) for char in one.casefold() if char.isalnum()
-    ]
-    letters = "".join(char for char, _at in kept)
-    split, at = clauses.split(folded), letters.find(wanted)
-    while at >= 0:
-        start, end = kept[at][1], kept[at + len(wanted) - 1][1] + 1
-        touched = clauses.at(split, start, end)
-        yield "\n".join(clause.text for clause in touched if clause.states)
-        at = letters.find(wanted, at + 1)
-
-
-def _states(claim: Claim, place: str) -> bool:
+def _states(claim: Claim, place: Place) -> bool:
     """Whether the quoted clauses state something (no question), and deny what the claim denies."""
-    return bool(place) and clauses.denies(place) == clauses.denies(claim.text)
+    stated = "\n".join(clause.text for clause in place.clauses if clause.states)
+    return bool(stated) and clauses.denies(stated) == clauses.denies(claim.text)
+
+
+def _is_forgotten(claim: Claim, line: Line, guard: Guard) -> bool:
+    """Whether the speaker had it forgotten after that message: no job retells it (design.md 9.6)."""
+    stones = [*guard.of_user(plain(claim.text)), *guard.of_user(claim.quote)]
+    return any(stone.at >= line.at for stone in stones)
 
 
 def _numbers(text: str) -> set[object]:

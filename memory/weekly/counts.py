@@ -9,10 +9,9 @@ from typing import Any
 from memory import flow_log
 from memory.models import MemoryProposal, WeeklyReport
 from memory.reports import Period
+from memory.services import Job
 from memory.weekly.metrics import SourceDown, register
 from projects.models import Project
-
-PROFILER = "profiler_job"
 
 
 def register_sources() -> None:
@@ -47,7 +46,7 @@ def preferences(project: Project, period: Period) -> Mapping[str, Any]:
     """Lines that repeated feedback wrote into profiles."""
     rows = MemoryProposal.objects.filter(
         project=project,
-        author=PROFILER,
+        author=Job.PROFILER,
         state=MemoryProposal.State.APPLIED,
         decided_at__gte=period.since,
         decided_at__lt=period.until,

@@ -17,7 +17,8 @@ from django.db.models import Max, QuerySet, RowRange, Sum, Window
 
 from integrations import tokens
 from memory.models import WeeklyReport
-from memory.weekly.text import sections
+from memory.visibility import Scope
+from memory.weekly.text import sections, shown_to
 
 WEEKS = 52
 """Weeks of a study year, counted from the study's first."""
@@ -35,10 +36,9 @@ _SUMS = {
 
 @dataclass(frozen=True)
 class Year:
-    """One study year (from 1) as far as it lies before the newest weeks; `text` has a line per decision."""
+    """One study year (from 1) up to week `last`, before the newest weeks; `text` has a line per decision."""
 
     number: int
-    first: int
     last: int
     text: str
 
@@ -59,28 +59,32 @@ def with_state(reports: QuerySet[WeeklyReport]) -> QuerySet[WeeklyReport]:
     )
 
 
-def years(report: Any) -> tuple[Year, ...]:
-    """The digests of the weeks before a report that was read `with_state`, ascending."""
+def years(report: Any, scope: Scope) -> tuple[Year, ...]:
+    """The digests of the weeks before a report that was read `with_state`, ascending, for one reader."""
     if report.versions_before is None:
         return ()
     state = report.versions_before, report.changed_before
-    return _years(report.project_id, report.week_number, state)
+    return _years(report.project_id, report.week_number, scope, state)
 
 
-@lru_cache(maxsize=32)
-def _years(project_id: UUID, before: int, _state: Hashable) -> tuple[Year, ...]:
+@lru_cache(maxsize=64)
+def _years(project_id: UUID, before: int, scope: Scope, _state: Hashable) -> tuple[Year, ...]:
     rows = WeeklyReport.objects.filter(project_id=project_id, week_number__lt=before)
     by_year: dict[int, list[Row]] = defaultdict(list)
-    for row in rows.order_by("week_number").values_list("week_number", "summary", "metrics"):
-        by_year[(row[0] - 1) // WEEKS + 1].append(row)
-    return tuple(_year(number, found) for number, found in sorted(by_year.items()))
+    found = rows.order_by("week_number").values_list("week_number", "summary", "metrics")
+    for week, summary, metrics in found:
+        # What stands below a hidden line can be told only while the report is in one piece.
+        row = week, shown_to(summary, [scope]), metrics
+        by_year[(week - 1) // WEEKS + 1].append(row)
+    return tuple(_year(number, rows, scope) for number, rows in sorted(by_year.items()))
 
 
-def _year(number: int, rows: Sequence[Row]) -> Year:
+def _year(number: int, rows: Sequence[Row], scope: Scope) -> Year:
+    """The sums count over all sites: a reader of one gets the decisions alone."""
     first, last = rows[0][0], rows[-1][0]
     head = f"第 {number} 年(第 {first} ~ {last} 周):{'、'.join(figures([row[2] for row in rows]))}"
-    lines = [head.rstrip(":"), *_fitting(head, _decisions(rows))]
-    return Year(number, first, last, "\n".join(lines))
+    above = [head.rstrip(":")] if scope.everything else []
+    return Year(number, last, "\n".join([*above, *_fitting(head, _decisions(rows))]))
 
 
 def figures(metrics: Sequence[Any]) -> list[str]:

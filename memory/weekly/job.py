@@ -16,6 +16,7 @@ from django.utils.timezone import now
 from memory import flow_log
 from memory.models import WeeklyReport, WeeklyReportVersion
 from memory.reports import Week, bounds, exists, period, week, week_of, weeks_over
+from memory.services import Job
 from memory.weekly import book, metrics, narrative
 from memory.weekly.book import Draft, ReportConflict
 from memory.weekly.metrics import Figures
@@ -23,7 +24,7 @@ from memory.weekly.narrator import NarratorDown
 from projects.models import Project
 
 log = logging.getLogger(__name__)
-AUTHOR = "system_scheduler"
+AUTHOR = Job.SCHEDULER
 # Missed weeks and unfinished reports that one run takes up.
 BACK_FILL = 4
 UNFINISHED = 2

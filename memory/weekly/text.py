@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.template.loader import render_to_string
 
+from memory import wording
 from memory.reports import Period
+from memory.visibility import Scope, visible, whole
 from memory.weekly.checks import Entry
 from memory.weekly.narrative import Narrative
 from projects.models import Project
@@ -37,11 +42,23 @@ NAMES = {
     "preferences": "画像更新",
 }
 
-# The lines of weekly_report.v1.md, and the head of a year's digest, that count over all sites.
-_COUNTS = re.compile(
-    r"^\s*[-*]\s*(?:本周新入组|累计入组|完成率|(?:访视\s*[:：]\s*本周完成|质控\s*[:：]\s*新增|助手\s*[:：]\s*消息))"
-    r"|^第 \d+ 年\("
+# As much of a line as tells how it begins.
+_HEAD = 40
+_TEMPLATES = Path(__file__).parent.parent / "templates" / "memory"
+# A count over all sites as people word it: that it is one of all, and how many of what.
+_SOME = r"[\d零〇一二两三四五六七八九十百千万]+"
+_ALL_SITES = re.compile(
+    rf"全(?:部|体)?(?:研究|分|国)?(?:中心|研究|项目|试验)|(?:各|所有|多|整个)(?:家|个|研究)*(?:中心|研究|项目|试验)"
+    rf"|{_SOME}\s*(?:家|个)(?:研究)?中心|all (?:sites|cent(?:er|re)s)|across sites|study-wide|whole study"
 )
+_IN_ALL = re.compile(
+    r"累计|总共|共计|合计|总计|一共|总数|总(?:入组|筛选|例)|in total|overall|altogether"
+)
+_PEOPLE = re.compile(
+    rf"{_SOME}\s*(?:/\s*{_SOME}\s*)?(?:例(?!会|行|外|如)|人|名|位|subjects?|patients?|participants?)"
+    r"|(?:入组|筛选|随机|脱落|访视|随访|例数|人数|enrolled|screened|randomi[sz]ed)[^,。;\d]{0,6}\d+\s*(?:[次/,。;、()]|$)"
+)
+_THINGS = re.compile(rf"{_SOME}\s*(?:条|起|%)")
 
 
 @dataclass(frozen=True)
@@ -95,10 +112,46 @@ def compose(
     return joined(sections(text))
 
 
-def without_figures(text: str) -> str:
-    """A report, or a year's digest, for readers of one site: statistics of all sites are not theirs
-    (design.md 9.7)."""
-    return "\n".join(row for row in text.split("\n") if not _COUNTS.match(row))
+def shown_to(text: str, opened: Sequence[Scope]) -> str:
+    """A report as a reader with these scopes sees it, in chat, console and API alike (design.md 9.7)."""
+    shown = visible(text, opened)
+    return shown if whole(opened) else _without_figures(shown)
+
+
+@lru_cache(maxsize=256)
+def _without_figures(text: str) -> str:
+    """Statistics of all sites are not for readers of one: their lines go with what is indented below."""
+    kept, hidden = [], -1
+    for row in text.split("\n"):
+        depth = len(row) - len(row.lstrip())
+        if row.strip() and depth <= hidden:
+            hidden = -1
+        if hidden < 0 and _counts_all(row):
+            hidden = depth
+        if hidden < 0:
+            kept.append(row)
+    return "\n".join(kept)
+
+
+def _counts_all(row: str) -> bool:
+    """Whether a line counts over all sites, as a template or a person words it."""
+    if wording.normal(row[:_HEAD]).startswith(_figure_lines()):
+        return True
+    said = unicodedata.normalize("NFKC", row).casefold()
+    counts = _PEOPLE.search(said)
+    if _ALL_SITES.search(said):
+        return bool(counts or _THINGS.search(said))
+    return bool(counts and _IN_ALL.search(said))
+
+
+@cache
+def _figure_lines() -> tuple[str, ...]:
+    """How the lines with figures begin in every version of the template."""
+    texts = (path.read_text("utf-8") for path in _TEMPLATES.glob("weekly_report.v*.md"))
+    rows = (re.sub(r"{%.*?%}", "", row) for text in texts for row in text.split("\n"))
+    return tuple(
+        wording.normal(row.partition("{{")[0]) for row in rows if re.match(r"- .*\{\{ m\.", row)
+    )
 
 
 def line(entry: Entry) -> str:

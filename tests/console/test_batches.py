@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from engines import sop
 from engines.models import Batch, TaskRun
+from engines.sop.batches import visible_to
 from skills.models import Skill
 from tests.console.conftest import SITE_A, SITE_B
 from tests.engines.sop.kit import go, hard, human, new_skill
@@ -42,6 +45,19 @@ def counts(html: str) -> list[int]:
     parts = re.findall(r'<span class="iit-dot[^"]*"></span>.*?<strong>(\d+)</strong>', html)
     assert done
     return [int(done[1]), *map(int, parts)]
+
+
+def test_who_sees_the_whole_study_is_not_compared_subject_by_subject(
+    study: Study, asking: Skill
+) -> None:
+    batch = order(study, asking, SITE_A, SITE_B)
+    foreign = order(study, asking, SITE_B)
+    for userid, seen in (("zhangyi", {batch, foreign}), ("wanghushi", {batch})):
+        user = study[userid].user
+        with CaptureQueriesContext(connection) as queries:
+            assert {*visible_to(user)} == seen
+        of_subjects = [query for query in queries if "iit_subjects" in query["sql"]]
+        assert bool(of_subjects) is (userid == "wanghushi")
 
 
 def test_the_counts_follow_the_runs(

@@ -6,14 +6,19 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from engines.models import PendingAction, TaskRun
-from projects.models import AuditEntry, Dictionary, Subject
+from projects import audit
+from projects.db import atomic
+from projects.models import AuditEntry, Dictionary, Project, Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
+from tests.support.study import Study
 
 FINDINGS = "/admin/engines/pendingaction/"
 LISTS = (
@@ -179,6 +184,37 @@ def test_without_the_list_of_identifiers_nothing_leaves(
     assert answer.redirect_chain == [(FINDINGS, 302)]
     assert "REDCap could not be read." in answer.content.decode()
     assert told() is None
+
+
+def test_a_study_that_was_never_read_is_read_first_or_nothing_leaves(
+    as_user: Callable[..., Client], study: Study, run_a: TaskRun
+) -> None:
+    name = json.loads(Subject.objects.get(record_id=SITE_A).identifiers)["subject_name"]
+    PendingAction.objects.update(message=f"核对{name}")
+    Subject.objects.all().delete()
+    SyncState.objects.all().delete()
+    study.stand_ins.fault("redcap", "status", 403, times=9)
+    client = as_user("admin")
+    answer = client.get(f"{FINDINGS}export/", follow=True)
+    assert answer.redirect_chain == [(FINDINGS, 302)]
+    assert "LUNG-IIT: REDCap could not be read." in answer.content.decode()
+    study.stand_ins.reset()
+    sheet = read(client.get(f"{FINDINGS}export/"))
+    assert len(sheet) == 2
+    assert not any(name in cell for row in sheet for cell in row)
+
+
+def test_rows_of_a_study_that_came_up_meanwhile_are_left_out(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    User.objects.create_superuser("root", password="a-good-long-word")
+    answer = as_user("root").get("/admin/projects/auditentry/export/")
+    other = Project.objects.create(code="NEW-IIT", name="新研究", start_date=date(2026, 1, 1))
+    with atomic():
+        audit.record("roster.sync", actor="system", project=other, new={})
+    _head, *rows = read(answer)
+    assert rows
+    assert not any("NEW-IIT" in cell for row in rows for cell in row)
 
 
 def test_a_filter_that_does_not_exist_leads_back_to_the_list(

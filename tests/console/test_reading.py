@@ -184,10 +184,16 @@ def test_a_site_reads_no_figures_of_the_study_in_a_report(
     """design.md 9.7: only their site, in statistics too."""
     report = WeeklyReport.objects.filter(project=study.project).latest("week_number")
     report.metrics = {"enrolled": 2, "enrolled_total": 717, "target": 934}
+    report.summary += "\n\n### 进度\n- 累计入组:717 / 934 例\n- 全中心入组 717 例"
     report.save()
     for url in ("/admin/memory/weeklyreport/", f"/admin/memory/weeklyreport/{report.pk}/change/"):
         assert "717" in words_of(as_user("zhangyi").get(url))
         assert "717" not in words_of(as_user("crc_b").get(url))
+    for name, is_found in (("zhangyi", True), ("crc_b", False)):
+        found = as_user(name).get("/admin/memory/weeklyreport/", {"q": "717"})
+        assert (str(report.pk) in found.content.decode()) is is_found
+        row = as_user(name).get(f"/api/v1/weekly-reports/{report.pk}/").json()
+        assert ("717" in str(row)) is is_found
 
 
 def words_of(answer: Any) -> set[str]:

@@ -38,6 +38,14 @@ def test_whole_lines_as_far_as_they_fit() -> None:
     assert len(render.fit(["一" * 50], 10)) <= 10
 
 
+def test_a_line_of_several_lines_counts_once() -> None:
+    lines = ["P001 既往史:高血压\n糖尿病\n痛风", "P001 年龄:64", "P001 性别:男"]
+    shown = render.fit_all(lines, 34)
+    assert shown.startswith(lines[0])
+    assert "2" in shown.removeprefix(lines[0])
+    assert render.fit_all(lines, 200) == "\n".join(lines)
+
+
 def test_fitting_lines_come_first() -> None:
     lines = ["P001 性别:男", "P001 入组日期:2026-02-05"]
     assert render.ranked(lines, "P001 什么时候入组")[0] == lines[1]

@@ -10,13 +10,15 @@ from django.utils.timezone import now
 
 from engines.models import PendingAction, TaskRun
 from engines.sop import findings as sop_findings
+from engines.tools import Status, execute
 from memory import reports
 from memory.reports import Period
 from memory.weekly import metrics
 from memory.weekly.metrics import Figures
 from projects.db import atomic
-from projects.models import VisitPlanEntry
+from projects.models import Subject, VisitPlanEntry
 from projects.records import read_records
+from tests.engines.tools.test_tools import context
 from tests.support.study import Study
 
 
@@ -169,6 +171,41 @@ def test_a_source_that_is_down_leaves_the_others(study: Study) -> None:
     }
     assert found.values["messages"] == 0
     assert found.stored["complete"] is False
+
+
+def no_records(study: Study) -> None:
+    """REDCap answers, and shows nobody."""
+    empty = {"service": "redcap", "path": "", "kind": "body", "value": [], "times": None}
+    study.stand_ins.post("faults", [empty | {"body_contains": "content=record"}])
+
+
+def test_nobody_where_subjects_are_known_is_an_outage(study: Study) -> None:
+    """In the week's figures as in an answer: 0 enrolled would be a lie (design.md 9.8)."""
+    no_records(study)
+    found = metrics.gather(study.project, week(study, now().date()))
+    assert {"enrolled_total", "visits_overdue"} <= set(found.unread)
+    for userid in ("zhangyi", "crc_b"):
+        assert execute(context(study, userid), "get_project_stats", {}).status is Status.DOWN
+
+
+def test_a_study_without_subjects_has_none(study: Study) -> None:
+    Subject.objects.all().delete()
+    no_records(study)
+    assert count(study, week(study, now().date()))["enrolled_total"] == 0
+
+
+def test_chat_and_report_count_the_same_open_findings(study: Study) -> None:
+    """What a data change resolved waits for a person's word, so it is not closed (decisions.md)."""
+    part = week(study, now().date(), now() + timedelta(seconds=1))
+    for state in PendingAction.State:
+        row = finding(study, now())
+        if state == PendingAction.State.CLOSED:
+            with atomic():
+                sop_findings.close(row, actor="wanghushi", resolution="核对无误")
+        else:
+            PendingAction.objects.filter(pk=row.pk).update(state=state)
+    answer = execute(context(study), "get_project_stats", {})
+    assert answer.data["未关闭的质控发现"] == count(study, part)["queries"] == 2
 
 
 def test_what_an_earlier_count_knew_is_kept() -> None:

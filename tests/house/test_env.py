@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,39 @@ def test_a_typing_error_in_a_number_is_refused(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("A", text)
     with pytest.raises(ImproperlyConfigured, match="whole number"):
         env.envint("A", 1)
+
+
+@pytest.mark.parametrize(("text", "told"), [("-1", "less than 0"), ("20", "more than 19")])
+def test_a_number_outside_of_its_bounds_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str, told: str
+) -> None:
+    monkeypatch.setenv("A", text)
+    with pytest.raises(ImproperlyConfigured, match=f"A={text} is {told}"):
+        env.envint("A", 1, least=0, most=19)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WECOM_REMIND_HOURS=0",
+        "WECOM_MOST_PARTS=0",
+        "WECOM_WINDOW_S=0",
+        "LLM_TIMEOUT_S=0",
+        "WORKER_NICE=20",
+    ],
+)
+def test_a_setting_that_would_stop_a_part_of_the_house_stops_its_start(text: str) -> None:
+    name, value = text.split("=")
+    code = "from iit_manager import settings"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1
+    assert f"{text} is" in ran.stderr
 
 
 def test_lists_are_split_and_trimmed(monkeypatch: pytest.MonkeyPatch) -> None:

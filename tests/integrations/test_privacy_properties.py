@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.identifiers import birth_spellings, identifies, surname
+from integrations.identifiers import birth_spellings, identifies
+from integrations.person_names import surname
 from integrations.privacy import PLACEHOLDER, Gate, Known
 
 VALUES = {

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from memory import hot
-from memory.facts import PROPOSAL
+from memory.agent.book import PROPOSAL
 from memory.models import ProjectMemory, UserMemory
 from memory.services import save_memory
 from projects.windows import today_in

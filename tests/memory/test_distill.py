@@ -11,13 +11,14 @@ from django.utils.timezone import now
 
 from engines.distiller import distil as by_model
 from engines.models import LlmUsage
-from memory import distiller, hot_proposals, tasks
+from memory import distiller, hot_proposals, tasks, tombstones
 from memory.distill import Distilled, distil, is_done
 from memory.distiller import Brief, DistillerDown, Said
 from memory.flow_log import Turn, append, set_feedback
 from memory.hot_proposals import Action, Change
 from memory.hot_text import Kind
 from memory.models import MemoryProposal, UserMemory
+from projects.db import atomic
 from projects.models import AuditEntry, Project
 from tests.engines.chat.kit import prompts, sent
 from tests.memory.hot_kit import (
@@ -138,6 +139,26 @@ def test_what_does_not_hold_is_dropped(study: Study, bad: dict[str, Any]) -> Non
     assert (done.applied, done.waiting) == (0, 0)
     assert lines_of(study) == LINES
     assert waiting() == []
+
+
+def test_what_its_user_had_forgotten_is_neither_written_nor_counted(study: Study) -> None:
+    """Only an editor's removal was known before the last door, and the change was kept as applied."""
+    base(study)
+    said(study, OWN, own=True)
+    with atomic():
+        tombstones.bury(
+            project=study.project,
+            line=ADDED,
+            actor="zhangyi",
+            profile="zhangyi",
+            user_id="zhangyi",
+        )
+    version = current(study).version
+    done = run(study, change(ADDED))
+    assert (done.applied, done.waiting, done.dropped) == (0, 0, 1)
+    assert lines_of(study) == LINES
+    assert current(study).version == version
+    assert not MemoryProposal.objects.exists()
 
 
 def test_a_line_cannot_break_out_of_its_place(study: Study) -> None:

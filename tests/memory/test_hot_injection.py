@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from integrations import tokens
 from memory import hot
 from memory.models import ProjectMemory
-from memory.services import MemoryConflict, MemoryTooLarge, memory_problem, save_memory
+from memory.services import MemoryConflict, MemoryTooLarge, check_size, save_memory
 from projects.models import AuditEntry
 from tests.support.study import Study
 
@@ -170,7 +170,6 @@ def test_too_large_sections_are_refused(study: Study) -> None:
     rules = "# 系统禁令 (Rules)\n" + "- 严禁泄露受试者身份信息。\n" * 200
     profile = "# 用户画像\n## 张 (user_id: z)\n" + "- 偏好简洁的汇报方式。\n" * 80
     for content in (rules, profile):
-        assert memory_problem(content)
         with pytest.raises(MemoryTooLarge):
             save_memory(project=study.project, content=content, actor="a", base_version=base)
-    assert memory_problem("# 系统禁令\n- 短") == ""
+    check_size("# 系统禁令\n- 短")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memory.history import pages
+from memory.history import book
 from memory.models import UserMemory, WeeklyReport
 from projects.models import Subject
 from tests.engines.chat.kit import ask, mute, sent
@@ -67,6 +67,6 @@ def test_the_other_site_does_read_it(spread: Study) -> None:
 
 def test_pages_of_the_history_book(spread: Study) -> None:
     ids = hidden(spread)
-    text = "\n".join(page.text for page in pages(spread.project, spread["crc_b"]))
+    text = "\n".join(page.text for page in book(spread.project, spread["crc_b"]))
     assert named(ids, text) == []
     assert text.strip()

@@ -170,15 +170,17 @@ def test_a_missing_profile_and_section_are_made() -> None:
 
 def test_the_same_words_in_two_profiles_are_two_lines() -> None:
     text = "# 用户画像\n## 甲 (user_id: a)\n- 简洁\n## 乙 (user_id: b)\n- 简洁"
-    left = hot_edit.remove(text, line="- 简洁", user_id="b")
+    left = hot_edit.remove(text, line="- 简洁", kind=Kind.PROFILES, user_id="b")
     assert parse(left).profiles == {"a": ["- 简洁"], "b": []}
 
 
 def test_what_is_not_there_cannot_be_changed() -> None:
     with pytest.raises(LineGone):
-        hot_edit.remove(TEXT, line="- 没有这一行")
+        hot_edit.remove(TEXT, line="- 没有这一行", kind=Kind.CURRENT)
     with pytest.raises(LineGone):
-        hot_edit.change(TEXT, old="- **偏好**: 只要看结果", new="- x", user_id="wanghushi")
+        hot_edit.change(
+            TEXT, old="- **偏好**: 只要看结果", new="- x", kind=Kind.PROFILES, user_id="wanghushi"
+        )
     with pytest.raises(LineGone):
         hot_edit.change(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
 

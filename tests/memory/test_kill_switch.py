@@ -181,6 +181,21 @@ def test_the_later_writer_gets_both_edits(study: Study) -> None:
     assert {"- 甲写的", "- 当前阶段:入组收尾期"} <= set(lines_of(study))
 
 
+def test_a_merge_brings_nothing_back_that_its_user_had_forgotten(study: Study) -> None:
+    """It is gone from the version both began with, so it would look like an addition."""
+    base(study)
+    memory = write(study, *LINES, "- 起点")
+    ask("zhangyi", "忘掉我的偏好")
+    gone = "- **偏好**: 只要看结果"
+    assert gone not in lines_of(study)
+    mine = "\n".join([*LINES, "- 起点", "- 乙写的"])
+    answer = edit(browser("admin"), memory, mine, memory.version)
+    text = answer.context["adminform"].form["content"].value().split("\n")
+    assert gone not in text
+    assert "- 乙写的" in text
+    assert "- **偏好**: 详细步骤,需要解释" in text
+
+
 def test_a_clash_shows_who_wrote_what(study: Study) -> None:
     base(study)
     memory = write(study, *LINES, "- 起点")

@@ -7,7 +7,8 @@ from datetime import timedelta
 import time_machine
 from django.utils.timezone import now
 
-from memory import session, tombstones
+from memory import hot_preview, session, tombstones
+from memory.models import UserMemory
 from projects.db import atomic
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import said
@@ -55,3 +56,20 @@ def test_a_removal_counts_with_the_next_message_and_a_return_too(study: Study) -
     with atomic():
         tombstones.lift(project=study.project, line=VISITS, actor=study["admin"])
     assert VISITS in told(study, "为什么暂停筛选?")
+
+
+def test_a_number_that_was_masked_is_not_filled_with_a_later_one(study: Study) -> None:
+    study.stand_ins.script({"content": "好的,有事打[电话#1]。"})
+    ask("zhangyi", "记住我的电话是13800138000,有事打电话")
+    (row,) = UserMemory.objects.values_list("content", "evidence")
+    assert row == ("记住我的电话是[电话],有事打电话",) * 2
+    assert "13900139000" not in ask("zhangyi", "你还记得我的电话吗?不是13900139000").text
+
+
+def test_a_preview_leaves_the_session_as_it_is(study: Study) -> None:
+    for text in (VISITS, ENROLMENT):
+        said(study, text, own=True)
+    hot_preview.preview(study["zhangyi"], "入组进度为什么慢了?")
+    assert session.load(study["zhangyi"]).chosen is None
+    first = told(study, "随访窗口为什么改了?")
+    assert first.index(VISITS) < first.index(ENROLMENT)

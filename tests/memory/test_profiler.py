@@ -305,3 +305,48 @@ def test_a_job_that_comes_late_sees_a_conflict_whatever_was_changed(study: Study
             actor=profiler.AUTHOR,
             base_version=before.version,
         )
+
+
+def next_day() -> None:
+    from projects.models import CronFiring
+
+    CronFiring.objects.filter(job__startswith="feedback:").delete()
+
+
+def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> None:
+    """The counts are others every day; so is the line."""
+    base(study)
+    tasks.profile_users()
+    assert statistics(study, "zhangyi")
+    ask("zhangyi", "忘掉反馈统计")
+    assert statistics(study, "zhangyi") == []
+    version = current(study).version
+    for more in (0, 1, 3):
+        next_day()
+        complain(study, None, more, value="up")
+        tasks.profile_users()
+        assert statistics(study, "zhangyi") == []
+    assert current(study).version == version, "nothing was written"
+
+
+def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None:
+    from memory.weekly.counts import preferences
+
+    base(study)
+    complain(study, "too_long")
+    tasks.profile_users()
+    ask("zhangyi", f"忘掉{BRIEF[2:]}")
+    assert BRIEF not in profile_of(study, "zhangyi")
+    version = current(study).version
+    complain(study, "too_long", 3)
+    tasks.profile_users()
+    assert BRIEF not in profile_of(study, "zhangyi")
+    assert current(study).version == version
+    assert not MemoryProposal.objects.filter(author="profiler_job").exists()
+    from memory.reports import period, week_of
+    from projects.windows import today_in
+
+    of = week_of(study.project, today_in(study.project.timezone))
+    assert of is not None
+    part = period(study.project, of, now() + timedelta(minutes=1))
+    assert preferences(study.project, part) == {"preferences": 0}

@@ -78,6 +78,18 @@ def test_accepting_makes_it_fit(study: Study) -> None:
     assert prune(study.project) is None
 
 
+def test_a_rule_in_the_same_words_stays(study: Study) -> None:
+    """The FAQ repeats it; the rules stand first."""
+    rule = f"- 问题0:{LONG}"
+    base(study, LINES[-2], rule, LINES[-1], *big(5, 60)[:-2])
+    proposal = prune(study.project)
+    assert proposal is not None
+    assert rule in proposal.old.split("\n")
+    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    assert lines_of(study)[:3] == [LINES[-2], rule, LINES[-1]]
+    assert lines_of(study).count(rule) == 1
+
+
 def test_one_proposal_at_a_time(study: Study, told: list[Any]) -> None:
     base(study, *big(60, 5))
     prune(study.project)

@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from memory import feedback, retention, tasks
 from memory.models import ConversationHistory, WeeklyNote, WeeklyReport
 from projects.models import AuditEntry, Project
+from tests.house.kit import together
 from tests.memory.weekly_kit import (
     DECISION,
     forget,
@@ -139,6 +140,19 @@ def test_the_task_goes_on_until_nothing_is_left(covered: Study, monkeypatch: Any
     drain()
     assert rows() == 0
     assert report(covered).log_purged_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_delivered_twice_at_once_every_answer_is_counted_once(
+    covered: Study, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(retention, "CHUNK", 2)
+    ConversationHistory.objects.filter(role="assistant").update(feedback="thumbs_up")
+    before = feedback.given(covered.project)
+    moment = later(covered)
+    together(*[lambda: retention.purge(covered.project, moment)] * 4)
+    assert rows() == 0
+    assert feedback.given(covered.project) == before
 
 
 def test_figures_and_feedback_outlive_the_rows(covered: Study) -> None:

@@ -25,7 +25,7 @@ def talk(member: Member, rounds: int) -> None:
 
 def test_nothing_was_said(member: Member) -> None:
     empty = session.load(member)
-    assert empty.is_new
+    assert empty.messages == []
     assert empty.text == ""
 
 
@@ -47,9 +47,9 @@ def test_subjects_are_kept_until_others_are_named(member: Member) -> None:
 def test_thirty_minutes(member: Member) -> None:
     talk(member, 1)
     with time_machine.travel(now() + timedelta(minutes=29), tick=False):
-        assert not session.load(member).is_new
+        assert session.load(member).messages
     with time_machine.travel(now() + timedelta(minutes=31), tick=False):
-        assert session.load(member).is_new
+        assert session.load(member).messages == []
         assert session.last_project("li") is None
 
 
@@ -57,7 +57,7 @@ def test_another_project_is_another_session(member: Member) -> None:
     talk(member, 1)
     other = Project.objects.create(code="B", name="乙", start_date="2026-01-06")
     there = Member.objects.create(project=other, wecom_userid="li", role="PI")
-    assert session.load(there).is_new
+    assert session.load(there).messages == []
     assert session.last_project("LI") == str(member.project_id)
 
 

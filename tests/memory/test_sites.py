@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memory import hot
-from memory.history import pages
+from memory.history import book
 from memory.models import WeeklyReport
 from memory.sites import elsewhere
+from projects.models import Dictionary
 from tests.memory.hot_kit import base
 from tests.support.study import Study
 
@@ -71,7 +72,7 @@ def test_hot_memory_and_history_are_shown_without_them(study: Study) -> None:
     report.summary += "\n- A中心完成首次监查\n- B中心海报上墙"
     report.save()
     shown = hot.inject(study.project, study["crc_b"]).text
-    told = "\n".join(page.text for page in pages(study.project, study["crc_b"]))
+    told = "\n".join(page.text for page in book(study.project, study["crc_b"]))
     for text in (shown, told):
         assert "A中心" not in text
         assert "B中心" in text
@@ -80,3 +81,19 @@ def test_hot_memory_and_history_are_shown_without_them(study: Study) -> None:
     whole = hot.inject(study.project, study["zhangyi"]).text
     assert "A中心本周监查" in whole
     assert "药物清点" in whole
+
+
+def test_a_site_called_by_the_label_of_its_group(study: Study) -> None:
+    """REDCap derives the group's name from the label once; people go on calling it by the label."""
+    stored = Dictionary.objects.get(project=study.project)
+    labels = {"site_a": "01 江北第一医院", "site_b": "02 江北第一医院(南区)"}
+    for row in stored.content["dags"]:
+        row["data_access_group_name"] = labels[row["unique_group_name"]]
+    stored.digest = "labelled"
+    stored.save()
+    base(study, "# 当前状态", "- 江北第一医院本周监查", "- 江北第一医院(南区)补录", "- 两家都开会")
+    told = {user: hot.inject(study.project, study[user]).text for user in ("wanghushi", "crc_b")}
+    assert "南区" not in told["wanghushi"]
+    assert "本周监查" in told["wanghushi"]
+    assert "补录" in told["crc_b"]
+    assert all("两家都开会" in text for text in told.values())

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from memory.history import pages
+from memory.history import book
 from projects.models import Subject
 from tests.engines.chat.kit import ask, sent
 from tests.memory.weekly_kit import (
@@ -63,6 +63,40 @@ def decisions(study: Study, *claims: dict[str, Any], text: str = DECISION) -> li
 )
 def test_what_does_not_stand_is_dropped(study: Study, bad: dict[str, Any]) -> None:
     assert decisions(study, bad) == []
+
+
+@pytest.mark.parametrize(("quote", "stands"), [("用药剂量1.5mg", 1), ("用药剂量15mg", 0)])
+def test_a_quote_is_no_other_number(study: Study, quote: str, stands: int) -> None:
+    made = claim("decision", "用药剂量维持不变", 1, quote)
+    text = "今天定了用药剂量1.5mg维持不变"
+    assert len(decisions(study, made, text=text)) == stands
+
+
+@pytest.mark.parametrize(("later", "stands"), [(True, 0), (False, 1)])
+def test_what_its_speaker_had_forgotten_since_is_not_retold(
+    study: Study, later: bool, stands: int
+) -> None:
+    """design.md 9.6; what was said after that is new."""
+    from memory import tombstones
+    from memory.models import MemoryTombstone
+    from projects.db import atomic
+
+    forget(study)
+    at = said(study, "以后我每周三在北京总部办公", "wanghushi")
+    with atomic():
+        tombstones.bury(
+            project=study.project,
+            line="每周三在北京总部办公",
+            actor="wanghushi",
+            profile="wanghushi",
+            user_id="wanghushi",
+        )
+    moment = at + timedelta(days=1 if later else -1)
+    MemoryTombstone.objects.update(created_at=moment)
+    study.stand_ins.script(told(claim("progress", "每周三在北京总部办公", 1)))
+    write()
+    kept = [line for line in section(report(study), "进度") if "北京" in line]
+    assert len(kept) == stands
 
 
 def test_the_date_and_the_speaker_are_the_rows(study: Study) -> None:
@@ -145,7 +179,7 @@ def test_a_line_about_a_subject_names_it_so_that_sites_stay_apart(study: Study) 
     write()
     number = report(study).week_number
     texts = {
-        user: next(p for p in pages(study.project, study[user]) if p.week == number).text
+        user: next(p for p in book(study.project, study[user]) if p.week == number).text
         for user in ("wanghushi", "crc_b")
     }
     assert "依从性差" in texts["wanghushi"]

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.utils.timezone import now
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from memory.models import WeeklyReport
 from memory.weekly import digest
 from memory.weekly.book import edit
 from memory.weekly.digest import figures
+from projects.models import Subject
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import browser
 from tests.support.study import Study
@@ -153,3 +155,35 @@ def test_sums_are_the_reports_and_gaps_are_said(enrolled: list[int | None]) -> N
     (line,) = told
     assert line.startswith(f"入组 {sum(known)} 例")
     assert ("不完整" in line) == (len(known) < len(enrolled))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- P001:\n  - 暂停用药",
+        "- P001\n\t- 暂停用药",
+        "#### P001\n- 暂停用药\n#### 全体\n- 增加例会",
+        "- A中心:\n  - 复核\n    - 暂停用药",
+    ],
+)
+def test_what_stands_below_a_hidden_line_is_hidden_in_it_too(study: Study, body: str) -> None:
+    fill(study, 60)
+    found = WeeklyReport.objects.get(week_number=3)
+    text = found.summary.replace("- 2026-01-01: 决策编号3号", body)
+    edit(report=found, content=text, actor=study["zhangyi"], base_version=found.version)
+    for user, is_seen in (("wanghushi", True), ("zhangyi", True), ("crc_b", False)):
+        year = history.book(study.project, study[user])[0].text
+        assert ("暂停用药" in year) is is_seen, user
+        assert "决策编号4号" in year
+        assert ("增加例会" in body) is ("增加例会" in year)
+
+
+def test_a_subject_that_moves_takes_its_decisions_along(study: Study) -> None:
+    fill(study, 60)
+    found = WeeklyReport.objects.get(week_number=3)
+    text = found.summary.replace("决策编号3号", "P001 暂停用药")
+    edit(report=found, content=text, actor=study["zhangyi"], base_version=found.version)
+    assert "暂停用药" not in history.book(study.project, study["crc_b"])[0].text
+    Subject.objects.filter(project=study.project, record_id="P001").update(site="site_b")
+    assert "暂停用药" in history.book(study.project, study["crc_b"])[0].text
+    assert "暂停用药" not in history.book(study.project, study["wanghushi"])[0].text

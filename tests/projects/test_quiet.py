@@ -32,8 +32,8 @@ def local(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=SHANGHAI)
 
 
-def when(text: str, best: time | None = None, rest: Rest = NIGHT, urgent: bool = False) -> str:
-    found = delivery_time(local(text), rest, best, urgent=urgent).astimezone(SHANGHAI)
+def when(text: str, best: time | None = None, rest: Rest = NIGHT) -> str:
+    found = delivery_time(local(text), rest, best).astimezone(SHANGHAI)
     return f"{found:%Y-%m-%d %H:%M}"
 
 
@@ -47,11 +47,6 @@ def test_never_before_it_is_due_and_never_at_rest(
     assert delivery_time(found, rest, best) == found, "what may be delivered is delivered"
     # Nine days off in a row, a working weekend beside them, and a day for best time and quiet hours.
     assert found - moment < timedelta(days=14)
-
-
-@given(moments, rests, st.none() | clocks)
-def test_what_is_urgent_waits_for_nothing(moment: datetime, rest: Rest, best: time | None) -> None:
-    assert delivery_time(moment, rest, best, urgent=True) == moment
 
 
 @given(moments, rests, clocks)

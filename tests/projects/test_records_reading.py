@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from integrations.redcap import RedcapPermissionError, RedcapProtocolError, Redc
 from projects import dictionary
 from projects.client import NotConfiguredError, dify_client, redcap_client
 from projects.models import AuditEntry, Dictionary
-from projects.records import list_records, read_record, read_records
+from projects.records import RecordData, list_records, read_record, read_records
 from tests.hospital import DEIDENTIFIED, Hospital, open_hospital
 from tests.projects.studies import member, study
 
@@ -42,6 +42,26 @@ def test_one_subject(hospital: Hospital) -> None:
     assert len(found.rows) == 5
     assert found.read_at >= before
     assert "张三" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2026-03-31", date(2026, 3, 31)),
+        ("2026-03-31 23:30", date(2026, 3, 31)),
+        ("2026-03-31T23:30:00+00:00", date(2026, 4, 1)),
+        ("2026-04-01 01:30+09:00", date(2026, 4, 1)),
+        ("2026-04-01 00:30+09:00", date(2026, 3, 31)),
+        ("2026-03", None),
+        ("2026-03-31x", None),
+        ("", None),
+    ],
+)
+def test_a_day_is_the_studys(text: str, day: date | None) -> None:
+    """A time with an offset is moved to the study's zone, as for visits (projects.dates)."""
+    rows = ({"enrolled": ""}, {"enrolled": text})
+    found = RecordData("P001", "", rows, datetime.now(UTC), (), complete=True)
+    assert found.day("enrolled", "Asia/Shanghai") == day
 
 
 @pytest.mark.parametrize(("asked", "name"), [("7", "赵七"), ("007", "钱邦德")])

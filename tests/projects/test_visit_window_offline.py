@@ -93,6 +93,9 @@ def test_today_counts_in_the_studys_zone(
         '{"record_id": "7", "values": []}',
         '{"record_id": "7", "values": {"enroll_date": {"day": 1}}}',
         '{"record_id": "7"',
+        '{"record_id": "\\ud800", "values": {}}',
+        '{"record_id": "\udcff", "values": {}}',
+        '{"record_id": "7", "values": {"\\ud800": []}}',
     ],
 )
 def test_a_bad_line_is_answered_and_the_next_one_read(

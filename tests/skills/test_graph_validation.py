@@ -187,6 +187,9 @@ def test_an_unknown_operator_is_an_error_of_its_rule() -> None:
         graph(a=hard(on_pass="")),
         graph(a=human(reviewers=["NURSE"])),  # type: ignore[arg-type]
         graph(a=soft(threshold=1.5)),  # type: ignore[arg-type]
+        graph(a=human(on_timeout={"remind_hours": 1e9})),  # type: ignore[arg-type]
+        graph(a=human(on_timeout={"escalate_hours": 1e300})),  # type: ignore[arg-type]
+        graph(a=human(on_timeout={"escalate_hours": 10**400})),  # type: ignore[arg-type]
         graph(a=hard()) | {"surprise": 1},
         graph(a=hard()) | {"event": "full_moon"},
         graph(a=hard()) | {"max_steps": 0},

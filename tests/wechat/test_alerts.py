@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from integrations.wecom import Crypt
 from projects.models import AuditEntry, Member
+from tests.wechat import bot_kit
 from tests.wechat.callback_kit import CORP, TOKEN, Callback, event, plaintext
 from tests.wechat.working import receive, receive_event, work
 from tests.wecom_standin import SEND, WecomSim
@@ -33,7 +35,7 @@ def test_a_key_that_does_not_match(client: Client) -> None:
     other = Crypt(TOKEN, "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C", CORP)
     for _ in range(3):
         assert Callback(plaintext(), crypt=other).post(client).status_code == 400
-    assert open_alerts() == [("key", "")]
+    assert open_alerts() == [("key", "app")]
     assert Alert.objects.get().times == 3
     assert not InboxMessage.objects.exists()
 
@@ -43,6 +45,19 @@ def test_a_message_that_can_be_read_says_that_the_key_is_right(client: Client) -
     receive()
     work()
     assert open_alerts() == []
+
+
+def test_a_message_to_the_bot_says_nothing_about_the_key_of_the_app(
+    client: Client, settings: Settings
+) -> None:
+    settings.WECOM_AIBOT_TOKEN, settings.WECOM_AIBOT_AES_KEY = bot_kit.TOKEN, bot_kit.AES_KEY
+    test_a_key_that_does_not_match(client)
+    strange = Crypt(bot_kit.TOKEN, "a" * 43, "")
+    assert bot_kit.post(bot_kit.message(), crypt=strange).status_code == 400
+    assert open_alerts() == [("key", "aibot"), ("key", "app")]
+    bot_kit.say(bot_kit.message())
+    work()
+    assert open_alerts() == [("key", "app")]
 
 
 def test_a_genuine_message_nobody_understands(client: Client) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wechat.commands import Command, Decide, Feedback, read
+from wechat.commands import Command, Decide, Feedback, Unnumbered, read, rejecting, unnumbered
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,19 @@ from wechat.commands import Command, Decide, Feedback, read
         ("同意42了", Decide(42, "approve", "")),
         ("同意 42！", Decide(42, "approve", "")),
         ("驳回 42。5 月的数据有误", Decide(42, "reject", "5 月的数据有误")),
+        ("驳回 42，5 月的数据有误", Decide(42, "reject", "5 月的数据有误")),
+        ("驳回 42 2026-03-05 的化验单缺失", Decide(42, "reject", "2026-03-05 的化验单缺失")),
+        ("驳回 42\n1、日期不对\n2、缺原件", Decide(42, "reject", "1、日期不对\n2、缺原件")),
+        ("驳回 42（日期不对）", Decide(42, "reject", "(日期不对)")),
+        ("驳回 42 不符合入排标准", Decide(42, "reject", "不符合入排标准")),
+        ("驳回 42：3.5 不在范围", Decide(42, "reject", "3.5 不在范围")),
+        ("同意 42 数据已核对", Decide(42, "approve", "数据已核对")),
+        ("同意 42 年龄符合", Decide(42, "approve", "年龄符合")),
+        ("同意 42 日期已核对", Decide(42, "approve", "日期已核对")),
+        ("同意 42 人工核对 3 例", Decide(42, "approve", "人工核对 3 例")),
+        ("同意 42 没问题", Decide(42, "approve", "没问题")),
+        ("同意 42 未见异常", Decide(42, "approve", "未见异常")),
+        ("同意 42：不影响入组", Decide(42, "approve", "不影响入组")),
         ("👍", Feedback("thumbs_up", None, "")),
         ("👍🏽 很好", Feedback("thumbs_up", None, "很好")),
         ("👎", Feedback("thumbs_down", None, "")),
@@ -61,6 +76,12 @@ def test_a_command_is_read(text: str, command: Command) -> None:
         "同意15例受试者的入组安排请帮我查询",
         "驳回3个中心的申请",
         "驳回42缺少原始病历",
+        "同意 3 例受试者入组",
+        "同意 2 周后复查",
+        "同意 2026 年的计划",
+        "同意 5 mg剂量",
+        "驳回 3 例受试者的申请",
+        "驳回 2、3 例的入组",
     ],
 )
 def test_an_ordinary_message_is_no_command(text: str) -> None:
@@ -86,6 +107,63 @@ def test_an_ordinary_message_is_no_command(text: str) -> None:
 )
 def test_a_question_decides_nothing(text: str) -> None:
     assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "同意 42 但先不要",
+        "同意 42。但先不要",
+        "同意 42 不",
+        "同意 42 别",
+        "同意 42 还没核对",
+        "同意 42 等一下",
+        "同意 42 但数据要改",
+        "approve 42 not yet",
+        "驳回 42 不要",
+        "驳回 42 先不要吧",
+    ],
+)
+def test_what_is_taken_back_in_the_same_breath_decides_nothing(text: str) -> None:
+    assert read(text) is None
+    assert unnumbered(text) == Unnumbered(_decision(text), "", (42,))
+
+
+@pytest.mark.parametrize("text", ["同意 3 例受试者入组", "同意3例受试者", "驳回 3 周的安排"])
+def test_what_a_number_counts_may_be_no_decision_at_all(text: str) -> None:
+    assert unnumbered(text) == Unnumbered(_decision(text), "", (3,), counts=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("同意 42、43", (42, 43)),
+        ("同意 42，43 已核对", (42, 43)),
+        ("同意 42 和 43", (42, 43)),
+        ("同意 42: 43", (42, 43)),
+        ("驳回 42,#43,44。", (42, 43, 44)),
+        ("同意 42，驳回 43 数据有误", (42,)),
+        ("同意 42\n同意 43", (42,)),
+    ],
+)
+def test_of_several_reviews_at_once_none_is_decided(text: str, numbers: tuple[int, ...]) -> None:
+    assert read(text) is None
+    assert unnumbered(text) == Unnumbered(_decision(text), "", numbers)
+
+
+def _decision(text: str) -> Literal["approve", "reject"]:
+    return "reject" if text.startswith("驳回") else "approve"
+
+
+@pytest.mark.parametrize(
+    "reason", ["数据有误", "5 月数据有误", "3.5 不在范围", "不要", "例 2 缺失"]
+)
+def test_the_words_that_are_offered_reject_for_that_reason(reason: str) -> None:
+    assert read(rejecting(42, reason)) == Decide(42, "reject", reason)
+
+
+def test_a_long_row_of_digits_is_read_at_once() -> None:
+    assert read("同意 42 " + "1" * 5000 + "x") is None
 
 
 @given(st.text(max_size=60))

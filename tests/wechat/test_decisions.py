@@ -345,6 +345,18 @@ def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run)
     assert review.status == Review.Status.APPROVED
 
 
+def test_two_texts_on_values_that_changed_decide_nothing_unseen(study: Study, suspend: Run) -> None:
+    """A5: the second text was on its way before the new values were shown to anybody."""
+    review = suspend("P001")
+    change(study)
+    for _twice in range(2):
+        receive(f"同意 {review.pk}", user="wanghushi")
+    work()
+    review.refresh_from_db()
+    assert (review.status, review.version) == (Review.Status.OPEN, 2)
+    assert len(outgoing("wanghushi")) == 2
+
+
 def change(study: Study) -> None:
     """A CRC corrects a value of P001 in REDCap."""
     values = {"record": "P001", "event": "baseline_arm_1", "values": {"weight_kg": "77.7"}}
@@ -456,6 +468,17 @@ def test_a_card_that_wecom_refuses_becomes_a_text_with_the_commands(
     review = suspend("P001", by="system_scheduler")
     deliver()
     assert f"同意 {review.pk}" in outgoing("wanghushi")[0]
+
+
+def test_who_is_asked_in_words_is_not_asked_again_where_the_card_is_refused(
+    study: Study, suspend: Run
+) -> None:
+    Member.objects.filter(wecom_userid="wanghushi").update(plain_text=True)
+    study.stand_ins.fault("wecom", "body", {"errcode": 42031}, path="message/send")
+    review = suspend("P001", by="system_scheduler")
+    deliver()
+    (asked,) = outgoing("wanghushi")
+    assert f"同意 {review.pk}" in asked
 
 
 def test_a_cancelled_run_takes_the_buttons_off(study: Study, suspend: Run) -> None:

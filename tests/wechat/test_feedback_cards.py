@@ -58,6 +58,14 @@ def test_a_bare_thumb_down_is_asked_for_its_reason_once(card: Card) -> None:
     assert said("Thank you for your feedback.") in outgoing(USER)[-1]
 
 
+def test_a_vote_on_an_answer_that_is_gone_is_not_thanked_for(card: Card) -> None:
+    ConversationHistory.objects.filter(pk=card.ref).delete()
+    assert told(card, "down") == []
+    [update] = payloads("card_update")
+    shown = update["template_card"]["sub_title_text"]
+    assert shown == said("There is no answer of mine to rate yet.")
+
+
 def test_it_is_not_asked_again(card: Card) -> None:
     told(card, "down")
     receive("👎", user=USER)

@@ -10,6 +10,7 @@ import time_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, WecomSim
 from wechat import sender
 from wechat.models import AccessToken, OutboxMessage
@@ -77,7 +78,7 @@ def work(dies: bool) -> None:
     if not dies:
         sender.send_lane("zhangyi")
         return
-    row = sender.claim("zhangyi")
+    row = claim("zhangyi")
     if row is not None:
         sender._deliver(sender.gateway.client(), row)
 

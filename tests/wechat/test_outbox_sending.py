@@ -9,6 +9,7 @@ import time_machine
 from django.utils.timezone import now
 from pytest_django import Settings
 
+from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, USERS, WecomSim
 from wechat import sender
 from wechat.models import AccessToken, OutboxMessage
@@ -66,7 +67,7 @@ def test_the_intervals_start_again_after_six_hundred() -> None:
     OutboxMessage.objects.filter(pk=row(0).pk).update(
         status=Status.SENT, duplicate_interval=659, first_tried_at=now()
     )
-    claimed = sender.claim("zhangyi")
+    claimed = claim("zhangyi")
     assert claimed
     assert claimed.duplicate_interval == 60
 
@@ -259,7 +260,7 @@ def test_a_repeat_after_the_interval_is_marked(wecom: WecomSim) -> None:
 def test_a_worker_killed_between_send_and_commit(wecom: WecomSim) -> None:
     """O23: the row is still `sending`; after its lease the next worker repeats the same bytes."""
     put("x")
-    claimed = sender.claim("zhangyi")
+    claimed = claim("zhangyi")
     assert claimed
     sender._deliver(sender.gateway.client(), claimed)
     assert sender.send_lane("zhangyi") == claimed.lease_until
@@ -273,7 +274,7 @@ def test_a_worker_killed_between_send_and_commit(wecom: WecomSim) -> None:
 def test_a_worker_killed_long_before_the_next_one_comes(wecom: WecomSim) -> None:
     """O23: WeCom has forgotten the first call, so the second one is flagged; zero is never the count."""
     put("x")
-    claimed = sender.claim("zhangyi")
+    claimed = claim("zhangyi")
     assert claimed
     sender._deliver(sender.gateway.client(), claimed)
     with later(61):
@@ -286,7 +287,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
     from wechat.settling import settle
 
     put("x")
-    slow = sender.claim("zhangyi")
+    slow = claim("zhangyi")
     assert slow
     with later(26):
         sender.send_lane("zhangyi")
@@ -296,8 +297,8 @@ def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
 
 def test_two_workers_cannot_have_the_same_row() -> None:
     put("x")
-    assert sender.claim("zhangyi")
-    assert sender.claim("zhangyi") is None
+    assert claim("zhangyi")
+    assert claim("zhangyi") is None
 
 
 def test_thirty_a_minute_and_the_rest_later(wecom: WecomSim) -> None:
@@ -345,7 +346,7 @@ def test_a_name_within_a_name_is_somebody_else(wecom: WecomSim) -> None:
 def test_a_repeat_that_has_to_wait_for_the_window_is_not_due_before(wecom: WecomSim) -> None:
     """Its worker was killed, and the member has had thirty of others since."""
     put("x")
-    assert sender.claim("zhangyi")
+    assert claim("zhangyi")
     put(*[str(number) for number in range(30)], to="admin|zhangyi")
     with later(65):
         sender.send_lane("admin|zhangyi")
@@ -401,7 +402,7 @@ def test_only_due_lanes_are_swept(wecom: WecomSim) -> None:
     assert list(sender.due_lanes(10)) == ["admin"]
     with later(301):
         assert sorted(sender.due_lanes(10)) == ["admin", "zhangyi"]
-    sender.claim("admin")
+    claim("admin")
     assert list(sender.due_lanes(10)) == []
     with later(26):
         assert list(sender.due_lanes(10)) == ["admin"]

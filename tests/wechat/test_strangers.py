@@ -46,6 +46,27 @@ def test_who_left_is_told_to_the_administrators_of_that_study_only(
     assert not [text for text in outgoing("chief") if "crc_b" in text]
 
 
+def test_an_administrator_is_not_told_of_studies_of_others(people: dict[str, Member]) -> None:
+    for code, admins in (("OTHER", ["chief"]), ("THIRD", ["chief", "admin"])):
+        other = Project.objects.create(
+            code=code,
+            name=code,
+            start_date=people["admin"].project.start_date,
+            target_enrolment=1,
+        )
+        for name in admins:
+            Member.objects.create(project=other, wecom_userid=name, role=Role.ADMIN)
+        Member.objects.create(project=other, wecom_userid="crc_b", role=Role.CRC, is_active=False)
+    Member.objects.filter(wecom_userid="crc_b").update(is_active=False)
+    receive("你好", user="crc_b")
+    work()
+    (mine,), (theirs,) = outgoing("admin"), outgoing("chief")
+    assert "LUNG-IIT, THIRD" in mine
+    assert "OTHER" not in mine
+    assert "OTHER, THIRD" in theirs
+    assert "LUNG-IIT" not in theirs
+
+
 def test_members_and_mere_visits_are_no_news(people: dict[str, Member]) -> None:
     receive_event("enter_agent", user="ghost")
     receive_event("unsubscribe", user="crc_b")

@@ -129,7 +129,18 @@ def test_a_doubt_about_a_numbered_review_is_explained(suspend: Run) -> None:
     assert is_open(review)
 
 
-@pytest.mark.parametrize("text", ["同意", "驳回", "驳回 NN 理由", "同意 " + "9" * 20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "同意",
+        "驳回",
+        "驳回 NN 理由",
+        "同意 " + "9" * 20,
+        "同意 42 但先不要",
+        "同意 42、43",
+        "同意 42，驳回 43 数据有误",
+    ],
+)
 def test_where_nothing_waits_that_is_said_and_nothing_is_rated(study: Study, text: str) -> None:
     say("P001 入组了吗?")
     assert say(text) == said("No review is waiting for your decision.")
@@ -171,12 +182,47 @@ def test_the_reason_after_a_click_gets_the_words_that_reject(suspend: Run) -> No
     assert f"驳回 {review.pk}" not in say("资料不全,需要补充")
 
 
-@pytest.mark.parametrize("text", ["P001 入组了吗?", "现在入组多少例", "谢谢", "上周周报"])
+@pytest.mark.parametrize("more", ["例受试者入组", "周后复查", "但先不要", "不"])
+def test_an_approval_that_may_mean_something_else_is_explained(suspend: Run, more: str) -> None:
+    review = suspend("P001")
+    reply = say(f"同意 {review.pk} {more}")
+    assert f"同意 {review.pk}" in reply
+    assert is_open(review)
+
+
+def test_several_numbers_decide_nothing_and_each_is_named(suspend: Run) -> None:
+    other, first, second = suspend("P003"), suspend("P001"), suspend("P004")
+    reply = say(f"同意 {first.pk}、{second.pk}")
+    assert all(f"#{one.pk}" in reply and is_open(one) for one in (first, second))
+    assert f"#{other.pk}" not in reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P001 入组了吗?",
+        "现在入组多少例",
+        "谢谢",
+        "上周周报",
+        "P001的血红蛋白",
+        "质控P003",
+        "P003的下次随访",
+    ],
+)
 def test_another_message_is_answered_as_ever(suspend: Run, text: str) -> None:
     review = suspend("P001")
     say(f"驳回 {review.pk}")
     assert f"驳回 {review.pk}" not in say(text)
     assert ConversationHistory.objects.filter(user_id="wanghushi", content=text).exists()
+
+
+def test_what_may_be_the_reason_is_explained_once(suspend: Run) -> None:
+    review = suspend("P001")
+    say(f"驳回 {review.pk}")
+    say("P001 入组了吗?")
+    say("👍")
+    assert f"驳回 {review.pk} 排除标准" in say("排除标准")
+    assert f"驳回 {review.pk}" not in say("排除标准")
 
 
 def test_the_question_for_a_reason_does_not_wait_for_ever(suspend: Run) -> None:

@@ -66,6 +66,12 @@ def work() -> None:
         inbox.process(pk)
 
 
+def claim(lane: str) -> OutboxMessage | None:
+    """Lease the lane's first row, as a worker does before its call; None where it is not due."""
+    head = sender._current_head(lane)
+    return sender._take(head) if head else None
+
+
 def deliver() -> None:
     """Send every lane."""
     for lane in set(OutboxMessage.objects.values_list("to_user", flat=True)):

@@ -12,17 +12,17 @@ from typing import Any
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
-from django.utils.timezone import now
 from django.views.decorators.csrf import csrf_exempt
 
 from integrations.wecom import Crypt
 from projects.db import atomic
 from projects.models import Member
-from wechat import alerts, gateway, genuine, welcome
+from wechat import arrivals, gateway, genuine, welcome
 from wechat.aibot import cards, streams
 from wechat.aibot.parse import envelope, parse
+from wechat.genuine import Door
 from wechat.models import InboxMessage
-from wechat.parse import BadCallback, Incoming, quarantine_key
+from wechat.parse import BadCallback, Incoming
 from wechat.waking import wake_inbox
 
 CHANNEL = InboxMessage.Channel.AIBOT
@@ -33,7 +33,7 @@ ENTER = "enter_chat"
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message, an event or a poll."""
-    return genuine.answer(request, gateway.aibot_crypts(), envelope, _receive)
+    return genuine.answer(request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive))
 
 
 def _receive(plain: bytes, crypt: Crypt, nonce: str) -> HttpResponse:
@@ -50,13 +50,12 @@ def _answer(plain: bytes) -> dict[str, Any]:
         text = plain.decode()
         incoming = parse(text)
     except (UnicodeDecodeError, BadCallback) as error:
-        _store(_quarantined(plain, error), "")
-        alerts.sound(alerts.Code.NOT_UNDERSTOOD, type(error).__name__)
+        _store(arrivals.quarantined(plain, error, CHANNEL), "")
         return {}
     if incoming.msg_type == "stream":
         with translation.override(_language(incoming)):
             return streams.poll(incoming.from_user, incoming.stream_id)
-    row = _store(_row(incoming, text), incoming.response_url)
+    row = _store(arrivals.message(incoming, text, CHANNEL), incoming.response_url)
     if not incoming.is_event:
         return streams.first(row)
     if incoming.event == ENTER:
@@ -75,30 +74,6 @@ def _greeting(incoming: Incoming) -> dict[str, Any]:
         return {}
     with translation.override(member.language):
         return {"msgtype": "text", "text": {"content": welcome.text(member)}}
-
-
-def _row(incoming: Incoming, raw: str) -> InboxMessage:
-    return InboxMessage(
-        channel=CHANNEL,
-        dedup_key=incoming.dedup_key,
-        from_user=incoming.from_user.lower(),
-        msg_type=incoming.msg_type[:32],
-        event=incoming.event[:64],
-        content=incoming.content,
-        raw=raw,
-    )
-
-
-def _quarantined(plain: bytes, error: Exception) -> InboxMessage:
-    return InboxMessage(
-        channel=CHANNEL,
-        dedup_key=quarantine_key(plain),
-        msg_type="",
-        raw=plain.decode(errors="replace"),
-        status=InboxMessage.Status.QUARANTINED,
-        error=str(error)[:300],
-        done_at=now(),
-    )
 
 
 def _store(row: InboxMessage, response_url: str) -> InboxMessage:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from wechat.parse import MAX_QUESTIONS, BadCallback, Incoming, Vote, is_userid
+from wechat.parse import MAX_QUESTIONS, BadCallback, Incoming, Vote, checked
 
 _MENTION = re.compile(r"^\s*@\S+\s+")
 _PARTS = 50
@@ -55,13 +55,9 @@ def parse(raw: str) -> Incoming:
         is_group=_text(found, "chattype") == "group",
         vote=_vote(_part(event, "feedback_event")),
     )
-    if not is_userid(incoming.from_user) or not kind:
-        raise BadCallback("sender or kind is missing")
     if not incoming.msg_id and kind != "stream":
         raise BadCallback("msgid is missing")
-    if incoming.is_event and not incoming.event:
-        raise BadCallback("an event without a name")
-    return incoming
+    return checked(incoming)
 
 
 def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -39,7 +39,8 @@ class AccessToken(models.Model):
 class Alert(models.Model):
     """Something an operator has to mend, one row per cause: a log line alone is seen by nobody (wecom.md 9.8).
 
-    `subject` is the userid of an unreachable member, else blank. `cleared_at` is set when it works again.
+    `subject` is the userid of an unreachable member, the channel of a wrong key, else blank. `cleared_at` is
+    set when it works again.
     """
 
     class Code(models.TextChoices):
@@ -54,7 +55,8 @@ class Alert(models.Model):
 
     REMEDIES = {
         Code.KEY: _(
-            "Copy EncodingAESKey from the callback settings of the app into WECOM_AES_KEY."
+            "Copy EncodingAESKey from the callback settings into WECOM_AES_KEY "
+            "(the smart bot's into WECOM_AIBOT_AES_KEY)."
         ),
         Code.NOT_UNDERSTOOD: _("Look at the quarantined row in the inbox."),
         Code.ADDRESS: _(

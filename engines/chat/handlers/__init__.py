@@ -23,9 +23,9 @@ PREFETCH: Mapping[str, Prefetch] = {
     "project_info": data.read_project,
     "visit_window": data.read_visits,
     "query_protocol": data.read_protocol,
+    "qa_query": data.read_holders,
     "query_history": history.read_period,
     "analyze_trend": history.read_trend,
-    "generate_report": report.read_report,
 }
 HANDLERS: Mapping[str, Handler] = {
     "query_record": data.answer_records,

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat import shown
-from engines.chat.relevance import asked
+from engines.chat.relevance import answers, asked
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer, marked
+from engines.chat.wording import Draft, marked, worded
 from engines.intents import Part
 from engines.parallel import run_all
-from engines.tools import Fact, Status, ToolResult, asking, execute, stats
+from engines.tools import Fact, Status, ToolResult, asking, execute, holding, stats
 from engines.tools.records import not_found
 from engines.tools.visits import due_overview, plan_result
 from integrations.redcap import RedcapError
@@ -28,8 +29,9 @@ MOST_FIELDS = 30
 _PRONOUN = re.compile(
     r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
 )
+_FIGURES = ("count_records", "project_info")
 _COMING = ("next:open", "next:close", "next:target", "next:none")
-_OF_STATUS = re.compile(r"筛|脱落|退出|失访|完成|随机")
+_ENROLLED = re.compile(r"(?:已经?)?(?:入组|在组)|enrolled", re.IGNORECASE)
 _PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
 
 
@@ -51,24 +53,63 @@ def asked_fields(turn: Turn, part: Part) -> list[str]:
 
 def read_records(turn: Turn, part: Part) -> list[ToolResult]:
     """Read the subjects of a task: the fields it speaks of, by name what is never shown or not known."""
-    question = turn.resolved(part.text)
-    fields = [*asked_fields(turn, part), *asking.withheld(turn.fields, question)]
-    fields = list(dict.fromkeys([*fields, *asking.unknown(turn.fields, question)]))[:MOST_FIELDS]
-    more = {"fields": fields} if fields else {}
-    return _each(turn, "read_clinical_data", subjects(turn, part)[:MOST_SUBJECTS], more)
+    ids = subjects(turn, part)
+    if not ids:
+        return read_holders(turn, part)
+    own = _own_questions(ids, turn.resolved(part.text))
+    wanted = {rid: _wanted(turn, said) for rid, said in own.items()}
+    if not all(wanted.values()):
+        wanted = dict.fromkeys(ids, _wanted(turn, turn.resolved(part.text)))
+    more = {rid: {"fields": fields} if fields else {} for rid, fields in wanted.items()}
+    return _each(turn, "read_clinical_data", {rid: more[rid] for rid in ids[:MOST_SUBJECTS]})
 
 
-def _each(
-    turn: Turn, tool: str, ids: Sequence[str], more: Mapping[str, object]
-) -> list[ToolResult]:
+def _wanted(turn: Turn, question: str) -> list[str]:
+    known = turn.fields.mentioned(question)[:MOST_FIELDS]
+    fields = [
+        *known,
+        *asking.withheld(turn.fields, question),
+        *asking.unknown(turn.fields, question),
+    ]
+    return list(dict.fromkeys(fields))[:MOST_FIELDS]
+
+
+def _own_questions(ids: Sequence[str], question: str) -> dict[str, str]:
+    """What is asked of each of several subjects ("P006的血红蛋白,P007的AE"); of all the same, else."""
+    folded = question.casefold()
+    named = [re.search(rf"(?<![a-z0-9]){re.escape(rid.casefold())}(?!\d)", folded) for rid in ids]
+    starts = [hit.start() for hit in named if hit]
+    if len(starts) < max(len(ids), 2) or starts != sorted(starts):
+        return dict.fromkeys(ids, question)
+    # What stands before the first of them is asked of all.
+    pieces = [question[a:b] for a, b in pairwise([*starts, len(question)])]
+    return {rid: question[: starts[0]] + piece for rid, piece in zip(ids, pieces, strict=True)}
+
+
+def _each(turn: Turn, tool: str, asked: Mapping[str, Mapping[str, object]]) -> list[ToolResult]:
     """One call a subject, side by side; the results in the order of the subjects."""
-    calls = [partial(execute, turn.context, tool, {"record_id": rid, **more}) for rid in ids]
+    calls = [
+        partial(execute, turn.context, tool, {"record_id": rid, **more})
+        for rid, more in asked.items()
+    ]
     return [turn.read(result) for result in run_all(calls)]
 
 
 def read_stats(turn: Turn, part: Part) -> list[ToolResult]:
-    """Count."""
-    return [turn.read(execute(turn.context, "get_project_stats", {}))]
+    """Count; or list those who have what the task names."""
+    found = read_holders(turn, part)
+    return found or [turn.read(execute(turn.context, "get_project_stats", {}))]
+
+
+def read_holders(turn: Turn, part: Part) -> list[ToolResult]:
+    """The subjects who have what the task names, over the whole study; [] where it asks for something else."""
+    if part.record_ids:
+        return []
+    try:
+        found = holding.subjects_with(turn.context, turn.fields, turn.resolved(part.text))
+    except (RedcapError, NotConfiguredError):
+        found = down(holding.NAME)
+    return [turn.read(found)] if found else []
 
 
 def read_protocol(turn: Turn, part: Part) -> list[ToolResult]:
@@ -84,7 +125,7 @@ def read_visits(turn: Turn, part: Part) -> list[ToolResult]:
     visits = [visit for visit in _visits(turn, part) if visit in planned]
     if ids:
         more = {"visit": visits[0]} if len(visits) == 1 else {}
-        return _each(turn, "check_visit_window", ids, more)
+        return _each(turn, "check_visit_window", dict.fromkeys(ids, more))
     if visits or _PLAN.search(part.text):
         return [turn.read(plan_result(turn.context, visits))]
     return [turn.read(_due(turn))]
@@ -100,8 +141,13 @@ def _due(turn: Turn) -> ToolResult:
     try:
         return due_overview(turn.context)
     except (RedcapError, NotConfiguredError):
-        text = _("REDCap cannot be read at the moment. Please try again later.")
-        return ToolResult("check_visit_window", Status.DOWN, text, outside_down=True)
+        return down("check_visit_window")
+
+
+def down(tool: str) -> ToolResult:
+    """What a tool gives back that could not read REDCap."""
+    text = _("REDCap cannot be read at the moment. Please try again later.")
+    return ToolResult(tool, Status.DOWN, text, outside_down=True)
 
 
 def read_project(turn: Turn, part: Part) -> list[ToolResult]:
@@ -111,7 +157,7 @@ def read_project(turn: Turn, part: Part) -> list[ToolResult]:
         ("name", (_("Study"), "名称", "全称", "叫什么", "什么项目"), project.name),
         ("code", (_("Code"), "代码", "编号"), project.code),
         ("status", (_("Status"), "状态", "阶段"), project.get_status_display()),
-        ("pi", (_("Principal investigator"), "PI", "主要研究者"), _pi(turn)),
+        ("pi", (_("Principal investigator"), "PI", "主要研究者", "负责人"), _pi(turn)),
         ("registration", (_("Registration number"), "注册号"), project.registration_no),
         ("start", (_("Start date"), "启动", "开始"), project.start_date.isoformat()),
         ("target", (_("Target enrolment"), "目标", "计划"), str(project.target_enrolment or "")),
@@ -184,7 +230,7 @@ def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
     """The facts of which an answer must give at least one."""
     facts = [fact for result in results for fact in result.facts]
     facts = [f for f in facts if f.field != "convention" and not f.field.endswith(":anchor")]
-    if part.intent in ("count_records", "project_info"):
+    if part.intent in _FIGURES:
         return asked(facts, part.text) or [f for f in facts if f.field in ("enrolled", "name")]
     coming = [fact for fact in facts if fact.field in _COMING]
     if part.intent == "visit_window" and coming:
@@ -193,6 +239,16 @@ def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
         ids = {record_id for result in results for record_id in result.record_ids}
         return [Fact("", "subject", (), record_id) for record_id in sorted(ids)] or facts
     return facts
+
+
+def _listed(part: Part, result: ToolResult, limit: int) -> str:
+    """The subjects who have something, or the list of subjects that is asked for; "" for all else."""
+    if result.tool == holding.NAME:
+        (head, tail), ids = result.lines, result.data[holding.IDS]
+        room = limit - len(head) - len(tail) - 2
+        told = f"{head}: {stats.shortened(ids, result.facts[0].value, room)}" if ids else head
+        return marked(told + tail if len(told + tail) <= limit else told, [result], limit)
+    return _roster(part, result, limit) if part.intent == "count_records" else ""
 
 
 def _roster(part: Part, result: ToolResult, limit: int) -> str:
@@ -204,11 +260,11 @@ def _roster(part: Part, result: ToolResult, limit: int) -> str:
     if stated:
         total, head = stated[0].value, f"{stated[0].names[0]} ({stated[0].value}): "
         ids = result.data[stats.STATUS_LISTS][stated[0].field.removeprefix("status:")]
-    elif _OF_STATUS.search(part.text):
-        return ""
-    elif "组" in part.text:
+    elif _ENROLLED.fullmatch(theme := holding.theme(part.text)):
         total, ids = figures["enrolled"], result.data[stats.ENROLLED_LIST]
         head = _("Enrolled subjects (%(number)s): ") % {"number": total}
+    elif theme:
+        return ""
     else:
         total, ids = figures["total"], result.data[stats.WHOLE_LIST]
         head = _("All subjects (%(number)s): ") % {"number": total}
@@ -220,7 +276,7 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
     good = [result for result in results if result.has_data]
     if not good:
         return Outcome(str(results[0].data))
-    if part.intent == "count_records" and (told := _roster(part, good[0], limit)):
+    if told := _listed(part, good[0], limit):
         return Outcome(told, results=good)
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
     text = shown.with_all(good, limit, partial(_worded, turn, part, good))
@@ -242,19 +298,18 @@ def _worded(turn: Turn, part: Part, good: Sequence[ToolResult], limit: int) -> s
         limit=limit,
         needed=wanted,
         first=part.intent == "count_records" or any(fact.field in _COMING for fact in wanted),
-        every=part.intent == "count_records" or bool(every),
+        every=part.intent in _FIGURES or bool(every),
         subjects=subjects(turn, part) if part.intent in ("query_record", "visit_window") else (),
         trusted=part.intent == "query_protocol",
     )
-    text = answer(turn, draft)
-    if note := _added(fallback, draft.fallback):
-        return render.results_text(good, part.text, limit - len(note), notes=False) + note
-    whole = not shown.leaves_out(text, turn.fields, part, good)
-    return text if whole else marked(fallback, good, limit)
+    text, note = worded(turn, draft)
+    left_out = _passes_over(part, good, text) or shown.leaves_out(text, turn.fields, part, good)
+    if not text or left_out:
+        text = render.results_text(good, part.text, limit - len(note), notes=False) + note
+    return marked(text, good, limit)
 
 
-def _added(fallback: str, told: str) -> str:
-    """What the wording put behind the data, having cut them: that there is no model today."""
-    pairs = enumerate(zip(fallback, told, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), len(fallback))
-    return told[same:].lstrip("…。")
+def _passes_over(part: Part, good: Sequence[ToolResult], text: str) -> bool:
+    """Whether an answer about several subjects says nothing of what was read of one of them."""
+    several = part.intent == "query_record" and len(good) > 1
+    return several and any(one.facts and not answers(text, one.facts) for one in good)

@@ -12,7 +12,7 @@ from math import log
 from django.utils.translation import gettext as _
 
 from engines import render
-from engines.chat.handlers.data import read_stats
+from engines.chat.handlers.data import down, read_stats
 from engines.chat.relevance import asks_decision, related
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
@@ -58,8 +58,7 @@ def read_trend(turn: Turn, part: Part) -> list[ToolResult]:
     try:
         counts, read_at = count(turn.project, turn.member, turn.context.metadata)
     except (RedcapError, NotConfiguredError):
-        text = _("REDCap cannot be read at the moment. Please try again later.")
-        return [turn.read(ToolResult("get_project_stats", Status.DOWN, text, outside_down=True))]
+        return [turn.read(down("get_project_stats"))]
     result = describe(turn.context, counts, read_at)
     months = counts.by_month()
     facts = tuple(
@@ -91,7 +90,7 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
     if part.intent == "query_history" and asked:
         known = [page for page in known if not page.year and page.week in {o.week for o in asked}]
     if not known and not good:
-        return Outcome(_missing(turn, asked))
+        return Outcome(_missing(asked))
     if asked and not good and _is_report_itself(part.text, asked):
         lines = [line for page in known for line, _decision in _lines(page.name, page.text)]
         return Outcome(render.fit(lines, limit))
@@ -117,7 +116,7 @@ def _is_report_itself(text: str, weeks: Sequence[Period]) -> bool:
     return not plain(_SHOWING.sub("", theme)).strip(_MARKS)
 
 
-def _missing(turn: Turn, asked: Sequence[Period]) -> str:
+def _missing(asked: Sequence[Period]) -> str:
     """There is no report: of the weeks that were asked for, or none at all."""
     if not asked:
         return _("There are no weekly reports yet.")

@@ -44,11 +44,7 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
 
     def keep() -> str:
         kept = facts.remember(member=turn.member, statement=statement, about_self=about_self)
-        if kept.category != facts.PROPOSAL:
-            return _("Noted. It holds from your next message on.")
-        return _(
-            "Noted as a proposal; the study administrator decides whether it enters the study's memory."
-        )
+        return own_memory.noted(kept)
 
     return Outcome(finish=keep)
 

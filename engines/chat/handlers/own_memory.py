@@ -13,7 +13,7 @@ from engines.intents import Detection, Part
 from memory import hot
 from memory.agent import book, commands, finding, forgotten, questions
 from memory.agent.commands import Forget, Show
-from memory.models import UserMemory
+from memory.models import MemoryQuestion, UserMemory
 
 _LISTED = 20
 _ROOM = 900
@@ -23,7 +23,8 @@ def settle(turn: Turn) -> Detection:
     """The detection; a message that is nothing but such a command, or answers our question, is its own task."""
     found = turn.detection
     command = commands.parse(turn.text)
-    if command is None and not questions.answered(turn.member, turn.text):
+    turn.answered = None if command else questions.answered(turn.member, turn.text)
+    if not (command or turn.answered):
         return found
     if isinstance(command, Forget) and len(found.parts) > 1:
         return found
@@ -38,9 +39,8 @@ def handle(turn: Turn, part: Part) -> Outcome | None:
     if isinstance(command, Forget):
         what = command.what
         return Outcome(finish=lambda: _forget(turn, what))
-    if questions.answered(turn.member, part.text):
-        return Outcome(finish=lambda: _answered(turn, part.text))
-    return None
+    answered = turn.answered
+    return Outcome(finish=lambda: _kept(turn, *answered)) if answered else None
 
 
 def _shown(turn: Turn) -> str:
@@ -84,23 +84,36 @@ def _fitting(lines: list[str], room: int) -> str:
 
 def _forget(turn: Turn, what: str) -> str:
     """The reply does not repeat what is gone."""
-    picks = finding.matching(turn.member, what)
-    lines = finding.lines(turn.member, what, hot.read(turn.project))
+    member, project = turn.member, turn.project
+    book.claim(project.pk, member.identity)
+    wish = finding.read(what)
+    picks = finding.matching(member, wish)
+    lines = finding.lines(member, wish, hot.read(project))
+    forgotten.erase(
+        project=project,
+        user_id=member.identity,
+        picks=picks,
+        fields=finding.asked(member, wish),
+        actor=member,
+    )
     if not picks and not lines:
         return _("I keep nothing of that kind about you.")
+    forgotten.erase_lines(project=project, user_id=member.identity, lines=lines, actor=member)
     told = [pick.row for pick in picks if pick.row.superseded_by_id is None]
     shown = len(told) + sum(not any(_repeats(line, row) for row in told) for line in lines)
-    member, project = turn.member, turn.project
-    forgotten.erase(project=project, user_id=member.identity, picks=picks, actor=member)
-    forgotten.erase_lines(project=project, user_id=member.identity, lines=lines, actor=member)
     return ngettext("Forgotten: %(count)d memory.", "Forgotten: %(count)d memories.", shown) % {
         "count": shown
     }
 
 
-def _answered(turn: Turn, text: str) -> str:
-    found = questions.answered(turn.member, text)
-    if not found:
+def _kept(turn: Turn, question: MemoryQuestion, detail: book.Detail) -> str:
+    return noted(questions.settle(turn.member, question, detail))
+
+
+def noted(kept: UserMemory) -> str:
+    """What the reader is told of something that was just kept, or only proposed."""
+    if kept.category != book.PROPOSAL:
         return _("Noted. It holds from your next message on.")
-    questions.settle(turn.member, *found)
-    return _("Noted. It holds from your next message on.")
+    return _(
+        "Noted as a proposal; the study administrator decides whether it enters the study's memory."
+    )

@@ -21,11 +21,6 @@ from projects.db import after_commit
 _LAST_WEEK = re.compile(r"上周|上一周|上个?星期|漏")
 
 
-def read_report(turn: Turn, part: Part) -> list[ToolResult]:
-    """Nothing to show: the figures are counted when the report is made."""
-    return []
-
-
 def make_report(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
     """Make the week's report from data; what a person changed in it stays."""
     day = turn.context.today - timedelta(days=7 if _LAST_WEEK.search(part.text) else 0)

@@ -8,10 +8,16 @@ from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat import texts
-from engines.chat.handlers.data import answer_records, asked_fields, read_records, subjects
+from engines.chat.handlers.data import (
+    answer_data,
+    answer_records,
+    asked_fields,
+    read_records,
+    subjects,
+)
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer, cap_reached, faults, sources_of
+from engines.chat.wording import Draft, answer, cap_reached, faults, marked, sources_of, worded
 from engines.context import Assembled, Material, assemble
 from engines.intents import Part
 from engines.react import ReActEngine, ReActResult
@@ -38,7 +44,9 @@ def off_topic(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int)
 
 
 def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
-    """Several steps with read-only tools; only the final answer leaves."""
+    """Several steps with read-only tools; only the final answer leaves. What was read already is told."""
+    if results:
+        return answer_data(turn, part, results, limit)
     try:
         found = _run(turn, part, limit)
     except (LlmError, PrivacyError):
@@ -113,7 +121,8 @@ def _final(
 def _again(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> str:
     """The one regeneration, over the data that was read; "" when it is not grounded either."""
     draft = Draft(part, results=results, asked=asked_fields(turn, part), limit=limit, last=True)
-    return answer(turn, draft)
+    text, _note = worded(turn, draft)
+    return marked(text, results, limit) if text else ""
 
 
 def _with_data(fixed: str, results: Sequence[ToolResult], part: Part, limit: int) -> str:

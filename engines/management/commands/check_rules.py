@@ -66,6 +66,4 @@ def _read(path: str, **how: Any) -> Any:
 def _answer(rule_set: RuleSet, line: dict[str, Any], today: date) -> dict[str, Any]:
     record_id, rows = record_rows(line, rule_set.context)
     results = rule_set.evaluate(record_id, rows, today)
-    answer = {"record_id": record_id, "results": [result.as_dict() for result in results]}
-    json.dumps(answer, ensure_ascii=False).encode()  # a lone surrogate is refused, not written
-    return answer
+    return {"record_id": record_id, "results": [result.as_dict() for result in results]}

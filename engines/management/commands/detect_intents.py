@@ -1,6 +1,5 @@
 """`manage.py detect_intents [--project CODE]`: intents and subjects, a JSON line per line."""
 
-import io
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -32,10 +31,7 @@ class Command(BaseCommand):
             found = detect(text, record_id_pattern=pattern)
             return {"intents": found.intents, "record_ids": found.record_ids}
 
-        for stream in (sys.stdin, sys.stdout):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-        answer_lines(sys.stdin, sys.stdout, answer)
+        answer_lines(sys.stdin, self.stdout, answer)
 
 
 def _pattern_of(code: str) -> str | None:

@@ -9,11 +9,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
-from pydantic import ValidationError
 
 from memory.agent import actions, tools
 from memory.agent.extraction import ExtractorDown
 from memory.agent.schemas import current
+from projects.jsonlines import answer_lines
 from projects.models import Member
 
 
@@ -31,9 +31,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(tools.definitions(current()), ensure_ascii=False))
             return
         member = _member(options["user"] or "", options["project"])
-        for line in sys.stdin:
-            self.stdout.write(json.dumps(_answer(member, line), ensure_ascii=False))
-            self.stdout.flush()
+        answer_lines(sys.stdin, self.stdout, lambda given: _answer(member, given))
 
 
 def _member(userid: str, code: str | None) -> Member:
@@ -44,12 +42,9 @@ def _member(userid: str, code: str | None) -> Member:
     return member
 
 
-def _answer(member: Member, line: str) -> dict[str, Any]:
-    """The documented output, or {"error"}: a bad line does not end the others."""
+def _answer(member: Member, given: dict[str, Any]) -> dict[str, Any]:
+    """The documented output, or {"error"} where no model answers. Raises pydantic.ValidationError."""
     try:
-        done = actions.invoke(member, json.loads(line))
-    except ValidationError as error:
-        return {"error": error.errors(include_url=False, include_input=False)[0]["msg"]}
-    except (ValueError, ExtractorDown) as error:
+        return actions.invoke(member, given).model_dump(by_alias=True)
+    except ExtractorDown as error:
         return {"error": str(error)}
-    return done.model_dump(by_alias=True)

@@ -104,6 +104,17 @@ def test_the_whole_count_is_no_answer_for_a_month(study: Study) -> None:
         ("11月份", "2025-11-01", "2025-11-30", 0),
         ("2025年12月", "2025-12-01", "2025-12-31", 0),
         ("last week", "2026-03-10", "2026-03-16", 10),
+        ("上上个月", "2026-01-01", "2026-01-31", 0),
+        ("去年3月", "2025-03-01", "2025-03-31", 0),
+        ("前年12月份", "2024-12-01", "2024-12-31", 0),
+        ("今年2月", "2026-02-01", "2026-02-28", 0),
+        ("去年", "2025-01-01", "2025-12-31", 0),
+        ("三月", "2026-03-01", "2026-03-31", 0),
+        ("2月以来", "2026-02-01", "2026-03-19", 0),
+        ("2月份至今", "2026-02-01", "2026-03-19", 0),
+        ("去年11月起", "2025-11-01", "2026-03-19", 0),
+        ("上周以来", "2026-03-10", "2026-03-19", 0),
+        ("11月到2月", "2025-11-01", "2026-02-28", 0),
     ],
 )
 def test_periods_that_people_name(
@@ -116,7 +127,20 @@ def test_periods_that_people_name(
 
 @pytest.mark.parametrize(
     "text",
-    ["上周三", "截至本月", "截止今天", "到今天为止", "3月5日", "3个月", "下周", "2026-03", "13月"],
+    [
+        *(
+            "上周三",
+            "截至本月",
+            "截止今天",
+            "到今天为止",
+            "3月5日",
+            "3个月",
+            "下周",
+            "2026-03",
+            "13月",
+        ),
+        *("最近0天", "最近3月", "3月后", "去年下半年", "去年同期", "3月到5月10日", "三月五号"),
+    ],
 )
 def test_what_is_no_stretch_of_time(study: Study, text: str) -> None:
     assert periods.named(f"{text}入组几例", study.project, date(2026, 3, 19)) == []
@@ -156,6 +180,27 @@ def test_a_roster_is_a_list_of_subjects(hospital: Study, text: str) -> None:
     assert len(told) > 5
     assert set(told) <= mine
     assert not WeeklyReport.objects.filter(created_by="zhangyi").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["统计一下A组的受试者清单", "给我对照组有多少人和名单", "60岁以上的受试者名单"]
+)
+def test_a_roster_of_some_is_not_the_one_of_all(hospital: Study, text: str) -> None:
+    assert not re.findall(r"P\d{3}", ask("zhangyi", text).text)
+
+
+@pytest.mark.parametrize("text", ["全部受试者名单", "给我受试者名单"])
+def test_a_roster_of_all_names_everybody(hospital: Study, text: str) -> None:
+    reply = ask("zhangyi", text).text
+    assert str(len(read_records(project=hospital.project))) in reply
+    assert len(re.findall(r"P\d{3}", reply)) > 5
+
+
+def test_a_status_that_nobody_has_is_counted_too(study: Study) -> None:
+    mute(study)
+    records = read_records(project=study.project, member=study["wanghushi"])
+    assert not any(str(row.get("subject_status", "")) == "3" for r in records for row in r.rows)
+    assert re.search(r"筛选失败.{0,3}0", ask("wanghushi", "入组多少,筛败多少").text)
 
 
 def test_a_roster_holds_only_what_its_reader_may_see(study: Study) -> None:

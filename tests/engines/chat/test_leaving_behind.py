@@ -65,7 +65,7 @@ def test_a_channel_that_fails_leaves_nothing_behind(study: Study) -> None:
     assert ConversationHistory.objects.count() == 0
     assert AgentTrace.objects.count() == 0
     assert study.project.runs.count() == 0
-    assert session.load(study["zhangyi"]).is_new
+    assert session.load(study["zhangyi"]).messages == []
 
 
 def test_no_outside_call_inside_the_writing_transaction(study: Study) -> None:
@@ -100,7 +100,7 @@ def test_the_session_keeps_three_rounds_of_deidentified_text(study: Study) -> No
 
 def test_sessions_are_per_user(study: Study) -> None:
     ask("zhangyi", "P001 入组了吗?")
-    assert session.load(study["wanghushi"]).is_new
+    assert session.load(study["wanghushi"]).messages == []
 
 
 def test_the_trace_holds_no_identifier(study: Study) -> None:

@@ -12,6 +12,8 @@ from django.utils.translation import gettext
 
 from engines.briefing import CONTENTS
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop.notify import renewed
+from engines.sop.reviews import reviewer
 from memory.models import ProjectMemory, WeeklyReport
 from projects.models import Member, Project, Subject, VisitPlanEntry
 from skills.models import Skill
@@ -210,7 +212,7 @@ def test_what_was_found_on_days_off_is_new_on_the_next_working_day(study: Study)
 
 def test_reviews_wait_for_those_who_decide(study: Study) -> None:
     run = begin(study, skill_of(study, "qc_process"), "P004")
-    for roles, record in ((["CRC"], "P004"), (["PI"], "P004")):
+    for roles, record in ((["CRC"], "P004"), (["PI"], "P004"), ([], "P004")):
         Review.objects.create(
             project=study.project,
             task_run=run,
@@ -226,10 +228,13 @@ def test_reviews_wait_for_those_who_decide(study: Study) -> None:
     seen = {name: [n for n in numbers if n in text] for name, text in messages.items()}
     assert seen == {
         "wanghushi": numbers[:1],
-        "zhangyi": numbers[1:],
+        "zhangyi": numbers[1:2],
         "admin": numbers,
         "crc_b": [],
     }
+    for name in messages:
+        may = [r for r in Review.objects.order_by("pk") if reviewer(study[name], r)]
+        assert [f"#{review.pk}" for review in may] == seen[name], name
 
 
 @pytest.mark.parametrize("line", ["**禁令**: 回复不超过 100 字", "**偏好**: 简洁汇报"])
@@ -299,6 +304,28 @@ def test_an_empty_redcap_where_subjects_are_known_is_an_outage(study: Study) -> 
         all_trials(fired(study, "visit_reminder"))
     assert all("REDCap" in message for message in texts().values())
     assert texts()
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_a_plan_that_nobody_can_follow_is_no_outage(study: Study, kind: str) -> None:
+    """The one who can mend it is sent to the console, and enrolment, which needs no plan, is told."""
+    VisitPlanEntry.objects.filter(project=study.project, visit="V1").update(day=0)
+    messages = told(study, kind)
+    unknown = said(
+        "The visit plan cannot be followed: visits are unknown. "
+        "Please have it corrected in the console."
+    )
+    enrolled = said(
+        "Enrolled%(place)s: %(number)d%(target)s, %(recent)d of them in the last 7 days"
+    )
+    assert messages
+    for userid, message in messages.items():
+        assert unknown in message
+        assert "REDCap" not in message
+        assert (enrolled in message) is (kind == "daily_briefing")
+        run = TaskRun.objects.get()
+        with at(clock(study, "09:30")):
+            assert unknown in renewed(run.pk, run.config["start_node"], userid)
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,25 @@ def test_send_message_waits_where_nobody_asked_for_it(
     assert found == {CRC: Status.HELD if held else Status.PENDING, "crc_b": Status.PENDING}
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [({}, True), ({"is_active": False}, False), ({"site": "site_b"}, False)],
+    ids=["nothing", "left", "other site"],
+)
+def test_a_held_message_goes_to_who_may_still_know_it(
+    study: Study, change: dict[str, Any], told: bool
+) -> None:
+    profile(study, CRC, "18:00")
+    skill = new_skill(study, {"tell": soft(tools=["send_message"])}, "tell")
+    study.stand_ins.script(SEND, {"content": VERDICT})
+    with at(clock(study, "09:00")):
+        go(begin(study, skill, cause=f"cron:{clock(study, '09:00').isoformat()}"))
+    assert [row.to_user for row in OutboxMessage.objects.filter(status=Status.HELD)] == [CRC]
+    Member.objects.filter(wecom_userid=CRC).update(**change)
+    sweep_at(clock(study, "18:00"))
+    assert delivered(study).get(CRC, []) == ["请看"] * told
+
+
 def test_the_time_is_the_members_not_the_recipients_list(study: Study) -> None:
     profile(study, CRC, "18:00")
     with at(clock(study, "09:00")):

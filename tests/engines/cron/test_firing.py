@@ -8,7 +8,7 @@ import pytest
 from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import ModelEntry
 
-from engines import tasks
+from engines import sop, tasks
 from engines.models import TaskRun
 from engines.sop import firing
 from iit_manager.celery import app
@@ -46,6 +46,17 @@ def test_two_beats_at_once(study: Study) -> None:
 
     assert outcomes == [None] * 4
     assert causes("daily_briefing") == expected(clock(study, "08:30"))
+    assert CronFiring.objects.filter(job=f"skill:{skill.pk}").count() == 1
+
+
+@pytest.mark.django_db
+def test_a_firing_whose_run_is_there_already_is_settled(study: Study) -> None:
+    """Whatever became of the firing's row: the sweeper does not come back for it for ever."""
+    skill = skill_of(study, "daily_briefing")
+    with at(clock(study, "08:30")):
+        first = sop.fire(skill)
+        CronFiring.objects.all().delete()
+        assert sop.fire(skill) == first
     assert CronFiring.objects.filter(job=f"skill:{skill.pk}").count() == 1
 
 

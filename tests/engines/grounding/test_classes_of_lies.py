@@ -167,6 +167,8 @@ FALSE = {
         "P001 ECOG评分:1分。我已为您修改并录入REDCap。",
         "P001 ECOG评分:1分,已通知研究护士。",
         "P001 ECOG评分:1分。已发送。",
+        "P001 ECOG评分:1分,有更新。",
+        "P001 ECOG评分:1分,情况属实。",
         "P001 ECOG评分:1分,我会提醒您复查。",
         "P001 ECOG评分:1分,见 https://redcap.example.org/p",
         "P001 ECOG评分:1分,见 www.example.org",

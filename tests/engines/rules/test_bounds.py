@@ -15,7 +15,8 @@ from engines.rules.bounds import truth_of
 from tests.engines.rules.support import DICTIONARY, MISSING_CODES, var
 
 DAY = date(2024, 6, 1)
-LIMITS = st.sampled_from([0, 1, 18, -999, 75.5, 0.1, 1e-9, 10**31 + 1, -0.0, 3, True, False])
+LIMITS = st.sampled_from([0, 1, 18, -999, 75.5, 0.1, 1e-9, 10**31 + 1, 10**400, -(2**1024),
+                          -0.0, 3, True, False])  # fmt: skip
 ORDERS = st.sampled_from(["<", "<=", ">", ">="])
 LEAVES = st.builds(lambda op, a: {op: [var("alt"), a]}, ORDERS, LIMITS) | st.builds(
     lambda op, a, b: {op: [a, var("alt"), b]}, st.sampled_from(["<", "<="]), LIMITS, LIMITS

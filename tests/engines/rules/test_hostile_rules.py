@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from engines.jsonlogic import apply, compile_rule
 from tests.engines.rules.support import DICTIONARY, nested, problems, result, results, var, verdict
 
 HUGE = 10**400
+DAY = date(2024, 6, 1)
 
 
 def deep_list(depth: int) -> Any:
@@ -244,6 +246,36 @@ def test_any_rule_is_refused_or_gives_an_outcome(logic: Any, row: Any, about: st
         for found in HardRuleEngine().run([rule], row, dictionary):
             assert found.outcome in {"FAIL", "UNKNOWN", "ERROR"}
             json.dumps(found.as_dict(), allow_nan=False)
+
+
+NUMBERS = st.sampled_from(
+    [HUGE, -HUGE, 2**1024, 10**1200, 1e308, 5e-324, "9" * 399, "1e308", "<1e300", 0, 1, -1, 0.1]
+)
+SUMS = st.recursive(
+    NUMBERS | st.sampled_from(["alt", "age", "bmi"]).map(var),
+    lambda inner: st.builds(
+        lambda name, arguments: {name: arguments},
+        st.sampled_from([*OPERATORS, "<=", ">", ">=", "!=", "===", "?:"]),
+        st.lists(inner, min_size=1, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(logic=SUMS, limit=NUMBERS, cell=NUMBERS)
+def test_no_operator_breaks_on_a_number_out_of_all_proportion(
+    logic: Any, limit: Any, cell: Any
+) -> None:
+    row = {"alt": cell, "age": "30", "bmi": cell}
+    with contextlib.suppress(RuleError):
+        apply({"<": [logic, limit]}, row)
+    tests = [logic, {"<": [logic, limit]}, {">=": [var("age"), limit]}]
+    rules = [{"field": "age", "logic": test, "message": "m"} for test in tests]
+    with contextlib.suppress(RuleError):
+        compiled = compile_rule_set(rules, StudyContext.build(DICTIONARY))
+        found = compiled.evaluate("1", [row], DAY)
+        assert compiled.verdicts([row], DAY) == [(one.outcome, one.reason) for one in found]
 
 
 def test_a_rule_of_every_kind_of_wrong_shape_is_refused() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engines.rules import leaves
 from engines.rules.context import StudyContext
 from engines.rules.kleene import Writer
-from engines.rules.leaves import ASK, VERDICTS, Memo, OpenPairs, reason_of, row_of, state_of
+from engines.rules.leaves import ASK, VERDICTS, Memo, OpenPairs, row_of, state_of
 from engines.rules.planning import Ask, Composed, Fixed, Planner, Remembered, complete_value
 from engines.rules.results import Outcome
 from engines.rules.rule import compile_rule
@@ -91,7 +91,6 @@ def test_a_part_of_several_rules_is_computed_once() -> None:
 @pytest.mark.parametrize("reason", list(Reason))
 def test_a_state_names_its_reason(reason: Reason) -> None:
     number = state_of((Outcome.UNKNOWN, reason))
-    assert reason_of(number) is reason
     assert VERDICTS[number] == (Outcome.UNKNOWN, reason)
 
 
@@ -110,7 +109,6 @@ def test_what_is_neither_true_false_nor_undecided_is_for_the_closures(
     found: Any, expected: int
 ) -> None:
     assert state_of(found) == expected
-    assert reason_of(expected) is None
 
 
 def test_a_memory_is_bounded_and_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from django.db import connection
 from django.utils.timezone import now
 
 from engines import sop
@@ -12,6 +15,7 @@ from engines.models import PendingAction, Review, TaskRun
 from engines.sop.findings import seen_in
 from skills.models import Skill
 from skills.services import save_skill
+from tests.house.kit import together
 from tests.support.study import Study
 
 
@@ -67,6 +71,24 @@ def change(study: Study, record: str, event: str, **values: str) -> None:
     """Somebody enters data in REDCap."""
     row = {"record": record, "event": event, "instrument": "", "instance": None, "values": values}
     study.stand_ins.post("redcap/records", [row])
+
+
+@contextmanager
+def meanwhile(statement: str, call: Callable[[], object]) -> Iterator[None]:
+    """Right after the first statement with this text, something happens on another connection."""
+    left = [call]
+
+    def wrapper(execute: Any, sql: str, *more: Any) -> Any:
+        result = execute(sql, *more)
+        if left and statement in sql:
+            [outcome] = together(left.pop())
+            if isinstance(outcome, Exception):
+                raise outcome
+        return result
+
+    with connection.execute_wrapper(wrapper):
+        yield
+    assert not left, "nothing happened meanwhile"
 
 
 def expire(run: TaskRun) -> None:

@@ -12,12 +12,15 @@ from django.utils.timezone import now
 from engines import sop
 from engines.models import TaskRun
 from engines.models.runs import Batch
-from engines.sop.batches import MAX_CAP, advance, progress, unfinished
+from engines.sop.batches import CAP, MAX_CAP, advance, progress, unfinished
 from engines.tasks import sweep_runs
+from projects import audit
+from projects.db import atomic
 from projects.models import AuditEntry
 from skills.models import Skill
 from skills.services import save_skill
-from tests.engines.sop.kit import go, hard, human, new_skill, qc, review_of
+from tests.engines.sop.kit import begin, go, hard, human, meanwhile, new_skill, qc, review_of
+from tests.house.kit import together
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
 
@@ -100,6 +103,68 @@ def test_a_run_made_by_another_worker_is_not_made_again(study: Study, quick: Ski
     assert again == batch.runs.get()
 
 
+READS_RUNS = 'SELECT "iit_task_run"."record_id"'
+
+
+def test_who_starts_from_an_outdated_list_goes_on(study: Study, quick: Skill) -> None:
+    """Of two that read the same runs, the second finds started what it wanted to start."""
+    batch = order(study, quick, cap=2)
+    for run in batch.runs.all():
+        go(run)
+    purge()
+    with meanwhile(READS_RUNS, lambda: advance(batch.pk)):
+        advance(batch.pk)
+    assert [*batch.runs.order_by("record_id").values_list("record_id", flat=True)] == [*SOME[:4]]
+    assert running(batch) == 2
+    drain()
+    assert progress(batch)["completed"] == 6
+    assert [*audit.verify()] == []
+
+
+def test_many_that_advance_at_once_start_each_run_once(study: Study, quick: Skill) -> None:
+    batch = order(study, quick, cap=1)
+    Batch.objects.filter(pk=batch.pk).update(cap=6)
+    assert together(*[lambda: advance(batch.pk)] * 4) == [None] * 4
+    assert batch.runs.count() == 6
+    assert AuditEntry.objects.filter(action="run.start", object_type="taskrun").count() == 6
+    assert [*audit.verify()] == []
+
+
+def test_a_taken_cause_loses_nothing_of_the_transaction_around(study: Study, quick: Skill) -> None:
+    first = begin(study, quick, cause="once")
+    with atomic():
+        audit.record("run.cancel", actor="admin", project=study.project)
+        started = begin(study, quick, "P002", cause="other")
+        again = begin(study, quick, cause="once")
+    assert again == first
+    assert {*TaskRun.objects.all()} == {first, started}
+    assert AuditEntry.objects.filter(action="run.cancel").count() == 1
+    assert AuditEntry.objects.filter(action="run.start").count() == 2
+
+
+def test_an_order_whose_answer_names_its_runs_starts_them_all(study: Study, quick: Skill) -> None:
+    runs = together_of(study, quick, SOME)
+    assert {run.pk for run in runs} == {*TaskRun.objects.values_list("pk", flat=True)}
+    assert [run.record_id for run in runs] == [*SOME]
+
+
+def test_a_large_order_is_worked_off_a_few_at_a_time(study: Study, quick: Skill) -> None:
+    """The answer names the runs that are still to be started too, as they will be."""
+    wanted = [f"P{number:03}" for number in range(1, MAX_CAP + 2)]
+    runs = together_of(study, quick, wanted)
+    assert [run.record_id for run in runs] == wanted
+    assert TaskRun.objects.count() == CAP
+    drain()
+    assert {run.pk for run in runs} == {*TaskRun.objects.values_list("pk", flat=True)}
+    assert progress(Batch.objects.get())["running"] == 0
+
+
+def together_of(study: Study, skill: Skill, records: Iterable[str]) -> list[TaskRun]:
+    return sop.start_together(
+        project=study.project, skill=skill, record_ids=records, actor="zhangyi"
+    )
+
+
 def test_a_lost_message_is_found_by_the_sweeper(study: Study, quick: Skill) -> None:
     batch = order(study, quick, cap=1)
     go(batch.runs.get())
@@ -166,6 +231,8 @@ def test_a_workflow_switched_off_holds_the_rest(study: Study, quick: Skill) -> N
 def test_orders_that_make_no_sense(study: Study, quick: Skill) -> None:
     with pytest.raises(sop.NothingToDo):
         order(study, quick, [])
+    with pytest.raises(sop.NothingToDo):
+        together_of(study, quick, [])
     for cap in (0, MAX_CAP + 1):
         with pytest.raises(ValueError, match="cap"):
             order(study, quick, cap=cap)

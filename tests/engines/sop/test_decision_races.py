@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 
 from engines import sop
 from engines.models import Review, TaskRun
+from engines.sop.asking import ask_anew
 from projects import audit
 from projects.models import AuditEntry
-from tests.engines.sop.kit import review_of, run_qc
+from tests.engines.sop.kit import meanwhile, review_of, run_qc
 from tests.support.stand_ins import StandIns
 from tests.support.study import seed_study
-from wechat.models import OutboxMessage
+from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TIMES = 4
@@ -99,6 +100,16 @@ def test_approve_and_cancel_at_once(stand_ins: StandIns) -> None:
         expected = ("COMPLETED", "approved") if outcomes[0] == "won" else ("CANCELLED", "withdrawn")
         assert (run.status, review.status) == expected
     assert [*audit.verify()] == []
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="NOT RUN: PostgreSQL (set DATABASE_URL)")
+def test_cancelled_while_the_question_is_asked_anew(stand_ins: StandIns) -> None:
+    """The newest card is closed too: nobody is left with buttons that do nothing."""
+    run = run_qc(seed_study(stand_ins), "P012")
+    with meanwhile('FROM "iit_reviews"', lambda: ask_anew(review_of(run), [{"age": "1"}])):
+        sop.cancel(run=run, actor="admin", reason="不要了")
+    assert Review.objects.get(task_run=run).version == 2
+    assert not Card.objects.filter(state=Card.State.OPEN).exists()
 
 
 def test_many_drivers_of_one_run(stand_ins: StandIns) -> None:

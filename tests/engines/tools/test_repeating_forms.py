@@ -8,19 +8,20 @@ from django.utils import translation
 from engines.outgoing import gate_for
 from engines.tools import ToolContext, ToolResult, asking, execute, repeating
 from engines.tools.fields import FieldNames
+from projects.reader import Reader
 from tests.engines.liar.kit import note
 from tests.support.study import Study
 
 
 def read(study: Study, record_id: str, *fields: str, question: str = "") -> ToolResult:
     member = study["admin"]
-    context = ToolContext(study.project, member, gate_for(study.project, member), question)
+    context = ToolContext(study.project, member, gate_for(Reader(study.project, member)), question)
     return execute(context, "read_clinical_data", {"record_id": record_id, "fields": list(fields)})
 
 
 def names(study: Study) -> FieldNames:
     member = study["admin"]
-    context = ToolContext(study.project, member, gate_for(study.project, member))
+    context = ToolContext(study.project, member, gate_for(Reader(study.project, member)))
     return FieldNames(context.metadata, context.aliases)
 
 

@@ -10,8 +10,10 @@ import pytest
 from engines.outgoing import gate_for
 from engines.react import RESULT_TOKENS
 from engines.tools import Status, ToolContext, ToolResult, execute
-from engines.tools.records import MOST_TEXT, MOST_VALUES
+from engines.tools.reading import MOST_TEXT
+from engines.tools.records import MOST_VALUES
 from integrations import tokens
+from projects.reader import Reader
 from tests.engines.chat.kit import ask, call, calls, prompts, say
 from tests.engines.liar.kit import note
 from tests.support.study import Study
@@ -20,7 +22,7 @@ from tests.support.study import Study
 def run(study: Study, name: str, userid: str = "zhangyi", **arguments: Any) -> ToolResult:
     member = study[userid]
     return execute(
-        ToolContext(study.project, member, gate_for(study.project, member)), name, arguments
+        ToolContext(study.project, member, gate_for(Reader(study.project, member))), name, arguments
     )
 
 
@@ -96,7 +98,7 @@ def test_a_fresh_identifier_in_a_note_is_masked_from_the_model(study: Study) -> 
         study, "P003", medical_history_text="家属李建国,电话 139 1234 5678,身份证110101196512120019"
     )
     result = run(study, "read_clinical_data", record_id="P003", fields=["既往史"])
-    sent = gate_for(study.project, study["zhangyi"]).data(result.data)
+    sent = gate_for(Reader(study.project, study["zhangyi"])).data(result.data)
     for secret in ("李建国", "139 1234 5678", "110101196512120019"):
         assert secret not in sent
     assert json.loads(sent)["record_id"] == "P003"

@@ -23,11 +23,12 @@ from engines.tools import (
 from engines.tools.fields import FieldNames
 from engines.tools.stats import LISTED, listed
 from projects.models import Subject
+from projects.reader import Reader
 from tests.support.study import Study
 
 
 def context(study: Study, userid: str = "zhangyi") -> ToolContext:
-    return ToolContext(study.project, study[userid], gate_for(study.project, study[userid]))
+    return ToolContext(study.project, study[userid], gate_for(Reader(study.project, study[userid])))
 
 
 def run(study: Study, name: str, userid: str = "zhangyi", **arguments: Any) -> ToolResult:
@@ -108,11 +109,12 @@ def test_a_bare_number_of_another_site_does_not_leave(study: Study) -> None:
     assert (sites["7"], sites["007"]) == ("site_a", "site_b")
     note = "请同时参考受试者7和受试者007的情况,ALT 7 U/L"
     told = {
-        user: gate_for(study.project, study[user]).text(note) for user in ("crc_b", "wanghushi")
+        user: gate_for(Reader(study.project, study[user])).text(note)
+        for user in ("crc_b", "wanghushi")
     }
     assert told["crc_b"] == note.replace("受试者7", "受试者[受试者#1]")
     assert told["wanghushi"] == note.replace("007", "[受试者#1]")
-    assert gate_for(study.project, study["zhangyi"]).text(note) == note
+    assert gate_for(Reader(study.project, study["zhangyi"])).text(note) == note
 
 
 def test_absent_and_not_yours_are_the_same_result(study: Study) -> None:

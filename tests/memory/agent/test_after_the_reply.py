@@ -13,12 +13,12 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.timezone import now
 
-from memory import tasks
+from memory import feedback, tasks
 from memory.agent import extraction, turns
-from memory.models import MemoryTurn, UserMemory, UserProfile
-from projects.models import Subject
+from memory.models import FeedbackTally, MemoryTurn, UserMemory, UserProfile
+from projects.models import Member, Subject
 from tests.engines.chat.kit import ask, mute, prompts, sent
-from tests.memory.agent.kit import extracted, item, kept, reading, save
+from tests.memory.agent.kit import extracted, invoke, item, kept, reading, save
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
 
@@ -278,6 +278,29 @@ def test_an_ended_session_is_summarized_once(study: Study, talk: Talk) -> None:
     with time_machine.travel(now() + timedelta(minutes=120)):
         tasks.summarize_sessions()
         assert UserProfile.objects.get(user_id="zhangyi").summarized_at != first.summarized_at
+
+
+def test_nobody_is_summarized_who_has_left(study: Study, talk: Talk) -> None:
+    study.stand_ins.script(extracted(*ITEMS))
+    save("zhangyi", CARDIO)
+    talk("zhangyi", "你好")
+    Member.objects.filter(wecom_userid="zhangyi").update(is_active=False)
+    with time_machine.travel(now() + timedelta(minutes=31)):
+        tasks.summarize_sessions()
+    assert UserProfile.objects.get(user_id="zhangyi").narrative == ""
+
+
+def test_the_summary_counts_feedback_as_the_profile_does(study: Study, talk: Talk) -> None:
+    """Deleted answers included, and nobody else's."""
+    FeedbackTally.objects.all().delete()
+    FeedbackTally.objects.create(project=study.project, user_id="zhangyi", up=2, down=1)
+    talk("zhangyi", "你好")
+    talk("zhangyi", "👍")
+    (found,) = invoke("zhangyi", {"action": "summarize"})
+    shown = found["user_profile"]["feedback"]["反馈统计"]
+    assert shown == str(feedback.given(study.project)["zhangyi"]) == "👍 3 / 👎 1"
+    (none,) = invoke("wanghushi", {"action": "summarize"})
+    assert none["user_profile"]["feedback"]["反馈统计"] is None
 
 
 def test_a_plain_model_reads_it_too(study: Study, talk: Talk) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
 from engines.chat import answer_message
 from memory.agent import schemas, screen
-from memory.models import MemoryQuestion, UserMemory
-from projects.models import Subject
+from memory.models import MemoryQuestion, UserMemory, UserProfile
+from projects.models import Subject, SyncState
 from tests.engines.chat.kit import sent
 from tests.memory.agent.kit import extracted, invoke, item, kept, reading, save
+from tests.memory.hot_kit import browser
 from tests.support.study import Study
 
 
@@ -44,12 +46,24 @@ def test_what_is_optional_may_be_null_or_absent(study: Study) -> None:
         '{"action": "load_context", "query": null}',
         '{"action": "save_info"}',
         '{"action": "summarize", "extra": 1}',
+        '{"action": "summarize", "action": "summarize"}',
+        '{"action": "\\ud800"}',
+        pytest.param("[" * 100_000, id="deep"),
     ],
 )
 def test_a_bad_line_is_an_error_and_the_next_one_an_answer(study: Study, line: str) -> None:
     bad, good = invoke("zhangyi", line, {"action": "summarize"})
     assert list(bad) == ["error"]
     assert good["action"] == "summarize"
+
+
+def test_nothing_is_sent_where_no_identifier_could_be_recognised(study: Study) -> None:
+    Subject.objects.all().delete()
+    SyncState.objects.all().delete()
+    study.stand_ins.fault("redcap", "status", 403, times=9)
+    (found,) = invoke("zhangyi", {"action": "save_info", "userMessage": "我负责 A 中心的访视安排"})
+    assert found == {"error": "RedcapPermissionError"}
+    assert not list(reading(study))
 
 
 def test_save_info_has_two_turns_and_the_others_none(study: Study) -> None:
@@ -148,3 +162,24 @@ def test_no_reply_and_no_request_names_it(study: Study, moved: str, question: st
     reply = answer_message(userid="crc_b", text=question)
     assert moved not in reply.text
     assert moved not in sent(study)
+
+
+def test_nor_does_the_api_or_the_console(study: Study, moved: str) -> None:
+    told = {"project": study.project, "user_id": "crc_b"}
+    UserProfile.objects.create(**told, narrative=f"负责{moved}的随访", last_at=now())
+    MemoryQuestion.objects.create(**told, field="角色", options=[{"said": f"{moved}的护士"}])
+    client = browser("crc_b")
+    rows = client.get("/api/v1/user-memory/").json()
+    assert [row["content"] for row in rows["results"]] == ["负责:药品管理"]
+    assert rows["count"] == 1
+    hidden, seen = UserMemory.objects.filter(user_id="crc_b").order_by("content")[::-1]
+    if moved not in hidden.content:
+        hidden, seen = seen, hidden
+    UserMemory.objects.filter(pk=hidden.pk).update(superseded_by=seen)
+    assert client.get(f"/api/v1/user-memory/{hidden.pk}/").status_code == 404
+    assert client.post(f"/admin/memory/usermemory/{hidden.pk}/forget/").status_code == 404
+    for page in ("usermemory", f"usermemory/{seen.pk}/change", "userprofile", "memoryquestion"):
+        answer = client.get(f"/admin/memory/{page}/")
+        assert answer.status_code == 200
+        assert moved not in answer.content.decode()
+    assert browser("admin").get("/api/v1/user-memory/").json()["count"] == 2

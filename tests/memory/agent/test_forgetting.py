@@ -300,3 +300,15 @@ def test_an_administrator_forgets_with_a_reason_and_nobody_else(study: Study) ->
     assert not UserMemory.objects.filter(pk=row.pk).exists()
     entry = AuditEntry.objects.get(action="memory.forget")
     assert (entry.actor, entry.reason) == ("admin", "本人书面要求")
+
+
+def test_a_superuser_forgets_as_an_administrator_whatever_their_role(study: Study) -> None:
+    ask("zhangyi", f"记住,{PREFERENCE}")
+    row = UserMemory.objects.get()
+    user = study["crc_b"].user
+    assert user is not None
+    user.is_superuser = True
+    user.save()
+    assert 'data-test="forget"' in page(browser("crc_b"), row).content.decode()
+    assert forget(browser("crc_b"), row, reason="本人书面要求").status_code == 302
+    assert not UserMemory.objects.exists()

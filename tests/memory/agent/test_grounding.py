@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memory.agent import numbers, schemas
+from memory import numbers
+from memory.agent import schemas
 from memory.agent.grounding import accept
 from tests.memory.agent.kit import SCENARIO
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
+from typing import Any
 
-from memory.models import MemoryQuestion, MemoryTombstone, UserMemory
+import pytest
+import time_machine
+from django.utils.timezone import now
+
+from memory import tasks
+from memory.agent import turns
+from memory.models import MemoryQuestion, MemoryTombstone, MemoryTurn, UserMemory
 from tests.engines.chat.kit import ask, say
 from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, invoke, item, kept, save
-from tests.memory.hot_kit import base, kill
+from tests.memory.hot_kit import LINES, base, kill
 from tests.support.study import Study
 
 TWO_AGES = "我今年32岁,不过身份证上写的是我35岁"
@@ -166,3 +173,76 @@ def test_a_bad_line_does_not_end_the_others(study: Study) -> None:
         "user_profile_summary": None,
         "total_memories": 0,
     }
+
+
+@pytest.mark.usefixtures("immigration")
+def test_a_message_that_is_read_late_does_not_replace_what_was_said_since(study: Study) -> None:
+    ten = now()
+    with time_machine.travel(ten + timedelta(minutes=2), tick=False):
+        study.stand_ins.script(
+            extracted(item("age", "33", "我33岁"), item("major", "数学", "数学专业"))
+        )
+        save("zhangyi", "我33岁,数学专业")
+        study.stand_ins.script(
+            extracted(
+                item("age", "32", "我32岁"),
+                item("major", "计算机", "计算机专业"),
+                item("education", "硕士", "硕士毕业"),
+            )
+        )
+        turn = MemoryTurn.objects.create(
+            project=study.project,
+            user_id="zhangyi",
+            user_message="我32岁,计算机专业,硕士毕业",
+            created_at=ten,
+        )
+        done = turns.work(turn.pk)
+    assert done is not None
+    assert set(done.skipped_fields) == {"age", "major"}
+    assert set(kept("zhangyi")) == {"用户33岁", "数学硕士毕业"}
+    study.stand_ins.script(extracted(item("age", "34", "我34岁")))
+    with time_machine.travel(ten + timedelta(minutes=3), tick=False):
+        save("zhangyi", "我34岁")
+    assert "用户34岁" in kept("zhangyi")
+
+
+@pytest.mark.usefixtures("immigration")
+def test_what_an_editor_removed_is_no_answer_to_a_question_either(study: Study) -> None:
+    base(study, *LINES[:2], "- **年龄**: 用户35岁", *LINES[2:])
+    kill(study, "- **年龄**: 用户35岁")
+    study.stand_ins.script(
+        extracted(item("age", "32", "我今年32岁"), item("age", "35", "我35岁")), say("您好。")
+    )
+    save("zhangyi", TWO_AGES)
+    ask("zhangyi", "你好")
+    reply = ask("zhangyi", "35岁").text
+    assert UserMemory.objects.get().category == "proposal"
+    assert reply == ask("wanghushi", "记一下:王PI下周出差").text
+
+
+def question(study: Study, field: str, **more: Any) -> MemoryQuestion:
+    options = [{"value": value, "said": value, "plain": value} for value in ("甲", "乙")]
+    return MemoryQuestion.objects.create(
+        project=study.project, user_id="zhangyi", field=field, options=options, **more
+    )
+
+
+def test_a_question_that_cannot_be_asked_does_not_hold_up_the_others(study: Study) -> None:
+    question(study, "gone_from_the_schema")
+    long = question(study, "specialty")
+    long.options = [{"value": v, "said": v * 100, "plain": v} for v in "甲乙"]
+    long.save()
+    question(study, "department")
+    study.stand_ins.script(say("您好。"))
+    assert "科室" in ask("zhangyi", "你好").text
+
+
+@pytest.mark.usefixtures("immigration")
+def test_a_question_that_comes_up_again_is_kept_for_its_whole_week(study: Study) -> None:
+    question(study, "age")
+    MemoryQuestion.objects.update(created_at=now() - timedelta(days=6))
+    study.stand_ins.script(extracted(item("age", "32", "我今年32岁"), item("age", "35", "我35岁")))
+    save("zhangyi", TWO_AGES)
+    with time_machine.travel(now() + timedelta(days=2)):
+        tasks.forget_turns()
+        assert MemoryQuestion.objects.count() == 1

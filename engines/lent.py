@@ -1,0 +1,45 @@
+"""The study's model lent to the jobs of memory, which each own a registry (CONTRIBUTING.md, Layers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from engines.llm import Llm
+from engines.outgoing import gate_for
+from integrations.llm import LlmError
+from integrations.privacy import Gate, PrivacyError
+from integrations.redcap import RedcapError
+from projects.client import NotConfiguredError
+from projects.reader import Reader
+
+Model = TypeVar("Model", bound=BaseModel)
+Down = Callable[[str, Callable[[], None]], Exception]
+
+
+@contextmanager
+def lent(
+    reader: Reader, down: Down, *, user_id: str = "", small: bool = True
+) -> Iterator[tuple[Llm, Gate]]:
+    """A model for one request, with the gate of its reader.
+
+    What goes wrong is raised as `down(why, save)`; `save` writes what was used nevertheless.
+    """
+    llm = Llm(reader.project, user_id=user_id, small=small)
+    try:
+        gate = llm.gate = gate_for(reader)
+        yield llm, gate
+    except (LlmError, PrivacyError, RedcapError, NotConfiguredError) as error:
+        raise down(type(error).__name__, llm.save) from error
+
+
+def valid_rows(model: type[Model], rows: object) -> Iterator[Model]:
+    """Those of a model's list that fit; whatever else it wrote is left out."""
+    for row in rows if isinstance(rows, list) else ():
+        try:
+            yield model.model_validate(row)
+        except ValidationError:
+            continue
