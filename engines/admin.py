@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -238,7 +239,12 @@ class PendingActionAdmin(DeciderAdmin):
 
     @admin.display(description=_("what the rule read"))
     def show_detail(self, obj: PendingAction) -> SafeString | str:
-        return shown(json.loads(obj.detail) if obj.detail else None)
+        """One line for each value; a verdict of the language model has its own shape."""
+        read = json.loads(obj.detail) if obj.detail else None
+        if not isinstance(read, list):
+            return shown(read)
+        doubts = [labels.name(labels.REASONS, one["reason"] or "") for one in read]
+        return render_to_string("engines/read.html", {"values": zip(read, doubts, strict=True)})
 
     def get_urls(self) -> Any:
         resolve = self.admin_site.admin_view(console.resolve_view)

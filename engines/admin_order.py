@@ -68,8 +68,9 @@ def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             answer = _do(request, form)
-        except RecordNotFound:
-            form.add_error("subjects", gettext("There is no such subject, or you may not see it."))
+        except RecordNotFound as missing:
+            said = gettext("There is no such subject, or you may not see it.")
+            form.add_error("subjects", f"{said} {missing}".strip())
         except (RedcapError, NotConfiguredError):
             form.add_error(None, gettext("REDCap could not be read."))
         except sop.SopError as error:

@@ -162,10 +162,11 @@ class ReActEngine:
         item["action"] = self._masked("; ".join(f"{call.name} {call.arguments}" for call in calls))
         native = self._native
         said = self.context.gate.text(answer.content)
-        echo = tuple(calls) if native else ()
-        messages = [Message("assistant", said, echo, reasoning=answer.reasoning)]
+        sent = [call.masked(self.context.gate) for call in calls]
+        thought = self.context.gate.text(answer.reasoning)
+        messages = [Message("assistant", said, tuple(sent) if native else (), reasoning=thought)]
         observed = []
-        for call, result in zip(calls, found, strict=True):
+        for call, result in zip(sent, found, strict=True):
             self._count(result)
             text = self._shown(result)
             observed.append(text)

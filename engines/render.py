@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
 from engines.grounding.values import bigrams, plain
 from engines.tools import repeating
-from engines.tools.results import MORE, Group, Status, ToolResult
+from engines.tools.results import MORE, Fact, Group, Status, ToolResult
 from projects.bm25 import query_terms, terms
 
+_SITES = re.compile(r"(?:各|每|哪|分)个?中心|中心分别|\b(?:by|each|per|which) (?:site|cent)")
 _SENTENCE = re.compile(r"[^。!?;\uff01\uff1f\uff1b\n]+[。!?;\uff01\uff1f\uff1b]?")
 
 
@@ -75,11 +76,28 @@ def _with_groups(
     return f"{text}\n{fitted(lines, limit - len(text) - 1)}" if lines else text
 
 
+def asked(facts: Iterable[Fact], question: str) -> list[Fact]:
+    """Facts whose field the question names; the whole counts only where nothing narrower is.
+
+    What was enrolled in the time or at the site that the question names is narrower than what is enrolled.
+    """
+    folded = plain(question).casefold()
+    each = _SITES.search(folded)
+    found = [
+        fact
+        for fact in facts
+        if (each and fact.field.startswith("site:"))
+        or any(plain(name).casefold() in folded for name in fact.names)
+    ]
+    whole = {"total"}
+    if any(fact.field.startswith(("period:", "site:")) for fact in found):
+        whole.add("enrolled")
+    return [fact for fact in found if fact.field not in whole] or found
+
+
 def _asked_first(result: ToolResult, question: str) -> list[str]:
     """Only the figures the question names; all of them where it names none."""
-    folded = plain(question).casefold()
-    named = [f for f in result.facts if any(plain(n).casefold() in folded for n in f.names)]
-    wanted = {f"{fact.names[0]}:{fact.value}" for fact in named}
+    wanted = {f"{fact.names[0]}:{fact.value}" for fact in asked(result.facts, question)}
     return [line for line in result.lines if line in wanted] or list(result.lines)
 
 

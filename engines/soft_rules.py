@@ -203,6 +203,7 @@ class _Talk:
             said,
             self.sources,
             self.task.threshold,
+            f"{self.task.instruction}\n{self.task.record_id}",
             prompt_version=self.version,
             tools=tuple(self.used),
             problems=tuple(self.problems),
@@ -214,14 +215,15 @@ class _Talk:
         echo = self._echo(done)
         if not done.tool_calls:
             return [echo, Message("user", text)]
-        answers = [Message("tool", text, tool_call_id=call.id) for call in done.tool_calls]
+        answers = [Message("tool", text, tool_call_id=call.id) for call in echo.tool_calls]
         return [echo, *answers]
 
     def _echo(self, done: Completion) -> Message:
         content = self.gate.text(
             soft_verdict.storable(done.content) or ("" if done.tool_calls else "{}")
         )
-        return Message("assistant", content, done.tool_calls, reasoning=done.reasoning)
+        calls = tuple(call.masked(self.gate) for call in done.tool_calls)
+        return Message("assistant", content, calls, reasoning=self.gate.text(done.reasoning))
 
     def _act(self, done: Completion) -> list[Message]:
         return [self._echo(done), *self._answers(done.tool_calls)]
@@ -237,7 +239,7 @@ class _Talk:
             elif result.status in (Status.BAD_ARGUMENTS, Status.REFUSED):
                 failed.append(f"{result.tool}: {result.status}")
             text = self.gate.text(marked(shown) if result.has_data else shown)
-            yield Message("tool", text, tool_call_id=call.id)
+            yield Message("tool", text, tool_call_id=self.gate.text(call.id))
         if failed:
             self.problems.append("; ".join(failed))
 

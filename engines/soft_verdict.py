@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engines.grounding.values import plain, tokens, values
 from integrations.llm import Completion, LlmProtocolError, ToolCall
 
 NAME = "give_verdict"
@@ -70,11 +71,12 @@ def parsed(done: Completion, call: ToolCall | None) -> dict[str, Any]:
 
 
 def check(
-    said: Mapping[str, Any], sources: Sequence[str], threshold: float, **about: Any
+    said: Mapping[str, Any], sources: Sequence[str], threshold: float, task: str = "", **about: Any
 ) -> Verdict:
     """The verdict that was said; undetermined when it is not sure enough or quotes nothing.
 
-    `sources` are the texts that evidence may quote. Raises Unsound.
+    `sources` are the texts that evidence may quote; a reason may name what stands in the `task`, too.
+    Where it gives other values, the quotes stand in for it (design.md 9.4). Raises Unsound.
     """
     passed, confidence = _passed(said), _confidence(said)
     reason = said.get("reason")
@@ -83,6 +85,8 @@ def check(
     quotes = _quotes(said, sources)
     if passed and not quotes:
         raise Unsound("passed=true 必须有 evidence")
+    if not _is_traced(reason, [*sources, task]):
+        reason = "; ".join(quotes)
     return Verdict(
         passed=passed,
         reason=storable(reason.strip())[:LONGEST_TEXT],
@@ -91,6 +95,12 @@ def check(
         is_determined=confidence >= threshold and bool(quotes),
         **about,
     )
+
+
+def _is_traced(reason: str, sources: Sequence[str]) -> bool:
+    """Whether every number, date, subject and visit of a reason stands somewhere in the sources."""
+    held = [values(source) for source in sources]
+    return all(any(one.holds(token) for one in held) for token in tokens(plain(reason)))
 
 
 def _passed(said: Mapping[str, Any]) -> bool:

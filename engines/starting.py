@@ -79,8 +79,9 @@ def start_batch_for(
     member = _member(person, project)
     found = records.list_records(project=project, member=member, record_ids=record_ids)
     seen = [ref.record_id for ref in found]
-    if record_ids is not None and not {*record_ids} <= {*seen}:
-        raise RecordNotFound
+    missing = [one for one in record_ids or () if one not in seen]
+    if missing:
+        raise RecordNotFound(", ".join(missing))
     wanted = seen if record_ids is None else record_ids
     return sop.start_batch(
         project=project, skill=skill, record_ids=wanted, actor=member or person, cap=cap

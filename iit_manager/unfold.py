@@ -92,6 +92,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
             _item("wechat.InboxMessage", "inbox", _("Inbox")),
             _item("wechat.OutboxMessage", "outbox", _("Outbox")),
             _item("wechat.Card", "badge", _("Cards")),
+            _item("wechat.Alert", "notification_important", _("WeCom alerts")),
             _item("projects.AuditEntry", "history_edu", _("Audit trail")),
             _item("django_celery_beat.PeriodicTask", "schedule", _("Schedules")),
             _item("projects.CronFiring", "alarm_on", _("Cron firings")),

@@ -78,8 +78,11 @@ class VersionInline(ReadOnlyInline):
     per_page = 10
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Old versions name subjects of all sites, so a membership with a site does not open them."""
-        return obj is not None and whole(scopes(request.user, obj.project_id))
+        """Old versions name subjects of all sites, so a membership with a site does not open them.
+
+        Without a row Django asks for the list of an inline that it has let through already.
+        """
+        return obj is None or whole(scopes(request.user, obj.project_id))
 
     @admin.display(description=_("content"))
     def show_content(self, obj: ProjectMemoryVersion) -> Any:

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -111,7 +112,7 @@ class OutboxMessageAdmin(ChannelAdmin):
         "show_status",
         "attempts",
         "sent_at",
-        "error",
+        "show_error",
         "show_project",
     )
     list_filter = ("status", "kind", BY_PROJECT)
@@ -138,6 +139,10 @@ class OutboxMessageAdmin(ChannelAdmin):
     )
     def show_status(self, obj: OutboxMessage) -> tuple[str, str]:
         return obj.status, obj.get_status_display()
+
+    @admin.display(description=_("error"), ordering="error")
+    def show_error(self, obj: OutboxMessage) -> str:
+        return Truncator(obj.error).chars(40)
 
     @admin.display(description=_("content"))
     def show_payload(self, obj: OutboxMessage) -> SafeString | str:

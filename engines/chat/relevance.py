@@ -76,20 +76,6 @@ def _stands(fact: Fact, folded: str, said: Iterable[Token]) -> bool:
     return plain(fact.value).casefold() in folded
 
 
-def asked(facts: Sequence[Fact], question: str) -> list[Fact]:
-    """Facts whose field the question names; the whole counts only where nothing narrower is.
-
-    What was enrolled in the time that the question names is narrower than what is enrolled by now.
-    """
-    folded = plain(question).casefold()
-    named = [fact for fact in facts if any(plain(n).casefold() in folded for n in fact.names)]
-    whole = {"total"}
-    if any(fact.field.startswith("period:") for fact in named):
-        whole.add("enrolled")
-    narrow = [fact for fact in named if fact.field not in whole]
-    return narrow or named
-
-
 @cache
 def _topics() -> Mapping[re.Pattern[str], tuple[str, ...]]:
     path = Path(__file__).with_name("topics.v1.json")

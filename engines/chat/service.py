@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.chat import members, store, texts, unsure
-from engines.chat.handlers import HANDLERS, PREFETCH, own_memory
+from engines.chat.handlers import handler_of, own_memory, reader_of
 from engines.chat.prepare import prepare
 from engines.chat.relevance import asks_decision
 from engines.chat.reply import ChatReply, Outcome
@@ -103,7 +103,7 @@ def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
     limits = _limits(turn, parts)
     read = run_all([partial(_prefetch, turn, part) for part in parts])
     jobs = [
-        partial(HANDLERS[part.intent], turn, part, results, limit)
+        partial(handler_of(part), turn, part, results, limit)
         for part, results, limit in zip(parts, read, limits, strict=True)
     ]
     return list(zip(parts, run_all(jobs), strict=True))
@@ -127,7 +127,7 @@ def _prefetch(turn: Turn, part: Part) -> list[ToolResult]:
     """What the intent calls for; nothing where somebody is named who is nobody the reader may see."""
     if part.intent in _OF_SUBJECTS and part.named and not part.record_ids:
         return []
-    reader = PREFETCH.get(part.intent)
+    reader = reader_of(part)
     return reader(turn, part) if reader else []
 
 

@@ -18,7 +18,7 @@ _LAST = re.compile(r"最近|最新|最后|末次|目前|现在|\b(?:latest|last|
 _FIRST = re.compile(r"首次|第一次|最初|基线|\b(?:first|baseline)\b", re.IGNORECASE)
 # What the values are compared with or told by: any of them may answer.
 _SOME = re.compile(
-    r"上一?次|最高|最低|最大|最小|升高|下降|变化|趋势|正常|异常|超|\b(?:highest|lowest|normal)\b",
+    r"上一?次|最高|最低|最大|最小|升高|下降|正常|异常|超|\b(?:highest|lowest|normal)\b",
     re.IGNORECASE,
 )
 # Long texts may be told in other words.

@@ -87,7 +87,7 @@ def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
     turn.versions.append(prompt.version)
     text, note = _said(turn, draft, prompt)
     turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
-    if text and not _useful(text, draft, recalls(text, str(question), turn.hot.text)):
+    if text and not _useful(text, draft, *_recalled(turn, draft, text)):
         turn.note("relevance", observation=text)
         text = ""
     if not text:
@@ -95,12 +95,25 @@ def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
     return text, note
 
 
-def _useful(text: str, draft: Draft, recalled: bool) -> bool:
+def _recalled(turn: Turn, draft: Draft, text: str) -> tuple[bool, bool]:
+    """Whether it stands in hot memory, to the point (of the subjects that were asked about, a figure where
+    one was) or beside it."""
+    question, lines = str(turn.question(draft.part)), turn.hot.text.splitlines()
+    own = [line for line in lines if any(rid in line for rid in draft.subjects)]
+    stands = recalls(text, question, turn.hot.text)
+    if draft.subjects:
+        near = recalls(text, question, "\n".join(own))
+    else:
+        near = draft.part.intent != "count_records" or any(map(str.isdigit, text))
+    return stands and near, stands and not near
+
+
+def _useful(text: str, draft: Draft, recalled: bool, beside: bool) -> bool:
     """An answer beside the point is no answer, while the data that were asked for lie there.
 
-    What hot memory says of the question is to the point (`recalled`).
+    What hot memory says of the question is to the point (`recalled`), of something else `beside` it.
     """
-    if draft.subjects and not of_subjects(text, draft.subjects):
+    if beside or (draft.subjects and not of_subjects(text, draft.subjects)):
         return False
     if recalled:
         return True

@@ -26,18 +26,21 @@ from engines.grounding.places import Place, Said, at_places, places_at, said_pla
 from engines.grounding.quotes import quoted
 from engines.grounding.sources import Sources
 from engines.grounding.statements import SENTENCE
+from engines.grounding.talk import tells
 from engines.grounding.traced import (
     Near,
+    is_denied,
     mixed,
     note_places,
     pressures,
     reversed_spans,
+    rightly_denied,
     traced,
     windows,
     wrong_pressures,
 )
 from engines.grounding.values import Token, ids_in, plain, tokens, values
-from engines.grounding.visits import wrong_states
+from engines.grounding.visits import wrong_states, wrong_turns
 from engines.tools.results import Fact
 
 _CLAUSE = re.compile(r"[^,()\[\]【】]+")
@@ -88,7 +91,7 @@ def check(answer: str, sources: Sources) -> list[str]:
 
 
 def _check(answer: str, sources: Sources) -> list[str]:
-    state = _State(problems=list(foreign(answer, sources.everything)))
+    state = _State(problems=list(foreign(answer, sources.trusted)))
     owners = {fact.record_id for fact in sources.facts if fact.record_id}
     if len(owners) == 1:
         state.subject = next(iter(owners))
@@ -108,7 +111,7 @@ def _check(answer: str, sources: Sources) -> list[str]:
 
 def _check_sentence(sentence: str, sources: Sources, state: _State) -> None:
     state.problems += deeds(sentence, sources.everything)
-    sentence = _BEHIND.sub(r"\2 \1", sources.unbracketed(sentence))
+    sentence = _BEHIND.sub(r"\2 \1", sources.unbracketed(sources.undated(sentence)))
     clauses = _read(_CLAUSE.findall(sentence), sources)
     state.places, state.mentions, state.found_at = frozenset(), [], {}
     at = 0
@@ -189,7 +192,7 @@ def _data(clause: _Clause, whole: bool, sources: Sources) -> list[Token]:
 def _trace(clause: _Clause, sources: Sources, state: _State) -> None:
     text, facts = clause.text, sources.of(state.subject)
     data = _data(clause, not (clause.ids or state.subject), sources)
-    right = pressures(text, facts) | windows(text, facts, state.places)
+    right = pressures(text, facts, clause.said, state.places) | windows(text, facts, state.places)
     right |= {t.start for t in data if t.start < listed.counted_head(text, sources)}
     starts = [token.start for token in data]
     for number, token in enumerate(data):
@@ -198,7 +201,8 @@ def _trace(clause: _Clause, sources: Sources, state: _State) -> None:
         end = token.start + len(token.text)
         places = places_at(token.start, end, text, clause.said, starts) or state.places
         near = Near(own or state.mentions, text, places, clause.said, subject, bool(own))
-        if token.start not in right and not traced(token, near, sources):
+        known = rightly_denied if is_denied(token, text) else traced
+        if token.start not in right and not known(token, near, sources):
             state.problems.append(token.text)
         note_places(token, near, sources, state.found_at)
 
@@ -208,8 +212,10 @@ def _words(clause: _Clause, sources: Sources, state: _State) -> Iterator[str]:
     text, said = clause.text, clause.said
     subjects = list(dict.fromkeys(str(t.value) for t in clause.ids)) or [state.subject]
     yield from reversed_spans(text)
-    yield from wrong_pressures(text, sources.of(state.subject))
+    own = sources.of(state.subject)
+    yield from wrong_pressures(text, own, pressures(text, own, said, state.places))
     yield from wrong_states(text, subjects, said, sources.facts)
+    yield from wrong_turns(text, subjects, said, sources.facts, sources.today)
     for subject in subjects:
         own = sources.of(subject)
         labels = said_labels(text, own)
@@ -225,18 +231,25 @@ def _words(clause: _Clause, sources: Sources, state: _State) -> Iterator[str]:
         yield from flipped(text, sources.notes(subject))
         yield from mistaken(clause.before, text, at_places(own, state.places))
         yield from _undone(text, at_places(own, state.places))
-    yield from _news(text, subjects, sources, state)
+    if sources.is_read:
+        yield from _news(text, subjects, sources, state)
+    elif tells(text, named=bool(clause.ids)):
+        told = " ".join(sources.vocabulary(one, denied=denies(text)) for one in subjects)
+        yield from unsaid(text, told)
 
 
 def _news(clause: str, subjects: Sequence[str], sources: Sources, state: _State) -> Iterator[str]:
     """Words that no source has; where only documents were read, also a bare "may" or "may not"."""
-    if not sources.is_read or _NOTHING.search(clause) or _FRAME.fullmatch(clause.strip(" :/")):
+    if _NOTHING.search(clause) or _FRAME.fullmatch(clause.strip(" :/")):
         return
     telling = says_something(clause)
     reader = _TO_READER.search(clause) is not None
     if telling and not reader and not any(sources.of(subject) for subject in subjects):
         yield clause.strip()
-    told = " ".join(sources.vocabulary(subject, denied=denies(clause)) for subject in subjects)
+    told = " ".join(
+        sources.vocabulary(subject, denied=denies(clause), places=state.places)
+        for subject in subjects
+    )
     yield from unsaid(clause, told)
     if sources.has_documents and modality(clause) and not reader:
         if telling:

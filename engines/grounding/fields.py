@@ -48,8 +48,13 @@ def beside(
 ) -> list[Mention]:
     """The fields a value stands beside."""
     if not mentions or (total == 1 and not EVERY.search(clause)):
-        return list(mentions)
+        return _of_periods(mentions) or list(mentions)
     before = [mention for mention in mentions if mention.start < token.start]
     if len(before) == total == len(mentions) and total > 1:
         return [mentions[number]]
     return [before[-1]] if before else [mentions[0]]
+
+
+def _of_periods(mentions: Sequence[Mention]) -> list[Mention]:
+    """Those that name a stretch of time: what is counted in it is not what is counted in all."""
+    return [m for m in mentions if any(name.startswith("period:") for name in m.fields)]

@@ -26,6 +26,14 @@ _OWN = re.compile(
     rf"|(?:已经?|将|会|正在)(?:为您|帮您|替您|给您)[^,。;!?]{{0,12}}?({_DEED})"
 )
 
+_PRIVATE = (
+    r"身份证|密码|口令|验证码|密钥|手机号|电话号码|银行卡|住院号|病历号|家庭住址|真实姓名|姓名"
+)
+_ASKS = re.compile(
+    rf"(?:请|麻烦|需要您|您需要?)[^,。;!?]{{0,8}}(?:回复|提供|发送|发来|输入|填写|告诉|告知|上传|报)[^,。;!?]{{0,10}}(?:{_PRIVATE})"
+    rf"|(?:请|麻烦)[^,。;!?]{{0,4}}[把将][^,。;!?]{{0,8}}(?:{_PRIVATE})"
+)
+
 
 def addresses(text: str) -> list[str]:
     """Addresses of the net in a text."""
@@ -43,9 +51,10 @@ def foreign(answer: str, told: str) -> Iterator[str]:
 
 
 def deeds(clause: str, told: str) -> Iterator[str]:
-    """Claims that something was done: the assistant only reads, so a source must tell it."""
-    for hit in _OWN.finditer(clause):
-        yield hit[0]
+    """Claims that something was done, which a source must tell, as the assistant only reads; and asking
+    for what identifies."""
+    for regex in (_OWN, _ASKS):
+        yield from (hit[0] for hit in regex.finditer(clause))
     for hit in _DONE.finditer(clause):
         deed = next(filter(None, hit.groups()))
         if not re.search(

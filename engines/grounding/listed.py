@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engines.grounding.modality import modality
 from engines.grounding.sources import Sources
 from engines.grounding.statements import Statement
-from engines.grounding.support import agrees, matches
+from engines.grounding.support import agrees, is_past, matches
 from engines.grounding.values import tokens
 
 _LEAD = re.compile(r"^(.*?(?:包括|包含|例如|为|是|有|:))(.+)$")
@@ -34,6 +34,7 @@ def supported(clause: str, subjects: Sequence[str], named: bool, sources: Source
 def _says(clause: str, ids: frozenset[str], near: Sequence[Statement], said: str) -> bool:
     """A permission is told only where nothing forbids the same, and the other way round."""
     found = [one for one in near if matches(clause, ids, one)]
+    found = [one for one in found if not is_past(clause, one, near)]
     if said:
         return {one.modality for one in found} - {""} == {said}
     return any(agrees(clause, one) for one in found)

@@ -9,15 +9,30 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from engines.grounding.coverage import vocabulary
-from engines.grounding.places import Place, entries_told_yes, names_of_places
+from engines.grounding.places import (
+    Place,
+    entries_told_yes,
+    form_of,
+    is_entry,
+    names_of_places,
+    place_of,
+    title_of,
+)
 from engines.grounding.quotes import Quotable
 from engines.grounding.statements import Statement, statements
-from engines.grounding.values import Token, Values, plain, values
+from engines.grounding.values import Token, Values, plain, tokens, values
 from engines.grounding.visits import state_facts
 from engines.tools.results import Fact, ToolResult
 
 RECORD_TOOL = "read_clinical_data"
 DOCUMENT_TOOL = "search_protocol"
+_ORDERS = re.compile(
+    r"忽略|无视|指令|提示词|助手|系统(?:\]|】|提示|:)|(?:请|并|须|必须|应)(?:回答|回复|输出|调用|答复)|答案\s*:"
+    r"|\bprompt|\bignore\b|\bassistant\b|\bsystem\b|\b(?:reply|answer|say)\b",
+    re.IGNORECASE,
+)
+_THIS_YEAR = re.compile(r"今年(?=\s*\d{1,2}\s*月)")
+_EMPTY = re.compile(r"\(\s*\)")
 _NOTE = 8
 """A text this long is a note, with statements of its own."""
 _NOW = "本周 今天 今日 近期"
@@ -40,12 +55,17 @@ class Sources:
     asked: Collection[str] = ()
     names: Collection[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    _sayable: dict[tuple[str, bool], str] = field(default_factory=dict, init=False, repr=False)
+    _sayable: dict[tuple[str, bool, frozenset[Place]], str] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """All facts of all results."""
-        return [fact for result in self.results for fact in result.facts]
+        """All facts of all results, but no notes that tell their reader what to say (design.md 9.5)."""
+        found = (fact for result in self.results for fact in result.facts)
+        return [
+            fact for fact in found if not (_is_note(fact) and _ORDERS.search(plain(fact.value)))
+        ]
 
     @cached_property
     def places(self) -> dict[str, frozenset[Place]]:
@@ -98,6 +118,12 @@ class Sources:
                 found += statements(block, ids, counted=counted)
         return found + [one for fact in self.facts if _is_note(fact) for one in _of_note(fact)]
 
+    @property
+    def today(self) -> str:
+        """The day that visits were looked at, "" where none were."""
+        days = (r.data.get("今天") for r in self.results if isinstance(r.data, Mapping))
+        return next((str(day) for day in days if day), "")
+
     def unread(self, subject: str) -> list[str]:
         """What questions that were not read of a subject ask for: `是否严重不良事件` asks for one."""
         read = {fact.field for fact in self.facts if fact.record_id == subject}
@@ -112,6 +138,11 @@ class Sources:
         return own + [one.text for one in self.statements if subject and subject in one.ids]
 
     @cached_property
+    def trusted(self) -> str:
+        """What those who run the study wrote, as one text: no values of records, no earlier answers."""
+        return plain("\n".join([*self.blocks, *self._passages()])).casefold()
+
+    @cached_property
     def everything(self) -> str:
         """All sources as one text."""
         parts = [*self.blocks, *self.talk, *self._passages(), *(f.value for f in self.facts)]
@@ -119,17 +150,26 @@ class Sources:
             parts += [*_strings(result.data), *result.lines]
         return plain("\n".join(parts)).casefold()
 
-    def vocabulary(self, subject: str, *, denied: bool) -> str:
-        """Words that may be said of a subject (""; of the study): names, values, what is told of it."""
-        key = subject, denied
+    def vocabulary(
+        self, subject: str, *, denied: bool, places: frozenset[Place] = frozenset()
+    ) -> str:
+        """Words that may be said of a subject (""; of the study): names, values, what is told of it.
+
+        Where entries of a form are spoken of (`places`), the words of its other entries are not.
+        """
+        named = frozenset(place for place in places if place[0] == subject and is_entry(place[1]))
+        key = subject, denied, named
         if key not in self._sayable:
-            told = plain(" ".join(self._sayings(subject, denied=denied)))
+            told = plain(" ".join(self._sayings(subject, named, denied=denied)))
             self._sayable[key] = vocabulary(told)
         return self._sayable[key]
 
-    def _sayings(self, subject: str, *, denied: bool) -> list[str]:
+    def _sayings(self, subject: str, named: frozenset[Place], *, denied: bool) -> list[str]:
         parts = [*self.labels.values(), *self.blank(subject)]
+        forms = {form_of(where) for _subject, where in named}
         for fact in self.of(subject) if subject else self.facts:
+            if form_of(fact.where) in forms and place_of(fact) not in named:
+                continue
             parts += [*fact.names, fact.value, fact.where, *(fact.others if denied else ())]
         for result in self.results:
             if result.tool not in (RECORD_TOOL, DOCUMENT_TOOL):
@@ -157,6 +197,27 @@ class Sources:
         found += [Quotable(answer, ids, owned=True) for answer in self.talk]
         lines = (line for result in self.results for line in result.lines)
         return found + [Quotable(line, ids, whole=True) for line in lines]
+
+    def undated(self, sentence: str) -> str:
+        """Without the dates of a counted period that a sentence names: `上周(2026-11-10 ~ 2026-11-16)`.
+
+        This year's number stands for `今年` before a month.
+        """
+        for fact in self.facts:
+            if fact.field.startswith("period:") and fact.names[-1] in sentence:
+                told = [t for t in tokens(plain(fact.names[0])) if t.kind == "date"]
+                days = [t for t in tokens(sentence) if t.kind == "date"]
+                same = (values(own.text).holds(day) for own, day in zip(told, days, strict=False))
+                if len(days) == len(told) == 2 and all(same):
+                    end = days[1].start + len(days[1].text)
+                    sentence = _EMPTY.sub("", sentence[: days[0].start] + sentence[end:])
+        return _THIS_YEAR.sub(f"{self._read_at}年", sentence) if self._read_at else sentence
+
+    @property
+    def _read_at(self) -> str:
+        """The year in which the data were read, "" where it is not told."""
+        times = (r.data.get("读取时间") for r in self.results if isinstance(r.data, Mapping))
+        return next((str(time)[:4] for time in times if time), "")
 
     def unbracketed(self, sentence: str) -> str:
         """Names of fields without the brackets they end in, where only one field is called so."""
@@ -217,6 +278,7 @@ def _is_note(fact: Fact) -> bool:
         and not fact.others
         and len(fact.value) >= _NOTE
         and ":" not in fact.field
+        and not title_of(fact)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 
 from engines.grounding.coverage import says_something, unsaid, vocabulary
@@ -16,6 +17,11 @@ from engines.grounding.values import tokens as tokens_of
 _RANGE = re.compile(
     r"(?<![\d.-])(\d+(?:\.\d+)?)\s*(?:分|岁|周岁|级|例|天|周|%|mg)?\s*(?:[~-]|至|到)\s*(\d+(?:\.\d+)?)(?![\d.-])"
 )
+_CHANGE = re.compile(
+    r"(?:由|从)[^\d,;]{0,8}(\d+(?:\.\d+)?)[^\d,;]{0,10}(?:到|至|为|成)[^\d,;]{0,6}(\d+(?:\.\d+)?)"
+)
+_LIMIT = re.compile(r"([未无][^,、;:]{1,6})的$")
+_BEFORE_NOW = re.compile(r"原|此前|之前|以前|曾|当时|起初")
 _UNIT = (
     r"个工作日|个周期|个半衰期|个月|周岁|个|小时|分钟|年|月|周|天|日|次|分|级|例|岁|条|项|种|倍"
     r"|%|mmhg|mg|g/l|ml|kg|℃|°c"
@@ -45,6 +51,12 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 
 @kept
+def _changes(text: str) -> frozenset[tuple[Decimal, Decimal]]:
+    """From what to what something changed: `由每次200元降到100元`."""
+    return frozenset((Decimal(a), Decimal(b)) for a, b in _CHANGE.findall(text))
+
+
+@kept
 def _ranges(text: str) -> frozenset[tuple[Decimal, Decimal]]:
     return frozenset((Decimal(a), Decimal(b)) for a, b in _RANGE.findall(text))
 
@@ -58,7 +70,37 @@ def matches(clause: str, ids: frozenset[str], statement: Statement) -> bool:
     told = vocabulary(f"{statement.context} {statement.text}")
     if unsaid(clause, told) or not _speaks(clause, statement):
         return False
-    return is_tied(clause, statement) and not _is_of_another(clause, statement)
+    pieces = clause.split(",")
+    if not is_tied(clause, statement) or _widened(clause, statement.text):
+        return False
+    return not any(_is_of_another(piece, statement) for piece in pieces)
+
+
+def _widened(clause: str, text: str) -> bool:
+    """Whether a clause says of all what the statement says only of some: `药物未能控制的高血压`."""
+    for word in unsaid(clause, ""):
+        limits = [_LIMIT.search(text[: hit.start()]) for hit in re.finditer(re.escape(word), text)]
+        if limits and all(limit and limit[1] not in clause for limit in limits):
+            return True
+    return False
+
+
+def is_past(clause: str, statement: Statement, others: Iterable[Statement]) -> bool:
+    """Whether a number that a clause without a date takes from a dated statement was changed since."""
+    held = tokens(clause)
+    if any(t.kind == "date" for t in held) or _changes(clause) or _BEFORE_NOW.search(clause):
+        return False
+    numbers = {t.value for t in held if t.kind == "number"}
+    for other in others:
+        changed = {old for old, new in _changes(other.text) if new not in numbers}
+        since = changed & numbers and _day(statement) <= _day(other)
+        if since and not unsaid(clause, vocabulary(f"{other.context} {other.text}")):
+            return True
+    return False
+
+
+def _day(statement: Statement) -> tuple[int, int, int]:
+    return max(statement.values.dates | statement.around.dates, default=(0, 0, 0))
 
 
 def agrees(clause: str, statement: Statement) -> bool:
@@ -85,6 +127,8 @@ def _touches(clause: str, piece: str) -> bool:
 
 def _holds_values(clause: str, statement: Statement) -> bool:
     if not _ranges(clause) <= _ranges(statement.text):
+        return False
+    if not _changes(clause) <= _changes(statement.text):
         return False
     return all(_holds(token, clause, statement) for token in tokens(clause) if token.kind != "id")
 

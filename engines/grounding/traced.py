@@ -10,13 +10,22 @@ from itertools import pairwise
 from engines.grounding.claims import unit_fits, unit_of
 from engines.grounding.counts import counts_entries, has_entries, is_counted
 from engines.grounding.fields import EVERY, Mention
-from engines.grounding.places import Place, Said, at_places, is_entry, is_numbered, place_of
+from engines.grounding.places import (
+    Place,
+    Said,
+    at_places,
+    is_entry,
+    is_numbered,
+    place_of,
+    places_at,
+)
 from engines.grounding.sources import Sources
 from engines.grounding.values import Token, tokens, values
 from engines.tools.results import Fact
 
 _PRESSURE = re.compile(r"血压\D{0,8}?(\d{2,3})\s*/\s*(\d{2,3})")
 _SPAN = re.compile(r"\s*(?:~|至|到|-)\s*")
+_NOT_THAT = re.compile(r"(?<!是)(?:不是|并非|而非)\s*$")
 _AGE = re.compile(r"年龄|\bage\b", re.IGNORECASE)
 
 
@@ -62,6 +71,17 @@ def traced(token: Token, near: Near, sources: Sources) -> bool:
     return of_asked(token, fitting, sources.asked) or _of_unit(token, unit, fitting)
 
 
+def is_denied(token: Token, clause: str) -> bool:
+    """Whether a value is said not to be it: `不是 4 分`."""
+    return _NOT_THAT.search(clause[: token.start]) is not None
+
+
+def rightly_denied(token: Token, near: Near, sources: Sources) -> bool:
+    """Whether the fields that are named have values, and not this one."""
+    told = [f for f in sources.facts if f.record_id == near.subject and f.field in near.fields]
+    return bool(told) and not any(holds(fact, token) for fact in told)
+
+
 def in_unit(fact: Fact, token: Token, unit: str, own: Sequence[Fact]) -> bool:
     """Whether the fact is told in this unit; a unit that stands in a field of its own counts too."""
     if not unit:
@@ -98,25 +118,32 @@ def _of_unit(token: Token, unit: str, fitting: Sequence[Fact]) -> bool:
     return len({fact.field for fact in named}) == 1
 
 
-def pressures(clause: str, facts: Sequence[Fact]) -> set[int]:
-    """Where the two values of a right blood pressure begin: the systolic one stands first."""
-    high = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "收缩压")}
-    low = {(f.where, f.value.split(" ")[0]) for f in facts if _named(f, "舒张压")}
-    return {
-        hit.start(group)
-        for hit in _PRESSURE.finditer(clause)
-        for group in (1, 2)
-        if any((place, hit[2]) in low for place, value in high if value == hit[1])
-    }
+def pressures(
+    clause: str, facts: Sequence[Fact], said: Sequence[Said], places: frozenset[Place]
+) -> set[int]:
+    """Where the two values of a right blood pressure begin: the systolic one stands first.
+
+    `places`: those that are spoken of where the clause names none (`said`).
+    """
+    hits = list(_PRESSURE.finditer(clause))
+    starts = [hit.start(1) for hit in hits]
+    found: set[int] = set()
+    for hit in hits:
+        here = places_at(hit.start(1), hit.end(2), clause, said, starts) or places
+        own = at_places(facts, here)
+        low = {(f.where, f.value.split(" ")[0]) for f in own if _named(f, "舒张压")}
+        high = [f for f in own if _named(f, "收缩压") and f.value.split(" ")[0] == hit[1]]
+        if any((fact.where, hit[2]) in low for fact in high):
+            found |= {hit.start(1), hit.start(2)}
+    return found
 
 
 def _named(fact: Fact, word: str) -> bool:
     return any(word in name for name in fact.names)
 
 
-def wrong_pressures(clause: str, facts: Sequence[Fact]) -> Iterator[str]:
-    """Pressures of which the data, where they have any, know no such pair."""
-    right = pressures(clause, facts)
+def wrong_pressures(clause: str, facts: Sequence[Fact], right: Collection[int]) -> Iterator[str]:
+    """Pressures of which the data, where they have any, know no such pair (`right`: see pressures)."""
     if any(_named(fact, "收缩压") for fact in facts) and any(_named(f, "舒张压") for f in facts):
         yield from (h[0] for h in _PRESSURE.finditer(clause) if h.start(1) not in right)
 

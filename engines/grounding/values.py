@@ -24,7 +24,7 @@ _BARE_ID = re.compile(
     r"(?:受试者|患者|病人|编号|记录|ID)\s*[:#]?\s*(\d{1,6})(?![\d.%])(?!\s*(?:例|位|名|人|个|%|岁|年(?!龄)|月|天|次))|(?<![\d.])(\d{1,6})\s*号(?!\d)"
 )
 _LINE_ID = re.compile(r"^\s*(\d{1,6})(?=\s+[^\d\s.,%])")
-_NAMED = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])\s?(\d{1,3})(?![\d.])")
+_NAMED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z])\s?(\d{1,3})(?![\d.])")
 _SECTION = re.compile(r"(?<![\d.])\d+(?:\.\d+){2,}")
 _NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?")
 _NEGATIVE = re.compile(

@@ -1,5 +1,6 @@
 """From a message to its tasks: normalise, mark, split, classify, apply the rules, order."""
 
+import re
 from dataclasses import dataclass, replace
 
 from engines.intents import concepts, features, model, ordering, rules, segment, split
@@ -21,20 +22,7 @@ _ABOUT_ONE = {
 _TOPICS = {Intent.QUERY_RECORD, Intent.VISIT_WINDOW}
 _TAKES_TOPIC = {Intent.DATA_ENTRY, Intent.QC_TASK}
 _LOOSE = {split.COMMA, split.SPACE}
-_EVERYONE = (
-    "全部",
-    "所有",
-    "全员",
-    "全体",
-    "每个",
-    "哪些",
-    "哪个",
-    "谁",
-    "各中心",
-    "大家",
-    "都有",
-    "那个",
-)
+_EVERYONE = re.compile(r"全部|所有|全员|全体|每个|哪些|哪个(?!组)|谁|各中心|大家|都有|那个")
 
 
 @dataclass(frozen=True)
@@ -87,7 +75,7 @@ def _tasks(marked: str) -> list[_Task]:
     ]
     found = segment.segments(marked, wanted, model.shipped())
     labelled = [_task(marked, part) for part in found]
-    asked = [task for task in labelled if task.intent != model.NONE]
+    asked = _of_one([task for task in labelled if task.intent != model.NONE])
     return _merge(_drop_small_talk(_drop_doubtful(_join_topics(asked)))) or [_whole(marked)]
 
 
@@ -105,6 +93,21 @@ def _task(marked: str, part: segment.Segment) -> _Task:
     clear = stated or intent != part.label
     confidence = max(part.confidence, RULE_CONFIDENCE) if clear else part.confidence
     return _Task(part.start, part.end, part.boundary, plain, stripped, intent, confidence)
+
+
+def _of_one(tasks: list[_Task]) -> list[_Task]:
+    """A finding asked for after a part about one subject is that subject's ("P003下次何时来?有AE吗")."""
+    told: list[_Task] = []
+    for task in tasks:
+        after = told and told[-1].intent in _ABOUT_ONE and _names(told[-1])
+        if after and task.intent == Intent.QA_QUERY and not rules.of_anybody(task.stripped):
+            task = replace(task, intent=Intent.QUERY_RECORD)
+        told.append(task)
+    return told
+
+
+def _names(task: _Task) -> bool:
+    return RECORD in task.stripped or NAME in task.stripped
 
 
 def _drop_doubtful(tasks: list[_Task]) -> list[_Task]:
@@ -135,7 +138,9 @@ def _leads_to(topic: _Task, task: _Task) -> bool:
     """Tell whether a topic or statement ("P003要出差,") only introduces the next part."""
     empty = task.intent in _TAKES_TOPIC or not concepts.FACT.search(topic.stripped)
     reported = topic.intent == Intent.DATA_ENTRY and rules.done(topic.stripped)
-    return (reported or (_is_topic(topic) and empty)) and task.boundary in _LOOSE
+    return (reported or (_is_topic(topic) and empty)) and (
+        task.boundary in _LOOSE or split.bare_order(task.stripped)
+    )
 
 
 def _details(order: _Task, task: _Task) -> bool:
@@ -187,7 +192,7 @@ def _merge(tasks: list[_Task]) -> list[_Task]:
 
 def _of_plan(last: _Task, task: _Task) -> bool:
     """Tell whether a question about everybody's visits goes before one about a subject's."""
-    named = [RECORD in part.stripped or NAME in part.stripped for part in (last, task)]
+    named = [_names(part) for part in (last, task)]
     return (
         task.intent == Intent.VISIT_WINDOW and named == [False, True] and rules.asks(last.stripped)
     )
@@ -212,11 +217,7 @@ def _carry(parts: list[Part]) -> list[Part]:
     for part in parts:
         if part.record_ids:
             last = part.record_ids
-        elif (
-            part.intent in _ABOUT_ONE
-            and not part.named
-            and not any(word in part.text for word in _EVERYONE)
-        ):
+        elif part.intent in _ABOUT_ONE and not part.named and not _EVERYONE.search(part.text):
             part = replace(part, record_ids=list(last))
         carried.append(part)
     return carried

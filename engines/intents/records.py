@@ -44,7 +44,7 @@ _REGISTER = re.compile(
 _PREFIXED = re.compile(
     r"(?:(?<![A-Za-z])ID|编号|受试者|患者|病人|病例|筛选号|入组号|病历号|(?:subject|subj|patient|record|pt)\b)"
     r"(?:的)?\s?(?:ID|编号|号码|号)?\s?(?:[::#=是为]|no\.?)?\s?"
-    rf"({_DIGITS})(?!个|例)号?{_NO_UNIT}",
+    rf"(0(?: \d){{2,4}}|{_DIGITS})(?!个|例)号?{_NO_UNIT}",
     re.IGNORECASE,
 )
 _BEFORE_PERSON = re.compile(
@@ -172,8 +172,9 @@ def _bare(
             register = pattern in (_ZEROS, _ALONE) and _REGISTER.search(
                 text, max(0, m.start() - 16), m.start()
             )
-            if not weak and not register and accept(m.group(1)):
-                found = _add(found, [Span(m.start(1), m.end(1), m.group(1))])
+            value = _id(m.group(1))
+            if not weak and not register and accept(value):
+                found = _add(found, [Span(m.start(1), m.end(1), value)])
     return found
 
 

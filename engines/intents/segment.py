@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from engines.intents import features, rules
 from engines.intents.model import Model
-from engines.intents.split import COMMA, HARD, LINK, SPACE, Fragment
+from engines.intents.split import AND, COMMA, HARD, LINK, SPACE, Fragment
 from engines.intents.types import Intent
 
 MAX_SPAN = 4
 # Cost of starting a new task at a boundary, and of reading on across it.
-CUT = {HARD: 0.1, LINK: 0.15, COMMA: 0.3, SPACE: 0.4}
-JOIN = {HARD: 1.8, LINK: 1.5, COMMA: 1.2, SPACE: 0.5}
+CUT = {HARD: 0.1, LINK: 0.15, COMMA: 0.3, SPACE: 0.4, AND: 0.2}
+JOIN = {HARD: 1.8, LINK: 1.5, COMMA: 1.2, SPACE: 0.5, AND: 0.2}
 
 
 class Segment(NamedTuple):

@@ -1,12 +1,14 @@
 """Cut a message into fragments at punctuation and connectives, never inside quotes or numbers."""
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 from engines.intents import orders
+from engines.intents.concepts import concepts
 from engines.intents.marks import PAD, RECORD
 
-HARD, LINK, COMMA, SPACE = "hard", "link", "comma", "space"
+HARD, LINK, COMMA, SPACE, AND = "hard", "link", "comma", "space", "and"
 MAX_FRAGMENTS = 24
 
 
@@ -46,7 +48,7 @@ _LINK = re.compile(
     rf"(?:然后|接着|顺便|顺带|顺手|另外|此外|还有(?![多几谁没哪个什])|并且|同时(?![参用吃服有患合满符具在])"
     r"|(?<=[^\s,。;])(?:但是|可是)|以及"
     r"|(?<![做跑写录出看查弄核填签吃用打问说改补传修交发采抽])完了(?![没吗吧])"
-    r"|对了|最后(?![一次]))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
+    r"|对了|最后(?![一次]|定[了没的]|怎么|咋|结[果论]|有没有|是怎么|通过))(?=[\u4e00-\u9fff§¶†¤※A-Za-z ,])"
     rf"|(?<![一不先别])再(?=[{_VERB}§¶¤])|(?<!合)并(?=[{_VERB}])|(?<=[\u4e00-\u9fff])直接(?=[{_VERB}])"
     r"|(?<=之前)(?=先|得先|要先|帮|麻烦)|(?<=以前)(?=先)|(?<=前)(?=先)|(?<=[报控告入]前)(?=[帮得要把给看查数核])|(?<=[^\s先欢爱惯想])先(?=[查看帮把给跑])"
     r"|第[二三]步|[二三]是|(?<=[完好])(?=就[给帮把出写])"
@@ -56,11 +58,20 @@ _LINK = re.compile(
 )
 
 
+# Two things asked for in one breath ("入组人数和下周访视名单").
+_AND = re.compile(
+    r"(?:(?<=[\u4e00-\u9fff])[和与跟](?=[\u4e00-\u9fff§¶¤A-Za-z])|(?<=\x00)[和与跟](?=[\u4e00-\u9fff]))"
+    r"(?<![饱温总缓参].)(?![^,。;?!]*(?:[比致符]|[一相]样|[相不]同|是否|区别|矛盾|冲突|对[得不]?上))"
+)
+
+_NEAR = 24
+_CLAUSE_MARK = re.compile(r"[,、。;:?!\s]")
+
 _CLAUSES = re.compile(f"{_BEFORE}|{_AFTER}")
 
 # An object without its verb ("把全部数据|再核一遍"), a verb or a question word without its object.
 _OBJECT = re.compile(
-    r"(?:[把将对]|给(?!我))[^质录改核查跑做出写看标填登补删报统算发告设换关加锁]{1,14}"
+    r"(?:[把将]|对(?!了)|给(?!我))[^质录改核查跑做出写看标填登补删报统算发告设换关加锁]{1,14}"
     r"|[^,。;?!]{1,12}(?:[的新]|[录入]的?)[这那][批些几][例个位份条]?(?:数据|病人|患者|受试者|记录|资料|表)?"
 )
 _TAIL = re.compile(
@@ -76,7 +87,7 @@ _AGAIN = re.compile(
 # An order named by its verb alone waits for its object, what is owned for its owner ("质控 P006 的AE").
 _BARE_ORDER = re.compile(
     r"(?:请|麻烦|帮我|帮忙|给我|你|您|再|先|现在|马上|重新|直接|去)*"
-    r"(?:质控|质检|核查|核对|核验|核实|复核|校验|审核|检查|自查|排查|统计|查询|查看|查找|查|看|录入|登记|记录|更新|修改|删除|填写|补录|qc)"
+    r"(?:质控|质检|核查|核对|核验|核实|复核|校验|审核|检查|自查|排查|核|统计|查询|查看|查找|查|看|录入|登记|记录|更新|修改|删除|填写|补录|翻译|qc)"
     r"(?:一下|一遍|一次|下)?",
     re.IGNORECASE,
 )
@@ -116,10 +127,16 @@ _WEAK = re.compile(
 )
 
 
+def bare_order(text: str) -> bool:
+    """Tell whether a part orders something without saying of whom or what ("再核一次")."""
+    return bool(_BARE_ORDER.fullmatch(text))
+
+
 def fragments(marked: str) -> list[Fragment]:
     """Return the fragments of a marked text in order of the words, at most `MAX_FRAGMENTS`."""
     quoted = _QUOTES.sub(lambda m: PAD * len(m.group()), marked)
     cuts: dict[int, str] = {}
+    cuts |= dict.fromkeys(_pairs(quoted), AND)
     cuts |= {m.end(): LINK for m in _CLAUSES.finditer(quoted)}
     for pattern, kind in ((_SPACE, SPACE), (_COMMA, COMMA), (_LINK, LINK), (_HARD, HARD)):
         for m in pattern.finditer(quoted):
@@ -146,6 +163,17 @@ def _without_order_of_speech(quoted: str, cuts: dict[int, str]) -> dict[int, str
             kept[at] = cuts[at]
             clause = at
     return kept
+
+
+def _pairs(quoted: str) -> list[int]:
+    """Return the cuts after an "and" between things of different families."""
+    found = []
+    for m in islice(_AND.finditer(quoted), MAX_FRAGMENTS):
+        before = _CLAUSE_MARK.split(quoted[max(0, m.start() - _NEAR) : m.start()])[-1]
+        after = _CLAUSE_MARK.split(quoted[m.end() : m.end() + _NEAR], maxsplit=1)[0]
+        if concepts(before) != concepts(after):
+            found.append(m.end())
+    return found
 
 
 def _turns(quoted: str, cuts: dict[int, str]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import RecordQuerySet
@@ -45,7 +46,7 @@ class Batch(models.Model):
         verbose_name_plural = _("batches")
 
     def __str__(self) -> str:
-        return f"{self.skill.name or self.skill.skill_type} {self.created_at:%Y-%m-%d}"
+        return f"{self.skill.name or self.skill.skill_type} {localtime(self.created_at):%Y-%m-%d}"
 
 
 class TaskRun(models.Model):

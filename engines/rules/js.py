@@ -222,7 +222,7 @@ def substr(source: Any, start: Any, end: Any = UNDEFINED) -> str:
         last = length
     elif less(end, 0):
         # JavaScript adds a negative text to the length as text, which gives no number
-        last = length + to_integer(end) if isinstance(end, int | float) else 0
+        last = first + to_integer(length - first + end) if isinstance(end, int | float) else 0
     else:
         last = first + to_integer(end)
     return units[2 * first : 2 * max(first, min(last, length))].decode("utf-16-le", "surrogatepass")

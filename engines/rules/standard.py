@@ -100,7 +100,7 @@ def _step(data: Any, key: str) -> Any:
 
 def _missing(data: Any, *keys: Any) -> list[Any]:
     names = keys[0] if keys and isinstance(keys[0], list | tuple) else keys
-    return [name for name in names if _is_missing(data, name)]
+    return [_stored(name) for name in names if _is_missing(data, name)]
 
 
 def _is_missing(data: Any, name: Any) -> bool:
@@ -109,10 +109,12 @@ def _is_missing(data: Any, name: Any) -> bool:
 
 
 def _missing_some(data: Any, need: Any = UNDEFINED, names: Any = UNDEFINED, *_rest: Any) -> Any:
-    if not isinstance(names, list | tuple | str):
+    if names is None or names is UNDEFINED:
         raise RuleError(_("“missing_some” takes a number and a list of names."))
     absent = _missing(data, *(names if isinstance(names, list | tuple) else [names]))
-    return [] if js.less_equal(need, len(names) - len(absent)) else absent
+    # what has no length is never enough
+    filled = js.to_number(_step(names, "length")) - len(absent)
+    return [] if js.less_equal(need, filled) else absent
 
 
 # --- numbers -------------------------------------------------------------------------------
@@ -165,7 +167,8 @@ def _extreme(choose: Callable[..., Any], empty: float) -> Callable[..., Any]:
         numbers = [js.to_number(value) for value in values]
         if any(math.isnan(number) for number in numbers):
             return math.nan
-        return choose(numbers) if numbers else empty
+        # -0 is below 0, though they are equal
+        return choose(numbers, key=lambda n: (n, math.copysign(1, n))) if numbers else empty
 
     return extreme
 

@@ -120,6 +120,12 @@ def _open(
     return stored, mine
 
 
+def _words(value: Any) -> str:
+    """A value as a person reads it: the ticked codes of a checkbox are several."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return ", ".join(str(one) for one in several if one is not None)
+
+
 def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
     return PendingAction(
         project=run.project,
@@ -139,7 +145,7 @@ def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
         instance=seen.instance,
         outcome=seen.outcome,
         reason=seen.reason,
-        value="" if seen.value is None else str(seen.value),
+        value=_words(seen.value),
         detail=json.dumps(seen.detail, ensure_ascii=False, default=str) if seen.detail else "",
     )
 

@@ -97,6 +97,10 @@ def _unknown_of(names: FieldNames, phrase: str) -> Iterator[str]:
 
 def is_unknown(names: FieldNames, item: str) -> bool:
     """Whether this can only be the name of a field, and is none of this study."""
+    return is_name(item) and not names.spoken(item)
+
+
+def is_name(item: str) -> bool:
+    """Whether this can be the name of something: short, no clause, not the subject as a whole."""
     longest = _LONGEST if not item.isascii() else 3 * _LONGEST
-    telling = 1 < len(item) <= longest and not (_WHOLE.search(item) or _VERB.search(item))
-    return telling and not names.spoken(item)
+    return 1 < len(item) <= longest and not (_WHOLE.search(item) or _VERB.search(item))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -37,10 +37,15 @@ TOTAL = (
     "登记",
     "total",
 )
-COMPLETION = ("完成率", "完成", "进度", "占", "比例", "达到", "completion")
+COMPLETION = ("完成率", "完成", "进度", "占", "入组比例", "达到", "completion")
 REMAINING = ("还差", "剩余", "差", "缺口", "尚需", "remaining")
 ENROLLED_LIST, WHOLE_LIST, STATUS_LISTS = "入组名单", "全部名单", "各状态名单"
-ROSTER = re.compile(r"名单|名册|花名册|清单|列表|编号")
+ROSTER = re.compile(
+    r"名单|名册|花名册|清单|列表|编号|列出|(?:有|是)(?:哪些|谁)|哪些(?:人|受试者|患者)"
+    r"|list of|\blist\b|which subjects|who (?:is|are)",
+    re.IGNORECASE,
+)
+_ALSO = {"筛选失败": ("筛败", "screen failure"), "筛选中": ("在筛", "in screening")}
 OPEN = ("未关闭", "待处理", "质疑", "发现", "问题", "open findings")
 
 
@@ -164,20 +169,26 @@ def describe(context: ToolContext, counts: Counts, read_at: Any) -> ToolResult:
             site: {"总数": total, "入组": inside}
             for site, (total, inside) in counts.by_site.items()
         }
-        for site, (total, inside) in counts.by_site.items():
-            facts.append(Fact("", f"site:{site}", (site,), f"{total} / {inside}"))
+        facts += _of_sites(context, counts)
     data["读取时间"] = context.clock(read_at) if read_at else ""
     return ToolResult(
         NAME,
         Status.OK if counts.complete else Status.INCOMPLETE,
         data,
         facts=tuple(facts),
-        lines=tuple(
-            f"{fact.names[0]}:{fact.value}" for fact in facts if not fact.field.startswith("site:")
-        ),
+        lines=tuple(f"{fact.names[0]}:{fact.value}" for fact in facts),
+        unsaid=(_("Only %(site)s") % {"site": counts.scope},) if counts.scope else (),
         sources=({"kind": "redcap", "what": "stats", "read_at": data["读取时间"]},),
         record_ids=tuple(counts.total),
     )
+
+
+def _of_sites(context: ToolContext, counts: Counts) -> Iterator[Fact]:
+    for site, (total, inside) in counts.by_site.items():
+        names = tuple(dict.fromkeys((site, context.metadata.sites.get(site, site))))
+        told = {"site": site}
+        yield Fact("", f"site:{site}", (_("%(site)s enrolled") % told, *names), str(inside))
+        yield Fact("", f"site:{site}:all", (_("%(site)s in all") % told, *names), str(total))
 
 
 def _by_status(context: ToolContext, counts: Counts) -> dict[str, list[str]]:
@@ -236,7 +247,7 @@ def _main(context: ToolContext, counts: Counts) -> tuple[list[Fact], dict[str, A
 def _stems(label: str) -> tuple[str, ...]:
     """筛选失败 is also called 筛败, 脱落/退出 either word."""
     parts = tuple(p for p in (label, *label.split("/")) if len(p) > 1 and p not in ENROLLED)
-    return (*dict.fromkeys(parts), *(("筛败", "screen failure") if label == "筛选失败" else ()))
+    return (*dict.fromkeys(parts), *_ALSO.get(label, ()))
 
 
 def _open_findings(context: ToolContext) -> int:

@@ -21,8 +21,17 @@ NAME = "check_visit_window"
 SOON = 7
 FEW = 2
 TO_COME = (State.OVERDUE, State.DUE, State.NOT_DUE)
-_NEXT = re.compile(r"下一?次|下回|接下来|下个访视|什么时候(?:再)?来|\bnext\b", re.IGNORECASE)
+_NEXT = re.compile(
+    r"还[要需][^,。]{0,4}访视|还有[^,。]{0,4}访视|下一?次|下回|接下来|下个访视|什么时候(?:再)?来|\bnext\b",
+    re.IGNORECASE,
+)
 LISTED = 20
+OVERVIEW = "visits"
+_LATE = re.compile(r"超窗|逾期|超期|过期|错过|漏|overdue|missed|late", re.IGNORECASE)
+_COMING = re.compile(
+    r"今[天日]|明[天日]|[本这下]周|近期|最近|待|即将|快到|该来|要来|要访视|today|tomorrow|week|\bdue|coming|soon",
+    re.IGNORECASE,
+)
 TARGET = ("目标日期", "计划日期", "target", "应访视", "下次访视")
 OPENS = ("窗口开始", "最早", "窗口", "open")
 CLOSES = ("窗口结束", "最晚", "截止", "窗口", "close")
@@ -241,8 +250,11 @@ def plan_result(context: ToolContext, wanted: Collection[str] = ()) -> ToolResul
     )
 
 
-def due_overview(context: ToolContext) -> ToolResult:
-    """Visits that are due or overdue or open within a week, over all subjects the reader may see."""
+def due_overview(context: ToolContext, wanted: Collection[str] = ()) -> ToolResult:
+    """Visits that are due or overdue or open within a week, over all subjects the reader may see.
+
+    `wanted`: only these visits; all where it is empty.
+    """
     plan = plan_of(context.project)
     records = read_records(
         project=context.project, member=context.member, fields=_fields(context, plan)
@@ -252,22 +264,36 @@ def due_overview(context: ToolContext) -> ToolResult:
     for record in records:
         for state in visit_states(context.project, record, context.today, plan):
             near = state.state is State.NOT_DUE and state.open is not None and state.open <= soon
-            if state.state in (State.DUE, State.OVERDUE) or near:
+            named = not wanted or state.visit.upper() in wanted
+            if named and (state.state in (State.DUE, State.OVERDUE) or near):
                 rows.append((record, state))
     rows.sort(key=lambda pair: (pair[1].state is not State.OVERDUE, pair[1].close or soon))
     return _overview(context, records, rows, plan)
 
 
-def _compact(rows: Sequence[tuple[RecordData, VisitState]]) -> list[str]:
-    """One line a state: who and which visit."""
+def _compact(rows: Sequence[tuple[RecordData, VisitState]], question: str) -> list[str]:
+    """One line a state that the question asks for: who and which visit."""
     words = ((State.OVERDUE, _("Overdue")), (State.DUE, _("Due")), (State.NOT_DUE, _("Soon")))
     lines = []
     for state, word in words:
         found = [f"{r.record_id} {s.visit}" for r, s in rows if s.state is state]
-        if found:
+        if found and state in _asked(question):
             more = f" 等 {len(found)} 个" if len(found) > LISTED // 2 else ""
             lines.append(f"{word}:{'、'.join(found[: LISTED // 2])}{more}")
     return lines
+
+
+def asks_state(question: str) -> bool:
+    """Whether a question is about what is overdue or to come."""
+    return bool(_LATE.search(question) or _COMING.search(question))
+
+
+def _asked(question: str) -> Sequence[State]:
+    """What of the overview a question asks for; all of it where it doesn't say."""
+    late, coming = _LATE.search(question), _COMING.search(question)
+    if bool(late) == bool(coming):
+        return TO_COME
+    return (State.OVERDUE,) if late else (State.DUE, State.NOT_DUE)
 
 
 def _overview(
@@ -293,7 +319,7 @@ def _overview(
             "汇总": summary,
             "今天": context.today.isoformat(),
             "锚点约定": convention,
-            "visits": list(lines),
+            OVERVIEW: list(lines),
             "读取时间": read_at,
         },
         facts=(
@@ -301,7 +327,7 @@ def _overview(
             fact,
         ),
         blocks=(summary, context.today.isoformat(), *lines),
-        lines=(*_compact(rows), summary),
+        lines=(*_compact(rows, context.question), summary),
         unsaid=(convention,),
         sources=({"kind": "redcap", "what": "visits", "read_at": read_at},),
         record_ids=tuple(dict.fromkeys(record.record_id for record, _state in rows)),

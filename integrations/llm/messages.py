@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from integrations.llm.errors import LlmProtocolError
-from integrations.privacy import Deidentified
+from integrations.privacy import Deidentified, Gate
 
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -31,6 +31,14 @@ class ToolCall:
         if not isinstance(value, dict):
             raise ValueError("参数必须是 JSON 对象,请按工具的参数说明重新给出。")
         return value
+
+    def masked(self, gate: Gate) -> ToolCall:
+        """The call as it may be sent back: the model can have put an identifier into any part of it."""
+        try:
+            arguments = gate.data(self.parsed())
+        except ValueError:
+            arguments = gate.data({})
+        return ToolCall(gate.text(self.id), gate.text(self.name), arguments)
 
 
 @dataclass(frozen=True, slots=True)

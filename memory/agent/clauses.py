@@ -49,6 +49,7 @@ _TOLD = (
     r"(?:请|麻烦|帮我|你|再|都|,|:|\s)*"
     r"(?:记住|记得|记着|记下|记一下|记一?笔|备忘|注意|提醒(?:我|一下)?|别忘(?:了|记)?)(?:了|一下|下来|,|:|\s)*"
 )
+_TOLD_TO_KEEP = re.compile(_TOLD.replace("提醒(?:我|一下)?|", "").replace("|注意", ""))
 _OTHER = re.compile(
     rf"^(?:{_TOLD})?(?:(?:以后|今后|从现在起|另外|然后|还有|而且|但是?|不过|今天|昨天|现在|目前|这|那|有|一|个|位|名|我们?|咱们?|的|科里|家)){{0,4}}"
     rf"(?:(?P<kin>{_KIN})|(?P<staff>{_STAFF})|(?P<patient>{_PATIENT})|(?P<named>{_NAMED})|(?P<they>他们?|她们?|对方|人家|别人|有人))"
@@ -71,6 +72,13 @@ class Clause:
     text: str
     who: str
     states: bool
+
+
+def untold(text: str) -> str:
+    """A statement without the order to remember it."""
+    return (
+        _TOLD_TO_KEEP.sub("", text.strip(), count=1) if _TOLD_TO_KEEP.match(text.strip()) else text
+    )
 
 
 def folded(text: str) -> str:

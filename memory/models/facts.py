@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.utils.timezone import now
+from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
@@ -83,4 +83,4 @@ class MemoryTurn(models.Model):
         indexes = [models.Index(fields=["due_at"], name="iit_memory_turns_due")]
 
     def __str__(self) -> str:
-        return f"{self.user_id} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.user_id} {localtime(self.created_at):%Y-%m-%d %H:%M}"

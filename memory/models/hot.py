@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import ScopedQuerySet
@@ -82,7 +83,7 @@ class MemoryTombstone(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.created_by} {self.created_at:%Y-%m-%d}"
+        return f"{self.created_by} {localtime(self.created_at):%Y-%m-%d}"
 
 
 class MemoryProposal(models.Model):
@@ -135,4 +136,4 @@ class MemoryProposal(models.Model):
         indexes = [models.Index(fields=["project", "state"], name="iit_proposal_state")]
 
     def __str__(self) -> str:
-        return f"{self.get_action_display()} {self.created_at:%Y-%m-%d}"
+        return f"{self.get_action_display()} {localtime(self.created_at):%Y-%m-%d}"

@@ -49,7 +49,7 @@ class UserAdmin(SuperusersOnly, BaseUserAdmin, ModelAdmin):
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         (_("Person"), {"fields": (("last_name", "first_name"), "email")}),
-        (_("Rights"), {"fields": (("is_active", "is_staff", "is_superuser"),)}),
+        (_("Rights"), {"fields": ("is_active", "is_staff", "is_superuser")}),
         (_("Dates"), {"fields": (("last_login", "date_joined"),)}),
     )
     readonly_fields = ("last_login", "date_joined")

@@ -34,6 +34,17 @@ class MemberAdmin(ScopedAdmin):
         ("language", "is_active"),
         "plain_text",
     )
+    readonly_fields = ("show_user",)
+
+    def get_fields(self, request: HttpRequest, obj: Member | None = None) -> Any:
+        """Who only reads gets the login's name: Django's link would lead to a page of superusers."""
+        if self._writes(request, obj):
+            return self.fields
+        return [("wecom_userid", "show_user") if "user" in row else row for row in self.fields]
+
+    @admin.display(description=_("console user"))
+    def show_user(self, obj: Member) -> str:
+        return str(obj.user or "-")
 
     @admin.display(description=_("name"), ordering="display_name")
     def show_name(self, obj: Member) -> str:

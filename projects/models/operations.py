@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 
@@ -55,4 +56,4 @@ class CronFiring(models.Model):
         constraints = [models.UniqueConstraint("job", "due_at", name="iit_fires_once")]
 
     def __str__(self) -> str:
-        return f"{self.job} {self.due_at:%Y-%m-%d %H:%M}"
+        return f"{self.job} {localtime(self.due_at):%Y-%m-%d %H:%M}"

@@ -16,6 +16,32 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A log-in that ended while somebody wrote would swallow the text: ask first, and keep the page.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  const token = form.querySelector("[name=csrfmiddlewaretoken]");
+  const known = form.dataset.known;
+  delete form.dataset.known;
+  if (known || !token || !form.querySelector("textarea")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (form.dataset.asking) return;
+  form.dataset.asking = "1";
+  document.querySelector("p.iit-logged-out")?.remove();
+  const ask = { cache: "no-store", redirect: "manual" };
+  const ended = document.getElementById("iit-logged-out");
+  const answer = await fetch(ended.dataset.ask, ask).catch(() => null);
+  delete form.dataset.asking;
+  if (answer?.type === "opaqueredirect") {
+    document.body.append(ended.content.cloneNode(true));
+    return;
+  }
+  // A new log-in brings a new token, and the cookie is where this page can see it.
+  token.value = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? token.value;
+  form.dataset.known = "1";
+  form.requestSubmit(event.submitter);
+}, true);
+
 // A second click on a decision is not a second decision.
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-once]")) return;

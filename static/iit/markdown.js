@@ -12,7 +12,7 @@
         headers: { "X-CSRFToken": token },
         body: new URLSearchParams({ content: box.value }),
       }).catch(() => null);
-      if (number !== asked || !answer || !answer.ok) return;
+      if (number !== asked || !answer?.ok || answer.redirected) return;
       shown.innerHTML = await answer.text();
       shown.classList.remove("is-stale");
     };

@@ -31,7 +31,7 @@
         headers: { "X-CSRFToken": token },
         body: new URLSearchParams({ config: box.value, project }),
       }).catch(() => null);
-      if (number !== asked || !answer || !answer.ok) return;
+      if (number !== asked || !answer?.ok || answer.redirected) return;
       shown.innerHTML = await answer.text();
       shown.classList.remove("is-stale");
     };

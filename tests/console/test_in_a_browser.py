@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engines import sop
-from engines.models import TaskRun
+from engines.models import Review, TaskRun
 from engines.sop.batches import advance
 from memory.models import ProjectMemory
 from memory.services import save_memory
@@ -183,6 +183,40 @@ def test_the_later_writer_sees_the_conflict_at_once(page: Page, study: Any) -> N
     page.locator("[name=_continue]").first.click()
     expect(page.get_by_text("请更正以下错误").first).to_be_in_viewport()
     expect(page.locator("[name=content]")).to_be_in_viewport()
+
+
+def test_what_was_written_outlives_the_log_in(page: Page, study: Any) -> None:
+    memory = ProjectMemory.objects.get(project=study.project)
+    log_in(page, study, "admin")
+    page.goto(f"/admin/memory/projectmemory/{memory.pk}/change/")
+    page.context.clear_cookies(name="sessionid")
+    box, preview = page.locator("[name=content]"), page.locator("#id_content_preview")
+    with page.expect_response("**/admin/login/**"):
+        box.fill(memory.content + "\n- 写到一半\n")
+    page.locator("[name=_continue]").first.click()
+    again = page.locator(".iit-logged-out a")
+    expect(box).to_have_value(memory.content + "\n- 写到一半\n")
+    expect(preview.locator("[name=password]")).to_have_count(0)
+    with page.context.expect_page() as opened:
+        again.click()
+    log_in(opened.value, study, "admin")
+    page.locator("[name=_continue]").first.click()
+    expect(page.locator("[name=base_version]")).to_have_value("2")
+    memory.refresh_from_db()
+    assert "写到一半" in memory.content
+
+
+def test_a_long_cell_of_a_list_is_whole_on_a_phone(
+    page: Page, study: Any, suspended: Callable[[str], TaskRun]
+) -> None:
+    review = sop.open_review(suspended("P002"))
+    assert review is not None
+    Review.objects.filter(pk=review.pk).update(question="检查既往史，排除间质性肺炎。" * 12)
+    log_in(page, study, "wanghushi")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/admin/engines/review/")
+    cell = page.locator("#result_list td.field-question")
+    assert cell.evaluate("cell => cell.scrollHeight <= cell.clientHeight")
 
 
 def test_nothing_is_wider_than_the_screen(

@@ -33,6 +33,16 @@ def test_the_pi_edits(as_user: Callable[..., Client], memory: ProjectMemory) -> 
     assert memory.versions.count() == 2
 
 
+def test_the_versions_tab_shows_every_version(
+    as_user: Callable[..., Client], memory: ProjectMemory
+) -> None:
+    client = as_user("zhangyi")
+    edit(client, memory, "# 当前状态\n- 后来的\n", memory.version)
+    answer = client.get(f"/admin/memory/projectmemory/{memory.pk}/change/")
+    tab = next(iter(answer.context["inline_admin_formsets"]))
+    assert [form.instance.version for form in tab.formset.forms] == [2, 1]
+
+
 def test_the_later_of_two_writers_is_told(
     as_user: Callable[..., Client], memory: ProjectMemory
 ) -> None:

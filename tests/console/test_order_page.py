@@ -116,3 +116,10 @@ def test_who_may_order(as_user: Callable[..., Client], skill: Skill, study: Stud
     page = as_user("wanghushi").get(URL).content.decode()
     assert str(skill.pk) in page
     assert str(Skill.objects.get(skill_type="daily_briefing").pk) not in page
+
+
+def test_the_subjects_that_are_missing_are_named(
+    as_user: Callable[..., Client], skill: Skill
+) -> None:
+    page = order(as_user("crc_b"), skill, f"{SITE_B}, {SITE_A}, P998", "start").content.decode()
+    assert f"you may not see it. {SITE_A}, P998<" in page

@@ -6,7 +6,9 @@ import html
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib import admin
@@ -15,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from engines import sop
-from engines.models import PendingAction, TaskRun
+from engines.models import Batch, PendingAction, TaskRun
 from memory.models import ProjectMemory, UserMemory, WeeklyReport
 from projects.admin_base import ScopedAdmin
 from projects.admin_json import PARSER
@@ -183,17 +185,17 @@ def test_a_site_reads_no_figures_of_the_study_in_a_report(
 ) -> None:
     """design.md 9.7: only their site, in statistics too."""
     report = WeeklyReport.objects.filter(project=study.project).latest("week_number")
-    report.metrics = {"enrolled": 2, "enrolled_total": 717, "target": 934}
-    report.summary += "\n\n### 进度\n- 累计入组:717 / 934 例\n- 全中心入组 717 例"
+    report.metrics = {"enrolled": 2, "enrolled_total": 71700717, "target": 934}
+    report.summary += "\n\n### 进度\n- 累计入组:71700717 / 934 例\n- 全中心入组 71700717 例"
     report.save()
     for url in ("/admin/memory/weeklyreport/", f"/admin/memory/weeklyreport/{report.pk}/change/"):
-        assert "717" in words_of(as_user("zhangyi").get(url))
-        assert "717" not in words_of(as_user("crc_b").get(url))
+        assert "71700717" in words_of(as_user("zhangyi").get(url))
+        assert "71700717" not in words_of(as_user("crc_b").get(url))
     for name, is_found in (("zhangyi", True), ("crc_b", False)):
-        found = as_user(name).get("/admin/memory/weeklyreport/", {"q": "717"})
+        found = as_user(name).get("/admin/memory/weeklyreport/", {"q": "71700717"})
         assert (str(report.pk) in found.content.decode()) is is_found
         row = as_user(name).get(f"/api/v1/weekly-reports/{report.pk}/").json()
-        assert ("717" in str(row)) is is_found
+        assert ("71700717" in str(row)) is is_found
 
 
 def words_of(answer: Any) -> set[str]:
@@ -219,3 +221,35 @@ def test_a_memory_names_its_field_as_the_profile_does(
     assert "研究职责" in page
     assert "in their own words" in page
     assert "study_duties" not in page
+
+
+def test_what_a_rule_read_is_a_table(
+    as_user: Callable[..., Client], run_a: TaskRun, study: Any
+) -> None:
+    finding = PendingAction.objects.get(task_run=run_a)
+    read = json.loads(finding.detail)[0]
+    page = change_page(as_user("admin"), finding)
+    assert re.search(rf"<td>{read['var']}</td><td>{read['event']}</td>", page)
+    assert f'<td class="iit-value">{read["raw"]}</td>' in page
+    assert "&quot;raw&quot;" not in page
+
+
+def test_the_ticked_codes_of_a_checkbox_are_read_out(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    skill = Skill.objects.get(project=study.project, skill_type="qc_process")
+    run = sop.start(
+        project=study.project, skill=skill, record_id="P022", triggered_by="zhangyi", wake=False
+    )
+    sop.drive(run.pk)
+    finding = PendingAction.objects.get(task_run=run, field="exclusion")
+    assert re.fullmatch(r"\d(, \d)*", finding.value)
+    assert "[&#x27;" not in change_page(as_user("admin"), finding)
+
+
+@pytest.mark.parametrize("hour", [1, 20])
+def test_a_title_carries_the_day_of_the_reader(study: Any, hour: int) -> None:
+    at = datetime(2026, 3, 4, hour, tzinfo=ZoneInfo("UTC"))
+    skill = Skill.objects.filter(project=study.project).first()
+    batch = Batch(project=study.project, skill=skill, created_at=at)
+    assert str(batch).endswith(f"{at.astimezone(ZoneInfo('Asia/Shanghai')):%Y-%m-%d}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,22 @@ def test_members_open_their_lists_and_first_rows(
             if row is not None:
                 change = reverse(f"admin:{name}_change", args=[row.pk])
                 assert client.get(change, follow=True).status_code == 200, (person, name)
+
+
+def test_no_link_of_a_row_leads_to_a_page_that_is_closed(
+    as_user: Callable[..., Client], run_a: TaskRun
+) -> None:
+    client = as_user("wanghushi")
+    request = client.get("/admin/").wsgi_request
+    links = set()
+    for model, page in admin.site._registry.items():
+        name = f"{model._meta.app_label}_{model._meta.model_name}"
+        row = page.has_view_permission(request) and page.get_queryset(request).first()
+        if row:
+            found = client.get(reverse(f"admin:{name}_change", args=[row.pk]), follow=True)
+            links |= {*re.findall(r'href="(/admin/[^"#?]+/change/)"', found.content.decode())}
+    assert links
+    assert [link for link in links if client.get(link).status_code != 200] == []
 
 
 def test_who_is_in_no_study_opens_no_list(as_user: Callable[..., Client]) -> None:

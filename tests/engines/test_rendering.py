@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines import render
-from engines.chat.relevance import answers, asked, asks_decision, of_subjects, related, says_nothing
+from engines.chat.relevance import answers, asks_decision, of_subjects, related, says_nothing
 from engines.parallel import run_all
 from engines.tools import Fact, Status, ToolResult
 
@@ -88,9 +88,9 @@ def test_a_bare_yes_is_enough_where_nothing_else_was_read() -> None:
 
 
 def test_the_figures_a_question_names() -> None:
-    assert asked([ENROLLED, TOTAL], "一共多少") == [TOTAL]
-    assert asked([ENROLLED, TOTAL], "一共入组多少") == [ENROLLED]
-    assert asked([ENROLLED, TOTAL], "你好") == []
+    assert render.asked([ENROLLED, TOTAL], "一共多少") == [TOTAL]
+    assert render.asked([ENROLLED, TOTAL], "一共入组多少") == [ENROLLED]
+    assert render.asked([ENROLLED, TOTAL], "你好") == []
 
 
 def test_an_answer_about_somebody_else_is_none() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from engines.chat.handlers import actions, data, history, memories, report, talk
+from engines.chat.handlers import actions, data, history, memories, open_work, report, talk
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.intents import Part
@@ -23,7 +23,7 @@ PREFETCH: Mapping[str, Prefetch] = {
     "project_info": data.read_project,
     "visit_window": data.read_visits,
     "query_protocol": data.read_protocol,
-    "qa_query": data.read_holders,
+    "qa_query": data.read_list,
     "query_history": history.read_period,
     "analyze_trend": history.read_trend,
 }
@@ -44,3 +44,17 @@ HANDLERS: Mapping[str, Handler] = {
     "general_chat": talk.chat,
     "off_topic": talk.off_topic,
 }
+
+
+def reader_of(part: Part) -> Prefetch | None:
+    """The reads a task calls for."""
+    return PREFETCH.get(part.intent) if handler_of(part) is HANDLERS[part.intent] else None
+
+
+def handler_of(part: Part) -> Handler:
+    """What answers a task: that of its intent, unless it asks for what is kept here."""
+    if talk.asks_again(part):
+        return talk.again
+    if open_work.asks_reviews(part):
+        return open_work.reviews
+    return open_work.findings if open_work.asks_findings(part) else HANDLERS[part.intent]

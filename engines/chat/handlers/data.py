@@ -11,15 +11,14 @@ from django.utils.translation import gettext as _
 
 from engines import render
 from engines.chat import shown
-from engines.chat.relevance import answers, asked
+from engines.chat.relevance import answers
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, marked, worded
 from engines.intents import Part
 from engines.parallel import run_all
-from engines.tools import Fact, Status, ToolResult, asking, execute, holding, stats
+from engines.tools import Fact, Status, ToolResult, asking, execute, holding, stats, visits
 from engines.tools.records import not_found
-from engines.tools.visits import due_overview, plan_result
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
 from projects.models import Role
@@ -28,6 +27,9 @@ MOST_SUBJECTS = 5
 MOST_FIELDS = 30
 _PRONOUN = re.compile(
     r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
+)
+_FIGURE = re.compile(
+    r"平均|均值|中位|比例|占比|分布|最[大小高低]|\b(?:ratio|average|mean|median)\b", re.IGNORECASE
 )
 _FIGURES = ("count_records", "project_info")
 _COMING = ("next:open", "next:close", "next:target", "next:none")
@@ -55,7 +57,7 @@ def read_records(turn: Turn, part: Part) -> list[ToolResult]:
     """Read the subjects of a task: the fields it speaks of, by name what is never shown or not known."""
     ids = subjects(turn, part)
     if not ids:
-        return read_holders(turn, part)
+        return read_list(turn, part)
     own = _own_questions(ids, turn.resolved(part.text))
     wanted = {rid: _wanted(turn, said) for rid, said in own.items()}
     if not all(wanted.values()):
@@ -101,6 +103,15 @@ def read_stats(turn: Turn, part: Part) -> list[ToolResult]:
     return found or [turn.read(execute(turn.context, "get_project_stats", {}))]
 
 
+def read_list(turn: Turn, part: Part) -> list[ToolResult]:
+    """Those who have what the task names, or the list of subjects that it asks for."""
+    found = read_holders(turn, part)
+    if found or part.record_ids or not holding.asks_list(part.text):
+        return found
+    counted = turn.read(execute(turn.context, "get_project_stats", {}))
+    return [counted] if not counted.has_data or _roster(part, counted, turn.limit) else []
+
+
 def read_holders(turn: Turn, part: Part) -> list[ToolResult]:
     """The subjects who have what the task names, over the whole study; [] where it asks for something else."""
     if part.record_ids:
@@ -122,13 +133,20 @@ def read_visits(turn: Turn, part: Part) -> list[ToolResult]:
     """A subject's windows, the plan itself, or everything that is due."""
     ids = subjects(turn, part)[:MOST_SUBJECTS]
     planned = {entry.visit.upper() for entry in turn.project.visit_plan.all()}
-    visits = [visit for visit in _visits(turn, part) if visit in planned]
+    named = [visit for visit in _visits(turn, part) if visit in planned]
     if ids:
-        more = {"visit": visits[0]} if len(visits) == 1 else {}
+        more = {"visit": named[0]} if len(named) == 1 else {}
         return _each(turn, "check_visit_window", dict.fromkeys(ids, more))
-    if visits or _PLAN.search(part.text):
-        return [turn.read(plan_result(turn.context, visits))]
+    if named and holding.asks_whom(part.text):
+        return _holders_of_visit(turn, part) or [turn.read(_due(turn, named))]
+    if named or _PLAN.search(part.text):
+        return [turn.read(visits.plan_result(turn.context, named))]
     return [turn.read(_due(turn))]
+
+
+def _holders_of_visit(turn: Turn, part: Part) -> list[ToolResult]:
+    """Who has (not) had a visit; [] for a question about windows."""
+    return [] if visits.asks_state(part.text) else read_holders(turn, part)
 
 
 def _visits(turn: Turn, part: Part) -> list[str]:
@@ -137,9 +155,9 @@ def _visits(turn: Turn, part: Part) -> list[str]:
     return [found[0].upper() for v in named if (found := re.match(r"[Vv]\d+", v))]
 
 
-def _due(turn: Turn) -> ToolResult:
+def _due(turn: Turn, wanted: Sequence[str] = ()) -> ToolResult:
     try:
-        return due_overview(turn.context)
+        return visits.due_overview(turn.context, wanted)
     except (RedcapError, NotConfiguredError):
         return down("check_visit_window")
 
@@ -231,32 +249,34 @@ def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
     facts = [fact for result in results for fact in result.facts]
     facts = [f for f in facts if f.field != "convention" and not f.field.endswith(":anchor")]
     if part.intent in _FIGURES:
-        return asked(facts, part.text) or [f for f in facts if f.field in ("enrolled", "name")]
+        return render.asked(facts, part.text) or [
+            f for f in facts if f.field in ("enrolled", "name")
+        ]
     coming = [fact for fact in facts if fact.field in _COMING]
     if part.intent == "visit_window" and coming:
         return coming
-    if part.intent == "visit_window" and not subjects(turn, part):
-        ids = {record_id for result in results for record_id in result.record_ids}
-        return [Fact("", "subject", (), record_id) for record_id in sorted(ids)] or facts
     return facts
 
 
 def _listed(part: Part, result: ToolResult, limit: int) -> str:
-    """The subjects who have something, or the list of subjects that is asked for; "" for all else."""
+    """The subjects who have something, the visits that are due, or the list of subjects that is asked for;
+    "" for all else."""
+    if result.tool == visits.NAME and visits.OVERVIEW in result.data:
+        return marked(render.fit_all(result.lines, limit), [result], limit)
     if result.tool == holding.NAME:
         (head, tail), ids = result.lines, result.data[holding.IDS]
         room = limit - len(head) - len(tail) - 2
         told = f"{head}: {stats.shortened(ids, result.facts[0].value, room)}" if ids else head
         return marked(told + tail if len(told + tail) <= limit else told, [result], limit)
-    return _roster(part, result, limit) if part.intent == "count_records" else ""
+    return _roster(part, result, limit)
 
 
 def _roster(part: Part, result: ToolResult, limit: int) -> str:
     """The ids that a question for a list asks for: of a status, enrolled, or all; "" for all else."""
-    if stats.STATUS_LISTS not in result.data or not stats.ROSTER.search(part.text):
+    if stats.STATUS_LISTS not in result.data:
         return ""
     figures = {fact.field: fact.value for fact in result.facts}
-    stated = [f for f in asked(result.facts, part.text) if f.field.startswith("status:")]
+    stated = [f for f in render.asked(result.facts, part.text) if f.field.startswith("status:")]
     if stated:
         total, head = stated[0].value, f"{stated[0].names[0]} ({stated[0].value}): "
         ids = result.data[stats.STATUS_LISTS][stated[0].field.removeprefix("status:")]
@@ -276,15 +296,35 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
     good = [result for result in results if result.has_data]
     if not good:
         return Outcome(str(results[0].data))
-    if told := _listed(part, good[0], limit):
-        return Outcome(told, results=good)
+    if is_not_counted(turn, part, good):
+        return Outcome(not_counted(), guided=True)
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
     text = shown.with_all(good, limit, partial(_worded, turn, part, good))
     return Outcome("\n".join([text, *failed]), results=good)
 
 
+def is_not_counted(turn: Turn, part: Part, results: Sequence[ToolResult]) -> bool:
+    """Whether the study's figures were read for a question about something that they do not tell."""
+    if not results or any(result.tool != stats.NAME for result in results):
+        return False
+    facts = [fact for result in results for fact in result.facts]
+    about = _FIGURE.search(part.text) or asked_fields(turn, part)
+    # 受试者 and 患者 stand in nearly every question.
+    return bool(about) and {f.field for f in render.asked(facts, part.text)} <= {"total"}
+
+
+def not_counted() -> str:
+    """What is said then: the figures would be beside the point."""
+    return _(
+        "I can't work this out over all subjects. I count enrolment, statuses and the records of a form, "
+        "and list who has something; for all else please use a report in REDCap."
+    )
+
+
 def _worded(turn: Turn, part: Part, good: Sequence[ToolResult], limit: int) -> str:
-    """The model's words over the data, or the data themselves."""
+    """The list that is asked for, the model's words over the data, or the data themselves."""
+    if told := _listed(part, good[0], limit):
+        return told
     fallback = render.results_text(good, part.text, limit, notes=False)
     if part.intent == "query_record" and not any(result.facts for result in good):
         return marked(fallback, good, limit)

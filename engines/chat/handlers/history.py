@@ -23,6 +23,7 @@ from engines.tools import Fact, Status, ToolResult, periods
 from engines.tools.periods import Period
 from engines.tools.stats import count, describe
 from integrations.redcap import RedcapError
+from memory import reports
 from memory.history import Page, book
 from projects.client import NotConfiguredError
 
@@ -99,7 +100,7 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
         part,
         results=good,
         history=[page.block for page in known],
-        fallback=_plain(part, known, good, limit),
+        fallback=_plain(turn, part, known, good, limit),
         limit=limit,
         needed=figures or _months(good),
         first=bool(figures),
@@ -130,14 +131,27 @@ def _months(results: Sequence[ToolResult]) -> list[Fact]:
     return [Fact("", "month", (), field.removeprefix("month:")) for field in fields]
 
 
-def _plain(part: Part, known: Sequence[Page], results: Sequence[ToolResult], limit: int) -> str:
+def _is_of(turn: Turn, part: Part, page: Page) -> bool:
+    """Whether a report is of the time that a question names."""
+    week = None if page.year else reports.week(turn.project, page.week)
+    named = _named(turn, part)
+    return bool(week and any(one.first <= week.last and week.first <= one.last for one in named))
+
+
+def _all(pages: Sequence[Page]) -> list[tuple[str, bool]]:
+    return [line for page in pages for line in _lines(page.name, page.text)]
+
+
+def _plain(
+    turn: Turn, part: Part, known: Sequence[Page], results: Sequence[ToolResult], limit: int
+) -> str:
     if results and part.intent == "analyze_trend":
         return render.fit([line for result in results for line in result.lines], limit)
     figures = _periods(results)
     if figures:
         return render.fit([f"{fact.names[0]}:{fact.value}" for fact in figures], limit)
-    lines = [line for page in known for line in _lines(page.name, page.text)]
-    best = _best(lines, part.text)
+    own = [page for page in known if _is_of(turn, part, page)]
+    best = _best(_all(own), part.text) or _best(_all(known), part.text)
     # A reason stands in the whole sentence; a list of measures is better short than cut off.
     if sum(map(len, best)) > limit and not _WHY.search(part.text):
         best = [_SHORT.sub(r"\1", line) for line in best]

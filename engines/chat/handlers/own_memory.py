@@ -11,7 +11,7 @@ from engines.chat.reply import Outcome
 from engines.chat.turn import LIMIT, Turn
 from engines.intents import Detection, Part
 from memory import hot
-from memory.agent import book, commands, finding, forgotten, questions
+from memory.agent import book, clauses, commands, finding, forgotten, questions
 from memory.agent.commands import Forget, Show
 from memory.models import MemoryQuestion, UserMemory
 
@@ -62,9 +62,10 @@ def _repeats(line: str, row: UserMemory) -> bool:
 
 
 def _line(row: UserMemory) -> str:
+    content = clauses.untold(row.content)
     if row.category == book.PROPOSAL:
-        return _("%(content)s (a proposal, not decided yet)") % {"content": row.content}
-    return row.content
+        return _("%(content)s (a proposal, not decided yet)") % {"content": content}
+    return content
 
 
 def _fitting(lines: list[str], room: int) -> str:

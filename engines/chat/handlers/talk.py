@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
@@ -12,9 +13,12 @@ from engines.chat.handlers.data import (
     answer_data,
     answer_records,
     asked_fields,
+    is_not_counted,
+    not_counted,
     read_records,
     subjects,
 )
+from engines.chat.relevance import answers
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer, cap_reached, faults, marked, sources_of, worded
@@ -24,6 +28,32 @@ from engines.react import ReActEngine, ReActResult
 from engines.tools import READONLY_TOOLS, ToolResult, definitions
 from integrations.llm import LlmAbilityMissing, LlmError
 from integrations.privacy import PrivacyError
+
+_AGAIN = re.compile(
+    r"(?:请|麻烦)?你?(?:再|重新?)(?:说|讲|发|回答|重复)?一?[遍次下]|(?:请|麻烦)?重复一?[遍下]"
+    r"|(?:say|repeat) (?:that|it)(?: again)?|again",
+    re.IGNORECASE,
+)
+_LAST_QUESTION = re.compile(
+    r"(?:那)?我(?:上[次一回]个?|刚刚?才?|之前|前面)(?:都)?(?:问|说)(?:的|了|过|到)*(?:问题)?(?:是|都是)?(?:什么|啥|哪个)(?:来着|问题)?"
+    r"|我的?上[一]?个问题是什么|what did i (?:just )?ask",
+    re.IGNORECASE,
+)
+
+
+def asks_again(part: Part) -> bool:
+    """Whether a message asks for the last answer or the last question."""
+    text = part.text.strip(" ?？。!！")
+    return bool(_AGAIN.fullmatch(text) or _LAST_QUESTION.fullmatch(text))
+
+
+def again(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """The reader's last question, or the last answer, out of the running session."""
+    said = [message["content"] for message in turn.session.messages]
+    if not said:
+        return Outcome(_("There is nothing before this in our conversation."))
+    wanted = said[-2] if _LAST_QUESTION.fullmatch(part.text.strip(" ?？。!！")) else said[-1]
+    return Outcome(render.cut(turn.gate.restore(wanted), limit))
 
 
 def chat(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -59,6 +89,9 @@ def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) ->
     good = [result for result in found.results if result.has_data]
     if found.outside_down and not good and subjects(turn, part):
         return answer_records(turn, part, read_records(turn, part), limit)
+    told = [fact for result in good for fact in result.facts]
+    if is_not_counted(turn, part, good) and (not found.success or answers(found.content, told)):
+        return Outcome(not_counted(), guided=True)
     said = cap_reached() if found.capped else found.content
     return Outcome(_final(turn, part, found.success, said, good, limit), results=good)
 

@@ -180,3 +180,18 @@ def test_hot_memory_beside_the_point_or_misquoted_is_no_answer(
 ) -> None:
     study.stand_ins.script(*[say(words)] * 3)
     assert words not in ask("zhangyi", question).text
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [("P021完成了吗", "完成"), ("P003的SAE什么时候上报的", "2026-01-31")],
+)
+def test_the_field_that_a_verb_asks_for_is_told(study: Study, question: str, value: str) -> None:
+    reply = ask("zhangyi", question).text
+    assert value in reply
+    assert question[:4] in reply
+
+
+def test_every_value_of_a_trend_is_told(study: Study) -> None:
+    reply = ask("zhangyi", "P001的ALT变化趋势").text
+    assert re.findall(r"(?:Baseline|V\d) (\d+)", reply) == ["14", "34", "34", "22", "30", "14"]

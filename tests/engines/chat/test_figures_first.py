@@ -251,3 +251,51 @@ def test_a_subject_without_a_visit_left_is_told_so(hospital: Study) -> None:
             assert not re.search(r"\d{4}-\d\d-\d\d", first)
             return
     pytest.fail("every subject of the demo study has a visit left")
+
+
+def test_a_site_that_is_named_is_counted(study: Study) -> None:
+    mute(study)
+    reply = ask("zhangyi", "site_a入组多少人").text
+    assert "15" in reply
+    assert "27" not in reply
+    of_each = ask("zhangyi", "各中心入组多少").text
+    assert {"15", "12"} <= set(re.findall(r"\d+", of_each))
+
+
+def test_counts_of_one_site_say_so(study: Study) -> None:
+    assert "site_b" in ask("crc_b", "各中心入组情况").text
+    assert "site_a" in ask("wanghushi", "入组多少人了").text
+
+
+@pytest.mark.parametrize("text", ["列出全部受试者", "筛选中的受试者有哪些", "退出的受试者是谁"])
+def test_a_roster_is_told_in_whatever_words_it_is_asked_for(study: Study, text: str) -> None:
+    assert re.search(r"007|P018", ask("zhangyi", text).text)
+
+
+@pytest.mark.parametrize(("user", "overdue"), [("zhangyi", ["P005"]), ("crc_b", [])])
+def test_who_is_overdue_is_named_and_nobody_else(
+    study: Study, user: str, overdue: list[str]
+) -> None:
+    reply = ask(user, "哪些受试者超窗了").text
+    assert re.findall(r"P\d{3}", reply) == overdue
+    assert f"超窗访视 {len(overdue)} 个" in reply
+
+
+def test_who_comes_today_is_not_who_is_overdue(study: Study) -> None:
+    reply = ask("zhangyi", "今天有谁要访视").text
+    assert "P008 V2" in reply
+    assert "P005 V3" not in reply
+
+
+def test_a_reason_is_looked_for_in_the_time_that_is_named(study: Study) -> None:
+    mute(study)
+    weeks = re.findall(r"\[W(\d+)\]", ask("zhangyi", "上个月为什么入组慢").text)
+    month = periods.named("上个月", study.project, today(study))[0]
+    days = [reports.week(study.project, int(week)) for week in weeks]
+    assert days
+    assert all(one and one.first <= month.last and month.first <= one.last for one in days)
+
+
+def test_who_withdrew_has_no_visit_left(study: Study) -> None:
+    reply = ask("zhangyi", "P018还要访视吗").text
+    assert "没有待完成的计划访视" in reply

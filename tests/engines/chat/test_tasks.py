@@ -179,3 +179,56 @@ def test_a_pronoun_means_the_subject_spoken_of(study: Study) -> None:
     ask("wanghushi", "P003 入组了吗?")
     reply = ask("wanghushi", "他的 ECOG 是几分")
     assert f"P003 ECOG评分:{record(study, 'P003')['ecog_score']}分" in reply.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P004有什么质控问题",
+        "P004质控结果怎么样",
+        "我的待复核任务",
+        "有几个复核在等我",
+        "质控全部完成了吗",
+        "P004质控通过了吗",
+        "P004做过质控没有",
+    ],
+)
+def test_a_question_about_quality_control_starts_none(study: Study, text: str) -> None:
+    ask("wanghushi", "P004的ECOG")
+    reply = ask("wanghushi", text)
+    assert TaskRun.objects.count() == 0
+    assert reply.task_run_ids == []
+    assert "目标" not in reply.text
+
+
+def test_the_last_run_and_what_is_open_of_it_are_told(study: Study) -> None:
+    ask("wanghushi", "质控P004")
+    reply = ask("wanghushi", "P004质控结果怎么样").text
+    assert "P004" in reply
+    assert TaskRun.objects.get().skill.name in reply
+    assert TaskRun.objects.count() == 1
+
+
+def test_quality_control_of_another_site_reads_like_of_nobody(study: Study) -> None:
+    ask("crc_b", "质控P020")
+    texts_told = {ask("wanghushi", f"{rid}质控结果怎么样").text for rid in ("P020", "P888")}
+    assert len(texts_told) == 1
+
+
+def test_the_last_answer_is_said_again_and_the_last_question(study: Study) -> None:
+    ask("wanghushi", "P001的ECOG")
+    first = ask("wanghushi", "再说一遍").text
+    assert "ECOG" in first
+    assert f"{record(study, 'P001')['ecog_score']}分" in first
+    ask("wanghushi", "P003的年龄")
+    assert ask("wanghushi", "我刚才问了什么?").text == "P003的年龄"
+
+
+def test_nothing_is_said_again_where_nothing_was(study: Study) -> None:
+    assert "P0" not in ask("wanghushi", "再说一遍").text
+    assert study.stand_ins.requests("llm") == []
+
+
+def test_the_order_to_remember_is_not_part_of_what_is_shown(study: Study) -> None:
+    ask("wanghushi", "请记住:我喜欢早上8点收到提醒")
+    assert "1. 我喜欢早上8点收到提醒" in ask("wanghushi", "你记得我什么").text

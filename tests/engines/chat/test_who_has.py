@@ -103,3 +103,62 @@ def test_the_list_is_not_made_of_a_part_of_the_question(study: Study) -> None:
     """What narrows the list beyond a name is left to the model."""
     ask("zhangyi", "哪些受试者有AE而且年龄大于60")
     assert study.stand_ins.requests("llm")
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "code"),
+    [
+        ("哪些受试者是鳞癌", "histology", "2"),
+        ("女性受试者有几个", "sex", "2"),
+        ("哪些受试者妊娠试验阴性", "pregnancy_test", "0"),
+        ("哪些受试者妊娠试验阳性", "pregnancy_test", "1"),
+        ("几个人ECOG是2分", "ecog_score", "2"),
+        ("有没有死亡病例", "ae_outcome", "5"),
+    ],
+)
+def test_who_has_a_choice_is_counted(study: Study, text: str, field: str, code: str) -> None:
+    wanted = having(study, "zhangyi", lambda row: str(row.get(field, "")) == code)
+    reply = ask("zhangyi", text)
+    assert f"{len(wanted)}/38" in reply.text
+    assert told(reply.text) <= wanted
+    assert study.stand_ins.requests("llm") == []
+
+
+def test_nobody_found_does_not_hide_that_free_texts_were_not_searched(study: Study) -> None:
+    reply = ask("zhangyi", "哪些受试者有间质性肺炎").text
+    assert "0/38" in reply
+    assert "既往史" in reply
+
+
+@pytest.mark.parametrize(
+    "text", ["多少人有EGFR突变", "哪些受试者EGFR是野生型", "哪些受试者是野生型", "谁有手机号"]
+)
+def test_what_is_never_shown_is_not_counted_either(study: Study, text: str) -> None:
+    reply = ask("zhangyi", text).text
+    assert told(reply) == set()
+    assert "REDCap" in reply
+    assert not re.search(r"\d", reply)
+
+
+def test_a_list_is_of_the_site_that_is_named(study: Study) -> None:
+    wanted = having(study, "wanghushi", sae)
+    assert told(ask("zhangyi", "site_a哪些受试者有SAE").text) == wanted
+    assert "0/18" in ask("zhangyi", "site_b哪些受试者有SAE").text
+
+
+def test_another_site_reads_like_a_subject_that_is_not_there(study: Study) -> None:
+    assert ask("wanghushi", "site_b哪些受试者有SAE").text == ask("wanghushi", "P888的年龄").text
+
+
+def test_who_had_a_visit_is_a_list_and_not_the_plan(study: Study) -> None:
+    wanted = having(study, "wanghushi", lambda row: bool(row.get("v3_date")))
+    reply = ask("wanghushi", "哪些受试者没做V3访视").text
+    everybody = having(study, "wanghushi", lambda _row: True)
+    assert told(reply) == everybody - wanted
+
+
+@pytest.mark.parametrize("text", ["平均年龄多少", "男女比例", "几个人ECOG大于1"])
+def test_figures_of_something_else_are_no_answer(study: Study, text: str) -> None:
+    reply = ask("zhangyi", text).text
+    assert "27" not in reply
+    assert "REDCap" in reply

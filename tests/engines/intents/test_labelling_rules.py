@@ -32,6 +32,11 @@ RULES: dict[str, list[tuple[str, list[str]]]] = {
         ("先别跑质控,把P062的心电图结果告诉我", ["query_record"]),
         ("不用出月报,看看脱落趋势", ["analyze_trend"]),
         ("P063不用管,P064质控一下", ["qc_task"]),
+        ("别给P063跑质控,给P064跑", ["qc_task"]),
+    ],
+    "a lasting wish is no negated request": [
+        ("别再给我发进度提醒", ["remember"]),
+        ("别把我交代的事忘了", ["remember"]),
     ],
     "3 a conditional second step": [
         ("看看P065的血钾,偏低就登记一条AE", ["query_record", "data_entry"]),
@@ -57,15 +62,19 @@ RULES: dict[str, list[tuple[str, list[str]]]] = {
         ("V6前后能浮动几天", ["visit_window"]),
         ("有谁逾期没来", ["visit_window"]),
         ("何秀梅下次访视是哪天", ["visit_window"]),
+        ("随访通常安排在礼拜几", ["visit_window"]),
+        ("P069的访视推迟一周", ["data_entry"]),
     ],
     "6 past reports and QC runs": [
         ("前两周的周报里怎么写脱落的", ["query_history"]),
         ("P070上次质控是几号跑的", ["query_history"]),
+        ("什么时候给P070做的质控", ["query_history"]),
         ("上周周报忘了写,补一份", ["generate_report"]),
     ],
     "7 described or named": [
         ("前天流鼻血的那个病人是几号", ["qa_query"]),
         ("郭淑华的肝功能怎么样", ["query_record"]),
+        ("郭淑华符不符合体重要求", ["query_record"]),
     ],
     "8 the verb 记": [
         ("P071 记一条AE 失眠 1级", ["data_entry"]),

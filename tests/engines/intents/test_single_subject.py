@@ -61,3 +61,18 @@ def test_how_long_answers_may_be_is_remembered(text: str) -> None:
 
 def test_how_long_a_report_is_is_part_of_its_order() -> None:
     assert detect("出个周报,不超过200字").intents == ["generate_report"]
+
+
+@pytest.mark.parametrize("finding", ["有没有AE", "哪个组?", "分到哪个组?"])
+def test_a_finding_after_a_subject_is_that_subjects(finding: str) -> None:
+    found = detect(f"P093的V3是几号做的?{finding}")
+    assert found.intents == ["visit_window", "query_record"]
+    assert found.parts[-1].record_ids == ["P093"]
+
+
+def test_a_person_sought_after_a_subject_is_anybody() -> None:
+    assert detect("P093的V3是几号做的?谁发烧了").intents == ["visit_window", "qa_query"]
+
+
+def test_what_a_subject_said_belongs_to_the_order() -> None:
+    assert detect("S-0093说他昨晚吐了,帮我登记一下").intents == ["data_entry"]

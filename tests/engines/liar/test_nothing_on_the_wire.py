@@ -16,7 +16,7 @@ PERSONAS = ("zhangyi", "wanghushi", "crc_b")
 BATTERY = {
     "query_record": ["P001 入组了吗?", "查询ID 7的患者情况", "P003 叫什么名字,身份证和电话多少"],
     "count_records": ["目前有多少位患者入组?"],
-    "query_protocol": ["这个研究的排除标准是什么?"],
+    "query_protocol": ["这个研究的排除标准是什么?", "V2 要做哪些检查"],
     "project_info": ["这个项目的PI是谁"],
     "visit_window": ["P005 的 V2 什么时候做", "哪些受试者这周该访视"],
     "qc_task": ["对P003做一次质控"],
@@ -112,6 +112,24 @@ def test_a_model_that_asks_for_identifiers_gets_none(study: Study) -> None:
     assert [value for value in own.values() if value in reply.text] == []
     assert leaked(study, "llm", "dify") == []
     assert [word for word in GENOME if word in reply.text] == []
+
+
+@pytest.mark.parametrize("name", ["search_protocol", "read_clinical_data", "export_all"])
+def test_what_the_model_put_into_its_calls_is_not_sent_back(study: Study, name: str) -> None:
+    own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
+    named = " ".join(own[field] for field in FLAGGED)
+    made = call(name, query=named, record_id="P001", fields=[own["subject_name"]])
+    made["function"]["arguments"] = json.dumps(json.loads(made["function"]["arguments"]))
+    cut = {
+        **made,
+        "id": f"call_{own['phone']}",
+        "function": {"name": name, "arguments": f'"{named}'},
+    }
+    thought = {"reasoning_content": f"他是{own['subject_name']},电话{own['phone']}"}
+    study.stand_ins.script({**calls(made), **thought}, {**calls(cut), **thought}, say("没有找到。"))
+    ask("zhangyi", "帮我查下最近那个发烧的病人是谁")
+    assert len(study.stand_ins.requests("llm")) > 1
+    assert leaked(study, "llm", "dify") == []
 
 
 def test_nothing_identifying_reaches_wecom(study: Study) -> None:

@@ -32,6 +32,7 @@ DATA: dict[str, Any] = {
         ({"missing": ["a", "blank", "none", "zero"]}, ["blank", "none"]),
         ({"missing": [["a", "nope"]]}, ["nope"]),
         ({"missing_some": [1, ["nope", "blank"]]}, ["nope", "blank"]),
+        ({"missing_some": [0, 5]}, [5]),
         ({"var": ["none", 9]}, None),
         ({"var": ["nope", 9]}, 9),
         # coercion
@@ -99,6 +100,7 @@ DATA: dict[str, Any] = {
         ({"substr": ["abc", 0, None]}, ""),
         ({"substr": ["abc", 0, "2"]}, "ab"),
         ({"substr": ["abc", 0, "-1"]}, ""),
+        ({"substr": ["jsonlogic", 0, -1.5]}, "jsonlog"),
         ({"<": ["😀", "\uff41"]}, True),
         # data, not logic
         ({"a": 1, "b": 2}, {"a": 1, "b": 2}),
@@ -117,6 +119,8 @@ def test_a_value_is_what_javascript_says(logic: Any, expected: Any) -> None:
 def test_negative_zero_and_the_infinities_follow_ieee() -> None:
     assert apply({"/": [18, {"-": [0]}]}) == -math.inf
     assert math.copysign(1, apply({"*": [0, -1]})) == -1
+    assert math.copysign(1, apply({"min": [0, {"-": [0]}]})) == -1
+    assert math.copysign(1, apply({"max": [{"-": [0]}, 0]})) == 1
     assert apply({"min": []}) == math.inf
     assert math.isnan(apply({"+": ["", 1]}))
     assert math.isnan(apply({"%": [5, 0]}))
@@ -147,6 +151,10 @@ def test_what_javascript_throws_is_a_rule_error() -> None:
         apply({"*": []})
     with pytest.raises(RuleError):
         apply({"missing_some": [1]})
+
+
+def test_a_name_that_is_undefined_is_missing_as_null() -> None:
+    assert apply({"missing": [{"and": []}]}, None) == [None]
 
 
 def test_a_compiled_rule_is_reusable() -> None:

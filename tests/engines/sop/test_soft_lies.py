@@ -128,6 +128,16 @@ def test_what_the_gate_replaced_is_noted_with_the_call(study: Study) -> None:
     assert phone not in json.dumps(usage.replaced)
 
 
+@pytest.mark.parametrize("reason", ["ALT 300 U/L,超过上限", "2020-01-01 起停药", "P888 已退出"])
+def test_a_reason_with_values_nobody_recorded_gives_way_to_its_quotes(
+    study: Study, skill: Skill, reason: str
+) -> None:
+    run = judged(study, skill, said(passed=False, reason=reason))
+
+    assert run.final_state == "end_bad"
+    assert detail(run)["reason"] == QUOTE
+
+
 def test_the_threshold_of_the_node_wins(study: Study) -> None:
     strict = new_skill(study, {"judge": soft(threshold=0.99)}, "qc_process:strict")
     assert judged(study, strict, said()).status == "SUSPENDED"
