@@ -12,6 +12,8 @@ MAX_CLASSIFIED = 600
 RULE_CONFIDENCE = 0.9
 DOUBT = 0.35
 SURE: dict[str, float] = {Intent.OFF_TOPIC: 0.6, Intent.FEEDBACK: 0.5}
+# What is asked of the subject just spoken of is no circumstance, however unusual its words.
+_OF_IT = re.compile(r"(?:告诉|发|给|查|看|列|读)[^,。]{0,4}[他她它]的")
 _ABOUT_ONE = {
     Intent.QUERY_RECORD,
     Intent.VISIT_WINDOW,
@@ -102,6 +104,8 @@ def _of_one(tasks: list[_Task]) -> list[_Task]:
         after = told and told[-1].intent in _ABOUT_ONE and _names(told[-1])
         if after and task.intent == Intent.QA_QUERY and not rules.of_anybody(task.stripped):
             task = replace(task, intent=Intent.QUERY_RECORD)
+        if after and task.intent == Intent.QUERY_RECORD and _OF_IT.search(task.stripped):
+            task = replace(task, confidence=max(task.confidence, RULE_CONFIDENCE))
         told.append(task)
     return told
 

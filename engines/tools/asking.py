@@ -51,7 +51,9 @@ _TAIL = re.compile(
 )
 _SPLIT = re.compile(r"\s*(?:[、,\uff0c和与及跟]|以及|还有|\band\b)\s*")
 # A clause with a verb asks something else than for a field of that name.
-_VERB = re.compile(r"[了过在能要会可该还没不是为被把让做给吃用去来到应何谁吗呢啥哪怎]|什么")
+_VERB = re.compile(
+    r"[了过在能要会可该还没不是为被把让做给吃用去来到应何谁吗呢啥哪怎]|什么|一下|帮[我忙]|告诉|麻烦"
+)
 _OF = re.compile(r"(?:[A-Za-z]{1,4}-?\d+|\d+号?|他|她|患者|受试者|病人)\s*的\s*([^的]{1,40})$")
 _BEHIND = re.compile(r"^[\s请查询看一下帮我]*[A-Za-z]{1,4}-?\d{2,6}\s*([^的\d][^的]{0,39})$")
 _LONGEST = 10

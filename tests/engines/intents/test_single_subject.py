@@ -44,6 +44,13 @@ def test_a_fact_of_somebody_spoken_of_is_sure() -> None:
     assert found.confidence >= 0.9
 
 
+@pytest.mark.parametrize("text", ["质控P091并告诉我它的AE", "给P091做质控,然后查她的合并用药"])
+def test_what_is_asked_of_it_after_an_order_is_asked_of_the_same_subject(text: str) -> None:
+    found = detect(text)
+    assert [part.intent for part in found.parts] == ["qc_task", "query_record"]
+    assert [part.record_ids for part in found.parts] == [["P091"], ["P091"]]
+
+
 @pytest.mark.parametrize("text", NO_OPINION)
 def test_signs_and_stray_letters_are_no_opinion(text: str) -> None:
     assert detect(text).intents != ["feedback"]

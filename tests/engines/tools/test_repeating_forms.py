@@ -204,6 +204,8 @@ def test_what_is_never_shown(study: Study, question: str, fields: list[str]) -> 
         ("P003的皮疹几级", []),
         ("P003的电话", []),
         ("查询ID 7的患者情况", []),
+        ("P003的数据,帮我看一下", []),
+        ("P003的血钾,麻烦告诉我", ["血钾"]),
     ],
 )
 def test_names_that_no_field_has(study: Study, question: str, unknown: list[str]) -> None:
