@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.chat.unsure import UNSURE_BELOW
 from engines.intents import detect
 
 HERE = Path(__file__).parent
@@ -44,3 +45,20 @@ def test_accuracy(path: Path, least: float) -> None:
 def test_there_are_enough_held_out_messages() -> None:
     assert len(_rows(HERE / "held_out.jsonl")) >= 150
     assert len(_rows(HERE / "unseen.jsonl")) >= 150
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("这个研究的排除标准是什么?", "query_protocol"),
+        ("CRF表格里要填写哪些指标?", "query_protocol"),
+        ("查询ID 7的患者情况", "query_record"),
+        ("这个研究的研究目的是什么?", "query_protocol"),
+        ("目前有多少位患者入组?", "count_records"),
+    ],
+)
+def test_the_conversations_of_the_customer_are_sure(text: str, intent: str) -> None:
+    """Seed 003's measured conversations: no model is asked what they mean."""
+    found = detect(text)
+    assert found.intents == [intent]
+    assert found.confidence >= UNSURE_BELOW
