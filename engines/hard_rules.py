@@ -100,7 +100,8 @@ class HardRuleEngine:
         """Every FAIL, UNKNOWN and ERROR; an empty list means that all rules passed.
 
         `data` is a flat row or {"record_id", "rows": [...]}, `dictionary` REDCap's metadata.
-        A rule that would be refused on saving gives an ERROR and does not stop the others.
+        A rule that would be refused on saving gives an ERROR and does not stop the others. Raises RuleError
+        where the record id is neither a text nor a number.
         """
         context = StudyContext.build(dictionary, self._project)
         record_id, rows = record_rows(data, context)

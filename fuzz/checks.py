@@ -83,7 +83,8 @@ def clinical(rules: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> None:
         else:
             _evaluated(rules, rows, context)
     known = [rule for rule in rules if isinstance(rule, Mapping)]
-    HardRuleEngine(PROJECT).run(known, {"rows": list(rows)}, DICTIONARY, today=TODAY)
+    data = {"record_id": "1", "rows": list(rows)}
+    HardRuleEngine(PROJECT).run(known, data, DICTIONARY, today=TODAY)
 
 
 def _evaluated(

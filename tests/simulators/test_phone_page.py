@@ -25,7 +25,7 @@ ARGS = [
 ]  # fmt: skip
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium"),
+    pytest.mark.skipif(CHROMIUM is None, reason="NOT RUN: no Chromium"),
 ]
 
 
