@@ -16,9 +16,10 @@ from django.db import models
 from django.utils.timezone import now
 
 from projects.db import current
+from projects.instances import row_of
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
-from projects.statements import fetch, insert, insert_after
+from projects.statements import Group, fetch, insert, insert_after, insert_all
 
 HOUSE = "house"
 _actions: dict[str, str] = {}
@@ -67,7 +68,8 @@ def record(
     if action not in _actions:
         raise UnknownAction(action)
     current().entries.append(
-        AuditEntry(
+        row_of(
+            AuditEntry,
             chain=str(project.pk) if project else HOUSE,
             project_id=project.pk if project else None,
             at=now().astimezone(UTC),
@@ -127,13 +129,15 @@ def digest(entry: AuditEntry) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def flush(entries: Sequence[AuditEntry]) -> None:
-    """Write buffered entries as the transaction's last statements, chains in sorted order."""
+def flush(entries: Sequence[AuditEntry], rows: Sequence[Group] = ()) -> None:
+    """Write other `rows`, then the buffered entries as the transaction's last, chains in sorted order."""
     chains: dict[str, list[AuditEntry]] = defaultdict(list)
     for entry in entries:
         chains[entry.chain].append(entry)
     for chain in sorted(chains):
-        _append(chain, chains[chain])
+        _append(chain, chains[chain], rows)
+        rows = ()
+    insert_all(rows)
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,8 @@ _GO_ON = f"{_TAKE} AND claim = %s"
 _TAKE_OVER = f"{_TAKE} RETURNING length"
 
 
-def _append(chain: str, entries: list[AuditEntry]) -> None:
-    """Claim the head and write the entries.
+def _append(chain: str, entries: list[AuditEntry], rows: Sequence[Group]) -> None:
+    """Write the rows, claim the head and write the entries.
 
     The UPDATE locks the head until commit: the next writer of this chain waits there. Where the chain still
     ends with what this process wrote, its end need not be read again. The new end is remembered before the
@@ -161,8 +165,10 @@ def _append(chain: str, entries: list[AuditEntry]) -> None:
     claim, end = uuid4(), _ends.get(chain)
     if end:
         _ends[chain] = _link(entries, end, claim)
-        if insert_after(_GO_ON, (len(entries), claim, chain, end.claim), entries):
+        if insert_after(_GO_ON, (len(entries), claim, chain, end.claim), entries, rows):
             return
+    else:
+        insert_all(rows)
     _ends[chain] = _link(entries, _claim(chain, len(entries), claim), claim)
     insert(entries)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import Model
 
-from projects.statements import insert, insert_all
+from projects.statements import Group, insert, insert_all
 
 T = TypeVar("T")
 
@@ -74,8 +74,7 @@ def atomic() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield
-            write_now()
-            flush(_state.work.entries)
+            flush(_state.work.entries, _kept())
     finally:
         _state.work = None
 
@@ -102,12 +101,17 @@ def note(name: str, make: Callable[[], T]) -> T:
 
 def write_now(numbered: Model | None = None) -> None:
     """Insert what `later` has kept so far, and behind it a row whose number is wanted now."""
-    kept = _state.work.rows if _state.work else []
+    insert_all(_kept(), numbered)
+
+
+def _kept() -> list[Group]:
+    """What `later` has kept so far, to be inserted; it is kept no longer."""
+    rows = _state.work.rows if _state.work else []
     groups: dict[tuple[type[Model], bool], list[Model]] = defaultdict(list)
-    for row, ignore in kept:
+    for row, ignore in rows:
         groups[type(row), ignore].append(row)
-    kept.clear()
-    insert_all([(rows, ignore) for (_model, ignore), rows in groups.items()], numbered)
+    rows.clear()
+    return [(rows, ignore) for (_model, ignore), rows in groups.items()]
 
 
 def after_commit(call: Callable[[], object]) -> None:

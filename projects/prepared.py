@@ -12,6 +12,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
 
+from projects.instances import stored_row
 from projects.statements import Rows, adapted, db, run
 
 M = TypeVar("M", bound=Model)
@@ -94,9 +95,7 @@ def _ends(places: list[int]) -> tuple[int, int]:
 
 def _object(built: _Built, row: Sequence[Any]) -> Any:
     """As `ModelIterable` does it."""
-    made = built.compiler.klass_info["model"].from_db(
-        DEFAULT_DB_ALIAS, built.names, row[built.span]
-    )
+    made = stored_row(built.compiler.klass_info["model"], built.names, row[built.span])
     for populator in built.related:
         populator.populate(row, made)
     for name, place in built.compiler.annotation_col_map.items():

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,8 @@ SEEN_BEFORE = 2
 """So often a statement is executed before PostgreSQL keeps its plan."""
 FEW = 25
 """More rows than this are left to `bulk_create`, which knows how much fits into one statement."""
+TEXTS = 1024
+"""So many statements of several parts are kept: their number grows with each part's numbers of rows."""
 Rows = list[tuple[Any, ...]]
 AnyField = models.Field[Any, Any]
 
@@ -52,14 +54,22 @@ def run(sql: str, values: Sequence[Any], *, answers: bool) -> tuple[Rows, int]:
     # Only here: Django's own statements carry their values and are hardly ever the same again.
     driver.prepare_threshold = SEEN_BEFORE
     try:
-        with connection._prepare_cursor(psycopg.RawCursor(driver)) as cursor:
-            cursor.execute(_numbered(sql), values)
-            return cursor.fetchall() if answers else [], cursor.rowcount
+        cursor = connection._prepare_cursor(_raw_cursor(driver))
+        cursor.execute(_numbered(sql), values)
+        return cursor.fetchall() if answers else [], cursor.rowcount
     finally:
         driver.prepare_threshold = None
 
 
-@cache
+def _raw_cursor(driver: Any) -> psycopg.RawCursor[Any]:
+    """The connection's one cursor: a new one would look for each type's adapter again."""
+    if not hasattr(driver, "iit_cursor"):
+        driver.iit_cursor = psycopg.RawCursor(driver)
+    cursor: psycopg.RawCursor[Any] = driver.iit_cursor
+    return cursor
+
+
+@lru_cache(maxsize=TEXTS)
 def _numbered(sql: str) -> str:
     """The statement with its places as PostgreSQL numbers them; psycopg would read a long one each time."""
     numbers = count(1)
@@ -108,16 +118,12 @@ def insert_all(groups: Sequence[Group], numbered: models.Model | None = None) ->
 
     PostgreSQL takes them as one statement: keys that point at rows of another group hold at the commit.
     """
-    if not is_postgresql() or any(len(rows) > FEW for rows, _ignore in groups):
+    if not is_postgresql() or _are_many(groups):
         for rows, ignore in groups:
             insert(rows, ignore=ignore)
         insert([numbered] if numbered else [], number=True)
         return
-    texts = [
-        _insert(type(rows[0]), rows[0].pk is None, ignore, False, len(rows))
-        for rows, ignore in groups
-    ]
-    values = [value for rows, _ignore in groups for value in _values(rows)]
+    texts, values = _parts(groups)
     if numbered:
         texts.append(_insert(type(numbered), True, False, True, 1))
         values += _values([numbered])
@@ -131,36 +137,67 @@ def insert_all(groups: Sequence[Group], numbered: models.Model | None = None) ->
         _are_stored([numbered])
 
 
-def insert_after(update: str, given: Sequence[Any], rows: Sequence[models.Model]) -> bool:
+def insert_after(
+    update: str,
+    given: Sequence[Any],
+    rows: Sequence[models.Model],
+    before: Sequence[Group] = (),
+) -> bool:
     """Insert rows of one model if the `update` with the values `given` touches a row; whether it did.
 
-    PostgreSQL takes both as one statement.
+    `update` ends with its condition. The rows of `before` are inserted first and in any case. PostgreSQL takes
+    all of it as one statement, and locks what it updates when the rows of `before` are in: who waits for the
+    lock must not be who holds one of their keys.
     """
     values = [adapted(value) for value in given]
-    if not is_postgresql() or len(rows) > FEW:
+    if not is_postgresql() or _are_many([*before, (rows, False)]):
+        insert_all(before)
         done = run(update, values, answers=False)[1] > 0
         if done:
             insert(rows)
         return done
-    sql = _insert_after(update, type(rows[0]), rows[0].pk is None, len(rows))
-    done = run(sql, values + _values(rows), answers=False)[1] > 0
+    texts, first = _parts(before)
+    sql = _insert_after(tuple(texts), update, type(rows[0]), rows[0].pk is None, len(rows))
+    done = run(sql, first + values + _values(rows), answers=False)[1] > 0
+    for others, _ignore in before:
+        _are_stored(others)
     if done:
         _are_stored(rows)
     return done
 
 
-@cache
-def _insert_after(update: str, model: type[models.Model], numbered: bool, rows: int) -> str:
+def _are_many(groups: Sequence[Group]) -> bool:
+    return any(len(rows) > FEW for rows, _ignore in groups)
+
+
+def _parts(groups: Sequence[Group]) -> tuple[list[str], list[Any]]:
+    """A statement for each group, and the values of all of them."""
+    texts = [
+        _insert(type(rows[0]), rows[0].pk is None, ignore, False, len(rows))
+        for rows, ignore in groups
+    ]
+    return texts, [value for rows, _ignore in groups for value in _values(rows)]
+
+
+@lru_cache(maxsize=TEXTS)
+def _insert_after(
+    before: tuple[str, ...], update: str, model: type[models.Model], numbered: bool, rows: int
+) -> str:
     meta, names = model._meta, [name for name, _field in _fields(model, numbered)]
     kinds = [meta.get_field(name).db_type(db()) for name in names]  # a SELECT takes no other hint
     row = f"({', '.join(f'%s::{kind}' for kind in kinds)})"
     columns = ", ".join(_column(model, name) for name in names)
     into = f"INSERT INTO {_quoted(meta.db_table)} ({columns})"
     new = f"(VALUES {', '.join([row] * rows)}) AS new"
-    return " ".join((f"WITH done AS ({update} RETURNING 1)", into, "SELECT new.* FROM done,", new))
+    names = [f"w{number}" for number in range(len(before))]
+    first = [f"{name} AS ({text} RETURNING 1)," for name, text in zip(names, before, strict=True)]
+    # Only a look at what they return makes PostgreSQL insert them before it updates.
+    seen = [" ".join(("AND (SELECT count(*) FROM", name, ") >= 0")) for name in names]
+    done = " ".join(("done AS (", update, *seen, "RETURNING 1)"))
+    return " ".join(("WITH", *first, done, into, "SELECT new.* FROM done,", new))
 
 
-@cache
+@lru_cache(maxsize=TEXTS)
 def _as_one(texts: tuple[str, ...]) -> str:
     *first, last = texts
     parts = ", ".join(f"w{number} AS ({text})" for number, text in enumerate(first))
@@ -193,19 +230,43 @@ class And:
     values: tuple[Any, ...]
 
 
-def change(
-    model: type[models.Model], values: Mapping[str, Any], also: And | None = None, **where: Any
-) -> int:
-    """Set columns of the rows that have the values of `where`; how many that were."""
+@dataclass(frozen=True)
+class Change:
+    """New `values` of the columns of a model's rows that have the values of `where`, and meet `also`."""
+
+    model: type[models.Model]
+    values: Mapping[str, Any]
+    where: Mapping[str, Any]
+    also: And | None = None
+
+
+def change(what: Change) -> int:
+    """Set columns; how many rows there were."""
+    return run(*_changing(what), answers=False)[1]
+
+
+def change_both(first: Change, second: Change) -> bool:
+    """Set columns of the second's rows if the first found some; whether the second did.
+
+    PostgreSQL takes both as one statement; the first's rows are locked first.
+    """
+    if not is_postgresql():
+        return change(first) > 0 and change(second) > 0
+    one, values = _changing(first)
+    other, more = _changing(second)
+    sql = ("WITH done AS (", one, "RETURNING 1)", other, "AND EXISTS (SELECT 1 FROM done)")
+    return run(" ".join(sql), values + more, answers=False)[1] > 0
+
+
+def _changing(what: Change) -> tuple[str, list[Any]]:
     connection = db()
-    named: dict[str, Any] = model._meta._forward_fields_map  # type: ignore[attr-defined]
-    new = [named[name].get_db_prep_save(value, connection) for name, value in values.items()]
-    old = [named[name].get_db_prep_value(value, connection) for name, value in where.items()]
-    sql = _change(model, tuple(values), tuple(where))
-    if also:
-        sql += f" AND {also.sql}"
-        old += [adapted(value) for value in also.values]
-    return run(sql, new + old, answers=False)[1]
+    named: dict[str, Any] = what.model._meta._forward_fields_map  # type: ignore[attr-defined]
+    new = [named[name].get_db_prep_save(value, connection) for name, value in what.values.items()]
+    old = [named[name].get_db_prep_value(value, connection) for name, value in what.where.items()]
+    sql = _change(what.model, tuple(what.values), tuple(what.where))
+    if what.also is None:
+        return sql, new + old
+    return f"{sql} AND {what.also.sql}", new + old + [adapted(value) for value in what.also.values]
 
 
 @cache

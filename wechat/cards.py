@@ -11,6 +11,7 @@ from django.conf import settings
 
 from projects.crypto import decrypt
 from projects.db import later
+from projects.instances import row_of
 from projects.models import Member, Project
 from projects.statements import fetch
 from wechat.job import Job
@@ -81,7 +82,8 @@ def send(
     name = task_id(kind, ref, version)
     card = {**content, "task_id": name}
     lane = "|".join(sorted(userid.lower() for userid in to))
-    row = Card(
+    row = row_of(
+        Card,
         task_id=name,
         kind=kind,
         ref=str(ref),

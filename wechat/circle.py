@@ -27,7 +27,7 @@ def _active(project: UUID, record: str) -> QuerySet[Member]:
 
 def _orderer(project: UUID, userid: str, record: str) -> QuerySet[Member]:
     people = Member.objects.active_of(userid).filter(project=project)
-    return with_site(people, record)
+    return with_site(people.select_related(None).order_by(), record)
 
 
 _ACTIVE = Prepared(_active, UUID, str)

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from projects import audit, wakes
 from projects.db import after_commit, atomic, later, note, write_now
+from projects.instances import row_of
 from projects.models import Project
 from projects.statements import insert
 from wechat import answers, formats
@@ -143,7 +144,8 @@ def _insert(
 ) -> None:
     """All parts or none: whoever comes second finds the first part's key taken, and leaves it at that."""
     rows = [
-        OutboxMessage(
+        row_of(
+            OutboxMessage,
             key=f"{key}#{number}",
             to_user=to_user,
             project_id=project.pk if project else None,

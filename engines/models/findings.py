@@ -54,7 +54,11 @@ class PendingAction(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
-        Project, models.CASCADE, related_name="findings", verbose_name=_("project")
+        Project,
+        models.CASCADE,
+        related_name="findings",
+        db_index=False,
+        verbose_name=_("project"),
     )
     task_run = models.ForeignKey(
         TaskRun, models.CASCADE, related_name="findings", verbose_name=_("run")

@@ -105,10 +105,20 @@ class TaskRun(models.Model):
     sub_status = models.CharField(_("waits for"), max_length=32, blank=True)
     cause = models.CharField(_("cause"), max_length=200, null=True, blank=True)
     rerun_of = models.ForeignKey(
-        "self", models.SET_NULL, related_name="reruns", null=True, verbose_name=_("repeats")
+        "self",
+        models.SET_NULL,
+        related_name="reruns",
+        null=True,
+        db_index=False,
+        verbose_name=_("repeats"),
     )
     batch = models.ForeignKey(
-        Batch, models.SET_NULL, related_name="runs", null=True, verbose_name=_("batch")
+        Batch,
+        models.SET_NULL,
+        related_name="runs",
+        null=True,
+        db_index=False,
+        verbose_name=_("batch"),
     )
     seq = models.PositiveIntegerField(default=0)
     fence = models.PositiveIntegerField(default=0)
@@ -130,6 +140,14 @@ class TaskRun(models.Model):
                 fields=["lease_until"],
                 name="iit_run_due",
                 condition=models.Q(status="RUNNING"),
+            ),
+            models.Index(
+                fields=["batch"], name="iit_run_batch", condition=models.Q(batch__isnull=False)
+            ),
+            models.Index(
+                fields=["rerun_of"],
+                name="iit_run_rerun",
+                condition=models.Q(rerun_of__isnull=False),
             ),
         ]
         constraints = [

@@ -19,7 +19,7 @@ from engines.sop.lease import still_ours
 from engines.sop.study import Study
 from projects import audit
 from projects.db import later
-from projects.statements import change
+from projects.statements import Change, change, change_both
 from skills.graph import Graph, Node, Retry, is_end
 
 Status = TaskRun.Status
@@ -188,10 +188,11 @@ class Chain:
         self.store()
         self.tell()
 
-    def store(self) -> None:
+    def store(self, also: Change | None = None) -> None:
         """Write run and journal, keeping the lease only for slow work. Raises Overtaken.
 
-        The run comes first: its row is locked before any other, and a run that others moved on stops here.
+        The run comes first: its row is locked before any other, and a run that others moved on stops here;
+        so does one where `also` finds nothing to change.
         """
         run = self.run
         if not self.goes_on:
@@ -200,19 +201,21 @@ class Chain:
             run.attempts = max(run.attempts, 1)
         if run._state.adding:
             later(run)
-        elif not self._moved():
+        elif not self._moved(also):
             raise Overtaken
         self.journal.save()
         self._entered = (run.status, run.fence, run.seq)
         self._read_at = run.read_at
 
-    def _moved(self) -> bool:
-        """Store the run if it still is what this chain began with."""
+    def _moved(self, also: Change | None) -> bool:
+        """Store the run if it still is what this chain began with, and then what `also` changes."""
         run = self.run
         names = SAVED if run.read_at == self._read_at else SAVED + READ
         values = {name: getattr(run, name) for name in names} | {"updated_at": now()}
         status, fence, seq = self._entered
-        return change(TaskRun, values, id=run.pk, status=status, fence=fence, seq=seq) == 1
+        same = {"id": run.pk, "status": status, "fence": fence, "seq": seq}
+        moved = Change(TaskRun, values, same)
+        return change_both(moved, also) if also else change(moved) == 1
 
     def tell(self) -> None:
         """Write findings and the question to a person, and tell others how far the run is."""

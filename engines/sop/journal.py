@@ -9,6 +9,7 @@ from django.utils.timezone import now
 
 from engines.models import SopStep, TaskRun
 from projects.db import later
+from projects.instances import row_of
 
 
 class Journal:
@@ -29,7 +30,8 @@ class Journal:
     ) -> None:
         """Note one node visit."""
         ended = now()
-        step = SopStep(
+        step = row_of(
+            SopStep,
             task_run_id=self.run.pk,
             seq=self.run.seq,
             node=node,

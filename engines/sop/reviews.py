@@ -35,7 +35,7 @@ from projects.access import memberships, sees
 from projects.db import atomic
 from projects.models import Member
 from projects.prepared import Prepared
-from projects.statements import And, change
+from projects.statements import And, Change
 from projects.subjects import with_site
 from skills.graph import is_end
 
@@ -66,7 +66,7 @@ _OPEN = Prepared(
 
 def _with_run(pk: int) -> QuerySet[Review]:
     """Without the subject's data, which are read where a decision leads to rules or is on changed values."""
-    rows = Review.objects.select_related("project", "task_run__skill")
+    rows = Review.objects.select_related("project", "task_run__skill").order_by()
     return rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
 
 
@@ -74,7 +74,7 @@ _WITH_RUN = Prepared(_with_run, int)
 
 
 def _member(pk: UUID, record: str) -> QuerySet[Member]:
-    return with_site(Member.objects.filter(pk=pk), record)
+    return with_site(Member.objects.filter(pk=pk).order_by(), record)
 
 
 _MEMBER = Prepared(_member, UUID, str)
@@ -142,10 +142,9 @@ def decide(
             return _settle(chain, review, said)
     except Overtaken:
         review.refresh_from_db()
+        if reviewer(member, review) is None:
+            raise _no_say(review) from None
         raise _refusal(review) from None
-    except NotAllowed:
-        review.refresh_from_db()
-        raise
 
 
 def _load(review_id: int) -> Review:
@@ -159,10 +158,14 @@ def _load(review_id: int) -> Review:
 def _check(review: Review, actor: Member | AbstractBaseUser) -> Member:
     member = reviewer(actor, review)
     if member is None or _is_own(member, review):
-        raise NotAllowed(_("You have no say in this review."), review)
+        raise _no_say(review)
     if not _is_open(review):
         raise NotSuspended(WRONG_STATE, review)
     return member
+
+
+def _no_say(review: Review) -> NotAllowed:
+    return NotAllowed(_("You have no say in this review."), review)
 
 
 def _is_own(member: Member, review: Review) -> bool:
@@ -194,12 +197,14 @@ def _go_on(review: Review, said: Said) -> Chain:
 
 
 def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
-    """The decision and what follows locally, in the caller's transaction. Raises Overtaken, NotAllowed.
+    """The decision and what follows locally, in the caller's transaction. Raises Overtaken.
 
     Run before review, as `cancel` does: no deadlock.
     """
-    chain.store()
-    _close(review, said)
+    answer = _answer(said)
+    chain.store(_closing(review, said.member, answer))
+    for name, value in answer.items():
+        setattr(review, name, value)
     _record(review, said, chain)
     chain.tell()
     review_decided.send(sender=TaskRun, run=chain.run, review=review, by=said.member)
@@ -212,22 +217,13 @@ def _target(run: TaskRun, decision: Decision) -> str:
     return (run.resume_callback if decision == "approve" else run.reject_callback) or "end"
 
 
-def _close(review: Review, said: Said) -> None:
-    """Answer the question if it is still the one that was decided on, and still this member's to answer.
-
-    Raises Overtaken, NotAllowed.
-    """
-    member, values = said.member, _answer(said)
+def _closing(review: Review, member: Member, answer: dict[str, Any]) -> Change:
+    """Answer the question if it is still the one that was decided on, and still this member's to answer."""
     site = member.subject_site or ""  # type: ignore[attr-defined]
     who = (member.pk, member.role, member.site)
     still = And(_STILL_MAY, (*who, review.project_id, review.record_id, site))
     same = {"id": review.pk, "status": Review.Status.OPEN, "version": review.version}
-    if change(Review, values, still, **same) != 1:
-        if reviewer(member, review) is None:
-            raise NotAllowed(_("You have no say in this review."), review)
-        raise Overtaken
-    for name, value in values.items():
-        setattr(review, name, value)
+    return Change(Review, answer, same, still)
 
 
 def _answer(said: Said) -> dict[str, Any]:

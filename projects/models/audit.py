@@ -47,6 +47,7 @@ class AuditEntry(models.Model):
         models.DO_NOTHING,
         null=True,
         db_constraint=False,
+        db_index=False,
         related_name="+",
         verbose_name=_("project"),
     )

@@ -140,7 +140,11 @@ class Member(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
-        Project, models.CASCADE, related_name="members", verbose_name=_("project")
+        Project,
+        models.CASCADE,
+        related_name="members",
+        db_index=False,
+        verbose_name=_("project"),
     )
     wecom_userid = models.CharField(_("WeCom userid"), max_length=64, db_index=True)
     user = models.ForeignKey(

@@ -35,7 +35,7 @@ class Subject(models.Model):
     privacy gate masks them wherever they occur and names are resolved to records with them.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="subjects")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="subjects", db_index=False)
     record_id = models.CharField(_("subject"), max_length=100)
     site = models.CharField(_("site"), max_length=100, blank=True)
     identifiers = EncryptedTextField(_("identifiers"), default="{}")

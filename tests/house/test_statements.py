@@ -18,7 +18,7 @@ from projects.access import sees
 from projects.db import atomic, later, note, write_now
 from projects.models import AuditEntry, Member, Project, Subject
 from projects.prepared import Prepared
-from projects.statements import FEW, And, change, fetch, insert, insert_after
+from projects.statements import FEW, And, Change, change, change_both, fetch, insert, insert_after
 from projects.subjects import with_identifiers, with_site
 from skills.models import FieldMapping, Skill
 from tests.house.kit import make_member, make_project, make_subject
@@ -98,13 +98,37 @@ def test_a_taken_key_is_an_error_or_left_out() -> None:
 
 def test_a_change_says_how_many_rows_it_found() -> None:
     one, other = make_project("ALPHA"), make_project("BETA")
-    found = change(Project, {"name": "neu", "synonyms": {"a": ["b"]}}, id=one.pk, code="ALPHA")
-    missed = change(Project, {"name": "x"}, id=other.pk, code="ALPHA")
-    guarded = change(Project, {"name": "x"}, And("id <> %s", (one.pk,)), code="ALPHA")
+    new = {"name": "neu", "synonyms": {"a": ["b"]}}
+    found = change(Change(Project, new, {"id": one.pk, "code": "ALPHA"}))
+    missed = change(Change(Project, {"name": "x"}, {"id": other.pk, "code": "ALPHA"}))
+    but = And("id <> %s", (one.pk,))
+    guarded = change(Change(Project, {"name": "x"}, {"code": "ALPHA"}, but))
 
     assert (found, missed, guarded) == (1, 0, 0)
     one.refresh_from_db()
     assert (one.name, one.synonyms) == ("neu", {"a": ["b"]})
+
+
+def test_the_second_of_two_changes_needs_the_first() -> None:
+    one, other = make_project("ALPHA"), make_project("BETA")
+
+    def both(first: Any, second: Any) -> bool:
+        return change_both(
+            Change(Project, {"name": "first"}, {"code": first}),
+            Change(Project, {"name": "second"}, {"code": second}, And("id <> %s", (one.pk,))),
+        )
+
+    assert not both("NONE", "BETA")
+    assert not both("BETA", "NONE")
+    for project in (one, other):
+        project.refresh_from_db()
+    assert (one.name, other.name) == ("研究 ALPHA", "first")
+    for _time in range(4):  # PostgreSQL keeps the plan from the third time on
+        assert both("ALPHA", "BETA")
+    assert not both("BETA", "ALPHA"), "its further condition does not hold"
+    for project in (one, other):
+        project.refresh_from_db()
+    assert (one.name, other.name) == ("first", "first")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -121,7 +145,7 @@ def test_an_error_leaves_the_plans_in_order() -> None:
     for _time in range(5):
         with pytest.raises(IntegrityError):
             fail()
-        assert change(Project, {"name": "x"}, id=project.pk) == 1
+        assert change(Change(Project, {"name": "x"}, {"id": project.pk})) == 1
     insert([mapping(project, "c")])
 
     assert aliases() == ["a", "c"]
@@ -264,6 +288,26 @@ def test_rows_behind_a_change_are_written_only_with_it(count: int) -> None:
     assert (stored.site, stored.identifiers) == ("100 %", '{"n": "张"}')
     project.refresh_from_db()
     assert project.name == "neu"
+
+
+@pytest.mark.parametrize("met", [True, False])
+def test_rows_before_a_change_are_written_in_any_case(met: bool) -> None:
+    project = make_project()
+    insert([mapping(project, "taken")])
+    update = "UPDATE iit_projects SET name = %s WHERE code = %s"
+    code = project.code if met else "NONE"
+    for time in range(4):
+        before: list[Any] = [
+            ([mapping(project, "taken", "other"), mapping(project, f"free {time}")], True),
+            ([Skill(project=project, skill_type=f"qc {time}", name="x", config={})], False),
+        ]
+        done = insert_after(update, ("neu", code), [subject(project, f"P{time}")], before)
+        assert done is met
+
+    assert aliases() == ["free 0", "free 1", "free 2", "free 3", "taken"]
+    assert FieldMapping.objects.get(alias_name="taken").actual_name == "age"
+    assert Skill.objects.count() == 4
+    assert Subject.objects.count() == (4 if met else 0)
 
 
 def test_a_percent_sign_of_a_statement_is_no_place() -> None:

@@ -25,7 +25,7 @@ class Card(models.Model):
         OPEN = "open", _("Open")
         CLOSED = "closed", _("Closed")
 
-    task_id = models.CharField(max_length=128, unique=True)
+    task_id = models.CharField(max_length=128)
     kind = models.CharField(_("kind"), max_length=32)
     ref = models.CharField(_("stands for"), max_length=64)
     version = models.PositiveIntegerField(_("version"), default=1)
@@ -47,6 +47,7 @@ class Card(models.Model):
         verbose_name = _("card")
         verbose_name_plural = _("cards")
         indexes = [models.Index(fields=["kind", "ref"], name="iit_card_ref")]
+        constraints = [models.UniqueConstraint("task_id", name="iit_card_once")]
 
     def __str__(self) -> str:
         return self.task_id

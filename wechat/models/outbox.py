@@ -55,7 +55,7 @@ class OutboxMessage(models.Model):
         Status.WITHDRAWN: "",
     }
 
-    key = models.CharField(max_length=150, unique=True)
+    key = models.CharField(max_length=150)
     to_user = models.CharField(_("to"), max_length=1000)
     project = models.ForeignKey(
         Project, models.SET_NULL, null=True, related_name="+", verbose_name=_("project")
@@ -92,8 +92,17 @@ class OutboxMessage(models.Model):
         verbose_name_plural = _("outbox")
         indexes = [
             models.Index(fields=["to_user", "status", "id"], name="iit_outbox_lane"),
-            models.Index(fields=["to_user", "tried_at"], name="iit_outbox_rate"),
-            models.Index(fields=["to_user", "first_tried_at"], name="iit_outbox_first"),
+            # A message that nobody tried to send yet is in none of these two.
+            models.Index(
+                fields=["to_user", "tried_at"],
+                name="iit_outbox_rate",
+                condition=models.Q(tried_at__isnull=False),
+            ),
+            models.Index(
+                fields=["to_user", "first_tried_at"],
+                name="iit_outbox_first",
+                condition=models.Q(first_tried_at__isnull=False),
+            ),
             models.Index(
                 fields=["tried_at"],
                 name="iit_outbox_shared",
@@ -110,6 +119,7 @@ class OutboxMessage(models.Model):
                 condition=models.Q(status="held"),
             ),
         ]
+        constraints = [models.UniqueConstraint("key", name="iit_outbox_once")]
 
     def __str__(self) -> str:
         return f"#{self.pk} {self.to_user} {self.kind}"
