@@ -98,14 +98,16 @@ def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
 def _recalled(turn: Turn, draft: Draft, text: str) -> tuple[bool, bool]:
     """Whether it stands in hot memory, to the point (of the subjects that were asked about, a figure where
     one was) or beside it."""
-    question, lines = str(turn.question(draft.part)), turn.hot.text.splitlines()
-    own = [line for line in lines if any(rid in line for rid in draft.subjects)]
-    stands = recalls(text, question, turn.hot.text)
+    question = str(turn.question(draft.part))
+    if not recalls(text, question, turn.hot.text):
+        return False, False
     if draft.subjects:
+        lines = turn.hot.text.splitlines()
+        own = [line for line in lines if any(rid in line for rid in draft.subjects)]
         near = recalls(text, question, "\n".join(own))
     else:
         near = draft.part.intent != "count_records" or any(map(str.isdigit, text))
-    return stands and near, stands and not near
+    return near, not near
 
 
 def _useful(text: str, draft: Draft, recalled: bool, beside: bool) -> bool:

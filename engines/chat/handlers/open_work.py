@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from engines import render
@@ -71,7 +73,7 @@ def findings(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     if not ids:
         return Outcome("\n".join(_of_all(turn)))
     known = set(visible_ids(turn.project, turn.member))
-    lines = [line for rid in ids if rid in known for line in _of_subject(turn, rid)]
+    lines = [*_of_subjects(turn, [rid for rid in ids if rid in known])]
     absent = [] if known.issuperset(ids) else [not_found()]
     return Outcome(render.fit_all([*lines, *absent], limit))
 
@@ -84,15 +86,25 @@ def _of_all(turn: Turn) -> Iterator[str]:
     yield f"{_('Open findings')}:{PendingAction.objects.for_member(turn.member).unclosed().count()}"
 
 
-def _of_subject(turn: Turn, record_id: str) -> Iterator[str]:
-    runs = TaskRun.objects.filter(project=turn.project, record_id=record_id)
-    last = runs.select_related("skill").order_by("-created_at").first()
+def _of_subjects(turn: Turn, ids: Sequence[str]) -> Iterator[str]:
+    runs = TaskRun.objects.filter(project=turn.project, record_id__in=ids)
+    newest = runs.filter(record_id=OuterRef("record_id")).order_by("-created_at").values("pk")[:1]
+    last = {run.record_id: run for run in runs.filter(pk=Subquery(newest)).select_related("skill")}
+    rows = PendingAction.objects.for_member(turn.member).unclosed().filter(record_id__in=ids)
+    told: dict[str, list[str]] = defaultdict(list)
+    for record_id, message in rows.values_list("record_id", "message"):
+        told[record_id or ""].append(message)
+    for record_id in ids:
+        yield from _of_subject(turn, record_id, last.get(record_id), told[record_id])
+
+
+def _of_subject(
+    turn: Turn, record_id: str, last: TaskRun | None, told: Sequence[str]
+) -> Iterator[str]:
     if last is None:
         yield _("%(record)s: no quality control yet") % {"record": record_id}
         return
     when = turn.context.clock(last.created_at)
     yield f"{record_id} {last.skill.name} {last.get_status_display()} ({when})"
-    rows = PendingAction.objects.for_member(turn.member).unclosed().filter(record_id=record_id)
-    told = [*rows.values_list("message", flat=True)]
     yield _("%(record)s open findings: %(number)d") % {"record": record_id, "number": len(told)}
     yield from dict.fromkeys(told)

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from engines import sop
 from engines.chat import record_feedback, texts
-from engines.models import TaskRun
+from engines.models import PendingAction, TaskRun
 from memory.models import ConversationHistory, UserMemory, WeeklyReport
 from projects.models import Member, Subject
 from skills.models import Skill
@@ -207,6 +208,20 @@ def test_the_last_run_and_what_is_open_of_it_are_told(study: Study) -> None:
     assert "P004" in reply
     assert TaskRun.objects.get().skill.name in reply
     assert TaskRun.objects.count() == 1
+
+
+def test_each_of_several_subjects_is_told_with_its_own_findings(study: Study) -> None:
+    ask("wanghushi", "质控P004和P001")
+    for run in TaskRun.objects.all():
+        sop.drive(run.pk)
+    reply = ask("wanghushi", "P004、P001和P003的质控结果怎么样").text
+
+    for record_id in ("P004", "P001"):
+        rows = PendingAction.objects.filter(project=study.project, record_id=record_id).unclosed()
+        assert f"{record_id} 未关闭的质控发现:{rows.count()}" in reply
+        assert all(row.message in reply for row in rows)
+    assert PendingAction.objects.filter(record_id="P004").exists()
+    assert "P003" in reply
 
 
 def test_quality_control_of_another_site_reads_like_of_nobody(study: Study) -> None:
