@@ -191,8 +191,9 @@ def _insert_after(
     new = f"(VALUES {', '.join([row] * rows)}) AS new"
     names = [f"w{number}" for number in range(len(before))]
     first = [f"{name} AS ({text} RETURNING 1)," for name, text in zip(names, before, strict=True)]
-    # Only a look at what they return makes PostgreSQL insert them before it updates.
-    seen = [" ".join(("AND (SELECT count(*) FROM", name, ") >= 0")) for name in names]
+    # Only a look at what they return makes PostgreSQL insert them before it updates; the last ones first, as
+    # it does by itself (`_as_one`): who inserts the same keys in another order waits for ever.
+    seen = [" ".join(("AND (SELECT count(*) FROM", name, ") >= 0")) for name in reversed(names)]
     done = " ".join(("done AS (", update, *seen, "RETURNING 1)"))
     return " ".join(("WITH", *first, done, into, "SELECT new.* FROM done,", new))
 

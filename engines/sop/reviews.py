@@ -83,7 +83,10 @@ _STILL_MAY = (
     "WHERE id = %s AND is_active AND role = %s AND site = %s) AND "
     "COALESCE((SELECT site FROM iit_subjects WHERE project_id = %s AND record_id = %s), '') = %s"
 )
-"""Nothing has changed of what `reviewer` found: member, role and site, and the subject's site."""
+"""Nothing has changed of what `reviewer` found: member, role and site, and the subject's site.
+
+As of the instant at which the decision is stored, or begins to wait for somebody who holds the run.
+"""
 
 
 def open_review(run: TaskRun) -> Review | None:
