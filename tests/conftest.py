@@ -40,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
     app.conf.broker_url = url
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes begins first: else one process works on it when the others are done."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
     """Only loopback: a test that leaves the machine is a test that sends data out."""

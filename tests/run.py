@@ -10,7 +10,11 @@ import sys
 
 def main(arguments: list[str]) -> int:
     """Run pytest; returns its exit code."""
-    default = ["-n", str(workers()), "--dist", "loadgroup"] if not arguments else []
+    default = (
+        ["-n", str(workers()), "--dist", "loadgroup", "--no-loadscope-reorder"]
+        if not arguments
+        else []
+    )
     code = subprocess.call([sys.executable, "-m", "pytest", *default, *arguments])
     print("---")
     for line in halves():
