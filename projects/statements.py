@@ -54,19 +54,11 @@ def run(sql: str, values: Sequence[Any], *, answers: bool) -> tuple[Rows, int]:
     # Only here: Django's own statements carry their values and are hardly ever the same again.
     driver.prepare_threshold = SEEN_BEFORE
     try:
-        cursor = connection._prepare_cursor(_raw_cursor(driver))
-        cursor.execute(_numbered(sql), values)
-        return cursor.fetchall() if answers else [], cursor.rowcount
+        with connection._prepare_cursor(psycopg.RawCursor(driver)) as cursor:
+            cursor.execute(_numbered(sql), values)
+            return cursor.fetchall() if answers else [], cursor.rowcount
     finally:
         driver.prepare_threshold = None
-
-
-def _raw_cursor(driver: Any) -> psycopg.RawCursor[Any]:
-    """The connection's one cursor: a new one would look for each type's adapter again."""
-    if not hasattr(driver, "iit_cursor"):
-        driver.iit_cursor = psycopg.RawCursor(driver)
-    cursor: psycopg.RawCursor[Any] = driver.iit_cursor
-    return cursor
 
 
 @lru_cache(maxsize=TEXTS)
@@ -189,11 +181,11 @@ def _insert_after(
     columns = ", ".join(_column(model, name) for name in names)
     into = f"INSERT INTO {_quoted(meta.db_table)} ({columns})"
     new = f"(VALUES {', '.join([row] * rows)}) AS new"
-    names = [f"w{number}" for number in range(len(before))]
-    first = [f"{name} AS ({text} RETURNING 1)," for name, text in zip(names, before, strict=True)]
+    parts = [f"w{number}" for number in range(len(before))]
+    first = [f"{part} AS ({text} RETURNING 1)," for part, text in zip(parts, before, strict=True)]
     # Only a look at what they return makes PostgreSQL insert them before it updates; the last ones first, as
     # it does by itself (`_as_one`): who inserts the same keys in another order waits for ever.
-    seen = [" ".join(("AND (SELECT count(*) FROM", name, ") >= 0")) for name in reversed(names)]
+    seen = [" ".join(("AND (SELECT count(*) FROM", part, ") >= 0")) for part in reversed(parts)]
     done = " ".join(("done AS (", update, *seen, "RETURNING 1)"))
     return " ".join(("WITH", *first, done, into, "SELECT new.* FROM done,", new))
 
