@@ -216,8 +216,8 @@ def _are_stored(rows: Sequence[models.Model]) -> None:
 
 
 @dataclass(frozen=True)
-class And:
-    """A further condition of a `change`, with its values."""
+class Condition:
+    """A condition as SQL, with its values."""
 
     sql: str
     values: tuple[Any, ...]
@@ -230,7 +230,7 @@ class Change:
     model: type[models.Model]
     values: Mapping[str, Any]
     where: Mapping[str, Any]
-    also: And | None = None
+    also: Condition | None = None
 
 
 def change(what: Change) -> int:
@@ -238,17 +238,27 @@ def change(what: Change) -> int:
     return run(*_changing(what), answers=False)[1]
 
 
-def change_both(first: Change, second: Change) -> bool:
-    """Set columns of the second's rows if the first found some; whether the second did.
+def change_both(first: Change, second: Change, asked: Condition) -> bool | None:
+    """Set columns of the second's rows if the first found some; None if one of them found none.
 
-    PostgreSQL takes both as one statement; the first's rows are locked first.
+    Otherwise whether what is `asked` holds. PostgreSQL takes all of it as one statement; the first's rows are
+    locked first.
     """
     if not is_postgresql():
-        return change(first) > 0 and change(second) > 0
+        done = change(first) > 0 and change(second) > 0
+        return bool(fetch(f"SELECT {asked.sql}", *asked.values)[0][0]) if done else None
     one, values = _changing(first)
     other, more = _changing(second)
-    sql = ("WITH done AS (", one, "RETURNING 1)", other, "AND EXISTS (SELECT 1 FROM done)")
-    return run(" ".join(sql), values + more, answers=False)[1] > 0
+    sql = (
+        "WITH done AS (",
+        one,
+        "RETURNING 1)",
+        other,
+        "AND EXISTS (SELECT 1 FROM done) RETURNING",
+    )
+    last = [adapted(value) for value in asked.values]
+    told, _count = run(" ".join((*sql, asked.sql)), values + more + last, answers=True)
+    return bool(told[0][0]) if told else None
 
 
 def _changing(what: Change) -> tuple[str, list[Any]]:

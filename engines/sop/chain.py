@@ -180,7 +180,13 @@ class Chain:
 
     @cached_property
     def open(self) -> dict[str, PendingAction]:
-        """Open findings of the run's subject by their places, as they stand in this transaction."""
+        """Open findings of the run's subject by their places, as they stand in this transaction.
+
+        None where a statement of this chain saw that there are none: what others open in the same instant
+        stays open.
+        """
+        if self.study is not None and not self.study.has_findings:
+            return {}
         return {row.open_key or "": row for row in findings.open_of(self.run)}
 
     def save(self) -> None:
@@ -215,7 +221,12 @@ class Chain:
         status, fence, seq = self._entered
         same = {"id": run.pk, "status": status, "fence": fence, "seq": seq}
         moved = Change(TaskRun, values, same)
-        return change_both(moved, also) if also else change(moved) == 1
+        if also is None:
+            return change(moved) == 1
+        any_open = change_both(moved, also, findings.are_open(run))
+        if any_open is False and run.record_id:
+            self.open = {}
+        return any_open is not None
 
     def tell(self) -> None:
         """Write findings and the question to a person, and tell others how far the run is."""

@@ -18,6 +18,7 @@ from django.utils.timezone import now
 from engines.models import FindingEvent, PendingAction, TaskRun
 from projects import audit
 from projects.prepared import Prepared
+from projects.statements import Condition
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
@@ -211,6 +212,18 @@ _OF_SUBJECT = Prepared(
     str,
     str,
 )
+
+
+ANY_OPEN = (
+    "EXISTS (SELECT 1 FROM iit_pending_actions "
+    "WHERE project_id = %s AND skill_type = %s AND record_id = %s AND open_key IS NOT NULL)"
+)
+"""Whether `open_of` finds any, as part of a statement that is made in any case."""
+
+
+def are_open(run: TaskRun) -> Condition:
+    """`ANY_OPEN` for the subject of a run."""
+    return Condition(ANY_OPEN, (run.project_id, run.skill.skill_type, run.record_id))
 
 
 def open_of(run: TaskRun) -> list[PendingAction]:

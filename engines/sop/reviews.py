@@ -7,12 +7,13 @@ second one decides and the other is told so.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import QuerySet
+from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -33,9 +34,9 @@ from engines.sop.waking import wake
 from projects import audit
 from projects.access import memberships, sees
 from projects.db import atomic
-from projects.models import Member
+from projects.models import Member, Subject
 from projects.prepared import Prepared
-from projects.statements import And, Change
+from projects.statements import Change, Condition
 from projects.subjects import with_site
 from skills.graph import is_end
 
@@ -64,13 +65,25 @@ _OPEN = Prepared(
 )
 
 
-def _with_run(pk: int) -> QuerySet[Review]:
-    """Without the subject's data, which are read where a decision leads to rules or is on changed values."""
+def _with_run(pk: int, member: UUID) -> QuerySet[Review]:
+    """The question, and what `member` is in its project; NULLs where they are none of its members.
+
+    Without the subject's data, which are read where a decision leads to rules or is on changed values.
+    """
     rows = Review.objects.select_related("project", "task_run__skill").order_by()
-    return rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
+    rows = rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
+    asked = FilteredRelation("project__members", condition=Q(project__members__pk=member))
+    same = Subject.objects.filter(project=OuterRef("project"), record_id=OuterRef("record_id"))
+    return rows.annotate(
+        asked=asked,
+        member_role=F("asked__role"),
+        member_site=F("asked__site"),
+        member_is_active=F("asked__is_active"),
+        subject_site=Subquery(same.order_by().values("site")),
+    )
 
 
-_WITH_RUN = Prepared(_with_run, int)
+_WITH_RUN = Prepared(_with_run, int, UUID)
 
 
 def _member(pk: UUID, record: str) -> QuerySet[Member]:
@@ -99,8 +112,12 @@ def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
 
     CRC of the subject's site or ADMIN; a PI only where the node names PI.
     """
+    return _who_may(_memberships(actor, review.record_id), review)
+
+
+def _who_may(members: Iterable[Member], review: Review) -> Member | None:
     record, owner = review.record_id, review.task_run.triggered_by
-    for member in _memberships(actor, record):
+    for member in members:
         site: str | None = member.subject_site  # type: ignore[attr-defined]
         ours = review.asks(member) and member.project_id == review.project_id
         if ours and sees(member, record_id=record, site=site, owner=owner):
@@ -128,7 +145,7 @@ def decide(
     read again first: on changed values the question is asked anew and ValuesChanged is raised.
     Raises NotSuspended, ValuesChanged, NotAllowed, ReasonRequired (each carries the review as it stands).
     """
-    review = _load(review_id)
+    review = _load(review_id, actor)
     member = _check(review, actor)
     if decision == "reject" and not reason.strip():
         raise ReasonRequired(_("Please give the reason of the rejection."), review)
@@ -150,8 +167,8 @@ def decide(
         raise _refusal(review) from None
 
 
-def _load(review_id: int) -> Review:
-    review = next(iter(_WITH_RUN(review_id)), None)
+def _load(review_id: int, actor: Member | AbstractBaseUser) -> Review:
+    review = next(iter(_WITH_RUN(review_id, actor.pk if isinstance(actor, Member) else None)), None)
     if review is None:
         raise NotSuspended(WRONG_STATE)
     review.task_run.project = review.project
@@ -159,12 +176,24 @@ def _load(review_id: int) -> Review:
 
 
 def _check(review: Review, actor: Member | AbstractBaseUser) -> Member:
-    member = reviewer(actor, review)
+    member = _who_may(_as_stored(actor, review), review)
     if member is None or _is_own(member, review):
         raise _no_say(review)
     if not _is_open(review):
         raise NotSuspended(WRONG_STATE, review)
     return member
+
+
+def _as_stored(actor: Member | AbstractBaseUser, review: Any) -> Iterable[Member]:
+    """The memberships as they stand now; a member's were read with the review."""
+    if not isinstance(actor, Member):
+        return _memberships(actor, review.record_id)
+    if review.member_role is None:
+        return []
+    member: Any = copy(actor)
+    member.role, member.site = review.member_role, review.member_site
+    member.is_active, member.subject_site = review.member_is_active, review.subject_site
+    return [member]
 
 
 def _no_say(review: Review) -> NotAllowed:
@@ -224,7 +253,7 @@ def _closing(review: Review, member: Member, answer: dict[str, Any]) -> Change:
     """Answer the question if it is still the one that was decided on, and still this member's to answer."""
     site = member.subject_site or ""  # type: ignore[attr-defined]
     who = (member.pk, member.role, member.site)
-    still = And(_STILL_MAY, (*who, review.project_id, review.record_id, site))
+    still = Condition(_STILL_MAY, (*who, review.project_id, review.record_id, site))
     same = {"id": review.pk, "status": Review.Status.OPEN, "version": review.version}
     return Change(Review, answer, same, still)
 

@@ -18,7 +18,16 @@ from projects.access import sees
 from projects.db import atomic, later, note, write_now
 from projects.models import AuditEntry, Member, Project, Subject
 from projects.prepared import Prepared
-from projects.statements import FEW, And, Change, change, change_both, fetch, insert, insert_after
+from projects.statements import (
+    FEW,
+    Change,
+    Condition,
+    change,
+    change_both,
+    fetch,
+    insert,
+    insert_after,
+)
 from projects.subjects import with_identifiers, with_site
 from skills.models import FieldMapping, Skill
 from tests.house.kit import make_member, make_project, make_subject
@@ -101,7 +110,7 @@ def test_a_change_says_how_many_rows_it_found() -> None:
     new = {"name": "neu", "synonyms": {"a": ["b"]}}
     found = change(Change(Project, new, {"id": one.pk, "code": "ALPHA"}))
     missed = change(Change(Project, {"name": "x"}, {"id": other.pk, "code": "ALPHA"}))
-    but = And("id <> %s", (one.pk,))
+    but = Condition("id <> %s", (one.pk,))
     guarded = change(Change(Project, {"name": "x"}, {"code": "ALPHA"}, but))
 
     assert (found, missed, guarded) == (1, 0, 0)
@@ -112,20 +121,24 @@ def test_a_change_says_how_many_rows_it_found() -> None:
 def test_the_second_of_two_changes_needs_the_first() -> None:
     one, other = make_project("ALPHA"), make_project("BETA")
 
-    def both(first: Any, second: Any) -> bool:
+    def both(first: Any, second: Any, asked: str = "BETA") -> bool | None:
+        there = "EXISTS (SELECT 1 FROM iit_projects WHERE code = %s)"
+        but = Condition("id <> %s", (one.pk,))
         return change_both(
             Change(Project, {"name": "first"}, {"code": first}),
-            Change(Project, {"name": "second"}, {"code": second}, And("id <> %s", (one.pk,))),
+            Change(Project, {"name": "second"}, {"code": second}, but),
+            Condition(there, (asked,)),
         )
 
-    assert not both("NONE", "BETA")
-    assert not both("BETA", "NONE")
+    assert both("NONE", "BETA") is None
+    assert both("BETA", "NONE") is None
     for project in (one, other):
         project.refresh_from_db()
     assert (one.name, other.name) == ("研究 ALPHA", "first")
     for _time in range(4):  # PostgreSQL keeps the plan from the third time on
-        assert both("ALPHA", "BETA")
-    assert not both("BETA", "ALPHA"), "its further condition does not hold"
+        assert both("ALPHA", "BETA") is True
+        assert both("ALPHA", "BETA", "GAMMA") is False
+    assert both("BETA", "ALPHA") is None, "its further condition does not hold"
     for project in (one, other):
         project.refresh_from_db()
     assert (one.name, other.name) == ("first", "first")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import connection, connections
 
 from engines import sop
-from engines.models import Review, TaskRun
+from engines.models import PendingAction, Review, TaskRun
 from engines.sop.asking import ask_anew
 from projects import audit
 from projects.models import AuditEntry
-from tests.engines.sop.kit import meanwhile, review_of, run_qc
+from projects.records import RecordData, read_record
+from skills.models import Skill
+from tests.engines.sop.kit import hard, human, meanwhile, new_skill, review_of, rule, run_qc
 from tests.support.stand_ins import StandIns
-from tests.support.study import seed_study
+from tests.support.study import Study, seed_study
 from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -145,3 +148,58 @@ def test_two_runs_open_the_same_finding_once(stand_ins: StandIns) -> None:
     assert len(found[0]) == 1
     assert found[0] == found[1] == found[2], "the others say that they saw it too"
     assert AuditEntry.objects.filter(action="finding.open").count() == 1
+
+
+def opened_by_another(study: Study, skill: Skill) -> None:
+    """A run on older data of the same subject, of which the rules think less."""
+    rows = [{**row, "age_calculated": "200"} for row in read(study).rows]
+    start(study, skill, replace(read(study), rows=tuple(rows)))
+
+
+def read(study: Study) -> RecordData:
+    found = read_record(project=study.project, record_id="P001")
+    assert found
+    return found
+
+
+def start(study: Study, skill: Skill, data: RecordData) -> TaskRun:
+    return sop.start(
+        project=study.project, skill=skill, record_id="P001", triggered_by="zhangyi", data=data
+    )
+
+
+@pytest.mark.parametrize(("oldest", "outcome"), [(200, "PASS"), (0, "FAIL")])
+def test_a_finding_opened_while_a_run_starts(
+    stand_ins: StandIns, oldest: int, outcome: str
+) -> None:
+    """It is not resolved by who has not seen it, and not opened twice."""
+    study = seed_study(stand_ins)
+    young = rule(logic={"<": [{"var": "age"}, 199]})
+    skill = new_skill(study, {"a": hard(rules=[young])})
+    mine = rule(logic={"<": [{"var": "age"}, oldest]})
+    skill_now = Skill.objects.get(pk=skill.pk)
+    skill_now.config["nodes"]["a"]["rules"] = [mine]
+    data = read(study)
+    with meanwhile("iit_dictionaries", lambda: opened_by_another(study, skill)):
+        run = start(study, skill_now, data)
+
+    finding = PendingAction.objects.get(node="a")
+    assert (finding.state, finding.outcome) == ("open", "FAIL")
+    assert (finding.task_run_id == run.pk) is False
+    assert finding.events.filter(task_run=run, what="observed").exists() is (outcome == "FAIL")
+
+
+def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+    young = hard(rules=[rule(logic={"<": [{"var": "age"}, 199]})], on_pass="b")
+    skill = new_skill(study, {"a": young, "b": human()})
+    review = review_of(start(study, skill, read(study)))
+    with meanwhile('FROM "iit_reviews"', lambda: opened_by_another(study, skill)):
+        sop.decide(
+            review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+        )
+
+    entry = AuditEntry.objects.get(action="review.approve")
+    opened = PendingAction.objects.values_list("pk", flat=True)
+    assert sorted((entry.new or {})["open_findings"]) == sorted(map(str, opened))
+    assert len(opened) == 2, "what failed, and that the run did not pass"
