@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from django.db.models import OuterRef, QuerySet, Subquery, TextField
+from typing import TypeVar
+
+from django.db.models import Model, OuterRef, QuerySet, Subquery, TextField
 
 from projects.models import Member, Subject
 
+M = TypeVar("M", bound=Model)
 
-def with_site(members: QuerySet[Member], record_id: str | None) -> QuerySet[Member]:
-    """The members, each with `subject_site`: the subject's in their project, None where there is none."""
+
+def with_site(rows: QuerySet[M], record_id: str | OuterRef | None) -> QuerySet[M]:
+    """Rows of a project, each with `subject_site`: the subject's there, None where there is none."""
     same = Subject.objects.filter(project=OuterRef("project"), record_id=record_id).order_by()
-    return members.annotate(subject_site=Subquery(same.values("site")))
+    return rows.annotate(subject_site=Subquery(same.values("site")))
 
 
 def with_identifiers(members: QuerySet[Member], record_id: str | None) -> QuerySet[Member]:

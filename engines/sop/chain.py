@@ -182,11 +182,9 @@ class Chain:
     def open(self) -> dict[str, PendingAction]:
         """Open findings of the run's subject by their places, as they stand in this transaction.
 
-        None where a statement of this chain saw that there are none: what others open in the same instant
-        stays open.
+        With a decision: where there were none as it was stored, or began to wait for who holds the review,
+        there are none; what others opened meanwhile stays open.
         """
-        if self.study is not None and not self.study.has_findings:
-            return {}
         return {row.open_key or "": row for row in findings.open_of(self.run)}
 
     def save(self) -> None:

@@ -83,10 +83,10 @@ def _first(run: TaskRun, study: Study | None) -> Chain | None:
     return chain
 
 
-def load_study(project: Project, run: TaskRun | None = None) -> Study | None:
-    """What hard rules need, for a `run` that goes on at once; None where the dictionary cannot be read."""
+def load_study(project: Project) -> Study | None:
+    """What hard rules need; None where the dictionary cannot be read."""
     try:
-        return Study.load(project, run)
+        return Study.load(project)
     except (RedcapError, NotConfiguredError) as error:
         log.warning("no data dictionary for %s: %s", project.code, error)
         return None

@@ -214,16 +214,15 @@ _OF_SUBJECT = Prepared(
 )
 
 
-ANY_OPEN = (
+_ANY_OPEN = (
     "EXISTS (SELECT 1 FROM iit_pending_actions "
     "WHERE project_id = %s AND skill_type = %s AND record_id = %s AND open_key IS NOT NULL)"
 )
-"""Whether `open_of` finds any, as part of a statement that is made in any case."""
 
 
 def are_open(run: TaskRun) -> Condition:
-    """`ANY_OPEN` for the subject of a run."""
-    return Condition(ANY_OPEN, (run.project_id, run.skill.skill_type, run.record_id))
+    """Whether `open_of` finds any for the run's subject, to be asked by a statement that is made anyway."""
+    return Condition(_ANY_OPEN, (run.project_id, run.skill.skill_type, run.record_id))
 
 
 def open_of(run: TaskRun) -> list[PendingAction]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -34,7 +34,7 @@ from engines.sop.waking import wake
 from projects import audit
 from projects.access import memberships, sees
 from projects.db import atomic
-from projects.models import Member, Subject
+from projects.models import Member
 from projects.prepared import Prepared
 from projects.statements import Change, Condition
 from projects.subjects import with_site
@@ -65,6 +65,10 @@ _OPEN = Prepared(
 )
 
 
+_OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
+"""What of a member decides whether they may."""
+
+
 def _with_run(pk: int, member: UUID) -> QuerySet[Review]:
     """The question, and what `member` is in its project; NULLs where they are none of its members.
 
@@ -73,14 +77,8 @@ def _with_run(pk: int, member: UUID) -> QuerySet[Review]:
     rows = Review.objects.select_related("project", "task_run__skill").order_by()
     rows = rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
     asked = FilteredRelation("project__members", condition=Q(project__members__pk=member))
-    same = Subject.objects.filter(project=OuterRef("project"), record_id=OuterRef("record_id"))
-    return rows.annotate(
-        asked=asked,
-        member_role=F("asked__role"),
-        member_site=F("asked__site"),
-        member_is_active=F("asked__is_active"),
-        subject_site=Subquery(same.order_by().values("site")),
-    )
+    of_member = {f"member_{name}": F(f"asked__{name}") for name in _OF_MEMBER}
+    return with_site(rows.annotate(asked=asked, **of_member), OuterRef("record_id"))
 
 
 _WITH_RUN = Prepared(_with_run, int, UUID)
@@ -93,10 +91,11 @@ def _member(pk: UUID, record: str) -> QuerySet[Member]:
 _MEMBER = Prepared(_member, UUID, str)
 _STILL_MAY = (
     "EXISTS (SELECT 1 FROM iit_project_members "
-    "WHERE id = %s AND is_active AND role = %s AND site = %s) AND "
+    "WHERE id = %s AND project_id = %s AND is_active "
+    "AND wecom_userid = %s AND role = %s AND site = %s) AND "
     "COALESCE((SELECT site FROM iit_subjects WHERE project_id = %s AND record_id = %s), '') = %s"
 )
-"""Nothing has changed of what `reviewer` found: member, role and site, and the subject's site.
+"""Nothing has changed of what was found: who the member is, role and site, and the subject's site.
 
 As of the instant at which the decision is stored, or begins to wait for somebody who holds the run.
 """
@@ -162,7 +161,8 @@ def decide(
             return _settle(chain, review, said)
     except Overtaken:
         review.refresh_from_db()
-        if reviewer(member, review) is None:
+        still = reviewer(member, review)
+        if still is None or still.identity != member.identity:
             raise _no_say(review) from None
         raise _refusal(review) from None
 
@@ -191,8 +191,9 @@ def _as_stored(actor: Member | AbstractBaseUser, review: Any) -> Iterable[Member
     if review.member_role is None:
         return []
     member: Any = copy(actor)
-    member.role, member.site = review.member_role, review.member_site
-    member.is_active, member.subject_site = review.member_is_active, review.subject_site
+    member.subject_site = review.subject_site
+    for name in _OF_MEMBER:
+        setattr(member, name, getattr(review, f"member_{name}"))
     return [member]
 
 
@@ -252,7 +253,7 @@ def _target(run: TaskRun, decision: Decision) -> str:
 def _closing(review: Review, member: Member, answer: dict[str, Any]) -> Change:
     """Answer the question if it is still the one that was decided on, and still this member's to answer."""
     site = member.subject_site or ""  # type: ignore[attr-defined]
-    who = (member.pk, member.role, member.site)
+    who = (member.pk, review.project_id, member.wecom_userid, member.role, member.site)
     still = Condition(_STILL_MAY, (*who, review.project_id, review.record_id, site))
     same = {"id": review.pk, "status": Review.Status.OPEN, "version": review.version}
     return Change(Review, answer, same, still)

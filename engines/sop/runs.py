@@ -97,7 +97,7 @@ def _ahead(run: TaskRun) -> Chain:
     moved = copy(run)
     moved.fence = moved.attempts = 1
     try:
-        chain = Chain(moved, load_study(run.project, moved))
+        chain = Chain(moved, load_study(run.project))
         if chain.study is None or chain.is_slow:
             return Chain(run)
         chain.run_local()

@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
-from engines.models import TaskRun
-from engines.sop.findings import ANY_OPEN
 from engines.sop.snapshot import fingerprint
 from projects import dictionary
 from projects.metadata import StudyMetadata
@@ -18,17 +16,11 @@ from projects.statements import fetch
 from projects.windows import today_in
 from skills.mapping import actual_rules, aliases
 
-_STORED = ", ".join(
-    (
-        "SELECT d.digest",
-        ANY_OPEN,
-        "m.alias_name",
-        "m.actual_name FROM iit_dictionaries d "
-        "LEFT JOIN iit_field_mapping m ON m.project_id = d.project_id WHERE d.project_id = %s",
-    )
+_STORED = (
+    "SELECT d.digest, m.alias_name, m.actual_name FROM iit_dictionaries d "
+    "LEFT JOIN iit_field_mapping m ON m.project_id = d.project_id WHERE d.project_id = %s"
 )
-"""Which dictionary is stored, every alias and whether a subject has open findings, by one statement: a run asks
-it each time it goes on."""
+"""Which dictionary is stored, and every alias, by one statement: a run asks it each time it goes on."""
 
 
 @dataclass(frozen=True)
@@ -38,23 +30,16 @@ class Study:
     project: Project
     metadata: StudyMetadata
     names: dict[str, str]
-    has_findings: bool = True
-    """False where the subject of the run in question had no open findings when this was read."""
 
     @classmethod
-    def load(cls, project: Project, run: TaskRun | None = None) -> Study:
-        """Read the study, for a `run` that goes on at once.
-
-        Raises integrations.redcap.RedcapError when no dictionary was ever read.
-        """
-        whose = (run.skill.skill_type, run.record_id) if run else (None, None)
-        rows = fetch(_STORED, project.pk, *whose, project.pk)
+    def load(cls, project: Project) -> Study:
+        """Raises integrations.redcap.RedcapError when no dictionary was ever read."""
+        rows = fetch(_STORED, project.pk)
         digest = rows[0][0] if rows else ""
         if not digest:
             return cls(project, dictionary.load(project), aliases(project))
-        names = {alias: actual for _digest, _any, alias, actual in rows if alias is not None}
-        has_findings = None in whose or bool(rows[0][1])
-        return cls(project, dictionary.parsed(project.pk, digest), names, has_findings)
+        names = {alias: actual for _digest, alias, actual in rows if alias is not None}
+        return cls(project, dictionary.parsed(project.pk, digest), names)
 
     def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
         """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""

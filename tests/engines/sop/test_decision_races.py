@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,13 @@ from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.asking import ask_anew
 from projects import audit
-from projects.models import AuditEntry
+from projects.db import atomic
+from projects.models import AuditEntry, Member, Project
 from projects.records import RecordData, read_record
 from skills.models import Skill
 from tests.engines.sop.kit import hard, human, meanwhile, new_skill, review_of, rule, run_qc
+from tests.house.kit import make_member, make_project
+from tests.house.test_statement_races import somebody_waits
 from tests.support.stand_ins import StandIns
 from tests.support.study import Study, seed_study
 from wechat.models import Card, OutboxMessage
@@ -168,27 +172,6 @@ def start(study: Study, skill: Skill, data: RecordData) -> TaskRun:
     )
 
 
-@pytest.mark.parametrize(("oldest", "outcome"), [(200, "PASS"), (0, "FAIL")])
-def test_a_finding_opened_while_a_run_starts(
-    stand_ins: StandIns, oldest: int, outcome: str
-) -> None:
-    """It is not resolved by who has not seen it, and not opened twice."""
-    study = seed_study(stand_ins)
-    young = rule(logic={"<": [{"var": "age"}, 199]})
-    skill = new_skill(study, {"a": hard(rules=[young])})
-    mine = rule(logic={"<": [{"var": "age"}, oldest]})
-    skill_now = Skill.objects.get(pk=skill.pk)
-    skill_now.config["nodes"]["a"]["rules"] = [mine]
-    data = read(study)
-    with meanwhile("iit_dictionaries", lambda: opened_by_another(study, skill)):
-        run = start(study, skill_now, data)
-
-    finding = PendingAction.objects.get(node="a")
-    assert (finding.state, finding.outcome) == ("open", "FAIL")
-    assert (finding.task_run_id == run.pk) is False
-    assert finding.events.filter(task_run=run, what="observed").exists() is (outcome == "FAIL")
-
-
 def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     young = hard(rules=[rule(logic={"<": [{"var": "age"}, 199]})], on_pass="b")
@@ -203,3 +186,60 @@ def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins:
     opened = PendingAction.objects.values_list("pk", flat=True)
     assert sorted((entry.new or {})["open_findings"]) == sorted(map(str, opened))
     assert len(opened) == 2, "what failed, and that the run did not pass"
+
+
+@pytest.mark.parametrize("what", ["project_id", "wecom_userid", "role", "site", "is_active"])
+def test_who_is_somebody_else_by_now_has_no_say(stand_ins: StandIns, what: str) -> None:
+    """Between the reading of the question and the decision, which REDCap may take long to answer."""
+    study = seed_study(stand_ins)
+    review, nurse = review_of(run_qc(study, "P012")), study["wanghushi"]
+    new = {
+        "project_id": make_project("OTHER").pk,
+        "wecom_userid": "successor",
+        "role": "AUDITOR",
+        "site": "site_b",
+        "is_active": False,
+    }
+
+    def change() -> None:
+        Member.objects.filter(pk=nurse.pk).update(**{what: new[what]})
+
+    with meanwhile('FROM "iit_reviews"', change), pytest.raises(sop.NotAllowed):
+        sop.decide(review_id=review.pk, actor=nurse, decision="approve", seen=review.seen)
+    review.refresh_from_db()
+    assert (review.status, review.decided_by) == ("open", "")
+
+
+def test_four_eyes_are_told_apart_by_who_they_are_now(stand_ins: StandIns) -> None:
+    """Whoever brings an older idea of a member does not decide by it."""
+    study = seed_study(stand_ins)
+    Project.objects.filter(pk=study.project.pk).update(four_eyes=True)
+    review = review_of(run_qc(study, "P012"))
+    stale = make_member(study.project, "other", "ADMIN")
+    Member.objects.filter(wecom_userid=review.task_run.triggered_by).update(wecom_userid="gone")
+    Member.objects.filter(pk=stale.pk).update(wecom_userid=review.task_run.triggered_by)
+
+    with pytest.raises(sop.NotAllowed):
+        sop.decide(review_id=review.pk, actor=stale, decision="approve", seen=review.seen)
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="NOT RUN: PostgreSQL (set DATABASE_URL)")
+def test_a_decision_waits_for_who_changes_the_review(stand_ins: StandIns) -> None:
+    study = seed_study(stand_ins)
+    review = review_of(run_qc(study, "P012"))
+
+    def decide() -> TaskRun:
+        try:
+            return sop.decide(
+                review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+            )
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with atomic():
+            Review.objects.filter(pk=review.pk).update(remind_at=None)
+            deciding = pool.submit(decide)
+            assert somebody_waits()
+        assert deciding.result(60).final_state == "end_success"
+    assert AuditEntry.objects.filter(action="review.approve").count() == 1
