@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, OuterRef, QuerySet, Subquery, TextField
 
@@ -14,7 +14,8 @@ M = TypeVar("M", bound=Model)
 def with_site(rows: QuerySet[M], record_id: str | OuterRef | None) -> QuerySet[M]:
     """Rows of a project, each with `subject_site`: the subject's there, None where there is none."""
     same = Subject.objects.filter(project=OuterRef("project"), record_id=record_id).order_by()
-    return rows.annotate(subject_site=Subquery(same.values("site")))
+    with_it: QuerySet[Any] = rows.annotate(subject_site=Subquery(same.values("site")))
+    return with_it
 
 
 def with_identifiers(members: QuerySet[Member], record_id: str | None) -> QuerySet[Member]:
