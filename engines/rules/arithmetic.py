@@ -1,8 +1,9 @@
 """Numbers in clinical mode: exact decimals, and bounds for what is censored.
 
-Decimal with 50 digits, compared at 40, so that 3 x 1.1 equals 3.3 and a third times three equals
-one (E13). A Range is followed through all of it (`spans`); where it can't be, by a divisor that may
-be zero, the result is UNKNOWN for the reason of the Range.
+Sums and products are exact, so that 3 x 1.1 equals 3.3 (E13). A division keeps 50 digits, of which
+40 count in what is made of it, so that a third times three equals one. A Range is followed through
+all of it (`spans`); where it can't be, by a divisor that may be zero, the result is UNKNOWN for the
+reason of the Range.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from decimal import (
     DivisionByZero,
     InvalidOperation,
     Overflow,
+    getcontext,
     localcontext,
 )
 
@@ -25,26 +27,42 @@ from engines.rules.record import Record
 from engines.rules.text import translate as _
 from engines.rules.values import Clock, Code, Items, Moment, Range, Reason, Unknown, Value
 
-CONTEXT = Context(
-    prec=50, Emax=9999, Emin=-9999, traps=[DivisionByZero, InvalidOperation, Overflow]
-)
+_TRAPS = [DivisionByZero, InvalidOperation, Overflow]
+CONTEXT = Context(prec=50, Emax=9999, Emin=-9999, traps=_TRAPS)
+EXACT = Context(prec=1000, Emax=9999, Emin=-9999, traps=_TRAPS)
 _COMPARE = Context(prec=40, Emax=9999, Emin=-9999, traps=[])
 _ZERO = Decimal(0)
 Number = Decimal | Range | Unknown
 
 
+class Quotient(Decimal):
+    """A number that comes from a division: digits beyond the 40th are what that left behind."""
+
+    __slots__ = ()
+
+
 def settle(value: Decimal) -> Decimal:
-    """Drop the digits beyond the 40th, which only division leaves behind."""
-    return _COMPARE.plus(value)
+    """Drop the digits that do not count; readings and literals count to the last."""
+    return _COMPARE.plus(value) if isinstance(value, Quotient) else value
 
 
 def settled(value: Decimal | Range) -> Decimal | Range:
     """`settle` of a number or of the bounds of a Range."""
     if isinstance(value, Decimal):
         return settle(value)
-    low = None if value.low is None else settle(value.low)
-    high = None if value.high is None else settle(value.high)
+    return _bounded(value, settle)
+
+
+def _bounded(value: Range, function: Callable[[Decimal], Decimal]) -> Range:
+    low = None if value.low is None else function(value.low)
+    high = None if value.high is None else function(value.high)
     return replace(value, low=low, high=high)
+
+
+def _is_divided(value: Number) -> bool:
+    if isinstance(value, Range):
+        return isinstance(value.low, Quotient) or isinstance(value.high, Quotient)
+    return isinstance(value, Quotient)
 
 
 def to_number(record: Record, value: Value) -> Number:
@@ -66,13 +84,17 @@ def compute(function: Callable[..., Number], *values: Number) -> Number:
     for value in values:
         if isinstance(value, Unknown):
             return value
+    is_divided = function is divide or any(map(_is_divided, values))
     try:
-        with localcontext(CONTEXT):
-            return function(*values)
+        with localcontext(CONTEXT if is_divided else EXACT):
+            result = function(*values)
     except ArithmeticError as error:
         return Unknown(
             None, _("The calculation has no result (%(why)s).") % {"why": type(error).__name__}
         )
+    if not is_divided or isinstance(result, Unknown):
+        return result
+    return Quotient(result) if isinstance(result, Decimal) else _bounded(result, Quotient)
 
 
 def _bounds(value: Decimal | Range) -> Range:
@@ -148,7 +170,7 @@ def _remainder(a: Decimal, b: Decimal) -> Decimal:
     quotient = a.adjusted() - b.adjusted()
     digits = b.adjusted() - min(_exponent(a), _exponent(b))
     exact = Context(prec=max(CONTEXT.prec, quotient + 2, digits + 2), Emax=9999, Emin=-9999)
-    return CONTEXT.plus(exact.remainder(a, b))
+    return +exact.remainder(a, b)
 
 
 def _exponent(value: Decimal) -> int:
@@ -170,7 +192,7 @@ def round_half_up(a: Decimal | Range, digits: int) -> Number:
 def _round(value: Decimal, digits: int, tie: int) -> Decimal:
     """`tie`: 1 upwards, -1 downwards, 0 away from zero."""
     value = settle(value)
-    if value.adjusted() + digits > CONTEXT.prec - 2:
+    if value.adjusted() + digits > getcontext().prec - 2:
         return value
     is_outwards = tie == 0 or (tie > 0) == (value > 0)
     rounding = ROUND_HALF_UP if is_outwards else ROUND_HALF_DOWN

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from engines.rules.arithmetic import settle
-
 Truth: TypeAlias = Callable[[Decimal], bool]
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
@@ -54,7 +52,7 @@ def _ordered(
 ) -> Truth | None:
     if len(arguments) < 2 or not all(a == {"var": name} or _is_number(a) for a in arguments):
         return None
-    sides = [settle(Decimal(str(a))) if _is_number(a) else None for a in arguments]
+    sides = [Decimal(str(a)) if _is_number(a) else None for a in arguments]
     first, *_between, last = sides
     if len(sides) == 2 and first is None and last is not None:
         return lambda number: compare(number, last)

@@ -113,6 +113,8 @@ class Compiler:
             self.check_condition(branch, path)
         if expr.is_text_literal:
             self.problem(path, _("A text in quotes is always true; use true or false."))
+        if expr.items is not None:  # a list is true because it is there, whatever stands in it
+            self.problem(path, _("A written list is no condition."))
         if _is_coded(expr):
             name = expr.column.name if expr.column else ""
             message = _("The choice field “%(name)s” is no condition; compare it with a code.")

@@ -54,7 +54,7 @@ def evaluate(rule: Rule, row: Row) -> RuleResult | None:
 
 
 def _applicable(rule: Rule, row: Row) -> RuleResult:
-    is_shown, cause = visibility(row, rule.column.field)
+    is_shown, (cause, event) = visibility(row, rule.column.field)
     own = row.read(rule.field)
     if is_shown is True:
         return decided(rule, row)
@@ -65,8 +65,7 @@ def _applicable(rule: Rule, row: Row) -> RuleResult:
         return verdict
     readings = _branching_readings(rule, row)
     undecided = _result(rule, row, Outcome.UNKNOWN, Reason.APPLICABILITY_UNKNOWN, readings)
-    raw = row.read(cause).raw
-    return _renamed(undecided, cause, raw)
+    return _renamed(undecided, cause, _read(row, cause, event).raw)
 
 
 def _hidden(rule: Rule, row: Row, own: Reading) -> RuleResult:
@@ -96,7 +95,7 @@ def decided(rule: Rule, row: Row) -> RuleResult:
     """The verdict of the logic; an impossible value among all that it reads fails it."""
     record = row.record
     record.forced = None
-    readings = _readings(rule, row)
+    readings = [_read(row, name, event) for name, event in rule.reads]
     verdict = rule.node(Scope(row))
     forced = next((r.forced for r in readings if r.forced), record.forced)
     if forced is not None:
@@ -114,22 +113,15 @@ def _undecided(rule: Rule, row: Row, why: Unknown, readings: list[Reading]) -> R
     return _result(rule, row, Outcome.UNKNOWN, why.reason, readings)
 
 
-def _readings(rule: Rule, row: Row) -> list[Reading]:
-    readings: list[Reading] = []
-    for name, event in rule.reads:
-        source = row if event is None else row.record.base_row(event)
-        readings.append(_not_there(name, event) if source is None else source.read(name))
-    return readings
-
-
-def _not_there(name: str, event: str | None) -> Reading:
-    return absent(name, Place(event, None, None))
+def _read(row: Row, name: str, event: str | None) -> Reading:
+    """The column in this row, or in another event's base row."""
+    source = row if event is None else row.record.base_row(event)
+    return absent(name, Place(event, None, None)) if source is None else source.read(name)
 
 
 def _branching_readings(rule: Rule, row: Row) -> list[Reading]:
-    context = row.record.context
-    names = branching_names(rule.column.branching)
-    return [row.read(name) for name in names if context.column(name) is not None]
+    context, pairs = row.record.context, branching_names(rule.column.branching)
+    return [_read(row, name, e) for name, e in pairs if context.column(name) is not None]
 
 
 def _result(

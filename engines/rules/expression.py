@@ -82,7 +82,7 @@ NO_LITERAL: Final = _NoLiteral()
 class Expr:
     """`reading` is set for a var (also inside across_events): its blank can be asked for;
     None as the reading means that the event has no row. `items` are those of a written list,
-    `branches` the possible results of an `if`."""
+    `branches` the possible results of an `if`, or what `across_events` evaluates elsewhere."""
 
     node: Node
     type: Type
@@ -120,10 +120,15 @@ NOT_EXPORTED = Unknown(Reason.NOT_EXPORTED)
 
 
 def blank(expr: Expr) -> Node:
-    """A node that answers whether `expr` is blank (*Blanks* of contracts.md)."""
+    """A node that answers whether `expr` is blank (*Blanks* of contracts.md).
+
+    Only a var, or an element of a list, can be asked for its blank; what is computed from a blank
+    is unknown, and so is whether it is blank.
+    """
     read = expr.reading
     if read is None:
-        return lambda scope: _is_blank_value(expr.node(scope))
+        test = _is_blank_value if expr.is_element else _is_empty
+        return lambda scope: test(expr.node(scope))
 
     def evaluate(scope: Scope) -> Value:
         reading = read(scope)
@@ -142,8 +147,13 @@ def _doubt(value: Value) -> Value:
 
 
 def _is_blank_value(value: Value) -> Value:
+    is_missing = isinstance(value, Unknown) and value.reason is Reason.MISSING
+    return is_missing or _is_empty(value)
+
+
+def _is_empty(value: Value) -> Value:
     if isinstance(value, Unknown):
-        return value.reason is Reason.MISSING or value
+        return value
     if isinstance(value, Items):
         return False if value.known else value.maybes[0][1] if value.maybes else True
     return value is None or value == ""

@@ -89,7 +89,8 @@ def _choose(condition: Node, yes: Node, no: Node) -> Node:
         which, first, second = condition(scope), yes(scope), no(scope)
         if not isinstance(which, Unknown):
             return first if which else second
-        is_same = type(first) is type(second) and first == second
+        are_numbers = isinstance(first, Decimal) and isinstance(second, Decimal)
+        is_same = (are_numbers or type(first) is type(second)) and first == second
         return first if is_same and not isinstance(first, Unknown) else which
 
     return evaluate

@@ -63,6 +63,7 @@ def build_across_events(compiler: Compiler, arguments: Sequence[Any], path: str)
         inner.type,
         inner.column,
         reading=_reading_at_event(inner, event) if inner.reading else None,
+        branches=(inner,),
         element=inner.element,
     )
 

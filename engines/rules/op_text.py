@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from engines.rules import js
-from engines.rules.arithmetic import to_number
+from engines.rules.arithmetic import EXACT, settle, to_number
 from engines.rules.compiler import Compiler, operator
 from engines.rules.convert import text_of
 from engines.rules.errors import RuleError
@@ -54,7 +54,7 @@ def _as_text(value: Value) -> Value:
     if isinstance(value, Unknown):
         return value
     if isinstance(value, Decimal):
-        return f"{value.normalize():f}" if abs(value.adjusted()) < 40 else str(value)
+        return f"{EXACT.normalize(settle(value)):f}" if abs(value.adjusted()) < 40 else str(value)
     if isinstance(value, Items):
         return Unknown(None, _("A list is no text."))
     shown = plain(value)

@@ -14,13 +14,14 @@ from engines.rules.values import DAY, Moment, Range
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An undecided value: the field to fill in first.
+    """An undecided value: the field to fill in first, and its event where that is another one.
 
     `missing_code`: the code that stands there instead of a value, one of `codes`. `bounds`: a censored
     number or partial date, which decides a comparison when all it can be lies on one side.
     """
 
     cause: str
+    event: str | None = None
     is_blank: bool = False
     missing_code: str = ""
     codes: frozenset[str] = frozenset()

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from engines.rules.arithmetic import settle
 from engines.rules.bounds import Truth, truth_of
 from engines.rules.context import Column, Kind, StudyContext, checkbox_column
 from engines.rules.convert import text_of, typed
@@ -42,7 +41,7 @@ _PAIRED = {
     **{"===": "==", "!==": "!=", "before": "<", "after": ">"},
 }
 _TRUTHS = frozenset({*_PAIRED, "in", "!", "!!", "and", "or", "is_blank", "matches", "in_window"})
-_FIELD = re.compile(r"(\[[^\[\]]+\])(\[[^\[\]]+\])?")
+_FIELD = re.compile(r"(\[[^\[\]]+\])(?:\s*(\[[^\[\]]+\]))?")
 _MAX_LEAVES, _MAX_DEPTH = 40, 20
 
 
@@ -316,7 +315,7 @@ def complete_value(column: Column, cell: Any, context: StudyContext) -> Any:
     """A cell as a comparable number or day; None unless it is complete and valid."""
     value = _value_of(column, cell, context)
     if isinstance(value, Decimal):
-        return settle(value)
+        return value
     is_day = isinstance(value, Moment) and value.precision == DAY and not value.is_partial
     return value.low.toordinal() if is_day and isinstance(value, Moment) else None
 

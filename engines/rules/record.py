@@ -43,7 +43,7 @@ class Row:
             _instance(data.get("redcap_repeat_instance")),
         )
         self.readings: dict[str, Reading] = {}
-        self.visibility: dict[str, tuple[bool | None, str]] = {}
+        self.visibility: dict[str, tuple[bool | None, tuple[str, str | None]]] = {}
 
     def holds(self, form: str) -> bool:
         """Whether this row can hold `form` (a row of a repeating form holds that form only)."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
+from typing import TypeAlias
 
 from engines.rules import convert
 from engines.rules.branching import parse_logic
@@ -14,29 +16,35 @@ from engines.rules.operands import Open, Operand, truth
 from engines.rules.record import Row
 from engines.rules.values import Moment, Range, Reason, Unknown
 
-Visibility = tuple[bool | None, str]
-_FIELD = re.compile(r"\[([^\[\]]+)\]")
+Cause: TypeAlias = tuple[str, str | None]
+"""A field and its event; None is the row itself."""
+Visibility: TypeAlias = tuple[bool | None, Cause]
+_FIELD = re.compile(r"\[([^\[\]]+)\](?:\s*\[([^\[\]]+)\])?")
+_NONE: Cause = ("", None)
+_HERE = "event-name"
 
 
-def branching_names(text: str) -> list[str]:
-    """The columns a branching logic mentions, for a result's `detail`."""
-    names = []
-    for name in _FIELD.findall(text):
+def branching_names(text: str) -> list[tuple[str, str | None]]:
+    """The (column, event) pairs a branching logic mentions, for a result's `detail`."""
+    names: dict[tuple[str, str | None], None] = {}
+    for first, second in _FIELD.findall(text):
+        event, name = (first, second) if second else (_HERE, first)
         stem, _parenthesis, code = name.partition("(")
         stem = stem.removesuffix(":value").strip()
-        names.append(checkbox_column(stem, code.rstrip(") ")) if code else stem)
-    return list(dict.fromkeys(names))
+        column = checkbox_column(stem, code.rstrip(") ")) if code else stem
+        names[column, None if event == _HERE else event] = None
+    return list(names)
 
 
 def visibility(row: Row, field_name: str) -> Visibility:
-    """(True shown / False hidden / None undecided, the field that leaves it undecided).
+    """(True shown / False hidden / None undecided, the field that leaves it undecided and its event).
 
     Logic outside the known subset, or about a smart variable that is not known, leaves the field
     itself undecided, whatever it holds.
     """
     known = row.visibility.get(field_name)
     if known is None:
-        row.visibility[field_name] = (True, "")  # a field that depends on itself counts as shown
+        row.visibility[field_name] = (True, _NONE)  # a field that depends on itself counts as shown
         known = row.visibility[field_name] = _decide(row, field_name)
     return known
 
@@ -44,19 +52,20 @@ def visibility(row: Row, field_name: str) -> Visibility:
 def _decide(row: Row, field_name: str) -> Visibility:
     column = row.record.context.columns.get(field_name)
     if column is None or not column.branching:
-        return True, ""
+        return True, _NONE
     try:
         node = parse_logic(column.branching)
     except RuleError:
-        return None, field_name
+        return None, (field_name, None)
     shown = truth(node(_Lookup(row), Decimal(row.record.today.toordinal())))
     if not isinstance(shown, Open):
-        return shown, ""
-    is_shown_by_itself = shown.cause == field_name and row.read(field_name).is_blank is False
+        return shown, _NONE
+    cause = shown.cause, shown.event
+    is_shown_by_itself = cause == (field_name, None) and row.read(field_name).is_blank is False
     if is_shown_by_itself:
-        return True, ""
+        return True, _NONE
     is_smart_variable = "-" in shown.cause  # [current-instance] is nothing to fill in
-    return None, field_name if is_smart_variable else shown.cause
+    return None, (field_name, None) if is_smart_variable else cause
 
 
 class _Lookup:
@@ -75,12 +84,15 @@ class _Lookup:
             name = context.record_id_field
         if context.column(name) is None:
             return Open(name)
-        is_here = event in {None, "event-name"}
-        row = self._row if is_here or event is None else self._row.record.base_row(event)
+        is_here = event is None or event == _HERE
+        row = self._row if is_here else self._row.record.base_row(event)
         if row is None:
-            return Open(name)
+            return Open(name, event)
         reading = row.read(checkbox_column(name, code) if code else name)
-        return _operand(row, name, reading)
+        operand = _operand(row, name, reading)
+        if row is self._row or not isinstance(operand, Open):
+            return operand
+        return replace(operand, event=operand.event or event)
 
 
 def _operand(row: Row, name: str, reading: Reading) -> Operand:
@@ -91,8 +103,8 @@ def _operand(row: Row, name: str, reading: Reading) -> Operand:
         return Open(name)
     if isinstance(value, Unknown):
         if reading.is_blank:
-            is_shown, cause = visibility(row, name)
-            return "" if is_shown is False else Open(cause or name, is_blank=True)
+            is_shown, (cause, event) = visibility(row, name)
+            return "" if is_shown is False else Open(cause or name, event, is_blank=True)
         if value.reason is Reason.NOT_EXPORTED and _can_never_hold(row, name):
             return ""
         is_code = value.reason is Reason.MISSING_CODE

@@ -62,6 +62,16 @@ COMPUTED = [
     {"!!": [{"<": [ALT, 1]}]},
     {"across_events": ["e1", {"<": [ALT, 1]}]},
     {"<": [{"var": ["alt", 5]}, 120]},
+    {"is_blank": [{"+": [ALT, 1]}]},
+    {"is_blank": [{"-": [ALT]}]},
+    {"is_blank": [{"if": [True, ALT, 0]}]},
+    {"!": [{"is_blank": [{"days_between": [var("icf"), "2024-01-01"]}]}]},
+    {"is_blank": [{"cat": [ALT, "x"]}]},
+    {"is_blank": [{"across_events": ["e1", {"+": [ALT, 1]}]}]},
+    {"==": [{"+": [ALT, 1]}, None]},
+    {"===": [None, {"max": [ALT, 3]}]},
+    {"!=": [{"+": [ALT, 1]}, None]},
+    {"!==": [{"if": [True, ALT, 0]}, None]},
 ]
 BLANK = dict.fromkeys(["alt", "text", "icf", "dob", "sex", "ecog", "consent"], " ")
 
@@ -94,6 +104,9 @@ EXPLICIT = [
     {"is_blank": [{"across_events": ["e1", ALT]}]},
     {"!": [{"across_events": ["e1", ALT]}]},
     {"some": [[ALT], {"!": [var("")]}]},
+    {"some": [[ALT], {"is_blank": [var("")]}]},
+    {"some": [[ALT], {"==": [var(""), None]}]},
+    {"!!": [{"filter": [[ALT], {"is_blank": var("")}]}]},
 ]
 
 
@@ -109,7 +122,9 @@ def test_an_explicit_test_is_true_for_a_blank(logic: Any, cell: Any) -> None:
 @pytest.mark.parametrize("cell", ["0", "5", "NA", "<0.5"])
 def test_an_explicit_test_is_false_for_any_entry(logic: Any, cell: str) -> None:
     row = {"alt": cell, "age": "50", "redcap_event_name": "e1"}
-    is_element = "some" in logic  # of an element only the value is known, not what was entered
+    is_element = "{'var': ''}" in str(
+        logic
+    )  # of an element only the value is known, not what was entered
     assert verdict(logic, row) == (
         "UNKNOWN missing_code" if is_element and cell == "NA" else "FAIL"
     )
@@ -152,6 +167,14 @@ def test_missing_some_with_an_absent_key_decides_when_it_can() -> None:
     assert verdict(logic, {"alt": ""}) == "UNKNOWN not_exported"
     logic = {"!": [{"missing_some": [2, ["alt", "ast", "age"]]}]}
     assert verdict(logic, {"alt": "", "age": ""}) == "FAIL"
+
+
+def test_a_computed_value_that_is_known_can_be_asked_for_its_blank() -> None:
+    for logic in ({"+": [ALT, 1]}, {"if": [{"<": [ALT, 9]}, ALT]}, {"cat": ["x", ALT]}):
+        assert verdict({"is_blank": [logic]}, {"alt": "5"}) == "FAIL"
+        assert verdict({"!=": [logic, None]}, {"alt": "5"}) == "PASS"
+    assert verdict({"is_blank": [{"if": [{"<": [ALT, 9]}, ALT]}]}, {"alt": "10"}) == "PASS"
+    assert verdict({"is_blank": [{"substr": [var("text"), 5]}]}, {"text": "abc"}) == "PASS"
 
 
 def test_missing_with_names_chosen_by_merge_and_if() -> None:

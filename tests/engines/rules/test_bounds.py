@@ -15,7 +15,7 @@ from engines.rules.bounds import truth_of
 from tests.engines.rules.support import DICTIONARY, MISSING_CODES, var
 
 DAY = date(2024, 6, 1)
-LIMITS = st.sampled_from([0, 1, 18, -999, 75.5, 0.1, 1e-9, 10**31 + 1, 10**400, -(2**1024),
+LIMITS = st.sampled_from([0, 1, 18, -999, 75.5, 0.1, 1e-9, 10**31 + 1, 10**46 + 1, 10**400, -(2**1024),
                           -0.0, 3, True, False])  # fmt: skip
 ORDERS = st.sampled_from(["<", "<=", ">", ">="])
 LEAVES = st.builds(lambda op, a: {op: [var("alt"), a]}, ORDERS, LIMITS) | st.builds(
@@ -34,7 +34,8 @@ CONDITIONS = st.recursive(
     max_leaves=5,
 )
 CELLS = ["", " ", "0", "1", "18", "75.5", "0.1", "0.10", ".1", "1e-9", "-999", "-999.0", "NA", "ND",
-         "<5", ">100", "1" + "0" * 30 + "1", "3.00000000000000000000000000000000001", "-0"]  # fmt: skip
+         "<5", ">100", "1" + "0" * 30 + "1", "1" + "0" * 45 + "1", "1" + "0" * 46,
+         "3.00000000000000000000000000000000001", "-0"]  # fmt: skip
 
 
 def compiled(*logics: Any) -> RuleSet:
@@ -74,7 +75,7 @@ def test_other_conditions_are_left_to_the_typed_reading(logic: Any) -> None:
     assert truth_of(logic, "a") is None
 
 
-def test_a_bound_is_settled_as_the_value_is() -> None:
+def test_a_bound_holds_at_both_ends() -> None:
     truth = truth_of({"<=": [0.1, {"var": "a"}, 0.3]}, "a")
     assert truth is not None
     assert [truth(Decimal(text)) for text in ("0.1", "0.3", "0.0999", "0.31")] == [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engines.hard_rules import RuleResult, RuleSet, StudyContext, compile_rule_set
 from engines.rules.branching import parse_logic
 from engines.rules.errors import RuleError
 from tests.engines.rules.support import DICTIONARY, field, result, var
@@ -202,6 +204,106 @@ def test_the_detail_shows_why_a_field_is_hidden() -> None:
         ("preg", "Negative"),
     ]
     assert (found.field, found.value) == ("preg", "0")
+
+
+# --- the event of a field --------------------------------------------------------------------------
+
+CROSS = [
+    "[base][sex] = '0'",
+    "[base] [sex] = '0'",
+    "[base][sex] = '0' and [event-name][ecog] = '1'",
+    "[base][exclusion(3)] = '1'",
+    "[base][preg] = '1'",
+    "[base][target] = '5'",
+    "[sex] = '0' or [base][age] > 50",
+    "[nowhere][sex] = '0'",
+    "[sex] [age] > 50",
+]
+MAPPING = {
+    "form_event_mapping": [
+        {"unique_event_name": "base", "form": "base"},
+        {"unique_event_name": "v1", "form": "labs"},
+    ]
+}
+
+
+def at_two_events(
+    shown_if: str,
+    base: dict[str, str],
+    v1: dict[str, str],
+    project: dict[str, Any] | None = None,
+) -> tuple[RuleSet, list[RuleResult]]:
+    """The rule set and its results on `v1`; the fast tier must have come to the same."""
+    target = field("target", form="labs", validation="number", shown_if=shown_if)
+    context = StudyContext.build([*DICTIONARY, target], project)
+    rule = {"field": "target", "logic": {"==": [var("target"), 5]}, "message": "m"}
+    rules, day = compile_rule_set([rule], context), date(2024, 6, 1)
+    rows = [{**base, "redcap_event_name": "base"}, {**v1, "redcap_event_name": "v1"}]
+    found = rules.evaluate("1", rows, day)
+    expected = [(r.outcome, r.reason) for r in found]
+    assert rules.verdicts(rows, day) == expected
+    assert [verdicts for _key, verdicts in rules.sweep([("1", rows)] * 2, day)] == [expected] * 2
+    return rules, [r for r in found if r.event == "v1"]
+
+
+def test_a_hidden_field_shows_what_hides_it_at_another_event() -> None:
+    for shown_if in CROSS[:2]:
+        _rules, [found] = at_two_events(shown_if, {"sex": "1"}, {"target": "5"}, MAPPING)
+        assert (found.outcome, found.reason, found.value) == ("FAIL", "hidden_with_value", "5")
+        assert [(e["var"], e["event"], e["raw"], e["label"]) for e in found.detail] == [
+            ("sex", "base", "1", "Male"),
+            ("target", "v1", "5", None),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("shown_if", "base", "field_name", "value", "entry"),
+    [
+        (CROSS[0], {"sex": ""}, "sex", "", ("sex", "base", "", "missing")),
+        (CROSS[0], {}, "sex", None, ("sex", "base", None, "not_exported")),
+        (CROSS[0], {"sex": "7"}, "sex", "7", ("sex", "base", "7", "invalid_choice")),
+        ("[base][alt] > 5", {"alt": "<9"}, "alt", "<9", ("alt", "base", "<9", "censored")),
+        (CROSS[7], {"sex": "0"}, "sex", None, ("sex", "nowhere", None, "not_exported")),
+        (CROSS[4], {"sex": "", "preg": ""}, "sex", "", ("preg", "base", "", "missing")),
+    ],
+)
+def test_an_undecided_branch_shows_the_field_at_its_event(
+    shown_if: str, base: dict[str, str], field_name: str, value: Any, entry: Any
+) -> None:
+    _rules, [found] = at_two_events(shown_if, base, {"sex": "1", "target": "5"}, MAPPING)
+    assert (found.outcome, found.reason) == ("UNKNOWN", "applicability_unknown")
+    assert (found.field, found.value, found.event) == (field_name, value, "v1")
+    first = found.detail[0]
+    assert (first["var"], first["event"], first["raw"], first["reason"]) == entry
+
+
+def test_a_field_at_another_event_is_another_one() -> None:
+    _rules, found = at_two_events("[base][target] = '5'", {"target": ""}, {"target": "5"})
+    assert [(r.outcome, r.reason, r.field, r.value) for r in found] == [
+        ("UNKNOWN", "applicability_unknown", "target", "")
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(CROSS),
+    *(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                **{n: st.sampled_from(["", "0", "1", "60"]) for n in ("sex", "ecog", "age")},
+                **{n: st.sampled_from(["", "5", "NA"]) for n in ("preg", "target")},
+                **{n: st.sampled_from(["", "0", "1"]) for n in ("exclusion___3", "base_complete")},
+            },
+        ),
+    )
+    * 2,
+    st.sampled_from([None, MAPPING]),
+)
+def test_both_tiers_agree_on_fields_at_other_events(
+    shown_if: str, base: dict[str, str], v1: dict[str, str], project: dict[str, Any] | None
+) -> None:
+    at_two_events(shown_if, base, v1, project)
 
 
 @settings(deadline=None)
