@@ -14,6 +14,11 @@ _LENGTH = re.compile(
     r"|之内|以下|内)?(?:吧|哈|谢谢)?$"
 )
 _ASKED = re.compile(r"啥|多少|几|什么|哪|怎么|吗|为何")
+_MOOD = re.compile(
+    r"心情(?:真|很|挺|特别|非常|超级?|太|都|还|也|有点|有些|不太|不|格外|是|的)*"
+    r"(?:好|不错|棒|差|糟|美丽|愉快|舒畅|低落|郁闷|烦|一般|可以)"
+)
+_ANSWER = re.compile(r"回答|回复|答复|[日周月]报|报告|数据|结果|[§¤]")
 # Han, a sign or a number (666) may be an opinion; of Latin letters, only words that are known for it.
 _HAN_OR_SIGN = re.compile(r"[\u4e00-\u9fff\U0001F300-\U0001FAFF\u2600-\u27bf]|^#?$")
 _OPINION = re.compile(
@@ -30,6 +35,11 @@ _OPINION = re.compile(
 def limits_length(part: str) -> bool:
     """Tell whether a part says how long the answers may be, and not how long an ordered text is."""
     return bool(_LENGTH.search(part)) and not _ASKED.search(part)
+
+
+def of_mood(part: str) -> bool:
+    """Tell whether a part says how its speaker feels, and judges no answer."""
+    return bool(_MOOD.search(part)) and not _ANSWER.search(part)
 
 
 def judges(part: str) -> bool:

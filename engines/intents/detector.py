@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from engines.intents import concepts, features, model, ordering, rules, segment, split
+from engines.intents import concepts, features, model, ordering, own, rules, segment, split
 from engines.intents.marks import NAME, RECORD, Span
 from engines.intents.normal import normalise
 from engines.intents.types import Detection, Intent, Part
@@ -73,11 +73,14 @@ def _tasks(marked: str) -> list[_Task]:
     wanted = [
         piece
         for at, (piece, text) in enumerate(zip(pieces, texts, strict=True))
-        if not _unwanted(text) and not (0 < at < len(pieces) - 1 and rules.only_condition(text))
+        if not _unwanted(text)
+        and not (0 < at < len(pieces) - 1 and rules.only_condition(text))
+        and not (at < len(pieces) - 1 and own.only_erratum(text))
     ]
     found = segment.segments(marked, wanted, model.shipped())
     labelled = [_task(marked, part) for part in found]
     asked = _of_one([task for task in labelled if task.intent != model.NONE])
+    asked = _drop_introductions(asked)
     return _merge(_drop_small_talk(_drop_doubtful(_join_topics(asked)))) or [_whole(marked)]
 
 
@@ -180,6 +183,13 @@ def _drop_small_talk(tasks: list[_Task]) -> list[_Task]:
         for task in tasks
         if task.intent != Intent.GENERAL_CHAT or rules.asks_about_assistant(task.stripped)
     ]
+
+
+def _drop_introductions(tasks: list[_Task]) -> list[_Task]:
+    """Who speaks is no task of its own beside a request; with other things to keep it is one of them."""
+    others = [task for task in tasks if not own.introduces(task.stripped)]
+    kept = {Intent.REMEMBER, Intent.GENERAL_CHAT}
+    return others if others and not kept.issuperset(t.intent for t in others) else tasks
 
 
 def _merge(tasks: list[_Task]) -> list[_Task]:

@@ -6,7 +6,7 @@ padding, lower case: `§` a subject, `¶` a visit, `¤` a patient's name, `※` 
 
 import re
 
-from engines.intents import answers, orders, single
+from engines.intents import answers, orders, own, single
 from engines.intents.marks import NAME, RECORD
 from engines.intents.model import NONE
 from engines.intents.types import Intent
@@ -44,11 +44,6 @@ _KEEP = re.compile(
     r"^(?:请|你|帮我|麻烦|给我|替我)*(?:记住|记牢|记着|提醒我|别忘|忘掉)|(?:记住|[,你]记着)[了啊哦吧]?$"
     r"|^(?:把|我的|访视|随访|周报|每日|的)*(?:提醒|通知|推送)(?:.{0,4})(?:提前|推迟|改[到成]|放[到在]|发到|早点|晚点|关了|关掉)(?!.{0,8}[吗?])"
     r"|^(?:凡是|每当)?(?:提到|说到|讲到|提起|说起|谈到).{0,14}(?:叫|称呼|用|都|记得|只|要|别)(?!.{0,8}[吗?])"
-)
-# What somebody has to do in the study is said to be remembered, whatever task it names.
-_DUTY = re.compile(
-    r"^(?:我们?|本人|咱们?)?(?:这?组|科|中心)?(?:叫|是)?[^,。;?!]{0,8}?(?:现在|目前|主要|专门|只)*"
-    r"(?:负责|分管|主管)(?![的人]|医|老师|护)[^?]{1,24}$"
 )
 _CORRECTS = re.compile(
     r"^(?:我|你)?(?:又|都|可|明明|并)?(?:不是|没|没有)(?:让|叫|请|喊)你|^我?(?:不是|没)问(?!题|过)"
@@ -88,7 +83,7 @@ _QC_RESULT = re.compile(
 )
 # Appointments and postponements that are to be written down.
 _BOOK = re.compile(
-    r"(?:[¶§¤]|访视|随访|复查|复诊|日期|时间).{0,10}?(?:改|推迟|推后|延后|延|顺延|提前|挪|推|调整|定|约|安排|排)(?:到|至|成|为|在)(?!底)"
+    r"(?:[¶§¤]|访视|随访|复查|复诊|日期|时间).{0,10}?(?:改|[更修订]正|推迟|推后|延后|延|顺延|提前|挪|推|调整|定|约|安排|排)(?:到|至|成|为|在)(?!底)"
     r"|(?:¶|访视|随访|复查|复诊).{0,4}(?:推迟|延后|延迟|顺延|提前|往[前后][推挪延])(?:#|[一二两三半])个?[天周月]"
     r"|^(?:请|麻烦|帮忙|帮我|你)*(?:给|把|帮|替|和|跟)[§¤¶他她].{0,4}(?:预约|约一?[下个]|约[上好†周下明后]|改约|改期|排[到在一])"
     r"|^(?:请|麻烦|帮忙|帮我|你)*[把将].{0,8}(?:[¶†]|日期|访视|随访|复查).{0,4}(?:往|向)?[前后]?(?:挪|推|延|提)[前后迟]?.{0,3}[天周]"
@@ -160,7 +155,8 @@ _STUDY = re.compile(
 
 def negated(part: str) -> bool:
     """Tell whether a part says what must not be done (rule 2)."""
-    return bool(_NEGATED.search(part)) and not _LASTING.search(part)
+    refused = _NEGATED.search(part) and not _LASTING.search(part)
+    return bool(refused) and not own.of_speaker(part)
 
 
 def conditional(part: str) -> bool:
@@ -226,9 +222,10 @@ def explicit(part: str, label: str) -> str | None:
 
 
 def _otherwise(part: str, label: str) -> str:
-    if label == Intent.FEEDBACK and not answers.judges(part):
+    if label == Intent.FEEDBACK and (answers.of_mood(part) or not answers.judges(part)):
         return Intent.GENERAL_CHAT
-    return _outside(part, label) or _of_design(part, label) or _person(part, label)
+    found = _outside(part, label) or _in_charge(part, label) or _of_design(part, label)
+    return found or _person(part, label)
 
 
 def done(part: str) -> bool:
@@ -245,6 +242,10 @@ def _memory_or_entry(part: str) -> str | None:
     """Rules 8 and 9."""
     if corrects(part):
         return Intent.FEEDBACK
+    if own.of_speaker(part):
+        return Intent.REMEMBER
+    if own.corrects_subject(part):
+        return Intent.DATA_ENTRY
     if orders.decides(part) and not _LASTING.search(part):
         return Intent.DATA_ENTRY
     if orders.orders_check(part):
@@ -254,8 +255,6 @@ def _memory_or_entry(part: str) -> str | None:
     if answers.limits_length(part):
         return Intent.REMEMBER
     if _KEEP.search(part) or _TOLD.search(part):
-        return Intent.REMEMBER
-    if _DUTY.search(part) and not _ASKS.search(part):
         return Intent.REMEMBER
     written = _WRITE.search(part) and not _ASKS.search(part) and not _LASTING.search(part)
     return Intent.DATA_ENTRY if written else None
@@ -293,6 +292,12 @@ _OWN_WINDOW = {
 }
 
 
+def _in_charge(part: str, label: str) -> str | None:
+    """Who does the checks or entries orders none."""
+    ordered = label in {Intent.QC_TASK, Intent.DATA_ENTRY}
+    return Intent.PROJECT_INFO if ordered and _IN_CHARGE.search(part) else None
+
+
 def _outside(part: str, label: str) -> str | None:
     if label == Intent.OFF_TOPIC and _VISITING.search(part):
         return Intent.VISIT_WINDOW
@@ -305,7 +310,8 @@ def _of_design(part: str, label: str) -> str | None:
     """What the study's texts lay down, though it is asked with 几, 哪些 or 多少."""
     if label == Intent.COUNT_RECORDS and _TEXT_COUNT.search(part):
         return None if _PEOPLE.search(part) else Intent.QUERY_PROTOCOL
-    if label == Intent.PROJECT_INFO and _COUNTED.search(part) and not _PLANNED.search(part):
+    counted = _COUNTED.search(part) or _SO_FAR.search(part)
+    if label == Intent.PROJECT_INFO and counted and not _PLANNED.search(part):
         return Intent.COUNT_RECORDS
     if label == Intent.COUNT_RECORDS and _PLANNED.search(part) and not _REACHED.search(part):
         return Intent.PROJECT_INFO
@@ -347,6 +353,14 @@ _PLANNED = re.compile(
 )
 _COUNTED = re.compile(
     r"^(?:请|麻烦|帮我|帮忙|你)*(?:统计|数一?下|算一?下).{0,12}(?:例数|人数|病例数|数量|总数)$"
+)
+# How many have come so far is read from the data, whatever it is asked of.
+_SO_FAR = re.compile(
+    r"(?:累计|已经?|目前|现在|至今|为止|到现在|总?共)(?:一?共|已经?|总共|成功)*(?:入组|筛选?|随机|入选|纳入|招募|招|收|入|完成|脱落|退出)"
+    r"[了到过]?.{0,6}(?:多少|几[例个位人名]|[人例]数|总数)"
+)
+_IN_CHARGE = re.compile(
+    r"(?:谁|哪[个位](?:老师|医生|同事|科室?|人|中心|部门)?)(?:来|在)?(?:负责|分管|主管)|由(?:谁|哪[个位].{0,4})(?:来)?(?:负责|做|分管)"
 )
 _REACHED = re.compile(r"差|还|完成|达|剩|缺|够|百分|%|进度|超")
 _DEFINED = re.compile(

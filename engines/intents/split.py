@@ -4,7 +4,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from engines.intents import orders
+from engines.intents import orders, own
 from engines.intents.concepts import concepts
 from engines.intents.marks import PAD, RECORD
 
@@ -222,7 +222,10 @@ def _belong(before: str, piece: Fragment, text: str) -> bool:
     alone = orders.only_again(text) or orders.only_decides(text)
     repeated = piece.boundary != HARD and alone
     charged = piece.boundary == SPACE and _CHARGED.fullmatch(before)
-    return bool(tail or again or repeated or unfinished or charged or _WEAK.fullmatch(before))
+    told = piece.boundary != HARD and own.continues(before, text)
+    duty = piece.boundary == AND and own.shares_duty(before, text)
+    joined = tail or again or repeated or unfinished or charged or told or duty
+    return bool(joined or _WEAK.fullmatch(before))
 
 
 def _words(marked: str, piece: Fragment) -> str:
