@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+
+from integrations.fields import BIRTH_FIELD as BIRTH_FIELD
+from integrations.fields import GENE as GENE
+from integrations.fields import identifies as identifies
+from integrations.scripts import normalise as normalise
 
 NAME = "姓名"
 ID_CARD = "证件号"
@@ -28,21 +30,29 @@ SUBJECT = "受试者"
 _EDGE = r"(?<![\dA-Za-z])"
 _END = r"(?![\dA-Za-z])"
 IS = r"\s{0,9}(?:号码?|编号|id|no\.?)?(?:为|是|叫|[\s:=#|(\[【“”\"'「『《<]){0,9}"
+# The same before a number, which may have a remark before it: 住院号(旧):1234567.
+_IS = (
+    r"\s{0,9}(?:号码?|编[号码]|id|no\.?|number)?\s?(?:\([\u4e00-\u9fff]{1,6}\))?"
+    r"(?:为|是|叫|\bis\b|[\s:=#|(\[【“”\"'「『《<]){0,9}"
+)
 DASHES = "\u2010-\u2015\u2212\u301c\u30fc~-"
 DOTS = "·•‧∙⋅・ᐧ"
 _SEPARATOR = rf"[ \t.,_/|*{DOTS}{DASHES}]"
 _BETWEEN, _MAYBE = rf"{_SEPARATOR}{{1,3}}", rf"{_SEPARATOR}{{0,3}}"
-# A viral load has eleven digits too.
-_COUNTED = r"(?!\s?(?:IU|copies|拷贝|CFU))"
+# A viral load has eleven digits too, and so has a count of cells.
+_COUNTED = r"(?!\s?(?:IU|copies|拷贝|CFU|个?/[mμu]?L))"
+_NO_LOAD = r"(?<!载量1)(?<!载量[\s:]1)(?<!载量:\s1)(?<![DR]NA[\s:]1)(?<!计数1)(?<!计数[\s:]1)"
 # Blanks, dashes and brackets are mixed within a number; commas and the like part numbers of a list.
 _MIXED = rf"[ \t(){DASHES}]{{1,3}}"
 _MOBILE_GROUPS = ((3, 4, 4), (3, 3, 5), (3, 5, 3), (3, 8), (7, 4), (5, 6), (6, 5), (1,) * 11)
 _MIXED_GROUPS = (*_MOBILE_GROUPS, (4, 4, 3), (4, 3, 4))
 _AREA = r"(?:10|2\d|[3-9]\d{2})"
-_YEAR, _MONTH, _DAY = r"(?:19|20)\d{2}", r"(?:0[1-9]|1[0-2])", r"(?:[0-2]\d|3[01])"
-# Not a date ("检查 2026-02-05"), not a stretch of time or a count ("住院 120 天").
+YEAR = r"(?:19|20)\d{2}"
+_MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:[0-2]\d|3[01])"
+COMPACT_DAY = rf"{YEAR}{_MONTH}{_DAY}(?!\d)"
+# Not a date ("检查 2026-02-05"), not a stretch of time or a count ("住院 120 天"), no sample of a visit.
 _NUMBERED = (
-    r"(?!(?:19|20)\d{2}[-/.年]\d)([A-Z]{0,4}-?\d[\dA-Z-]{2,20}+)"
+    r"(?!(?:19|20)\d{2}[-/.年]\d)(?![A-Z\d]{1,9}-V\d|V\d{1,2}-)([A-Z]{0,4}-?\d[\dA-Z-]{2,20}+)"
     r"(?!\s*(?:天|日|次|周|年|月|元|小时|例|人))"
 )
 
@@ -78,16 +88,25 @@ def _mobile() -> str:
 
 _MOBILE = _mobile()
 
+_ACCOUNT = r"[A-Z0-9][A-Z0-9_-]{4,19}"
+# 静脉通路2号 is no address; 交通路2号 is one.
+_ROAD = r"(?:路(?<![脉经管号液谢症疗胞]通路)(?<!中线路)|街|大道|巷|弄|胡同)"
+# What is said about addresses; 和平区, 应城市 and 如皋市 are addresses.
+_NO_ADDRESS = (
+    r"和(?![平县顺田静龙政硕])|[与及或、栏请需发填]|可(?!克)|应(?![城县])|如(?![皋东])|字段|是否|已|一致|为?空|"
+    r"[较很得]|外地|本地|附近|不(?!详)"
+)
+
 PATTERNS = (
     _pattern(
         EMAIL,
         r"[A-Z0-9._%+-]{1,64}\s?(?:@|[(\[]at[)\]]|(?:#|(?<=\s)at(?=\s)|艾特)(?=\s?(?:163|126|1[38]9|qq|gmail|outlook|"
         r"hotmail|sina|sohu|foxmail|yeah|aliyun|icloud)\b))\s?"
-        r"[A-Z0-9-]{1,63}(?:\s?(?:[.。]|dot\s)[A-Z0-9-]{1,63}){1,4}",
+        r"[A-Z0-9-]{1,63}(?:\s?(?:[.。]|dot\s|[(\[]dot[)\]]\s?)[A-Z0-9-]{1,63}){1,4}",
     ),
     _pattern(
         ID_CARD,
-        rf"[1-9](?<!\d\d)\d(?:{_MAYBE}\d\d){{2}}{_MAYBE}{_YEAR}{_MAYBE}{_MONTH}{_MAYBE}{_DAY}{_MAYBE}\d{{3}}{_MAYBE}[\dX](?!\d)",
+        rf"[1-9](?<!\d\d)\d(?:{_MAYBE}\d\d){{2}}{_MAYBE}{YEAR}{_MAYBE}{_MONTH}{_MAYBE}{_DAY}{_MAYBE}\d{{3}}{_MAYBE}[\dX](?!\d)",
     ),
     _pattern(ID_CARD, rf"[1-9](?<!\d\d)(?:{_BETWEEN}\d){{16}}{_BETWEEN}[\dX](?!\d)"),
     _pattern(ID_CARD, rf"\d(?<!\d\d)\d{{3}}(?:{_BETWEEN}\d{{4}}){{3}}{_BETWEEN}\d[\dX](?!\d)"),
@@ -98,16 +117,18 @@ PATTERNS = (
     ),
     _pattern(
         ID_CARD,
-        rf"(?:身份证|护照|[军士警]官证|(?:通行|居[住留]|驾驶|出生|台胞|回乡|残疾)证|证件){IS}(?:[\u4e00-\u9fff]字第)?([A-Z]{{0,2}}\d[\dA-Z-]{{4,20}})",
+        rf"(?:身份证|护照|[军士警]官证|(?:通行|居[住留]|驾驶|出生|台胞|回乡|残疾)证|证件|"
+        rf"passport|national id|id card|ssn){_IS}(?:[\u4e00-\u9fff]字第)?([A-Z]{{0,2}}\d[\dA-Z-]{{4,20}})",
     ),
-    _pattern(NUMBER, rf"(?:[后末][三四五六3-6]位|尾号){IS}(\d{{2,6}}X?){_END}"),
+    _pattern(NUMBER, rf"(?:[后末][三四五六3-6]位|尾号){_IS}(\d{{2,6}}X?){_END}"),
     _pattern(ACCOUNT, rf"{_EDGE}\d{{4}}(?:[ -]\d{{4}}){{3}}(?:[ -]\d{{1,3}})?{_END}"),
     _pattern(
         ACCOUNT,
-        rf"(?:银行卡|卡号|账号|医保卡?|社保卡?|医保){IS}([A-Z]{{0,3}}\d[\dA-Z -]{{4,25}}\d)",
+        rf"(?:银行卡|卡号|账号|医保卡?|社保卡?|医保|社会保障卡?|一卡通|健康卡)"
+        rf"{_IS}([A-Z]{{0,3}}\d[\dA-Z -]{{4,25}}\d)",
     ),
     _pattern(PHONE, rf"(86(?<![1-9]86)\)?{_MAYBE}1{_MOBILE})(?!\d){_COUNTED}"),
-    _pattern(PHONE, rf"(1(?<!\d1){_MOBILE})(?!\d){_COUNTED}"),
+    _pattern(PHONE, rf"(1(?<!\d1){_NO_LOAD}{_MOBILE})(?!\d){_COUNTED}"),
     _pattern(PHONE, rf"[一幺]{_MAYBE}[三四五六七八九](?:{_MAYBE}[零〇一二三四五六七八九幺]){{9}}"),
     _pattern(
         PHONE, rf"{_EDGE}\(?0\d{{2,3}}\)?[ -]?\d{{7,8}}(?:[ -]?(?:转|ext\.?)?\d{{1,5}})?{_END}"
@@ -121,56 +142,75 @@ PATTERNS = (
     _pattern(
         PHONE,
         r"(?:电话|宅电|手机|座机|固话|传真|联系方式|tel|phone|fax)"
-        rf"{IS}(\+?\d(?!\d{{3}}-\d\d?-\d\d?(?!\d))[\d ()-]{{5,18}}\d)",
+        rf"{_IS}(\+?\d(?!\d{{3}}-\d\d?-\d\d?(?!\d))[\d ()-]{{5,18}}\d(?:[零〇一二三四五六七八九幺]{{3,9}})?)",
     ),
-    _pattern(PHONE, rf"(?:致电|拨打?|打){IS}(\d{{3,4}}-?\d{{4}})(?!\d)"),
-    _pattern(PHONE, rf"(?:分机|内线|短号)(?:电话)?{IS}(\d{{3,6}}){_END}"),
+    _pattern(PHONE, rf"(?:致电|拨打?|打){_IS}(\d{{3,4}}-?\d{{4}})(?!\d)"),
+    _pattern(PHONE, rf"(?:分机|内线|短号)(?:电话)?{_IS}(\d{{3,6}}){_END}"),
     _pattern(
         HOSPITAL,
-        rf"(?:住院|门诊|病案|病历|急诊|条形?码|MRN|HIS)(?:本|卡|流水)?(?:号码?|编号|ID|#)?{IS}{_NUMBERED}",
+        rf"(?:住院|门(?:\(急\)|急)?诊|病案|病历|急诊|条形?码|(?:MRN|HIS)(?<![A-Z]...)|(?:EMPI|UHID)(?<![A-Z]....))(?:本|卡|流水)?"
+        rf"(?![\s:]{{0,9}}{COMPACT_DAY})(?:号码?|编号|ID|#)?{_IS}{_NUMBERED}",
     ),
     _pattern(
         HOSPITAL,
-        r"(?:hospital|patient|inpatient|outpatient|admission|medical record|chart) ?(?:id|no\.?|number|#)"
-        rf"{IS}{_NUMBERED}",
+        r"(?:hospital|patient|inpatient|outpatient|admission|accession|medical record|chart)"
+        rf"[ _]?(?:id|no\.?|number|#){_IS}{_NUMBERED}",
     ),
     _pattern(
         HOSPITAL,
         r"(?:登记|病理|影像|放射|超声|检查|检验|体检|档案|病人|病员|患者|标本|样本|就诊卡?|诊疗卡?|挂号单?|床位?|CT|MRI?|"
-        rf"申请单)\s?(?:号码?|编号|ID|No\.?|#){IS}{_NUMBERED}",
+        rf"申请单)\s?单?(?:号码?|编号|ID|No\.?|#){_IS}{_NUMBERED}",
+    ),
+    _pattern(
+        HOSPITAL,
+        rf"(?:ID号(?<![A-Z]ID号)(?<!受试者ID号)(?<!(?:筛选|随机|入组)ID号){_IS}([A-Z]{{0,4}}\d{{5,20}})|"
+        rf"(?:床位?号|病床){_IS}([A-Z]?区?\d{{1,4}})){_END}",
+    ),
+    _pattern(HOSPITAL, r"(\d(?<![\dA-Z.+]\d)\d{0,2})\s?床(?!位|旁|边|上|以|规模|的?医院|监护|ICU)"),
+    _pattern(
+        NUMBER,
+        r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-HJ-Z][·\s-]?(?=[A-Z]{0,5}\d)"
+        r"[A-HJ-NP-Z0-9]{4}[A-HJ-NP-Z0-9挂学警港澳]{1,2}(?![A-Za-z0-9])",
+        re.NOFLAG,
     ),
     _pattern(
         ACCOUNT,
-        r"(?:微信|v信|加[微v]|wechat|weixin|wx|vx|qq|企鹅|抖音|支付宝|微博)(?:账号|帐号|昵称|名)?"
-        rf"{IS}(?!{_YEAR}-\d)([A-Z0-9][A-Z0-9_-]{{4,19}})",
+        r"(?:微信|[v威薇]信|加[微v]|wechat|weixin|(?:wx|vx|qq)(?<![A-Z]..)|企鹅|抖音|支付宝|微博)(?:账号|帐号|昵称|名)?"
+        rf"(?:(?=\s{{0,9}}(?:号|id\b|no\b|为|是|叫|is\b|[:=#|(\[【“\"'「『《<])){_IS}(?!{YEAR}-\d)({_ACCOUNT})"
+        # "WeChat reminder" tells no account where nothing says that one follows.
+        rf"|\s{{0,9}}(?!{YEAR}-\d|{COMPACT_DAY})(?=[A-Z-]{{0,19}}[\d_])({_ACCOUNT}))",
     ),
     _pattern(
         ADDRESS,
-        rf"(?:住址|地址|家住|现住|户籍地?|居住地|住在){IS}(?!见|同|不详|未|变更|信息|哪)"
-        r"([\u4e00-\u9fff0-9A-Z# -]{3,60})",
+        rf"(?:住址|地址(?<!(?:回调|接口|网络|邮件|邮箱|网页|务器|IP)地址)(?<!IP\s地址)|家住|现住(?!院)|户籍地?|居住地|住在)"
+        rf"(?!{_NO_ADDRESS}){_IS}(?!见|同|不详|未|变更|信息|哪)([\u4e00-\u9fff0-9A-Z# -]{{3,60}})",
     ),
     _pattern(
         ADDRESS,
-        r"住(?!院)[在于]?([\u4e00-\u9fff]{2,7}(?:省|市|(?<!病)区|县|镇|乡|街道)[\u4e00-\u9fff0-9A-Z-]{2,60})",
+        r"(?:住(?!院)|老家|籍贯|祖籍|原籍)[在于:]?([\u4e00-\u9fff]{2,7}(?:省|市|(?<!病)区|县|镇|乡|街道)"
+        r"[\u4e00-\u9fff0-9A-Z-]{2,60})",
     ),
-    _pattern(ADDRESS, rf"(?:邮编|邮政编码|zip ?code|postcode){IS}(\d{{6}})(?!\d)"),
+    _pattern(ADDRESS, rf"(?:邮编|邮政编码|zip ?code|postcode){_IS}(\d{{6}})(?!\d)"),
     _pattern(
         ADDRESS,
-        r"(?:No\.? ?)?\d{1,5}(?: [A-Z][a-z]+){1,3} (?:Road|Rd|Street|Avenue|Ave|Lane)\b",
+        r"(?:No\.? ?)?\d{1,5},?(?: [A-Z][a-z]+){1,3} (?:Road|Rd|Street|Avenue|Ave|Lane)\b",
         re.NOFLAG,
     ),
     _pattern(
         ADDRESS,
-        r"[\u4e00-\u9fff]{2,7}(?:省|市|区|县|镇|乡|自治区|街道)[\u4e00-\u9fff0-9A-Z]{0,24}?"
-        r"(?:路|街|大道|巷|弄|胡同|村|小区|花园|里)[\u4e00-\u9fff0-9A-Z]{0,16}?\d{1,5}\s?(?:号|室|栋|幢|单元|楼|弄)"
-        r"[\u4e00-\u9fff0-9A-Z-]{0,16}",
+        rf"[\u4e00-\u9fff]{{2,7}}(?:省|市|区|县|镇|乡|自治区|街道)(?:[\u4e00-\u9fff0-9A-Z]{{0,24}}?"
+        rf"(?:{_ROAD}|村|小区|花园|里)[\u4e00-\u9fff0-9A-Z]{{0,16}}?\d{{1,5}}\s?(?:号|室|栋|幢|单元|楼|弄)"
+        rf"[\u4e00-\u9fff0-9A-Z-]{{0,16}}|"
+        # 四川省凉山州昭觉县支尔莫乡: three places, each within the one before it.
+        r"[\u4e00-\u9fff]{1,12}(?:州|市|县|区|旗)[\u4e00-\u9fff]{1,6}(?:镇|乡|村|街道)(?!卫生|社区|中心|医院))",
     ),
     _pattern(
         ADDRESS,
-        r"[\u4e00-\u9fff]{2,6}(?:(?:路|街|大道|巷|弄|胡同)(?:\d{1,5}|[一二三四五六七八九十百]{1,4})\s?(?:号|弄)|"
-        r"(?:小区|花园|新村|公寓|家园|苑)\d{1,5}\s?(?:号|栋|幢|座))(?:[0-9A-Z-]{1,6}(?:号|室|栋|幢|单元|楼)?){0,4}",
+        rf"[\u4e00-\u9fff]{{2,6}}(?:{_ROAD}(?:\d{{1,5}}|[一二三四五六七八九十百]{{1,4}})\s?(?:号|弄)|"
+        r"(?:小区|花园|新村|公寓|家园|苑)(?:\d{1,5}\s?(?:号|栋|幢|座)|\d{1,4}-\d{1,4}))"
+        r"(?:[0-9A-Z-]{1,6}(?:号|室|栋|幢|单元|楼)?){0,4}",
     ),
-    _pattern(NUMBER, rf"{_EDGE}\d{{13,30}}{_END}"),
+    _pattern(NUMBER, rf"{_EDGE}\d{{13,30}}{_END}{_COUNTED}"),
 )
 
 _SHORT_ID = r"\d{1,4}(?:[-/]\d{1,4}){0,2}"
@@ -188,122 +228,6 @@ SUBJECT_NUMBERS = (
 )
 """Where the words around say that a bare number is a subject: 受试者 7, 7、12号, #7."""
 
-_BIRTH_CUE = (
-    r"(?:出生(?:日期|时间|年月日?)?|生日在?|生于|D\.?O\.?B\.?|birth(?:day| date)?|\bborn(?: on| in)?)于?"
-    rf"{IS}"
-)
-_HAN_NUMBER = r"[正冬腊初一二三四五六七八九十廿]{1,3}"
-_NUMBERED_DAY = (
-    rf"{_YEAR}\s?[/.年{DASHES}]\s?\d{{1,2}}(?:\s?[/.月{DASHES}]\s?\d{{1,2}}\s?[日号]?|\s?月)?|{_YEAR}\d{{4}}|"
-    rf"\d{{1,2}}\s?[/.{DASHES}]\s?\d{{1,2}}\s?[/.{DASHES}]\s?{_YEAR}|"
-    rf"(?:(?<!\d)\d{{2}}年)?\d{{1,2}}月\d{{1,2}}[日号]|(?<!\d)\d{{2}}(?:\s?[/.年{DASHES}]\s?\d{{1,2}}){{2}}(?!\d)|"
-    rf"(?:{_YEAR}年|[一二][零〇一二三四五六七八九]{{3}}年)?{_HAN_NUMBER}月{_HAN_NUMBER}[日号]?"
-)
-_WRITTEN_DAY = rf"{_NUMBERED_DAY}|[A-Z]{{3,9}}\.? \d{{1,2}},? {_YEAR}|\d{{1,2}}[ -][A-Z]{{3,9}}\.?,?[ -]{_YEAR}"
-BIRTH_DATES = (
-    re.compile(rf"{_BIRTH_CUE}({_WRITTEN_DAY})", re.IGNORECASE),
-    re.compile(
-        rf"(?=[^生]{{3,24}}生)({_NUMBERED_DAY})[\s(]{{0,3}}(?:出生|生人|生(?=$|的|[^\u4e00-\u9fff]))"
-    ),
-)
-GENE = re.compile(
-    r"基因|突变|测序|外显子|单核苷酸|snp|genotyp|genom|mutation|(?:^|_)genes?(?:_|$)", re.IGNORECASE
-)
-DATED = re.compile(r"\s*(?:19|20)\d{2}")
-BIRTH_FIELD = re.compile(r"出生|生日|(?:^|_)(?:dob|birth)", re.IGNORECASE)
-
-
-IDENTIFYING_FIELD = re.compile(
-    r"姓名|患者名|受试者名|名字|身份证|证件号|护照|军官证|电话|手机|联系方式|座机|传真|住院号|门诊号|病案号|病历号|就诊号|就诊卡|"
-    r"诊疗卡|登记号|病理号|影像号|条码|地址|住址|户籍|户口|工作单位|邮箱|邮编|邮政编码|微信|QQ|银行卡|账号|卡号|医保|社保|社会保障号|"
-    r"联系人|监护人|家属|照片|人脸|指纹|车牌|设备序列号|拼音(?:首字母|缩写)|(?:姓名|患者|受试者|名)缩写|^缩写$|"
-    r"(?:^|_)(?:patient|subject|full|first|last|family|given|sur|pt)_?name(?:$|_)|^(?:name|bank|cell|initial)$|"
-    r"(?:^|_)(?:xm|xingming|sfzh?|zyh|mzh|bah|sjh|lxdh)(?:$|_)|"
-    r"(?:^|_)(?:id_?card|id_?(?:no|number)|identity|national_?id|passport|ssn|mrn|phone|mobile|tel|telephone|fax|"
-    r"cell_?phone|e?mail|address|addr|zip|zip_?code|postcode|wechat|weixin|qq|bank_?(?:no|card|account|acct)|"
-    r"insurance|(?:pt|patient|subject)_?initial|initials|contact|guardian|device_?id|imei|"
-    r"(?:hosp|hospital|inpatient|outpatient|admission)_?(?:no|num|number|id)|medical_?record(?:_?no)?|photo)(?:$|_|\d)|"
-    r"\b(?:(?:patient|subject|full|first|last|family|given)(?:'s)? name|"
-    r"(?:tele|mobile |cell ?)?phone (?:no|number)|(?:tele|mobile |cell ?)phone$|"
-    r"national id|id (?:card|no|number)|passport|medical record|social security|"
-    r"(?:hospital|inpatient|outpatient|admission) (?:no|number|id)|e-?mail|(?:home |mailing |street )?address$|"
-    r"zip code|postal code|contact (?:person|name|number)|initials$)\b",
-    re.IGNORECASE,
-)
-NOT_IDENTIFYING = re.compile(
-    r"最后.{0,4}联系|(?:失去|能否|是否|有无|愿意).{0,4}(?:联系|电话)|电话(?:随访|访视).{0,4}(?:日期|时间|次数|结果|完成)|"
-    r"contact_(?:date|yn)|insurance_type|医保类型",
-    re.IGNORECASE,
-)
-
-
-def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
-    """Fields that hold a date of birth, by name or label."""
-    return frozenset(
-        name
-        for name, label in labels.items()
-        if BIRTH_FIELD.search(name) or BIRTH_FIELD.search(label)
-    )
-
-
-def age_on(birth: str, today: date | None) -> int | None:
-    """Completed years on `today`; None without a full, possible date."""
-    digits = re.findall(r"\d+", birth)
-    if today is None or not digits or len(digits[0]) == 2:
-        return None
-    parts = [digits[0][:4], digits[0][4:6], digits[0][6:8]] if len(digits[0]) == 8 else digits
-    try:
-        born = date(int(parts[0]), int(parts[1]), int(parts[2]))
-    except (ValueError, IndexError):
-        return None
-    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
-
-
-def identifies(name: str, label: str = "") -> bool:
-    """Whether a field's name or label says that it holds an identifier, flagged or not."""
-    text = f"{normalise(label)}"
-    told = IDENTIFYING_FIELD.search(name) or IDENTIFYING_FIELD.search(text)
-    return bool(told) and not NOT_IDENTIFYING.search(f"{name} {text}")
-
-
-def birth_spellings(value: str) -> list[str]:
-    """A date of birth in the ways people write it; [] for what is no full date."""
-    found = re.fullmatch(
-        r"((?:19|20)\d{2})(?:[-/.年](\d{1,2})[-/.月](\d{1,2})日?|(\d{2})(\d{2}))", value.strip()
-    )
-    if not found:
-        return []
-    year, month, day = (int(part) for part in found.groups() if part)
-    return [
-        f"{year}-{month:02}-{day:02}",
-        f"{year}/{month}/{day}",
-        f"{year}.{month}.{day}",
-        f"{year}年{month}月{day}日",
-        f"{year}年{month:02}月{day:02}日",
-        f"{year}{month:02}{day:02}",
-        f"{month:02}/{day:02}/{year}",
-        f"{day:02}/{month:02}/{year}",
-    ]
-
-
-_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
-
-
-def normalise(text: str) -> str:
-    """NFKC, digits of every script as ASCII, invisible characters dropped."""
-    folded = unicodedata.normalize("NFKC", text)
-    # Invisible characters are not printable either: most texts need no look at each character.
-    if folded.isascii() or (
-        folded.replace("\n", "").isprintable() and not _FOREIGN_DIGIT.search(folded)
-    ):
-        return folded
-    return "".join(_plain(char) for char in folded if unicodedata.category(char) != "Cf")
-
-
-def _plain(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
-    return str(digit) if digit is not None else char
-
 
 def kind_of(field: str) -> str:
     """What kind of identifier a dictionary field or key of known values holds."""
@@ -320,7 +244,7 @@ def kind_of_value(value: str) -> str:
 
 
 _SHAPES = (
-    (BIRTH, r"(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}"),
+    (BIRTH, r"(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T\s]\d\d:\d\d.{0,12})?"),
     (EMAIL, r"\S+@\S+"),
     (ID_CARD, r"\d{15}|\d{17}[\dX]"),
     (PHONE, r"[+\d][\d -]{6,16}"),
@@ -340,5 +264,5 @@ _KINDS = {
     HOSPITAL: r"住院|门诊|病案|病历|mrn|hospital|就诊",
     ADDRESS: r"地址|住址|addr",
     ACCOUNT: r"微信|wechat|银行|医保|account|card",
-    BIRTH: r"出生|生日|birth|dob",
+    BIRTH: r"出生|生日|birth|dob|csrq",
 }

@@ -3,74 +3,147 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from integrations.identifiers import DOTS, IS, NAME
+from integrations.latin_names import LATIN_NAMES
+from integrations.name_characters import (
+    COMPOUND,
+    FAMILY,
+    FUNCTION,
+    GIVEN,
+    LONGER_WORDS,
+    NO_GIVEN_NAMES,
+    ORDINARY,
+    ORDINARY_WORDS,
+    TELLING,
+)
 
-_SURNAMES = (
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎"
-    "鲁韦马苗凤花方俞任袁柳鲍史唐费廉岑薛雷贺倪汤滕殷罗毕郝邬安常乐傅卞齐康伍余顾孟黄穆萧尹"
-    "姚邵汪祁毛狄贝臧戴宋茅庞熊纪舒屈项祝董梁杜阮蓝闵席季贾江童颜郭梅林刁钟徐邱骆高夏蔡田樊胡凌霍"
-    "虞万柯卢莫房缪解应宗丁宣邓郁单洪包诸左石崔吉龚程邢裴陆荣翁荀惠甄曲封芮储靳汲段侯全班秋仲伊宫宁"
-    "仇栾甘厉武符刘景詹束龙叶幸司黎薄印白怀蒲从鄂索赖卓蔺屠蒙池乔阴胥苍闻党翟谭贡姬申冉雍桑桂牛寿边"
-    "扈燕冀尚农温庄晏柴瞿阎慕连茹习艾容向古易廖终居衡步都耿满弘匡国文寇广东欧沃利蔚越师巩聂晁勾敖融冷"
-    "辛阚那简饶曾沙鞠丰关游佘"
+HAN = r"[\u4e00-\u9fff]"
+_COMPOUND = "|".join(COMPOUND)
+_ANY_FAMILY = rf"(?:{_COMPOUND}|[{FAMILY}{ORDINARY}{FUNCTION}])"
+_PLAIN_FAMILY = rf"(?:{_COMPOUND}|[{FAMILY}{ORDINARY}])"
+_WORD = "|".join([*LONGER_WORDS, *(f"{word[0]}[{word[1:]}]" for word in ORDINARY_WORDS)])
+# 王小明明天来: the second character of a given name that begins the next word is none.
+_SECOND = (
+    rf"(?!明[天日早晚显确]|今[天日]|一[天次直周]|学[习历]|春[节季]|健[康]|安[全排]|建[议]){HAN}"
 )
-_COMPOUND = (
-    "欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|令狐|司徒|夏侯|端木|南宫|百里|呼延|轩辕|长孙|宇文"
+_GIVEN = rf"[{GIVEN}](?:(?={_SECOND})[{GIVEN}])?"
+_USUAL = rf"(?!{_WORD}){_PLAIN_FAMILY}{_GIVEN}"
+_SURE = (
+    rf"(?:{_USUAL}|(?!{_WORD})[{FUNCTION}](?!{'|'.join(NO_GIVEN_NAMES)})"
+    rf"(?:[{TELLING}](?:(?={_SECOND})[{GIVEN}])?|[{GIVEN}][{TELLING}]))"
 )
-_FULL_NAME = rf"(?:(?:{_COMPOUND})[\u4e00-\u9fff]{{1,2}}|[{_SURNAMES}][\u4e00-\u9fff]{{1,2}})"
-# Words of the trade that begin with a surname: after a weak cue they are not names.
-_NOT_NAMES = (
-    "安全|安排|高[血龄危热钾钠钙脂尿胆凝烧敏甘糖磷镁氨颅蛋渗度]|应在|应当|应签|应该|应于|应按|应为|应有|应满|应先|全部|全程|全身|全血|常[规见诉有伴]|"
-    "成[功人年]|严[重格]|关于|关注|单[独次]|项目|方案|方可|方能|平[均时素卧稳]|包括|包含|任何|任意|何时|何种|左侧|左肺|石蜡|文件|温[度和]|黄[疸斑染]|"
-    "解[除释热痛大小黑尿]|封存|居住|居家|从未|从首|都需|都应|都有|那么|那个|连续|向研|终止|终点|满[足意]|简称|利用|利益|国家|国内|广泛|东部|师签|易发|"
-    "古代|容易|步行|明确|经过|计划|计算|和家|沙星|柏油|利弊|安慰|安静|曾[用接有经行患服因做住于在被出]|班次|白[细蛋血内癜带色塞]|水平|时间|时应|越来|随访|"
-    "钟内|简要|向其|印证|秋季|夏季|冬季|季度|农[村民]|申请|申办|国际|融合|冷藏|关[系键节]|全组|余下|余量|万一|金[额属葡]|石[料棉]|宫[颈腔外内缩]|"
-    "房[颤室间]|毛[细囊]|舒[张适]|程度|怀[孕疑]|牛皮|单[侧眼]|颜面|梅毒|符合|范围|习惯|费用|步态|谢谢|马上|叶酸|游离|苏醒|明[显日]|康复|宁可|毕业|"
-    "许可"
-)
+# An unusual given name needs more around it than a usual one.
+_FULL = rf"(?!{_WORD})(?:(?:{_COMPOUND}){HAN}{{1,2}}|[{FAMILY}]{HAN}{{1,2}})"
 _AFTER_NAME = (
     r"(?=$|[^\u4e00-\u9fff]|的|今|昨|明[天日早晚]|也|都|曾|会|能|又|再|还|这|那|跟|或|需|要|于|在|电话|手机|家属|诉|因|说|为|是|已|住|男|女|血|做|有|来|去|到|入|出|"
     r"签|用|服|发|出现|同意|拒绝|自述|反映|联系|身份|和|与|及|告|年|陪)"
 )
+_DOTTED = rf"{HAN}{{2,8}}[{DOTS}](?:{HAN}{{2,8}}(?:[{DOTS}]{HAN}{{2,8}}){{0,2}}|(?=\[{NAME}#))"
+_SPACED = rf"(?!{_WORD})[{FAMILY}] {{1,2}}[{GIVEN}](?: {{1,2}}[{GIVEN}])?(?!{HAN})"
+_CALLED = rf"({_DOTTED}|{_FULL}{_AFTER_NAME}|{_SURE}|{_SPACED})"
+_IS = rf"(?:\({HAN}{{1,6}}\))?(?:\s?[-\u2012-\u2015]{{1,2}}\s?|{IS})"
 
-STRONG_NAME = re.compile(
-    rf"(?:姓\s?名|名字|名叫|叫做|[他她]叫|[本原]名|曾用名){IS}"
-    rf"({_FULL_NAME}|[\u4e00-\u9fff]·[\u4e00-\u9fff]{{1,8}})"
-    rf"|(?:家属|监护人|联系人|代理人|见证人|签字人|签名|配偶|女儿|儿子|丈夫|妻子|父亲|母亲){IS}((?!{_NOT_NAMES}){_FULL_NAME})"
-)
-KIN = re.compile(
-    r"(?:其[妻夫子女父母兄弟姐妹]|老伴|老公|老婆|爱人|哥哥|弟弟|姐姐|妹妹|儿媳|女婿|陪护|陪同人|紧急联系)"
-    rf"{IS}((?!{_NOT_NAMES}){_FULL_NAME}){_AFTER_NAME}"
+_PERSON = "患者|受试者|病人|病友|参与者|病患"
+_NO_VALUE = (
+    "未[填知详写录提记采公]|不[详明能得可应在符一]|无|空|必[填须]|是否|否|缺失|已[脱隐填删略]|同[上前]|待[填定补]|保密|脱敏|隐[去藏名]|略|暂[无缺]|见|"
+    "字[段符]|文本|缩写|拼音|首字|性别|年龄|出生|电话|手机|编号|科室|职[务称]|角色|单位|身份|住院|门诊|签[名字署]|日期|联系|民族|地址|为空|请|一?栏|列|项|"
+    "一致|匹配|全[名称]|真实|受试者|患者|病人|姓名|名称|标识|个人|敏感|匿名|代[码号]|需|须|应[当为该与]|可[以能为]"
 )
 NAMED_FIELD = re.compile(
-    r"姓\s?名\s{0,9}(?:为|是|叫|[:=|]){1,4}\s{0,9}([\u4e00-\u9fff·]{2,12}|[A-Za-z][A-Za-z .'-]{1,40})"
+    r"(?:姓\s?名|[者人他她我]的?名字)(?:[、/,]性别)?(?:[、/,]年龄)?[\"'”\\]{0,3}\s{0,9}(?:为|是|叫|[:=|>]|[-\u2012-\u2015]{1,3}){1,4}[\"'“\\\s]{0,9}"
+    rf"(?!{_NO_VALUE})([\u4e00-\u9fff{DOTS}]{{2,12}}|(?!(?i:n/?a|null|none|nil|unknown|missing|blank|required|string|text|"
+    r"yes|no|true|false|not|field|value)\b)[A-Za-z][A-Za-z .'-]{1,40})"
+)
+NAME_KEY = re.compile(
+    rf"[Nn](?<![A-Za-z].)(?i:ame)[\"'\\]{{0,3}}\s{{0,3}}[:=>][\"'\\\s]{{0,6}}({_DOTTED}|{_SURE})(?!{HAN})"
+)
+STRONG_NAME = re.compile(
+    rf"(?:姓\s?名|名字(?!段)|名叫|叫做|[他她]叫|[本原]名|曾用名){IS}"
+    rf"({_SPACED}|{_FULL}|{_SURE}|{HAN}[{DOTS}]{HAN}{{1,8}})"
+    r"|(?:家属|监护人|联系人|代理人|见证人|签字人|签名|配偶|女儿|儿子|丈夫|妻子|父亲|母亲)(?:及?(?:电话|联系方式))?"
+    rf"{_IS}({_DOTTED}|{_FULL}|{_SURE}|{_SPACED})"
+    rf"|签字\s?[:=]{IS}({_FULL}|{_SURE})"
+)
+KIN = re.compile(
+    r"(?:其[妻夫子女父母兄弟姐妹]|之[妻夫子女父母]|老伴|老公|老婆|爱人|哥哥|弟弟|姐姐|妹妹|儿媳|女婿|陪护|陪同[人者]|紧急联系|"
+    "外甥女?|外孙女?|孙[子女]|侄[子女儿]|岳[父母]|公公|婆婆|姐夫|妹夫|嫂子|弟媳|表[哥弟姐妹]|堂[哥弟姐妹]|舅舅|舅妈|姑姑|姨妈|保姆|护工|邻居|同事|朋友)"
+    rf"{_IS}{_CALLED}"
 )
 WEAK_NAME = re.compile(
-    r"(?:患者|受试者|病人|病友|参与者|病患)\s{0,9}(?:姓名|名字)?"
-    rf"{IS}((?!{_NOT_NAMES}){_FULL_NAME}){_AFTER_NAME}"
+    rf"(?:{_PERSON})\s{{0,9}}(?:本人|的?姓名|的?名字|名(?![单册额称]))?{_IS}{_CALLED}"
 )
+_STAFF = (
+    "医生|医师|大夫|主任|护士长?|教授|研究者|研究护士|协调员|监查员|CRC|CRA|PI|"
+    "记录[人者员]|审[核阅查][人者员]|复核[人者员]|操作[人者员]|报告[人者员]"
+)
+STAFF_NAME = re.compile(
+    rf"(?:{_STAFF})(?:签[名字])?(?:\s?[:=]{IS}((?!{_WORD}){_FULL}{_AFTER_NAME}|{_SURE})|{_IS}({_SURE}))"
+)
+# 张医生 and 王护士 stay: people of the house, whose profiles and wishes would lose whom they are about.
 _TITLES = (
     "先生|女士|同志|小朋友|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|伯伯|奶奶|爷爷|小姐|师傅|老伯|太太"
 )
 # The glance ahead spares every other place the long lists.
 TITLED_NAME = re.compile(
-    rf"(?=[\u4e00-\u9fff]{{2,4}}(?:{_TITLES}|[\s,、(|/]{{1,3}}[男女]))"
-    rf"(?:({_FULL_NAME})(?={_TITLES})"
-    rf"|(?<![\u4e00-\u9fff])((?!{_NOT_NAMES}){_FULL_NAME})(?=[\s,、(|/]{{1,3}}[男女]性?(?![\u4e00-\u9fff])))"
+    rf"(?={HAN}{{2,4}}(?:{_TITLES}|[\s,、(|/]{{1,3}}[男女]))"
+    rf"(?:({_FULL}|{_SURE})(?={_TITLES})"
+    rf"|(?<!{HAN})({_FULL}|{_SURE})(?=[\s,、(|/]{{1,3}}[男女]性?(?!{HAN})))"
 )
+# A class of characters at the beginning lets the search leap; what may not stand before it is asked second.
+_COMPOUND_REST = f"(?:{'|'.join(f'(?<={name[0]}){name[1]}' for name in COMPOUND)})?"
+_COMPOUND_FIRST = "".join(name[0] for name in COMPOUND)
+_MR = rf"(?={_TITLES})(?!先生[成产效])"
+# No 周 before a sign of multiplication or emphasis: it is a week there.
+_MARKED = FAMILY.replace("周", "") + "常方易安白石温康金左夏"
+_MARK = r"(?:[×*]{1,2}(?![\s*]?\d)|XX?(?![\s-]?[A-Za-z0-9线光染连片]))"
 SURNAMED = re.compile(
-    rf"(?<![\u4e00-\u9fff])((?:{_COMPOUND}|[{_SURNAMES}])(?:(?={_TITLES})|某+|[×*]{{1,2}}|XX?))"
-    rf"|(?<=患者|病人|问下|请问|查下|看看|受试)((?:{_COMPOUND}|[{_SURNAMES}])(?:(?={_TITLES})|某+))"
+    rf"((?:[{FAMILY}{ORDINARY}{FUNCTION}{_COMPOUND_FIRST}](?<!{HAN}.){_COMPOUND_REST}(?:{_MR}|(?<![{FUNCTION}])某+)"
+    rf"|[{_MARKED}](?<![\u4e00-\u9fff\d*×].)(?<![\d*×]\s.){_MARK}))"
+    rf"|(?<=患者|病人|问下|请问|查下|看看|受试)({_ANY_FAMILY}(?:(?={_TITLES})|某+))"
+    rf"|(?<=[者人他她]姓)((?!名){_ANY_FAMILY})"
 )
-LATIN_NAME = re.compile(
-    r"(?i:\b(?:patient|subject|name))(?i:\s+name)?\s*(?:is|[:=])?\s*([A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20}){1,2})\b"
-    r"|(?i:\bname)\s*(?:is|[:=])\s*([A-Z]{2,20}(?:\s+[A-Z]{2,20}){1,2})\b"
-    r"|\b(?:Mr|Mrs|Ms|Miss)\.?\s+([A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20})?)\b"
+_BEFORE = "患者|病人|那个|这个|帮我|的是|问下|请问|查下|看看"
+_MASKED = "电话|证件号|就诊号|邮箱|账号|号码|地址|出生日期"
+_ABOUT = (
+    r"\s?\((?:患者|病人|受试者)\)|"
+    r"[\s,、(:;|/]{0,3}(?:(?:联系|手机|电话|身份证|住院|门诊|病案|病历|微信|邮箱|号|码|[:为是]|\s){1,6})?"
+    rf"\[(?:{_MASKED})#|[\s,、(|/]{{1,3}}(?:今年|现年|年龄)?\s?\d{{1,3}}\s?岁"
 )
-REST_OF_NAME = re.compile(rf"\[{NAME}#\d+\]((?:[{DOTS}][\u4e00-\u9fff]{{2,8}})+)")
-NAMES = (REST_OF_NAME, NAMED_FIELD, STRONG_NAME, KIN, WEAK_NAME, TITLED_NAME, SURNAMED, LATIN_NAME)
+_DOES = (
+    "的|患者|病人|受试者|家属|入组|出组|来电|来院|来了|没来|到了|昨[天日]|今[天日]|明[天日]|前天|上[次周]|下[次周]|什么时候|何时|是否|有没有|怎么|"
+    "复查|复诊|随访|访视|失访|脱落|退出|打电话"
+)
+BARE_NAME = re.compile(
+    rf"([{FAMILY}{ORDINARY}{_COMPOUND_FIRST}](?<!\w.)(?<=(?!{_WORD}).){_COMPOUND_REST}{_GIVEN})(?={_ABOUT}|{_DOES})"
+)
+ASKED_NAME = re.compile(
+    r"(?:查(?<![检复抽审核调普筛探排体]查)(?:一下|询|下|看|找|查)?|看(?:一下|下|看)?|联系(?:一下)?|问(?:一下|下)?|请问|"
+    rf"关于|这位|致电|打给|床)\s?({_USUAL})"
+    rf"|[和跟与给向找请让叫]({_USUAL})(?=的(?:{_PERSON}))"
+    rf"|我是({_USUAL})(?=的?(?:家[属人]|儿子|女儿|爱人|妻子|丈夫|父亲|母亲))"
+)
+REST_OF_NAME = re.compile(rf"\[{NAME}#\d+\]((?:[{DOTS}]{HAN}{{2,8}})+)")
+_JOIN = r"\s?(?:[、,和与及跟/;]|以及)\s?"
+_NEXT = rf"(?:{_FULL}(?={_JOIN}|[。)\s]|$)|{_SURE})"
+NEXT_NAME = re.compile(rf"\[{NAME}#\d+\]{_JOIN}({_NEXT})")
+"""The second name of a list; asked again, the third, and so on."""
+REST_OF_LIST = re.compile(rf"\[{NAME}#\d+\]((?:{_JOIN}{_NEXT})+)")
+_LISTED = 6
+NAMES = (
+    *(
+        REST_OF_NAME,
+        NAMED_FIELD,
+        NAME_KEY,
+        STRONG_NAME,
+        KIN,
+        WEAK_NAME,
+        STAFF_NAME,
+        TITLED_NAME,
+    ),
+    *(SURNAMED, BARE_NAME, ASKED_NAME, *LATIN_NAMES, *[NEXT_NAME] * _LISTED, REST_OF_LIST),
+)
 
 
 def surname(name: str) -> str:
@@ -92,8 +165,15 @@ def name_spellings(name: str) -> list[str]:
 
 def addressed(surnames: Collection[str]) -> re.Pattern[str]:
     """张先生, 老张, 小张, 张某: how people speak of somebody whose family name is known."""
-    one = "|".join(re.escape(name) for name in sorted(surnames, key=len, reverse=True))
+    one = _any_of(surnames)
+    marked = _any_of(name for name in surnames if name != "周")
     return re.compile(
-        rf"((?:{one})(?:(?={_TITLES}|老太|老师)|某+|[×*]{{1,2}}|XX?)|(?<![\u4e00-\u9fff])[老小阿](?:{one})"
-        rf"(?![\u4e00-\u9fff]{{0,1}}(?:序|量|规))|(?<=患者|病人|那个|这个|帮我|的是|问下|请问|查下|看看)[老小阿](?:{one}))"
+        rf"((?:{one})(?:(?={_TITLES}|老太|老师)|某+)"
+        rf"|(?:(?<![\u4e00-\u9fff\d*×])(?<![\d*×]\s)|(?<={_BEFORE}))(?:{marked}){_MARK}"
+        rf"|(?<![\u4e00-\u9fff])[老小阿](?:{one})(?![\u4e00-\u9fff]{{0,1}}(?:序|量|规))|(?<={_BEFORE})[老小阿](?:{one}))"
     )
+
+
+def _any_of(surnames: Iterable[str]) -> str:
+    longest = sorted(surnames, key=len, reverse=True)
+    return "|".join(map(re.escape, longest)) or "(?!)"

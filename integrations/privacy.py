@@ -9,35 +9,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import json
-import os
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, wraps
 from typing import Any, NoReturn, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
-from integrations import identifiers
-from integrations.identifiers import (
-    BIRTH,
-    BIRTH_DATES,
-    BIRTH_FIELD,
-    DATED,
-    GENE,
-    NAME,
-    PATTERNS,
-    SHORT_ID,
-    SUBJECT,
-    SUBJECT_NUMBERS,
-    age_on,
-    birth_fields,
-)
+from integrations import dates, fields, identifiers
+from integrations.dates import BIRTH_DATES, BIRTH_VALUE, MORE_BIRTHS, age_on
+from integrations.fields import birth_fields
+from integrations.identifiers import BIRTH, NAME, PATTERNS, SHORT_ID, SUBJECT, SUBJECT_NUMBERS
 from integrations.known import NEVER, Known, squeeze
+from integrations.lists import MORE
+from integrations.meant import Edit, Written, meant
+from integrations.outside import OutsideRefused, PrivacyError, require_local
 from integrations.person_names import NAMES
+from integrations.scripts import simplified
 
 __all__ = [
     "PLACEHOLDER",
@@ -57,14 +47,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class PrivacyError(Exception):
-    """The gate could not do its work: nothing may leave."""
-
-
-class OutsideRefused(PrivacyError):
-    """An address to which study data may not go."""
-
-
 class Deidentified(str):
     """Text that passed the gate. Only `Gate` makes it; joining two gives a plain str again."""
 
@@ -79,52 +61,6 @@ class Deidentified(str):
     def __reduce__(self) -> NoReturn:
         """A pickled value would come back without passing the gate."""
         raise TypeError("Deidentified text is not stored")
-
-
-def require_local(url: str) -> None:
-    """Refuse an address to which not even de-identified text may go. Raises OutsideRefused.
-
-    Outside of this machine only https. Plain http goes to this machine, and to a private address that
-    the environment allows: `PRIVATE_HTTP_HOSTS`, a comma list of addresses or networks.
-    """
-    try:
-        parts = urlsplit(url)
-        host, _port = parts.hostname or "", parts.port
-    except ValueError:
-        raise OutsideRefused("this is no address") from None
-    address = _address(host)
-    if not host or parts.username is not None or parts.password is not None:
-        raise OutsideRefused("an address has a host and no credentials")
-    if parts.scheme in ("http", "https") and (
-        host == "localhost" or (address and address.is_loopback)
-    ):
-        return
-    if address and (address.is_link_local or address.is_multicast or address.is_unspecified):
-        raise OutsideRefused("this address is not a server's")
-    if parts.scheme == "https" or (parts.scheme == "http" and address and _is_allowed(address)):
-        return
-    raise OutsideRefused("outside of this machine only https is allowed")
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def _is_allowed(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    listed = os.environ.get("PRIVATE_HTTP_HOSTS", "").split(",")
-    networks = (_network(text.strip()) for text in listed if text.strip())
-    return address.is_private and any(network and address in network for network in networks)
-
-
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return None
 
 
 def _fail_closed(method: Callable[P, R]) -> Callable[P, R]:
@@ -235,14 +171,14 @@ class Gate:
             self._key, value.encode("utf-8", "surrogatepass"), hashlib.sha256
         ).hexdigest()[:16]
 
-    def _token(self, kind: str, value: str) -> str:
+    def _token(self, kind: str, value: str, shown: str = "") -> str:
         key = (kind, squeeze(value))
         token = self._placeholders.get(key)
         if token is None:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             token = self._placeholders[key] = f"[{kind}#{self._counts[kind]}]"
         if self._from_reader:
-            self._own[token] = value
+            self._own[token] = shown or value
         return token
 
     def _steady(self, raw: str) -> str:
@@ -258,69 +194,104 @@ class Gate:
         return "".join(pieces)
 
     def _mask(self, raw: str) -> str:
-        text = identifiers.normalise(raw)
+        text = Written.of(raw)
+        self._mask_written(text)
+        # Read once more for what is meant: reading it so at first could hide what is written.
+        if (read := meant(text.shown)) is not None:
+            self._mask_written(read)
+            return read.shown
+        return text.shown
+
+    def _mask_written(self, text: Written) -> None:
         for known in self._known:
-            text = self._mask_known(text, known)
-        text = self._mask_numbered(text)
+            text.edit(self._known_values(text, known))
         for known in self._known:
-            text = self._substitute(NAME, known.addressed, text)
-        text = self._mask_births(text)
+            text.edit(self._known_births(text, known))
+        self._mask_numbered(text)
+        for known in self._known:
+            self._substitute(NAME, known.addressed, text)
+        self._mask_births(text)
         for pattern in PATTERNS:
-            text = self._substitute(pattern.kind, pattern.regex, text)
+            self._substitute(pattern.kind, pattern.regex, text)
+        text.edit(self._listed(text))
         for regex in NAMES:
-            text = self._substitute(NAME, regex, text)
-        return text
+            self._substitute(NAME, regex, text)
 
-    def _substitute(self, kind: str, regex: re.Pattern[str], text: str) -> str:
-        def replace(found: re.Match[str]) -> str:
-            group = found.lastindex or 0
-            if PLACEHOLDER.search(found[group]) or self._is_kept(found[group]):
-                return found[0]
-            start, end = found.start(group) - found.start(), found.end(group) - found.start()
-            return f"{found[0][:start]}{self._token(kind, found[group])}{found[0][end:]}"
+    def _masked(self, kind: str, text: Written, start: int, end: int) -> Edit:
+        return start, end, self._token(kind, text.plain[start:end], text.at(start, end))
 
-        return regex.sub(replace, text)
+    def _substitute(self, kind: str, regex: re.Pattern[str], text: Written) -> None:
+        edits: list[Edit] = []
+        for found in regex.finditer(text.plain):
+            value = found[found.lastindex or 0]
+            if not (PLACEHOLDER.search(value) or self._is_kept(value)):
+                edits.append(self._masked(kind, text, *found.span(found.lastindex or 0)))
+        text.edit(edits)
+
+    def _listed(self, text: Written) -> Iterator[Edit]:
+        """Further numbers of a list whose first one is masked."""
+        for first in PLACEHOLDER.finditer(text.plain):
+            more, at = MORE.get(first[1], NEVER), first.end()
+            while (item := more.match(text.plain, at)) is not None:
+                at = item.end()
+                if not self._is_kept(item[1]):
+                    yield self._masked(first[1], text, *item.span(1))
 
     def _is_kept(self, value: str) -> bool:
         """Record ids stay, whatever number they look like."""
         folded = value.strip().casefold()
         return any(folded in known.kept for known in self._known)
 
-    def _mask_known(self, text: str, known: Known) -> str:
-        pieces: list[str] = []
-        position = copied = 0
-        while (start := known.start.search(text, position)) is not None:
+    def _known_values(self, text: Written, known: Known) -> Iterator[Edit]:
+        position = 0
+        while (start := known.start.search(text.plain, position)) is not None:
             bucket, kinds = known.buckets.get(start[0].casefold(), (NEVER, {}))
-            found = bucket.match(text, start.start())
-            if found is None:
-                position = start.end()
-                continue
-            kind = kinds.get(squeeze(found[0]), "标识")
-            pieces += [text[copied : found.start()], self._token(kind, found[0])]
-            position = copied = found.end()
-        return "".join([*pieces, text[copied:]]) if pieces else text
+            found = bucket.match(text.plain, start.start())
+            position = (found or start).end()
+            if found is not None:
+                kind = kinds.get(squeeze(found[0]), "标识")
+                yield self._masked(kind, text, *found.span())
 
-    def _mask_numbered(self, text: str) -> str:
+    def _known_births(self, text: Written, known: Known) -> list[Edit]:
+        """Known dates of birth, however they are spelled: one date is one placeholder."""
+        edits: list[Edit] = []
+        found = sorted(dates.days(text.plain)) if known.births else []
+        for start, end, day in found:
+            if day in known.births and (not edits or start >= edits[-1][1]):
+                edits.append((start, end, self._token(BIRTH, str(day), text.at(start, end))))
+        return edits
+
+    def _mask_numbered(self, text: Written) -> None:
         """Subjects whose id is a bare number, where the words around say that it is one."""
         numbers = frozenset[str]().union(*(known.numbers for known in self._known))
-
-        def subject(found: re.Match[str]) -> str:
-            return self._token(SUBJECT, found[0]) if found[0] in numbers else found[0]
-
         for regex in SUBJECT_NUMBERS if numbers else ():
-            text = regex.sub(lambda found: SHORT_ID.sub(subject, found[0]), text)
-        return text
+            spans = (
+                (found.start() + one.start(), found.start() + one.end())
+                for found in regex.finditer(text.plain)
+                for one in SHORT_ID.finditer(found[0])
+                if one[0] in numbers
+            )
+            text.edit([self._masked(SUBJECT, text, *span) for span in spans])
 
-    def _mask_births(self, text: str) -> str:
-        def age(found: re.Match[str]) -> str:
-            years = age_on(found[1], self._today)
-            shown = f"年龄{years}岁" if years is not None else self._token(BIRTH, found[1])
-            self._placeholders.setdefault((BIRTH, found[1]), shown)
-            return shown if years is not None else found[0].replace(found[1], shown)
+    def _mask_births(self, text: Written) -> None:
+        for regex, more in zip(BIRTH_DATES, (MORE_BIRTHS, NEVER), strict=True):
+            edits: list[Edit] = []
+            for found in regex.finditer(text.plain):
+                edits.append(self._aged(text, found, found.start()))
+                at = found.end()
+                while (other := more.match(text.plain, at)) is not None:
+                    edits.append(self._aged(text, other, other.start(1)))
+                    at = other.end()
+            text.edit(edits)
 
-        for regex in BIRTH_DATES:
-            text = regex.sub(age, text)
-        return text
+    def _aged(self, text: Written, found: re.Match[str], start: int) -> Edit:
+        """An age in place of a date of birth and its cue word; else the date alone is masked."""
+        years = age_on(found[1], self._today)
+        if years is None:
+            return self._masked(BIRTH, text, *found.span(1))
+        shown = f"年龄{years}岁"
+        self._placeholders.setdefault((BIRTH, found[1]), shown)
+        return start, found.end(), shown
 
     def _clean(self, obj: Any) -> Any:
         if isinstance(obj, Mapping):
@@ -336,26 +307,30 @@ class Gate:
         return str(self.text(obj)) if isinstance(obj, Deidentified) else self._mask(str(obj))
 
     def _clean_mapping(self, obj: Mapping[Any, Any]) -> dict[str, Any]:
+        if self._is_dropped_row(obj):
+            return {}
         clean: dict[str, Any] = {}
         for key, value in obj.items():
             name = str(key)
-            if self._is_birth(name, value):
+            if self._is_birth(name, "", value):
                 years = age_on(str(value), self._today)
                 clean |= {"age": years} if years is not None and "age" not in obj else {}
             elif not self.drops(name):
                 clean[self._mask(name)] = self._clean(value)
         return clean
 
-    def _is_birth(self, name: str, value: Any) -> bool:
-        """A field of birth, or a date below a label of one (a weight at birth is none)."""
-        labelled = BIRTH_FIELD.search(name) and DATED.match(str(value))
-        return name in self._birth_fields or bool(labelled)
+    def _is_birth(self, name: str, label: str, value: Any) -> bool:
+        """A field of birth, or a date below a label of one."""
+        told = fields.is_birth(name, label) and BIRTH_VALUE.search(simplified(str(value)))
+        return name in self._birth_fields or bool(told)
 
     def _is_dropped_row(self, item: Any) -> bool:
+        """A field with its value: {"field": "name", "value": …}."""
         if not isinstance(item, Mapping):
             return False
         name = str(item.get("field") or item.get("field_name") or "")
-        return name in self._birth_fields or self.drops(name, str(item.get("label") or ""))
+        label = str(item.get("label") or "")
+        return self.drops(name, label) or self._is_birth(name, label, item.get("value"))
 
     def drops(self, name: str, label: str = "") -> bool:
         """Whether a field never leaves: an identifier by flag, name or label, or genes (redcap_dify.md 5.2)."""
@@ -363,9 +338,7 @@ class Gate:
         if base in self._identifier_fields:
             return True
         label = label or self._labels.get(base, "")
-        if identifiers.identifies(base, label):
-            return True
-        return bool(GENE.search(base) or GENE.search(label))
+        return fields.identifies(base, label) or fields.is_gene(base, label)
 
 
 @dataclass(frozen=True)

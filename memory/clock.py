@@ -8,22 +8,46 @@ from datetime import time
 
 from memory import numbers
 
-_HOUR = r"\d{1,2}|[一二两三四五六七八九十]{1,3}"
+_DIGIT = "零〇一二两三四五六七八九十"
+_HOUR = rf"\d{{1,2}}|[{_DIGIT}]{{1,3}}"
+_DARK = "凌晨|[前后]?半夜|午夜|子夜|深夜|夜里|夜间|[今昨明每当]?夜"
+_EVENING = "傍晚|黄昏|晚间|夜晚|晚上|[今昨明每当]?晚"
+_AFTERNOON = "下午|午后"
+_NOONTIDE = "中午|正午"
+_MORNING = "清晨|清早|早晨|早上|上午"
 _CLOCK = re.compile(
-    r"(?P<part>凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里|半夜|[今每]?晚|am|pm)?\s*"
-    rf"(?P<hour>{_HOUR})\s*"
+    rf"(?P<part>{_EVENING}|{_DARK}|{_AFTERNOON}|{_NOONTIDE}|{_MORNING}|am|pm)?\s*"
+    rf"(?<![\d百千])(?P<hour>{_HOUR})\s*"
     # 2-3点: the hour of the beginning stands without its 点.
     rf"(?:(?:-|~|—|–|到|至)+\s*(?:{_HOUR})\s*[点时]"
-    r"|[:：]\s*(?P<minute>\d{2})|[点时](?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<past>\d{1,2}|[一二三四五六七八九十]{1,3})\s*分?)?"
+    r"|[:：]\s*(?P<minute>\d{2})"
+    rf"|[点时](?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<past>\d{{1,2}}|[{_DIGIT}]{{1,3}})\s*分?)?"
     r"|(?=\s*[ap]m))"
     r"\s*(?P<after>am|pm)?",
     re.IGNORECASE,
 )
-_MIDNIGHT = {"am", "凌晨", "夜里", "半夜", "晚上", "晚", "今晚", "每晚"}
-_LATER = {"下午", "傍晚", "晚上", "夜里", "晚", "今晚", "每晚", "pm"}
-# A part of the day without an hour begins at:
-_PARTS = {"早上": 8, "早晨": 8, "上午": 9, "中午": 12, "下午": 14, "傍晚": 18, "晚上": 19}
 _NOON = 12
+# The hours from which on a part of the day means the second half of it: 晚上8点 is 20:00, 晚上2点 is not 14:00.
+_SECOND_HALF = (
+    (re.compile(rf"{_AFTERNOON}|pm", re.IGNORECASE), range(_NOON)),
+    (re.compile(_NOONTIDE), range(1, 3)),
+    (re.compile(_EVENING), range(4, _NOON)),
+    (re.compile("凌晨"), range(0)),
+    (re.compile(_DARK), range(6, _NOON)),
+)
+_MIDNIGHT = re.compile(rf"am|{_EVENING}|{_DARK}", re.IGNORECASE)
+# A part of the day without an hour begins at:
+_PARTS = {
+    **dict.fromkeys(("凌晨", "半夜", "午夜", "子夜"), 0),
+    **dict.fromkeys(("清晨", "清早"), 6),
+    **dict.fromkeys(("早上", "早晨"), 8),
+    "上午": 9,
+    **dict.fromkeys(("中午", "正午"), _NOON),
+    **dict.fromkeys(("下午", "午后"), 14),
+    **dict.fromkeys(("傍晚", "黄昏"), 18),
+    **dict.fromkeys(("晚上", "晚间", "夜晚", "今晚", "每晚"), 19),
+    **dict.fromkeys(("深夜", "夜里", "夜间"), 22),
+}
 # 早一点, 第3点: no time.
 _NO_TIME = re.compile(r"[早晚快慢多少有差]一$|第\w{1,3}$")
 
@@ -50,10 +74,11 @@ def _clock(found: re.Match[str]) -> time | None:
     minute = _number(found["minute"] or found["past"] or "0")
     minute += 30 if found["half"] else 0
     minute += {"一": 15, "三": 45}.get(found["quarter"] or "", 0)
-    part = (found["part"] or found["after"] or "").lower()
-    if hour < _NOON and (part in _LATER or (part == "中午" and hour < 3)):
-        hour += _NOON
-    hour = 0 if hour == _NOON and part in _MIDNIGHT else hour
+    part = found["part"] or found["after"] or ""
+    hours = next((hours for named, hours in _SECOND_HALF if named.fullmatch(part)), range(0))
+    hour += _NOON if hour in hours else 0
+    if (hour == _NOON and _MIDNIGHT.fullmatch(part)) or (hour, minute) == (24, 0):
+        hour = 0
     try:
         return time(hour, minute)
     except ValueError:

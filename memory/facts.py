@@ -6,12 +6,14 @@ A statement is kept at once with its own words as evidence; the Memory Manager r
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from integrations import tokens
 from integrations.privacy import PLACEHOLDER
-from memory import length, session
+from memory import length, outdated, session
 from memory.agent import book, forgotten, tools
-from memory.agent.schemas import IMPORTANCE
+from memory.agent.schemas import IMPORTANCE, current
 from memory.models import UserMemory
 from memory.tombstones import Guard
 from memory.visibility import Scope
@@ -19,8 +21,31 @@ from projects import audit
 from projects.models import Member
 
 LIMIT = 300
+# One long statement leaves room for others.
+_LINE = 90
 _MOST = 40
 _OF_REPORTS = re.compile(r"[周月季年日简]报|报告|总结|摘要|邮件")
+
+
+def holding(
+    member: Member,
+    question: str = "",
+    *,
+    guard: Guard | None = None,
+    scope: Scope | None = None,
+) -> list[UserMemory]:
+    """What the reader said of themselves and still holds; nothing that an editor removed.
+
+    `guard`, `scope`: the member's, where this request has read them already.
+    """
+    rows = tools.get_user_context(member, question, scope)
+    if not rows:
+        return []
+    guard = guard or Guard(member.project, member.identity)
+    kept = [
+        row for row in rows if not guard.blocks(row.content, profile=member.identity, own=False)
+    ]
+    return outdated.holding(kept)
 
 
 def own(
@@ -30,27 +55,30 @@ def own(
     talk: session.Session | None = None,
     guard: Guard | None = None,
     scope: Scope | None = None,
+    rows: Sequence[UserMemory] | None = None,
 ) -> str:
     """The reader's own active facts, at most 300 tokens; never proposals.
 
     Which ones was decided with a session's first message (`sessions.begun`); what was learned since then
-    joins them, what was forgotten or removed is gone at once. `talk`, `guard`, `scope`: the member's, where
-    this request has read them already.
+    joins them, what was forgotten or removed is gone at once. `talk`, `guard`, `scope`, `rows` (as
+    `holding` gives them): the member's, where this request has read them already.
     """
-    rows = tools.get_user_context(member, question, scope)
+    guard = guard or Guard(member.project, member.identity)
+    if rows is None:
+        rows = holding(member, question, guard=guard, scope=scope)
     if not rows:
         return ""
-    guard = guard or Guard(member.project, member.identity)
     talk = talk or session.load(member, guard)
     place = {pk: at for at, pk in enumerate(talk.chosen or ())}
     ordered = sorted(rows, key=lambda row: (_bans_first(row), place.get(str(row.pk), -1)))
-    said = [
-        row.content
-        for row in ordered[:_MOST]
-        if not guard.blocks(row.content, profile=member.identity, own=False)
-    ]
-    text = "\n".join(f"- {content}" for content in said)
-    return tokens.cut(text, LIMIT) if text else ""
+    text = "\n".join(f"- {_cut(row.content)}" for row in ordered[:_MOST])
+    return tokens.cut(text, LIMIT)
+
+
+@lru_cache(maxsize=2048)
+def _cut(content: str) -> str:
+    short = tokens.cut(content, _LINE)
+    return content if short == content else f"{short}…"
 
 
 def _bans_first(row: UserMemory) -> tuple[bool, float]:
@@ -77,7 +105,7 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     """
     statement = PLACEHOLDER.sub(lambda found: f"[{found[1]}]", statement)
     forgotten.lift(member, statement)
-    about_self = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
+    about_self = about_self and not _removed(member, statement)
     category = "" if about_self else book.PROPOSAL
     same = book.rows(member).filter(content=statement, category=category, superseded_by=None)
     if kept := same.first():
@@ -101,3 +129,11 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
         new={"category": category or "own"},
     )
     return kept
+
+
+def _removed(member: Member, statement: str) -> bool:
+    """Whether an editor removed what it says, in these words or as the line of a profile reads."""
+    guard = Guard(member.project)
+    times = ((slot, outdated.time_said(slot, statement)) for slot in current().said)
+    said = [statement, *(f"{slot.label}: {time}" for slot, time in times if time)]
+    return any(guard.blocks(text, profile=member.identity) for text in said)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
 from integrations import tokens
-from memory import length
+from memory import facts, length, outdated
 from memory.hot_text import Kind, Line, lines
-from memory.models import ProjectMemory
+from memory.models import ProjectMemory, UserMemory
 from memory.visibility import Scope, scope_of
 from projects.models import Member, Project
 from projects.prepared import Prepared
@@ -37,12 +38,20 @@ def read(project: Project) -> str:
 
 
 def inject(
-    project: Project, member: Member, *, content: str | None = None, scope: Scope | None = None
+    project: Project,
+    member: Member,
+    *,
+    content: str | None = None,
+    scope: Scope | None = None,
+    said: Sequence[UserMemory] | None = None,
 ) -> Injection:
     """Hot memory for one reader: no line about a hidden record, never more than 2000 tokens.
 
+    Nor a line of the reader's profile for which they gave another value themselves.
+
     Over the limit FAQ goes first, then the oldest 当前状态 lines, then other people's profiles and the
-    rest; 系统禁令 and the reader's own profile never. `content`, `scope`: read by this request already.
+    rest; 系统禁令 and the reader's own profile never. `content`, `scope`, `said` (`facts.holding`): read by
+    this request already.
     """
     scope = scope or scope_of(member)
     shown, left_out = [], []
@@ -53,8 +62,23 @@ def inject(
         else:
             # The reason is kept, the text is not: the trace is read by people of every site.
             left_out.append({"line": "", "why": "scope"})
-    kept, cut = _fit(shown, member.wecom_userid.casefold())
+    reader = member.wecom_userid.casefold()
+    old = _outdated(shown, member, scope, said)
+    left_out += [{"line": line.text, "why": "outdated"} for line in shown if line in old]
+    kept, cut = _fit([line for line in shown if line not in old], reader)
     return Injection("\n".join(line.text for line in kept).strip(), (*left_out, *cut))
+
+
+def _outdated(
+    given: Sequence[Line], member: Member, scope: Scope, said: Sequence[UserMemory] | None
+) -> list[Line]:
+    """The lines of the reader's profile with a value that the reader's own word replaced since."""
+    reader = member.wecom_userid.casefold()
+    own = [line for line in given if line.profile == reader and line.kind is not Kind.RULES]
+    if not any(outdated.single(line.text) for line in own):
+        return []
+    rows = facts.holding(member, scope=scope) if said is None else said
+    return [line for line in own if outdated.is_outdated(line.text, rows)]
 
 
 @lru_cache(maxsize=16)

@@ -1,7 +1,7 @@
 """Which lines of shared text a reader may see (decisions.md, "hot memory and reports name subjects").
 
-A line that names a record or a site outside the reader's scope is left out with what is indented below it,
-as if it did not exist.
+A line that names a record, its subject by name, or a site outside the reader's scope is left out with what is
+indented below it, as if it did not exist.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from memory.sites import elsewhere
+from projects.identities import names_of
 from projects.models import Member, Project, Subject
+from projects.named import NOBODY, Names
 from projects.reader import Reader
 
 # Whatever looks like an id counts for readers with a site, also one the roster does not know.
@@ -33,7 +35,7 @@ _SPOKEN = re.compile(r"(?<=[A-Z])\s?([零〇一二三四五六七八九]{2,6})")
 class Scope:
     """Records a reader may see; `everything` for members without a site.
 
-    `site`: the reader's; `sites`: all of the study's that are known.
+    `site`: the reader's; `sites`: all of the study's that are known; `names`: what its subjects are called.
     """
 
     everything: bool
@@ -41,6 +43,7 @@ class Scope:
     all: frozenset[str]
     site: str = ""
     sites: frozenset[str] = frozenset()
+    names: Names = NOBODY
 
     def allows(self, line: str) -> bool:
         """Whether every record that the line names is the reader's to see."""
@@ -81,12 +84,12 @@ class Scope:
             yield hidden < 0 and not section
 
     def named(self, line: str) -> frozenset[str]:
-        """Record ids in a line: known ones in any spelling, and whatever has the shape of one."""
+        """Record ids in a line: known ones in any spelling or by name, and whatever has the shape of one."""
         return _named(self._ids, line)
 
     @cached_property
     def _ids(self) -> _Ids:
-        return _ids_of(self.all)
+        return _ids_of(self.all, self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,17 +97,18 @@ class _Ids:
     """Record ids made ready for being found in text; says nothing about who may see them."""
 
     all: frozenset[str]
-    names: Mapping[str, str]
+    spelled: Mapping[str, str]
     known: re.Pattern[str] | None
+    names: Names
 
 
 @lru_cache(maxsize=16)
-def _ids_of(ids: frozenset[str]) -> _Ids:
+def _ids_of(ids: frozenset[str], names: Names) -> _Ids:
     with_letters = [item for item in ids if not item.isdigit()]
     words = (r"[\s-]*".join(re.escape(char) for char in _plain(item)) for item in with_letters)
     either = "|".join(sorted(words, key=len, reverse=True))
     known = re.compile(rf"(?<![A-Z0-9])(?:{either})(?![A-Z0-9])") if either else None
-    return _Ids(ids, {_plain(item): item for item in ids}, known)
+    return _Ids(ids, {_plain(item): item for item in ids}, known, names)
 
 
 @lru_cache(maxsize=8192)
@@ -115,7 +119,9 @@ def _named(ids: _Ids, line: str) -> frozenset[str]:
     known = {_plain(hit) for hit in ids.known.findall(text)} if ids.known else set()
     shaped = {_plain(hit) for hit in _SHAPE.findall(text)}
     numbers = {left or right for left, right in _NUMBER.findall(text)}
-    return frozenset({ids.names.get(item, item) for item in known | shaped} | (numbers & ids.all))
+    people = {item.upper() for item in ids.names.named(line)}
+    spelled = {ids.spelled.get(item, item) for item in known | shaped}
+    return frozenset(spelled | (numbers & ids.all) | people)
 
 
 @lru_cache(maxsize=256)
@@ -146,6 +152,7 @@ def scope_of(member: Member, reader: Reader | None = None) -> Scope:
         all=frozenset(item.upper() for item in roster.ids),
         site=member.site,
         sites=roster.sites | _labels(member.site, reader.sites),
+        names=names_of(reader),
     )
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from integrations.privacy import Known
 from projects.metadata import StudyMetadata
 from projects.models import Subject
+from projects.named import NOBODY, Names
 from projects.reader import Reader
 
 _NAME = re.compile(r"姓名|名字|(?:^|_)(?:name|xm|xingming)(?:$|_)", re.IGNORECASE)
@@ -21,6 +22,9 @@ _OTHER_PERSON = re.compile(
 )
 _TEXT = ("text", "notes")
 _LATIN = re.compile(r"[A-Za-z]")
+# Of the other identifiers these mean nobody else, wherever they stand: numbers of telephones and cards, mail.
+_TELLING = re.compile(r"(?=(?:\D*\d){6})[A-Za-z\d][A-Za-z\d\s-]*|\S+@\S+")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}-\d{1,2}-\d{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,32 @@ def known_identifiers(reader: Reader) -> Known:
     Codes of choice fields are left out: "1" identifies nobody by itself. Built once per state of the roster.
     """
     return _known(_identities(reader))
+
+
+def names_of(reader: Reader) -> Names:
+    """What every subject of the study is called, whoever reads: names, and numbers that are theirs alone.
+
+    None before the first dictionary was read, which tells where the names stand.
+    """
+    if not (reader.roster.ids and reader.stored):
+        return NOBODY
+    return _names(*_key(reader))
+
+
+@lru_cache(maxsize=16)
+def _names(
+    project_id: UUID, state: frozenset[str], names: frozenset[str], texts: frozenset[str]
+) -> Names:
+    people = _decrypted(project_id, state, names, texts)
+    return Names.of((name, person.record_id) for person in people for name in _called(person))
+
+
+def _called(person: Identity) -> set[str]:
+    values = {value for _field, value in person.values}
+    telling = {
+        value for value in values if _TELLING.fullmatch(value) and not _DATE.fullmatch(value)
+    }
+    return telling | set(person.names)
 
 
 @lru_cache(maxsize=16)
@@ -97,11 +127,13 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def _identities(reader: Reader) -> tuple[Identity, ...]:
-    roster = reader.roster
-    if not roster.ids:
-        return ()
-    names, texts = name_fields(reader.metadata), _text(reader.metadata)
-    return _decrypted(reader.project.pk, roster.state, names, texts)
+    return _decrypted(*_key(reader)) if reader.roster.ids else ()
+
+
+def _key(reader: Reader) -> tuple[UUID, frozenset[str], frozenset[str], frozenset[str]]:
+    """What the decrypted values depend on: the state of the roster and which fields are whose."""
+    metadata = reader.metadata
+    return reader.project.pk, reader.roster.state, name_fields(metadata), _text(metadata)
 
 
 def _text(metadata: StudyMetadata) -> frozenset[str]:

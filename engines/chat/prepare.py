@@ -35,6 +35,7 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     ban = hot.length_ban(content, member.wecom_userid)
     guard = Guard(project, member.identity)
     talk = session.load(member, guard)
+    said = facts.holding(member, text, guard=guard, scope=scope)
     return Turn(
         project=project,
         member=member,
@@ -46,8 +47,8 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         scope=scope,
         names=names,
         session=talk,
-        hot=hot.inject(project, member, content=content, scope=scope),
-        facts=facts.own(member, text, talk=talk, guard=guard, scope=scope),
+        hot=hot.inject(project, member, content=content, scope=scope, said=said),
+        facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
         limit=min(LIMIT, ban) if ban else LIMIT,
         at=at,
     )

@@ -46,7 +46,7 @@ _REPORTED = re.compile(
 _PATIENT = r"患者|受试者|病人|入组者|受访者|[A-Z]{1,4}-?\d{2,6}"
 # What the assistant is told to do with what follows says nothing of whom it speaks.
 _TOLD = (
-    r"(?:请|麻烦|帮我|你|再|都|,|:|\s)*"
+    r"(?:请|麻烦|帮我|你|再|都|然后|接着|另外|还有|顺便|并且|而且|最后|,|:|\s)*"
     r"(?:记住|记得|记着|记下|记一下|记一?笔|备忘|注意|提醒(?:我|一下)?|别忘(?:了|记)?)(?:了|一下|下来|,|:|\s)*"
 )
 _TOLD_TO_KEEP = re.compile(_TOLD.replace("提醒(?:我|一下)?|", "").replace("|注意", ""))
@@ -56,9 +56,16 @@ _OTHER = re.compile(
 )
 _HEAD = re.compile(rf"的(?:{_PATIENT}|{_STAFF}|人|孩子)\s*$")
 _OF_OTHERS = re.compile(rf"^.{{0,6}}(?:的|岁)?(?:{_PATIENT}|孩子|老人|老太太|老头)")
-_DENIES = re.compile(r"没|不|无|并非|非(?!常)|从未|尚未|\bnot\b|n't|\bno\b", re.IGNORECASE)
+# 别 within a word: 性别, 分别, 特别.
+_DENIES = re.compile(
+    r"没|不|无|并非|非(?!常)|从未|尚未|勿|甭|(?<![性级分特区个鉴类识判差辨告离病组派])别(?!的|人|处|名|称|家|院|科|国|墅|致)"
+    r"|\bnot\b|n't|\bno\b",
+    re.IGNORECASE,
+)
 _DENIES_NOTHING = re.compile(
-    r"差不多|不错|不过|不久|不少|不仅|不但|不断|不良事件|没问题|无锡|无疑"
+    # 别忘了我… is an order to remember it; a mere 不对 denies what was said before it.
+    r"(?:不要?|不能|别|勿)忘(?:了|记)?|^\s*(?:(?:不对|不是|不|没有?)[了的啊哦呀吧]*\s*)+$"
+    r"|差不多|不错|不过|不久|不少|不仅|不但|不断|不良事件|没问题|无锡|无疑"
     r"|(?:不[到足满止]|未满|不(?:少于|超过|低于|高于))\s*(?=[\d一二两三四五六七八九十百])|(?<=[岁年万亿元例个])不[到足]"
 )
 

@@ -36,6 +36,9 @@ _PIECES = 3
 _ALONE = re.compile(r"^(?:[多几余来+]|好几|出头|左右|上下|不到)*了?\s*(?:[,。!?;\n]|$)")
 _HEDGES = {"about": "约", "under": "不到", "near": "近"}
 _PAST = re.compile(r"半|[一三]刻|[\d零一二三四五六七八九十]+分?")
+# What is said of a notice, and what claims to be an hour.
+_NOTICE = re.compile(r"通知|提醒|推送|打扰|[发找]我|notif|remind", re.IGNORECASE)
+_HOUR = re.compile(r"\d|[零〇一二两三四五六七八九十][点时]")
 _NUMERAL = frozenset("0123456789.零〇一二两三四五六七八九十百千万亿")
 
 
@@ -190,14 +193,39 @@ def _is_as_sure(words: str, clause: Clause) -> bool:
 
 
 def _time(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
-    """A time of the day that the model read as the code does; one without an hour stays as it was said."""
-    said = clock.exact(place.text)
-    if said is None or said != clock.exact(given):
+    """A time of the day that the model read as the code does; one without an hour stays as it was said.
+
+    Of "别在8点,9点通知我" it is the one that is not denied; where the notice itself is, there is none.
+    """
+    wanted, told = clock.exact(given), _not_refused(place, text)
+    said = [clock.exact(stretch) for stretch in told]
+    if wanted is None and told and not any(said) and _is_part(given, place):
         return _text(slot, given, place, text)
-    if any(_negated(clause, "") for clause in place.clauses):
+    if wanted is None or wanted not in said:
         return None
-    shown = said.strftime("%H:%M")
+    shown = wanted.strftime("%H:%M")
     return Grounded(slot, shown, shown, plain(shown), place.text, place.context)
+
+
+def _not_refused(place: Place, text: str) -> list[str]:
+    """What of the quote stands in clauses that deny nothing; [] where a notice is denied without a time."""
+    concerned = list(place.clauses)
+    if not any(_NOTICE.search(clause.text) for clause in concerned):
+        # 中午,别通知我
+        concerned += [one for one in clauses.split(text) if one.start >= concerned[-1].end][:1]
+    denied = [clause for clause in concerned if _negated(clause, "")]
+    if any(clock.parse(clause.text) is None for clause in denied):
+        return []
+    return [
+        text[max(clause.start, place.start) : min(clause.end, place.end)]
+        for clause in place.clauses
+        if clause not in denied
+    ]
+
+
+def _is_part(given: str, place: Place) -> bool:
+    """Whether the words name a part of the day (早上, 班前); 25点 is none."""
+    return clock.parse(given) is not None or not _HOUR.search(place.text + given)
 
 
 def _stands(words: str, stretch: str) -> bool:
@@ -216,16 +244,16 @@ def _stands(words: str, stretch: str) -> bool:
 def _longest(left: str, here: str, start: int) -> tuple[int, int]:
     """The longest beginning of `left` that stands in `here` behind `start`, and where."""
     for size in range(len(left), 0, -1):
-        if not _torn(left, size):
+        if not torn(left, size):
             at = here.find(left[:size], start)
-            while at >= 0 and (_torn(here, at) or _torn(here, at + size)):
+            while at >= 0 and (torn(here, at) or torn(here, at + size)):
                 at = here.find(left[:size], at + 1)
             if at >= 0:
                 return size, at
     return 0, -1
 
 
-def _torn(text: str, at: int) -> bool:
+def torn(text: str, at: int) -> bool:
     """Whether a cut there goes through a number or a time: 3 例 is not in 13 例, 8 点 not in 8 点半."""
     if not 0 < at < len(text):
         return False

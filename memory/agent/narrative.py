@@ -62,5 +62,7 @@ def narrate(schema: Schema, rows: Sequence[UserMemory], missing: Sequence[str]) 
 def _clause(schema: Schema, row: UserMemory) -> str:
     slot = schema.slot(row.field)
     plain = row.content.removeprefix(_OPENING).rstrip("。.")
-    is_bare = slot is not None and not schema.row(slot.name).parts
+    # Kept before its memory had a wording: the value alone.
+    is_value = row.content in (str(row.value), row.details.get(row.field, {}).get("said"))
+    is_bare = slot is not None and (is_value or not schema.row(slot.name).parts)
     return f"{slot.label}:{plain}" if slot and is_bare else plain

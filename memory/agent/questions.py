@@ -8,8 +8,8 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from memory.agent import book, forgotten, saving
-from memory.agent.grounding import plain
+from memory import session
+from memory.agent import answers, book, forgotten, saving
 from memory.agent.schemas import current
 from memory.models import MemoryQuestion, UserMemory
 from projects.models import Member
@@ -26,7 +26,7 @@ def to_ask(member: Member, room: int) -> str:
     for row in _open(member).filter(asked_at=None):
         asked = _("You told me two things about %(field)s: %(values)s. Which one holds?") % {
             "field": labels[row.field],
-            "values": " / ".join(option["said"] for option in row.options),
+            "values": _values(row),
         }
         mine = MemoryQuestion.objects.filter(pk=row.pk, asked_at=None)
         if len(asked) < room and mine.update(asked_at=now()):
@@ -36,12 +36,24 @@ def to_ask(member: Member, room: int) -> str:
 
 def answered(member: Member, text: str) -> tuple[MemoryQuestion, book.Detail] | None:
     """The question that a message answers with one of its values; None for every other message."""
-    said = plain(text)
-    for row in _open(member).exclude(asked_at=None):
-        fitting = [o for o in row.options if said in (plain(o["said"]), plain(str(o["value"])))]
-        if len(fitting) == 1:
-            return row, fitting[0]
+    for row in _open(member).exclude(asked_at=None).order_by("-asked_at"):
+        chosen = answers.chosen(row.options, text, _words(row.field))
+        if chosen is None and (place := answers.place(text, len(row.options))) is not None:
+            chosen = row.options[place] if _just_asked(member, row) else None
+        if chosen is not None:
+            return row, chosen
     return None
+
+
+def _just_asked(member: Member, row: MemoryQuestion) -> bool:
+    """Whether our last reply ends with it: "the second one" may mean another list."""
+    messages = session.load(member).messages
+    return bool(messages) and _values(row) in messages[-1]["content"]
+
+
+def _words(field: str) -> tuple[str, ...]:
+    slot = current().slot(field)
+    return (slot.label, *slot.words) if slot else ()
 
 
 def settle(member: Member, question: MemoryQuestion, detail: book.Detail) -> UserMemory:
@@ -65,6 +77,10 @@ def _open(member: Member) -> models.QuerySet[MemoryQuestion]:
     return MemoryQuestion.objects.filter(
         project_id=member.project_id, user_id=member.identity, field__in=_labels()
     )
+
+
+def _values(row: MemoryQuestion) -> str:
+    return " / ".join(option["said"] for option in row.options)
 
 
 def _labels() -> dict[str, str]:

@@ -21,7 +21,7 @@ from projects.models import Member
 
 PREFERENCES = "偏好"
 # Letters that say nothing once the fields of a statement are taken out of it.
-_FILLERS = "请你帮我记住一下得的是了哦啊呢"
+_FILLERS = "请你帮我记住一下得的是了哦啊呢然后另外还有也又再都"
 
 
 def save(
@@ -46,7 +46,7 @@ def save(
             fresh.append(one)
     kept = keep(member, schema, [(one.slot.name, book.detail_of(one)) for one in fresh], at)
     _ask(member, torn)
-    _replace_statements(member, fresh, kept)
+    _replace_statements(member, [one.quote for one in fresh], kept)
     return SaveOutput(
         extracted_info=_info(fresh),
         saved_count=len(kept),
@@ -114,11 +114,14 @@ def keep(
         book.write(member, schema, schema.row(first), held, at=at, proposed=removed)
         for (first, _value, removed), held in together.items()
     ]
-    MemoryQuestion.objects.filter(
+    settled = MemoryQuestion.objects.filter(
         project_id=member.project_id,
         user_id=member.identity,
         field__in=[name for name, _detail in told],
-    ).delete()
+    )
+    for question in settled:
+        _replace_torn(member, [option["quote"] for option in question.options], kept)
+    settled.delete()
     if kept:
         fields = [name for row in kept for name in row.field.split("+")]
         audit.record("memory.learn", actor=member, project=member.project, new={"fields": fields})
@@ -139,17 +142,24 @@ def _ask(member: Member, torn: Mapping[str, Sequence[Grounded]]) -> None:
         )
 
 
-def _replace_statements(
-    member: Member, fresh: Sequence[Grounded], kept: Sequence[UserMemory]
-) -> None:
+def _replace_statements(member: Member, quotes: Sequence[str], kept: Sequence[UserMemory]) -> None:
     """A statement kept word for word gives way to the fields that say all of it."""
     if not kept:
         return
     for row in book.active(member).filter(field=book.STATEMENT):
         left = plain(row.evidence)
-        for one in fresh:
-            left = left.replace(plain(one.quote), "", 1)
+        for quote in quotes:
+            left = left.replace(plain(quote), "", 1)
         if left != plain(row.evidence) and not left.strip(_FILLERS):
+            UserMemory.objects.filter(pk=row.pk).update(superseded_by=kept[0])
+
+
+def _replace_torn(member: Member, quotes: Sequence[str], kept: Sequence[UserMemory]) -> None:
+    """A statement that says all the values among which the member has chosen holds no more."""
+    if not kept:
+        return
+    for row in book.active(member).filter(field=book.STATEMENT):
+        if all(plain(quote) in plain(row.evidence) for quote in quotes):
             UserMemory.objects.filter(pk=row.pk).update(superseded_by=kept[0])
 
 

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.identifiers import birth_spellings, identifies
+from integrations.dates import birth_spellings
+from integrations.fields import identifies
 from integrations.person_names import surname
 from integrations.privacy import PLACEHOLDER, Gate, Known
+from integrations.scripts import normalise
 
 VALUES = {
     "subject_name": ["张三", "欧阳娜娜", "测试甲一", "Anna Li"],
@@ -47,8 +49,8 @@ def mask(text: str) -> str:
 
 def is_word(before: str, secret: str, after: str) -> bool:
     """Latin and digit values stand as words; glued to other letters they are another value."""
-    left = before[-1:].isalnum() and secret[0].isascii()
-    right = after[:1].isalnum() and secret[-1].isascii()
+    left = normalise(before)[-1:].isalnum() and secret[0].isascii()
+    right = normalise(after)[:1].isalnum() and secret[-1].isascii()
     return not (left or right)
 
 

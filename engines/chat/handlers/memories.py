@@ -7,20 +7,35 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from engines import render
-from engines.chat.handlers import own_memory
+from engines.chat.handlers import own_memory, recall
 from engines.chat.opinions import Opinion, judged
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer
 from engines.intents import Part
-from engines.tools import Fact, ToolResult
-from memory import facts, hot
+from engines.tools import ToolResult
+from memory import facts
 from memory.agent import own
 from memory.agent.grounding import plain
 from memory.flow_log import set_feedback
 
-_QUESTION = re.compile(r"[?\uff1f]|吗|记得|什么|哪些|是不是|还记")
+# 记得 without whoever is to do it rather gives an order: 以后记得先说结论.
+_QUESTION = re.compile(
+    r"[?\uff1f]|吗|什么|哪些|是不是|还记|(?:[你您还都]|是否)\s*记得|记得(?=不|没|么|来着|$)"
+)
+# A tag behind a statement asks for no more than a nod ...
+_NOD = re.compile(
+    r"(?P<rest>.*?)(?P<apart>[,\uff0c。;\uff1b!\uff01\s]*)(?:这样)?[你您]?(?:都)?"
+    r"(?:(?P<kept>(?:记住|记下|记得|知道|明白|清楚|听懂)了)(?:吗|么|没有?)?|(?:记住|记下|记得|知道|明白|清楚)(?:吗|么|没有?)"
+    r"|(?:好|可以|行|成|OK)(?:吗|么|嘛|不)|好不好|行不行|可不可以|可否)[?\uff1f。!\uff01~\s]*",
+    re.IGNORECASE | re.DOTALL,
+)
+# ... unless it is asked whether something told before is known.
+_BEFORE = re.compile(r"上[次回]|之前|以前|刚才|刚刚|说过|告诉过|[你您]还")
+_ASKED = re.compile(r"几[点个天号次]|多少|怎[么样]|谁|哪|啥|何时|为何")
+_STATES = re.compile(
+    r"以后|今后|往后|下次|每次|从现在|从今|请|记住|别|不要|一律|默认"
+    r"|我(?:就|只|不|都|最|更|也|现在|目前|主要)*(?:是|叫|看|要|想|喜欢|希望|习惯|负责|关注|需要|在(?!哪))"
+)
 # Words that only announce what is to be remembered: alone they are the fragment of a sentence.
 _ANNOUNCES = re.compile(
     r"请|麻烦|帮我|帮忙|记住|记得|记着|记下|记一下|记录|别忘了?|以后|今后|往后|下次|每次|从现在起|从今天起"
@@ -35,12 +50,13 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     commanded = own_memory.handle(turn, part)
     if commanded is not None:
         return commanded
-    if _QUESTION.search(part.text):
-        return Outcome(_recall(turn, part, limit))
-    if len(plain(_ANNOUNCES.sub("", part.text))) < _LEAST:
+    said = _stated(part.text)
+    if _QUESTION.search(said):
+        return Outcome(recall.recall(turn, part, limit))
+    if len(plain(_ANNOUNCES.sub("", said))) < _LEAST:
         return Outcome(_("What shall I remember? Please say it in one message."), guided=True)
-    about_self = own.concerns_self(part.text)
-    statement = str(turn.gate.text(turn.resolved(part.text)))
+    about_self = own.concerns_self(said)
+    statement = str(turn.gate.text(turn.resolved(said)))
 
     def keep() -> str:
         kept = facts.remember(member=turn.member, statement=statement, about_self=about_self)
@@ -49,23 +65,14 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     return Outcome(finish=keep)
 
 
-def _recall(turn: Turn, part: Part, limit: int) -> str:
-    own = [*hot.profile_of(turn.hot.text, turn.member.wecom_userid), *turn.facts.split("\n")]
-    lines = [line.strip("-# *") for line in own if line.strip().startswith("-")]
-    lines = [line.replace("*", "") for line in lines]
-    nothing = _("I have nothing noted about it.")
-    fallback = render.fit(render.ranked(lines, part.text), limit) if lines else nothing
-    needed = [Fact("", "profile", (), line) for line in render.ranked(lines, part.text)[:2]]
-    needed = [Fact("", "profile", (), clause) for f in needed for clause in _clauses(f.value)]
-    return answer(turn, Draft(part, fallback=fallback, limit=limit, needed=needed))
-
-
-def _clauses(line: str) -> list[str]:
-    """`偏好: 简洁汇报,只看结论` → its pieces: an answer repeats at least one of them."""
-    _key, _colon, value = line.replace("\uff1a", ":").partition(":")
-    return [
-        piece.strip() for piece in re.split(r"[,\uff0c、;\uff1b]", value or line) if piece.strip()
-    ]
+def _stated(text: str) -> str:
+    """A statement without the tag that asks for a nod ("…, 好吗?"); every other text as it is."""
+    found = _NOD.fullmatch(text.strip())
+    rest = found["rest"] if found else ""
+    if not found or any(asked.search(rest) for asked in (_BEFORE, _ASKED, _QUESTION)):
+        return text
+    told = _STATES.search(rest) or (found["kept"] and found["apart"])
+    return rest if told else text
 
 
 def feedback(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:

@@ -7,16 +7,20 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from engines import render
 from engines.chat.reply import Outcome
 from engines.chat.turn import LIMIT, Turn
 from engines.intents import Detection, Part
-from memory import hot
+from memory import hot, outdated
 from memory.agent import book, clauses, commands, finding, forgotten, questions
 from memory.agent.commands import Forget, Show
 from memory.models import MemoryQuestion, UserMemory
 
 _LISTED = 20
 _ROOM = 900
+# One long statement hides no other.
+_LONGEST = 120
+_SHARE = 3
 
 
 def settle(turn: Turn) -> Detection:
@@ -46,7 +50,7 @@ def handle(turn: Turn, part: Part) -> Outcome | None:
 def _shown(turn: Turn) -> str:
     """The reader's own memories, most important first, then their profile in hot memory."""
     current = book.rows(turn.member).filter(superseded_by=None)
-    rows = [row for row in current if turn.scope.allows(row.content)]
+    rows = outdated.holding([row for row in current if turn.scope.allows(row.content)])
     lines = [_line(row) for row in rows]
     profile = hot.profile_of(turn.hot.text, turn.member.wecom_userid)
     kept = [line.strip("-# ").replace("*", "") for line in profile if line.strip().startswith("-")]
@@ -72,7 +76,7 @@ def _fitting(lines: list[str], room: int) -> str:
     head = _("This is what I keep about you:")
     shown: list[str] = []
     for number, line in enumerate(lines[:_LISTED], 1):
-        row = f"{number}. {line}"
+        row = f"{number}. {render.cut(line, min(_LONGEST, room // _SHARE))}"
         if len("\n".join([head, *shown, row])) > room - 20:
             break
         shown.append(row)

@@ -59,7 +59,7 @@ def test_a_message_is_read_after_its_reply(study: Study, talk: Talk) -> None:
     assert list(reading(study)) == []
     study.stand_ins.script(extracted(*ITEMS))
     assert "memory.tasks.save_info" in drain()
-    assert set(kept("zhangyi")) == {"角色:主治医师", "科室:心内科", "不良事件"}
+    assert set(kept("zhangyi")) == {"角色:主治医师", "科室:心内科", "关注点:不良事件"}
     assert MemoryTurn.objects.count() == 0
 
 
@@ -307,4 +307,4 @@ def test_a_plain_model_reads_it_too(study: Study, talk: Talk) -> None:
     """Without a script the stand-in extracts by itself, as in the demo."""
     talk("zhangyi", CARDIO)
     drain()
-    assert set(kept("zhangyi")) == {"角色:主治医师", "科室:心内科", "不良事件"}
+    assert set(kept("zhangyi")) == {"角色:主治医师", "科室:心内科", "关注点:不良事件"}

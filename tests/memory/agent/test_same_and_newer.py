@@ -80,7 +80,7 @@ def test_values_that_stand_side_by_side(study: Study) -> None:
     )
     save("zhangyi", "我关注不良事件")
     save("zhangyi", "我还关注入组进度")
-    assert set(kept("zhangyi")) == {"不良事件", "入组进度"}
+    assert set(kept("zhangyi")) == {"关注点:不良事件", "关注点:入组进度"}
     (found,) = invoke("zhangyi", {"action": "summarize"})
     assert set(found["user_profile"]["preferences"]["关注点"]) == {"不良事件", "入组进度"}
 
