@@ -9,11 +9,6 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from integrations.fields import BIRTH_FIELD as BIRTH_FIELD
-from integrations.fields import GENE as GENE
-from integrations.fields import identifies as identifies
-from integrations.scripts import normalise as normalise
-
 NAME = "姓名"
 ID_CARD = "证件号"
 PHONE = "电话"

@@ -27,7 +27,7 @@ from integrations.lists import MORE
 from integrations.meant import Edit, Written, meant
 from integrations.outside import OutsideRefused, PrivacyError, require_local
 from integrations.person_names import NAMES
-from integrations.scripts import simplified
+from integrations.scripts import normalise, simplified
 
 __all__ = [
     "PLACEHOLDER",
@@ -355,7 +355,7 @@ class _Sketch:
 @lru_cache(maxsize=64)
 def _sketch(raw: str, known: tuple[Known, ...], today: date | None) -> _Sketch | None:
     """What a gate with these lists makes of a text; None where it holds placeholders already."""
-    if PLACEHOLDER.search(identifiers.normalise(raw)):
+    if PLACEHOLDER.search(normalise(raw)):
         return None
     blank = Gate(known, today=today)
     masked = blank._mask(raw)

@@ -26,9 +26,9 @@ from django.utils.translation import get_language, gettext, override
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
-from integrations import identifiers
 from integrations.privacy import PLACEHOLDER, Gate
 from integrations.redcap import RedcapError
+from integrations.scripts import normalise
 from projects import audit, identities, roster
 from projects.admin_base import ScopedAdmin
 from projects.client import NotConfiguredError
@@ -186,7 +186,7 @@ class Sheet:
     def _plain(self, text: str, project_id: UUID | None) -> str:
         """The text without identifiers; one that holds none stays as it was written."""
         masked = str(self._gates[project_id].text(text))
-        if masked == identifiers.normalise(text):
+        if masked == normalise(text):
             return text
         return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
 

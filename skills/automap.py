@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from integrations.identifiers import BIRTH_FIELD, GENE, identifies
+from integrations.fields import BIRTH_FIELD, GENE, identifies
 from integrations.redcap import RedcapError
 from projects import dictionary
 from projects.client import NotConfiguredError

@@ -6,19 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 
 from engines.tools.fields import FieldNames
+from integrations.fields import GENE, identifies
 from integrations.identifiers import (
     ADDRESS,
     BIRTH,
     EMAIL,
-    GENE,
     HOSPITAL,
     ID_CARD,
     NAME,
     PHONE,
-    identifies,
     kind_of,
-    normalise,
 )
+from integrations.scripts import normalise
 
 GENES = "基因"
 _SAYS: Mapping[str, re.Pattern[str]] = {

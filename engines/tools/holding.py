@@ -17,8 +17,8 @@ from engines.tools.reading import named_by
 from engines.tools.records import not_found
 from engines.tools.results import Fact, Status, ToolResult
 from engines.tools.stats import ROSTER, listed
-from integrations.identifiers import normalise
 from integrations.redcap import Row
+from integrations.scripts import normalise
 from projects.metadata import StudyMetadata
 from projects.records import RecordData, read_records
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from engines.tools.context import ToolContext
 from engines.tools.reading import named_by, started
-from integrations.identifiers import identifies
+from integrations.fields import identifies
 from integrations.privacy import Gate
 from projects.metadata import StudyMetadata
 from projects.records import RecordData

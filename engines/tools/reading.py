@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from engines.tools.context import ToolContext
 from engines.tools.fields import FieldNames
 from engines.tools.results import Fact
-from integrations.identifiers import normalise
 from integrations.privacy import PLACEHOLDER, Gate
 from integrations.redcap import Row
+from integrations.scripts import normalise
 from projects.display import DisplayRow, DisplayValue, display_rows
 from projects.metadata import StudyMetadata
 from projects.records import RecordData

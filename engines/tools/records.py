@@ -13,7 +13,7 @@ from engines.tools.fields import FieldNames, Resolved, field_names, telling_word
 from engines.tools.reading import Pair, Reading, named_by, where
 from engines.tools.repeating import counted, groups_of
 from engines.tools.results import MORE, Fact, Group, Status, ToolResult
-from integrations.identifiers import identifies
+from integrations.fields import identifies
 from projects.records import RecordData, read_record
 
 NAME = "read_clinical_data"

@@ -119,8 +119,8 @@ def keep(
         user_id=member.identity,
         field__in=[name for name, _detail in told],
     )
-    for question in settled:
-        _replace_torn(member, [option["quote"] for option in question.options], kept)
+    options = [[option["quote"] for option in question.options] for question in settled]
+    _replace_torn(member, options, kept)
     settled.delete()
     if kept:
         fields = [name for row in kept for name in row.field.split("+")]
@@ -154,13 +154,18 @@ def _replace_statements(member: Member, quotes: Sequence[str], kept: Sequence[Us
             UserMemory.objects.filter(pk=row.pk).update(superseded_by=kept[0])
 
 
-def _replace_torn(member: Member, quotes: Sequence[str], kept: Sequence[UserMemory]) -> None:
+def _replace_torn(
+    member: Member, options: Sequence[Sequence[str]], kept: Sequence[UserMemory]
+) -> None:
     """A statement that says all the values among which the member has chosen holds no more."""
-    if not kept:
+    if not (kept and options):
         return
-    for row in book.active(member).filter(field=book.STATEMENT):
-        if all(plain(quote) in plain(row.evidence) for quote in quotes):
-            UserMemory.objects.filter(pk=row.pk).update(superseded_by=kept[0])
+    torn = [
+        row.pk
+        for row in book.active(member).filter(field=book.STATEMENT)
+        if any(all(plain(q) in plain(row.evidence) for q in quotes) for quotes in options)
+    ]
+    UserMemory.objects.filter(pk__in=torn).update(superseded_by=kept[0])
 
 
 def _info(fresh: Sequence[Grounded]) -> dict[str, Any]:

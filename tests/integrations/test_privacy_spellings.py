@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from integrations.identifiers import identifies
+from integrations.fields import identifies
 from integrations.privacy import PLACEHOLDER, Gate, Known
 
 KNOWN = Known.of(

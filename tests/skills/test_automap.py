@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from integrations.identifiers import identifies
+from integrations.fields import identifies
 from projects import dictionary
 from projects.models import AuditEntry
 from skills.automap import accept, propose
