@@ -8,8 +8,10 @@ crash must not lose is committed before the next.
 Ours is the product's own path: `sop.start(data=…)`, as console, API and chat call it, which goes as
 far as the review in the transaction that creates the run, and `sop.decide(actor=the CRC)`; with the
 journal, the data snapshot (encrypted), the review with what was shown, fencing, permissions and
-sites, and the WeCom receivers connected, so that the review card, its change after the decision and
-the messages to who ordered the run are outbox rows. The study has no REDCap address: the decision's
+sites, and the WeCom receivers connected: that a review is asked, that it is decided and that the run
+ended are outbox rows in its transactions. What a worker makes of them (the card, its change, two messages
+to who ordered the run) is no part of the run, as the peer has none of it; a row of its own counts it in.
+The study has no REDCap address: the decision's
 second reading of the subject ends at once ("could not be read") and no HTTP is in the timed part, as
 none is in the peer's. The messages that wake the senders of the outbox go to Redis, as in production,
 and where there is none to a broker in memory; they carry no state.
@@ -52,6 +54,7 @@ RECORD = "P002"
 USUAL = "redis://127.0.0.1:6379/0"
 QUEUE = f"bench-{os.getpid()}"
 OURS = {"journal and outbox": 1.7, "journal, outbox and audit chain": 1.3}
+TOLD = "all of it and the messages made of the events"
 NAME = "sop: rule, rule, suspend, resume, end on PostgreSQL, {what}, runs/s"
 RULES: list[list[dict[str, Any]]] = [
     [{"id": "A", "field": "age_0", "logic": {"<=": [18, {"var": "age_0"}, 75]}, "message": "m"}],
@@ -91,18 +94,20 @@ def _broker() -> Iterator[None]:
 
 
 def _measured(url: str) -> list[Row]:
-    ours = _ours()
+    ours, with_messages = _ours()
     works = {
         "journal and outbox": _timer(ours, silent=True),
         "journal, outbox and audit chain": _timer(ours),
+        TOLD: _timer(with_messages),
     }
     with _langgraph(url) as peer:
         if peer:
             works["peer"] = _timer(peer)
         spent = interleaved(works, ROUNDS)
     _check_side_effects()
+    told = row(NAME.format(what=TOLD), _per_second(spent[TOLD]))
     commit = row("sop: commit of one row on this server, median ms", _commit_ms(url))
-    return [*(_row(what, goal, spent) for what, goal in OURS.items()), commit]
+    return [*(_row(what, goal, spent) for what, goal in OURS.items()), told, commit]
 
 
 def _commit_ms(url: str) -> float:
@@ -158,7 +163,8 @@ def _row_of_data() -> dict[str, str]:
     return row_ | {"note_0": "既往史无特殊。" * 80}
 
 
-def _ours() -> Go:
+def _ours() -> tuple[Go, Go]:
+    """A run, and a run whose events are made into messages as soon as they are there."""
     from django.utils.timezone import now
 
     from bench import _study
@@ -171,7 +177,7 @@ def _ours() -> Go:
     skill, asked = _skill(project), _asked()
     rows = (_row_of_data(),)
 
-    def go() -> None:
+    def go(tell: Callable[[UUID], object] = _later) -> None:
         data = RecordData(RECORD, "site_a", rows, now(), (), True)
         run = sop.start(
             project=project,
@@ -180,12 +186,25 @@ def _ours() -> Go:
             triggered_by="zhangyi",
             data=data,
         )
+        tell(run.pk)
         number, seen = asked[run.pk]
         run = sop.decide(review_id=number, actor=crc, decision="approve", seen=seen)
+        tell(run.pk)
         if run.final_state != "end_success":
             raise RuntimeError(f"the run ended as {run.final_state}")
 
-    return go
+    return go, lambda: go(_at_once)
+
+
+def _later(_run: UUID) -> None:
+    """The run's events wait for a worker."""
+
+
+def _at_once(run: UUID) -> None:
+    """What a worker does when it is woken for the run's lane: nothing of it goes to WeCom."""
+    from wechat import run_events, sender
+
+    sender.send_lane(run_events.lane(run))
 
 
 def _wake_by_our_queue() -> None:
@@ -227,14 +246,16 @@ def _asked() -> dict[UUID, tuple[int, str]]:
 
 
 def _check_side_effects() -> None:
-    """Every run has its journal, card, changed card and message: else the figure is worth nothing."""
+    """Every run has its journal and events, and those told card, changed card and messages: else no figure."""
     from engines.models import SopStep, TaskRun
     from wechat.models import OutboxMessage
 
-    runs = TaskRun.objects.count()
-    steps, messages = SopStep.objects.count(), OutboxMessage.objects.count()
-    if steps != 4 * runs or messages != 4 * runs:
-        raise RuntimeError(f"{runs} runs, {steps} steps, {messages} messages")
+    runs, steps = TaskRun.objects.count(), SopStep.objects.count()
+    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT)
+    told = events.filter(status=OutboxMessage.Status.SENT).count()
+    messages = OutboxMessage.objects.count() - events.count()
+    if steps != 4 * runs or events.count() != 2 * runs or not told or messages != 2 * told:
+        raise RuntimeError(f"{runs} runs, {steps} steps, {told} events told, {messages} messages")
 
 
 def _peer_name() -> str:

@@ -2,8 +2,9 @@
 
 Sent with `send` inside the transaction of what happened; receivers only insert rows with a unique key.
 `review_requested(run, review)`: a person is asked.
-`run_finished(run, found?)`: a run reached an end; `found`: its subject's open findings, where they were read.
-`review_decided(run, review, by?)`: a member answered, or the question was withdrawn.
+`run_finished(run, decided)`: a run reached an end; `decided`: the review that was answered or withdrawn in
+the same transaction, of which `review_decided` tells, or None.
+`review_decided(run, review)`: a member answered, or the question was withdrawn.
 `batch_finished(batch)`: nothing of a batch is left to start or runs any more.
 `review_reminded(run, review)`, `review_escalated(run, review)`: it waits too long, each once a review;
 an escalated review names ADMIN among its `reviewers`.

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import Model
 
-from projects.statements import Group, insert, insert_all
+from projects.statements import Condition, Group, insert, insert_all
 
 T = TypeVar("T")
 
@@ -99,9 +99,12 @@ def note(name: str, make: Callable[[], T]) -> T:
     return found
 
 
-def write_now(numbered: Model | None = None) -> None:
-    """Insert what `later` has kept so far, and behind it a row whose number is wanted now."""
-    insert_all(_kept(), numbered)
+def write_now(numbered: Model | None = None, asked: Condition | None = None) -> bool:
+    """Insert what `later` has kept so far, and behind it a row whose number is wanted now.
+
+    Whether what is `asked` holds as it is done; only together with such a row.
+    """
+    return insert_all(_kept(), numbered, asked)
 
 
 def _kept() -> list[Group]:

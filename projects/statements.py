@@ -105,28 +105,50 @@ Group = tuple[Sequence[models.Model], bool]
 """Rows of one model, and whether those whose unique key is taken are left out."""
 
 
-def insert_all(groups: Sequence[Group], numbered: models.Model | None = None) -> None:
+@dataclass(frozen=True)
+class Condition:
+    """A condition as SQL, with its values."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+def holds(asked: Condition) -> bool:
+    """Whether a condition holds now."""
+    return bool(fetch(f"SELECT {asked.sql}", *asked.values)[0][0])
+
+
+def insert_all(
+    groups: Sequence[Group],
+    numbered: models.Model | None = None,
+    asked: Condition | None = None,
+) -> bool:
     """Insert the rows of several models, and one more, on which its number is set.
 
-    PostgreSQL takes them as one statement: keys that point at rows of another group hold at the commit.
+    Whether what is `asked` holds; together with that one row. PostgreSQL takes all of it as one statement: keys
+    that point at rows of another group hold at the commit.
     """
     if not is_postgresql() or _are_many(groups):
         for rows, ignore in groups:
             insert(rows, ignore=ignore)
         insert([numbered] if numbered else [], number=True)
-        return
+        return asked is not None and holds(asked)
     texts, values = _parts(groups)
     if numbered:
         texts.append(_insert(type(numbered), True, False, True, 1))
         values += _values([numbered])
+    if asked:
+        texts[-1] += f", {asked.sql}"
+        values += [adapted(value) for value in asked.values]
     if not texts:
-        return
+        return False
     given, _count = run(_as_one(tuple(texts)), values, answers=numbered is not None)
     for rows, _ignore in groups:
         _are_stored(rows)
     if numbered:
         numbered.pk = given[0][0]
         _are_stored([numbered])
+    return asked is not None and bool(given[0][1])
 
 
 def insert_after(
@@ -216,14 +238,6 @@ def _are_stored(rows: Sequence[models.Model]) -> None:
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A condition as SQL, with its values."""
-
-    sql: str
-    values: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
 class Change:
     """New `values` of the columns of a model's rows that have the values of `where`, and meet `also`."""
 
@@ -246,7 +260,7 @@ def change_both(first: Change, second: Change, asked: Condition) -> bool | None:
     """
     if not is_postgresql():
         done = change(first) > 0 and change(second) > 0
-        return bool(fetch(f"SELECT {asked.sql}", *asked.values)[0][0]) if done else None
+        return holds(asked) if done else None
     one, values = _changing(first)
     other, more = _changing(second)
     sql = (

@@ -106,15 +106,11 @@ def _too_late(error: sop.SopError, member: Member, review: Review, decision: Dec
     return Outcome(text if own else f"{error}. {text}", review.project, stale=True)
 
 
-def decision_text(review: Review, decider: Member | None = None) -> str:
-    """Who decided what, and when in the project's zone; `decider` where the member is at hand."""
+def decision_text(review: Review) -> str:
+    """Who decided what, and when in the project's zone."""
     local = timezone.localtime(review.decided_at, ZoneInfo(review.project.timezone))
-    decider = (
-        decider
-        or Member.objects.filter(
-            project=review.project, wecom_userid=review.decided_by.lower()
-        ).first()
-    )
+    people = Member.objects.filter(project=review.project)
+    decider = people.filter(wecom_userid=review.decided_by.lower()).first()
     said = {
         "number": review.pk,
         "status": Review.Status(review.status).label,

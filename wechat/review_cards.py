@@ -37,7 +37,7 @@ def reasons() -> dict[str, str]:
 
 
 def ask(circle: Circle, run: TaskRun) -> None:
-    """Send the card to those who decide. Called inside the transaction that suspends the run."""
+    """Send the card to those who decide, in the caller's transaction; a second time does nothing."""
     review, people = circle.review, circle.reviewers()
     if review.version > 1:
         close_outdated(review)
@@ -137,7 +137,7 @@ def in_words(review: Review, question: str) -> str:
 def clicked(click: Click) -> str:
     """Approve or reject by a button: the text for the person, blank where the changed card says it.
 
-    The decision's own transaction changes the card (`show_decision`), with this click's code.
+    The decision's event changes the card (`show_decision`), with this click's code.
     """
     key = click.incoming.event_key
     if code := click.incoming.response_code:
@@ -171,13 +171,13 @@ def _reason(incoming: Incoming) -> str:
     return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
 
 
-def show_decision(review: Review, by: Member | None = None) -> None:
-    """Change the review's open cards. Called inside the transaction of the decision, `by` whom it is known."""
+def show_decision(review: Review) -> None:
+    """Change the review's open cards to what was decided."""
     closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version, project=review.project)
     if not closed:
         return
     button = str(Review.Status(review.status).label)
-    note = decision_text(review, by) if review.decided_by else button
+    note = decision_text(review) if review.decided_by else button
     for card in closed:
         key = f"decided:{card.task_id}"
         cards.show_closed(card, note=note, button=button, key=key, fallback=note)

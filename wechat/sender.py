@@ -12,7 +12,8 @@ from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError, WecomClient
 from integrations.wecom.results import Result
-from wechat import gateway, notices, settling
+from projects.prepared import Prepared
+from wechat import gateway, notices, run_events, settling
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import Payload
 
@@ -38,6 +39,10 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
         head = _current_head(to_user)
         if head is None:
             return None
+        if head.kind == OutboxMessage.Kind.EVENT:
+            if run_events.spread(head):
+                continue
+            break
         row = _take(head)
         if row is None:
             break
@@ -67,9 +72,16 @@ def due_lanes(limit: int) -> Iterator[str]:
     return due.values_list("to_user", flat=True)[:limit].iterator()
 
 
+_HEAD = Prepared(
+    lambda to_user: OutboxMessage.objects.filter(
+        to_user=to_user, status__in=OutboxMessage.UNSENT
+    ).order_by("pk")[:1],
+    str,
+)
+
+
 def _head(to_user: str) -> OutboxMessage | None:
-    lane = OutboxMessage.objects.filter(to_user=to_user, status__in=OutboxMessage.UNSENT)
-    return lane.order_by("pk").first()
+    return next(iter(_HEAD(to_user)), None)
 
 
 def _claimable(at: datetime) -> Q:

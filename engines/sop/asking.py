@@ -16,6 +16,7 @@ from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
 from projects import audit
 from projects.db import atomic, write_now
+from projects.statements import Condition
 from skills.graph import Node
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def suspend(chain: Chain, question: Question) -> None:
     chain.question = question
 
 
-def ask(run: TaskRun, node: Node, question: Question) -> None:
-    """Put the question to those who decide. Inside the transaction that suspends the run."""
+def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
+    """Put the question to those who decide; whether what is `asked` holds as it is stored.
+
+    Inside the transaction that suspends the run.
+    """
     values = snapshot.rows(run)
     review = Review(
         project=run.project,
@@ -60,8 +64,9 @@ def ask(run: TaskRun, node: Node, question: Question) -> None:
         remind_at=_remind_at(node.on_timeout.remind_hours),
     )
     review.seen = shown_hash(review, values)
-    write_now(review)
+    holds = write_now(review, asked)
     _note(review, run, None, {"question": review.question, "seen": review.seen})
+    return holds
 
 
 def _remind_at(hours: float | None) -> datetime | None:

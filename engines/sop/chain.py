@@ -9,7 +9,7 @@ from functools import cached_property
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.models import PendingAction, TaskRun
+from engines.models import PendingAction, Review, TaskRun
 from engines.signals import run_finished
 from engines.sop import findings, hard
 from engines.sop.asking import Question, ask, suspend
@@ -182,8 +182,8 @@ class Chain:
     def open(self) -> dict[str, PendingAction]:
         """Open findings of the run's subject by their places, as they stand in this transaction.
 
-        With a decision: where there were none as it was stored, or began to wait for who holds the review,
-        there are none; what others opened meanwhile stays open.
+        Where there were none as a question was stored, or as a decision was or began to wait for who holds
+        the review, there are none; what others opened meanwhile stays open.
         """
         return {row.open_key or "": row for row in findings.open_of(self.run)}
 
@@ -226,16 +226,21 @@ class Chain:
             self.open = {}
         return any_open is not None
 
-    def tell(self) -> None:
-        """Write findings and the question to a person, and tell others how far the run is."""
+    def tell(self, decided: Review | None = None) -> None:
+        """Write the question to a person and findings, and tell others how far the run is.
+
+        `decided` is the review that was answered in this transaction.
+        """
+        if self.question:
+            any_open = ask(self.run, self.node, self.question, findings.are_open(self.run))
+            self.question = None
+            if not any_open and self.run.record_id:
+                self.open = {}
         for noted in self.noted:
             findings.record(self.run, noted, self.open)
         self.noted = []
-        if self.question:
-            ask(self.run, self.node, self.question)
-            self.question = None
         if self.run.status in {Status.COMPLETED, Status.FAILED}:
-            announce(self.run, [*self.open.values()] if "open" in self.__dict__ else None)
+            announce(self.run, decided)
 
     def hold(self) -> None:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""
@@ -251,8 +256,8 @@ def never_clean(run: TaskRun, target: str) -> str:
     return REVIEW_END
 
 
-def announce(run: TaskRun, found: list[PendingAction] | None = None) -> None:
-    """Tell the channels and the audit trail that a run ended; `found`: its subject's open findings, if read."""
+def announce(run: TaskRun, decided: Review | None = None) -> None:
+    """Tell the channels and the audit trail that a run ended, by the review `decided` with it if any."""
     audit.record(
         "run.end",
         actor="system",
@@ -261,7 +266,7 @@ def announce(run: TaskRun, found: list[PendingAction] | None = None) -> None:
         record_id=run.record_id or "",
         new={"status": run.status, "final_state": run.final_state},
     )
-    run_finished.send(sender=TaskRun, run=run, found=found)
+    run_finished.send(sender=TaskRun, run=run, decided=decided)
 
 
 def _end_observation(run: TaskRun, end: str) -> findings.Observation:

@@ -239,8 +239,8 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     for name, value in answer.items():
         setattr(review, name, value)
     _record(review, said, chain)
-    chain.tell()
-    review_decided.send(sender=TaskRun, run=chain.run, review=review, by=said.member)
+    chain.tell(review)
+    review_decided.send(sender=TaskRun, run=chain.run, review=review)
     if chain.run.status == Status.RUNNING:
         wake(chain.run)
     return chain.run

@@ -165,7 +165,9 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
         if not ended:
             raise NotSuspended(_("The run has already ended."))
         run.refresh_from_db()
+        withdrawn = None
         for review in run.reviews.filter(status=Review.Status.OPEN):
+            withdrawn = review
             Review.objects.filter(pk=review.pk).update(status=Review.Status.WITHDRAWN)
             # Perhaps it was asked anew since it was read: the newest card is the one to close.
             review.refresh_from_db(fields=["status", "version"])
@@ -178,7 +180,7 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
             record_id=run.record_id or "",
             reason=reason,
         )
-        announce(run)
+        announce(run, withdrawn)
     return run
 
 

@@ -13,7 +13,7 @@ from engines.models import Review, TaskRun
 from projects.models import AuditEntry, Member, Subject
 from skills.models import Skill
 from tests.support.study import Study
-from tests.wechat.working import click, deliver, outgoing, payloads, receive, said, work
+from tests.wechat.working import click, deliver, outgoing, payloads, receive, said, tell, work
 from wechat.models import Card, InboxMessage, OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +42,7 @@ def suspend(study: Study) -> Run:
         sop.drive(started.pk)
         started.refresh_from_db()
         assert started.status == TaskRun.Status.SUSPENDED
+        tell()
         review = sop.open_review(started)
         assert review
         return review
@@ -484,6 +485,7 @@ def test_who_is_asked_in_words_is_not_asked_again_where_the_card_is_refused(
 def test_a_cancelled_run_takes_the_buttons_off(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     sop.cancel(run=review.task_run, actor="admin", reason="已重做")
+    tell()
     assert len(payloads("card_update")) == 1
     receive(f"同意 {review.pk}", user="wanghushi")
     work()

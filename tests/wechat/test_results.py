@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
 from engines.models import PendingAction, TaskRun
 from engines.signals import run_finished
 from projects.db import atomic
 from projects.models import Member, Project, Subject
 from skills.models import Skill
-from tests.wechat.working import outgoing, said
-from wechat.receivers import result_text
+from tests.wechat.working import outgoing, said, tell
+from wechat.run_events import result_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people", "subjects")]
 
@@ -30,13 +31,14 @@ def finished(
         triggered_by=by,
         skill_version=1,
         config={},
-        **{"status": "COMPLETED", "final_state": "end_success", **more},
+        **{"status": "COMPLETED", "final_state": "end_success", "completed_at": now(), **more},
     )
 
 
 def announce(run: TaskRun) -> None:
     with atomic():
         run_finished.send(sender=TaskRun, run=run)
+    tell()
 
 
 def find(run: TaskRun, number: int, key: str | None = "") -> None:
@@ -103,6 +105,7 @@ def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:
 
     with pytest.raises(RuntimeError):
         fail()
+    tell()
     assert not outgoing()
 
 

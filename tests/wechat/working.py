@@ -64,6 +64,14 @@ def work() -> None:
     rows = InboxMessage.objects.filter(status__in=InboxMessage.UNFINISHED).order_by("pk")
     for pk in list(rows.values_list("pk", flat=True)):
         inbox.process(pk)
+    tell()
+
+
+def tell() -> None:
+    """What happened to runs becomes messages, as the worker does it that is woken for their lanes."""
+    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT).order_by("pk")
+    for lane in dict.fromkeys(events.values_list("to_user", flat=True)):
+        sender.send_lane(lane)
 
 
 def claim(lane: str) -> OutboxMessage | None:
@@ -74,6 +82,7 @@ def claim(lane: str) -> OutboxMessage | None:
 
 def deliver() -> None:
     """Send every lane."""
+    tell()
     for lane in set(OutboxMessage.objects.values_list("to_user", flat=True)):
         sender.send_lane(lane)
 

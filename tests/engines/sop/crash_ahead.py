@@ -35,9 +35,12 @@ def _order() -> TaskRun:
 
 
 def live(boundaries: Boundaries) -> None:
-    """Order and approve; no worker is needed."""
+    """Order and approve; a worker tells of both."""
     with boundaries.watch():
-        crash_story.approve(_order())
+        run = _order()
+        crash_story.tell(run)
+        crash_story.approve(run)
+        crash_story.tell(run)
 
 
 def recover() -> None:
@@ -45,10 +48,12 @@ def recover() -> None:
     run = _order()
     expire(run)
     sop.drive(run.pk)
+    crash_story.tell(run)
     run.refresh_from_db()
     if run.status == TaskRun.Status.SUSPENDED:
         crash_story.approve(run)
     crash_story.press_again(run)
+    crash_story.tell(run)
 
 
 told = crash_story.told

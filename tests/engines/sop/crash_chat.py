@@ -68,15 +68,15 @@ def left() -> list[str]:
     uses = LlmUsage.objects.order_by("pk")
     lines += [f"usage {number} {use.purpose} {use.ok}" for number, use in enumerate(uses)]
     outgoing = OutboxMessage.objects.order_by("pk")
-    lines += [f"outbox {_key(row)} {row.to_user} {row.status} {_text(row)}" for row in outgoing]
+    lines += [f"outbox {_lane(row)} {row.status} {_text(row)}" for row in outgoing]
     shown = [message for message in control("sent") if not message["dropped"]]
     lines += [f"sent {n} {m['to']} {m['content']}" for n, m in enumerate(shown)]
     return [MOMENT.sub("MOMENT", line) for line in lines]
 
 
-def _key(row: OutboxMessage) -> str:
+def _lane(row: OutboxMessage) -> str:
     uuid = r"[0-9a-f]{8}-[0-9a-f-]{27}"
-    return re.sub(rf"(?<=inbox:)\d+|{uuid}", "ID", row.key)
+    return re.sub(rf"(?<=inbox:)\d+|{uuid}", "ID", f"{row.key} {row.to_user}")
 
 
 def _text(row: OutboxMessage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engines import sop
 from engines.models import PendingAction, TaskRun
 from engines.sop.lease import left_behind
-from tests.engines.sop import crash_chat
+from tests.engines.sop import crash_chat, crash_story
 from tests.engines.sop.boundaries import Boundaries
 from tests.engines.sop.kit import expire
 
@@ -21,7 +21,9 @@ def live(boundaries: Boundaries) -> None:
     crash_chat.forget()
     with boundaries.watch():
         crash_chat.converse(WHO, ORDER)
-        sop.drive(TaskRun.objects.get().pk)
+        run = TaskRun.objects.get()
+        sop.drive(run.pk)
+        crash_story.tell(run)
         crash_chat.tasks.send_lane(WHO)
 
 

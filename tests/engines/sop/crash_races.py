@@ -49,7 +49,22 @@ def _ordered() -> None:
 
 def _suspended() -> None:
     _ordered()
+    run = TaskRun.objects.get()
+    sop.drive(run.pk)
+    crash_story.tell(run)
+
+
+def _untold() -> None:
+    _ordered()
     sop.drive(TaskRun.objects.get().pk)
+
+
+def _told(meet: Meet) -> str:
+    """As two workers do who were woken for the same lane."""
+    run = TaskRun.objects.get()
+    meet()
+    crash_story.tell(run)
+    return WON
 
 
 def _driven(meet: Meet) -> str:
@@ -106,6 +121,7 @@ def _either_way(said: list[str], expected: list[str]) -> None:
     assert (review.status, review.decided_by) == ("rejected", "admin")
     decided = AuditEntry.objects.filter(action__in=["review.approve", "review.reject"])
     assert [entry.action for entry in decided] == ["review.reject"]
+    crash_story.tell(run)
     results = [line for line in crash_story.told() if " run:RUN" in line]
     assert len(results) == 1, results
 
@@ -116,6 +132,7 @@ def _party(who: str, decision: Any) -> Callable[[Meet], str]:
 
 RACES = {
     "workers": Race(_ordered, (_driven, _driven), _finished),
+    "tellers": Race(_untold, (_told, _told), _finished),
     "approvals": Race(_suspended, [_party("wanghushi", "approve")] * 2, _pressed_twice),
     "decisions": Race(
         _suspended, [_party("wanghushi", "approve"), _party("admin", "reject")], _either_way

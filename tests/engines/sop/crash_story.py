@@ -17,6 +17,7 @@ from skills.services import save_skill
 from tests.engines.sop.boundaries import Boundaries
 from tests.engines.sop.crash_control import control
 from tests.engines.sop.kit import expire
+from wechat import run_events, sender, tasks
 from wechat.models import OutboxMessage
 
 KIND, RECORD, CAUSE = "qc_process:crash", "P004", "crash"
@@ -109,10 +110,17 @@ def live(boundaries: Boundaries) -> None:
     with boundaries.watch():
         run = order()
         sop.drive(run.pk)
+        tell(run)
     script(*TELL)
     with boundaries.watch():
         approve(run)
         sop.drive(run.pk)
+        tell(run)
+
+
+def tell(run: TaskRun) -> None:
+    """What happened becomes messages, by a worker that is woken for the run's lane."""
+    tasks.send_lane(run_events.lane(run.pk))
 
 
 def recover() -> None:
@@ -136,6 +144,8 @@ def _sweep(run: TaskRun) -> None:
         assert run_id == str(run.pk)
         sop.drive(run.pk)
         sop.drive(run.pk)
+    if run_events.lane(run.pk) in sender.due_lanes(100):
+        tell(run)
 
 
 def press_again(run: TaskRun) -> None:
@@ -182,3 +192,5 @@ def check_all(expected: list[str], visited: list[str], findings: list[str]) -> N
     once["finding.open"] = len(findings)
     assert counted == once, counted
     assert told() == expected, (told(), expected)
+    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT)
+    assert {*events.values_list("status", flat=True)} == {OutboxMessage.Status.SENT}

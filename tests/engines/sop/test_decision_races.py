@@ -24,6 +24,7 @@ from tests.house.kit import make_member, make_project
 from tests.house.test_statement_races import somebody_waits
 from tests.support.stand_ins import StandIns
 from tests.support.study import Study, seed_study
+from tests.wechat.working import tell
 from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,6 +83,7 @@ def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
         assert review.decided_by == ("wanghushi" if outcomes[0] == "won" else "admin")
         assert run.final_state == ("end_success" if approved else "end_rejected")
         assert [step.seq for step in run.steps.order_by("seq")] == [*range(run.seq)]
+        tell()
         results = OutboxMessage.objects.filter(key__startswith=f"run:{run.pk}")
         assert results.count() == 1
     decided = AuditEntry.objects.filter(action__in=["review.approve", "review.reject"])

@@ -24,6 +24,7 @@ from tests.engines.sop.kit import (
 )
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
+from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +152,7 @@ def test_a_stale_page_decides_nothing(study: Study, run: TaskRun) -> None:
 
 def test_changed_values_are_asked_about_anew(study: Study, run: TaskRun) -> None:
     before = review_of(run)
+    tell()
     place = next(r for r in rows_of(study, "P012") if r.get("ecog_score"))["redcap_event_name"]
     change(study, "P012", str(place), ecog_score="2")
 
@@ -162,6 +164,7 @@ def test_changed_values_are_asked_about_anew(study: Study, run: TaskRun) -> None
     assert (newer.pk, newer.version, newer.status) == (before.pk, 2, "open")
     assert newer.seen != before.seen
     assert '"ecog_score": "2"' in newer.values
+    tell()
     cards = OutboxMessage.objects.filter(to_user="wanghushi", kind="card").count()
     assert cards == 2, "the reviewer gets a card with the new values"
     with pytest.raises(sop.ValuesChanged):

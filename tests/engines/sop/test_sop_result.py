@@ -11,6 +11,7 @@ from projects import audit
 from projects.models import AuditEntry
 from tests.engines.sop.kit import review_of, run_qc
 from tests.support.study import Study
+from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +59,8 @@ def test_trace_and_journal_tell_the_same(study: Study) -> None:
 def test_the_orderer_is_told_the_end_once(study: Study) -> None:
     run = run_qc(study, "P004")
     sop.drive(run.pk)
+    tell()
+    tell()
 
     rows = OutboxMessage.objects.filter(key__startswith=f"run:{run.pk}")
     assert [row.to_user for row in rows] == ["zhangyi"]

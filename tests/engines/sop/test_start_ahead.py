@@ -16,6 +16,7 @@ from tests.engines.sop.kit import go, hard, human, new_skill, rule, soft, steps
 from tests.engines.sop.test_soft_lies import said
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
+from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,7 @@ def test_it_is_suspended_before_any_worker_saw_it(
     assert (stored.fence, stored.seq, stored.lease_until) == (1, 2, None)
     assert steps(stored) == ["a pass", "b waiting"]
     assert Review.objects.get(task_run=run).status == "open"
+    tell()
     assert OutboxMessage.objects.filter(kind="card").count() == 1
     assert "engines.tasks.drive_run" not in drain()
     actions = [*AuditEntry.objects.order_by("pk").values_list("action", flat=True)]
@@ -63,6 +65,7 @@ def test_it_ends_at_once_with_its_findings(study: Study) -> None:
 
     assert (run.status, run.final_state) == ("COMPLETED", "end_review_required")
     assert sorted(run.findings.values_list("node", flat=True)) == ["a", "end_review_required"]
+    tell()
     assert OutboxMessage.objects.filter(key__startswith=f"run:{run.pk}").count() == 1
 
 

@@ -1,6 +1,7 @@
 """Two processes in the same instant, again and again: one journal, nothing doubled (issue B, must show 2).
 
-`workers`: two claim one run. `approvals`: a resume is pressed twice. `decisions`: one approves, one rejects.
+`workers`: two claim one run. `tellers`: two make messages of its events. `approvals`: a resume is pressed
+twice. `decisions`: one approves, one rejects.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sop_crash")]
 ROUNDS = 4 if os.environ.get("DATABASE_URL") else 12
 
 
-@pytest.mark.parametrize("race", ["workers", "approvals", "decisions"])
+@pytest.mark.parametrize("race", ["workers", "tellers", "approvals", "decisions"])
 def test_two_at_once(race: str, stand_ins: StandIns, tmp_path: Path) -> None:
     lines, code, log = lab(stand_ins, tmp_path, race, ROUNDS)
 

@@ -1,0 +1,224 @@
+"""What happened to a run is told after its transaction: nothing lost, nothing doubled, nothing outdated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils.timezone import now
+
+from engines import sop
+from engines.models import Review, TaskRun
+from engines.signals import run_finished
+from projects.db import atomic
+from projects.models import Member, Subject
+from skills.models import Skill
+from tests.support.study import Study
+from tests.wechat.working import deliver, outgoing, payloads, tell
+from wechat import outbox, run_events, sender
+from wechat.models import Card, OutboxMessage
+
+pytestmark = pytest.mark.django_db
+Status = OutboxMessage.Status
+Ask = Callable[..., Review]
+CONFIG: dict[str, Any] = {
+    "name": "复核",
+    "start_node": "ask",
+    "nodes": {"ask": {"type": "human_review", "description": "请核对入组日期"}},
+}
+
+
+@pytest.fixture
+def asked(study: Study) -> Ask:
+    """A run that waits for a person; no worker has told anybody of it."""
+    skill = Skill.objects.create(
+        project=study.project, skill_type="qc_process:told", name="简单复核", config=CONFIG
+    )
+
+    def run(record_id: str = "P001") -> Review:
+        started = sop.start(
+            project=study.project,
+            skill=skill,
+            record_id=record_id,
+            triggered_by="zhangyi",
+            wake=False,
+        )
+        sop.drive(started.pk)
+        started.refresh_from_db()
+        review = sop.open_review(started)
+        assert review
+        return review
+
+    return run
+
+
+def approve(study: Study, review: Review) -> None:
+    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+
+
+def events() -> list[OutboxMessage]:
+    return [*OutboxMessage.objects.filter(kind="event").order_by("pk")]
+
+
+def messages() -> list[str]:
+    rows = OutboxMessage.objects.exclude(kind="event").order_by("pk")
+    return [f"{row.kind} {row.to_user}" for row in rows]
+
+
+def later(**span: float) -> time_machine.travel:
+    return time_machine.travel(now() + timedelta(**span), tick=True)
+
+
+def test_a_run_leaves_one_row_a_transaction(study: Study, asked: Ask) -> None:
+    review = asked()
+    approve(study, review)
+    assert [row.key for row in events()] == [f"asked:{review.pk}@1#1", f"decided:{review.pk}@1#1"]
+    assert messages() == []
+    assert {row.project_id for row in events()} == {study.project.pk}
+
+
+def test_each_is_told_once_in_its_order(study: Study, asked: Ask) -> None:
+    review = asked()
+    tell()
+    tell()
+    assert messages() == ["card wanghushi", "text zhangyi"]
+    approve(study, review)
+    tell()
+    tell()
+    assert messages()[2:] == ["card_update wanghushi", "text zhangyi"]
+    assert {row.status for row in events()} == {Status.SENT}
+
+
+def test_who_decided_before_anybody_was_asked_gets_no_card(study: Study, asked: Ask) -> None:
+    """The console was faster than the worker: a card with live buttons would be a lie."""
+    approve(study, asked())
+    tell()
+    assert messages() == ["text zhangyi"]
+    assert "已完成" in outgoing("zhangyi")[0]
+    assert not Card.objects.exists()
+
+
+def test_a_cancelled_run_is_told_as_that_only(study: Study, asked: Ask) -> None:
+    review = asked()
+    sop.cancel(run=review.task_run, actor="admin", reason="已重做")
+    tell()
+    assert messages() == ["text zhangyi"]
+    assert "已重做" in outgoing("zhangyi")[0]
+
+
+def test_a_run_without_a_review_is_told_at_its_end(study: Study, asked: Ask) -> None:
+    run = asked().task_run
+    run.completed_at = now()
+    for _time in range(2):
+        with atomic():
+            run_finished.send(sender=TaskRun, run=run, decided=None)
+    assert [row.key for row in events()][1:] == [f"finished:{run.pk}#1"]
+
+
+def test_only_the_newest_question_is_asked(study: Study, asked: Ask) -> None:
+    review = asked()
+    Review.objects.filter(pk=review.pk).update(version=2)
+    review.refresh_from_db()
+    with atomic():
+        run_events.keep(run_events.What.ASKED, review.task_run, review)
+    tell()
+    assert [card["template_card"]["task_id"] for card in payloads("card")] == [
+        f"review_{review.pk}@2"
+    ]
+
+
+def test_who_lost_sight_of_the_subject_meanwhile_is_told_nothing(study: Study, asked: Ask) -> None:
+    asked()
+    Subject.objects.filter(record_id="P001").update(site="site_b")
+    Member.objects.filter(wecom_userid="zhangyi").update(is_active=False)
+    tell()
+    assert messages() == ["card crc_b"]
+
+
+def test_a_transaction_that_fails_leaves_nothing_to_tell(study: Study, asked: Ask) -> None:
+    review = asked()
+    OutboxMessage.objects.all().delete()
+
+    def fail() -> None:
+        with atomic():
+            run_events.keep(run_events.What.ASKED, review.task_run, review)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert not events()
+
+
+def test_a_worker_that_comes_second_makes_nothing_of_it(study: Study, asked: Ask) -> None:
+    asked()
+    [row] = events()
+    assert run_events.spread(row)
+    assert not run_events.spread(row), "another worker read the row before it was done"
+    assert messages() == ["card wanghushi", "text zhangyi"]
+    assert events()[0].attempts == 1
+
+
+def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -> None:
+    run = asked().task_run_id
+    assert run_events.lane(run) in [*sender.due_lanes(10)]
+    tell()
+    assert run_events.lane(run) not in [*sender.due_lanes(10)]
+
+
+def test_a_deleted_run_has_nothing_to_tell(study: Study, asked: Ask) -> None:
+    asked().task_run.delete()
+    tell()
+    assert messages() == []
+    assert events()[0].status == Status.SENT
+
+
+def _break(row: OutboxMessage) -> str:
+    """A row of a version of ours that knows other events; what it held before."""
+    whole = row.payload
+    content = json.loads(whole)
+    content["message"]["what"] = "teleported"
+    OutboxMessage.objects.filter(pk=row.pk).update(payload=json.dumps(content))
+    return whole
+
+
+def test_what_cannot_be_told_waits_and_stops_nobody_else(study: Study, asked: Ask) -> None:
+    first, _second = asked("P001"), asked("P004")
+    _break(events()[0])
+    tell()
+    broken, other = events()
+    assert (broken.status, broken.attempts, broken.error) == (Status.PENDING, 1, "ValidationError")
+    assert broken.available_at > now()
+    assert other.status == Status.SENT
+    approve(study, first)
+    tell()
+    assert events()[2].status == Status.PENDING, "the decision is not told before the question"
+
+
+def test_what_can_never_be_told_is_left_to_a_person_and_told_after_all(
+    study: Study, asked: Ask, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked()
+    whole = _break(events()[0])
+    for turn in range(run_events.MOST_TRIES + 2):
+        with later(minutes=6 * turn):
+            tell()
+    [row] = events()
+    assert (row.status, row.attempts) == (Status.DEAD, run_events.MOST_TRIES)
+    assert f"ALERT outbox {row.pk} given up" in caplog.text
+    OutboxMessage.objects.filter(pk=row.pk).update(payload=whole)
+    row.refresh_from_db()
+    assert outbox.resend(message=row, actor="admin")
+    tell()
+    assert messages() == ["card wanghushi", "text zhangyi"]
+
+
+def test_nothing_of_an_event_goes_to_wecom(study: Study, asked: Ask) -> None:
+    approve(study, asked())
+    deliver()
+    shown = study.stand_ins.sent()
+    assert [row["to"] for row in shown] == ["zhangyi"]
+    assert not any("run:" in json.dumps(row, ensure_ascii=False) for row in shown)
