@@ -8,13 +8,12 @@ crash must not lose is committed before the next.
 Ours is the product's own path: `sop.start(data=…)`, as console, API and chat call it, which goes as
 far as the review in the transaction that creates the run, and `sop.decide(actor=the CRC)`; with the
 journal, the data snapshot (encrypted), the review with what was shown, fencing, permissions and
-sites, and the WeCom receivers connected: that a review is asked, that it is decided and that the run
-ended are outbox rows in its transactions. What a worker makes of them (the card, its change, two messages
-to who ordered the run) is no part of the run, as the peer has none of it; a row of its own counts it in.
-The study has no REDCap address: the decision's
-second reading of the subject ends at once ("could not be read") and no HTTP is in the timed part, as
-none is in the peer's. The messages that wake the senders of the outbox go to Redis, as in production,
-and where there is none to a broker in memory; they carry no state.
+sites, and the WeCom receivers connected: what happened is an outbox row in each of the two transactions.
+What a worker makes of them (the card, its change, two messages to who ordered the run) is no part of
+the run, as the peer has none of it; a row of its own counts it in. The study has no REDCap address: the
+decision's second reading of the subject ends at once ("could not be read") and no HTTP is in the timed
+part, as none is in the peer's. The messages that wake the senders of the outbox go to Redis, as in
+production, and where there is none to a broker in memory; they carry no state.
 
 The ratio grows with what a commit costs, which is printed: on a server whose commits are free (no
 disk behind them) only the processors are compared.

@@ -141,9 +141,13 @@ class MemberQuerySet(ScopedQuerySet[Any]):
         """Active memberships of a WeCom userid (compared without case)."""
         return self.filter(wecom_userid=userid.lower(), is_active=True).select_related("project")
 
+    def named(self, project: models.Model | UUID, identity: str) -> Self:
+        """Who goes or went by a `Member.identity` in a project: a userid, else the name of an account."""
+        named = Q(wecom_userid=identity.lower()) | Q(wecom_userid="", user__username=identity)
+        return self.filter(named, project=project)
+
     def of_identity(self, project: models.Model | UUID, identity: str) -> Member | None:
         """Who is active in a project under a `Member.identity`."""
-        named = Q(wecom_userid=identity) | Q(wecom_userid="", user__username=identity)
-        rows = self.filter(named, project=project, is_active=True)
+        rows = self.named(project, identity).filter(is_active=True)
         found: Member | None = rows.select_related("project", "user").first()
         return found

@@ -109,12 +109,17 @@ def _too_late(error: sop.SopError, member: Member, review: Review, decision: Dec
 def decision_text(review: Review) -> str:
     """Who decided what, and when in the project's zone."""
     local = timezone.localtime(review.decided_at, ZoneInfo(review.project.timezone))
-    people = Member.objects.filter(project=review.project)
-    decider = people.filter(wecom_userid=review.decided_by.lower()).first()
     said = {
         "number": review.pk,
         "status": Review.Status(review.status).label,
-        "who": (decider.display_name if decider else "") or review.decided_by,
+        "who": _name(review.project, review.decided_by),
         "time": f"{local:%m-%d %H:%M}",
     }
     return _("Review #%(number)s: %(status)s by %(who)s, %(time)s") % said
+
+
+def _name(project: Project, identity: str) -> str:
+    """The display name of who is called so; the identity itself where that is nobody, or not one only."""
+    people = Member.objects.named(project, identity)
+    names = [*people.values_list("display_name", flat=True)[:2]]
+    return (names[0] if len(names) == 1 else "") or identity

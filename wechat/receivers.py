@@ -1,6 +1,6 @@
 """What the engines' signals become in WeCom: outbox rows with unique keys, nothing else (design.md 2).
 
-Signals arrive inside the transaction of what happened, so a message exists exactly if it did.
+Signals arrive inside the transaction of what happened, so a row exists exactly if it did.
 """
 
 from __future__ import annotations

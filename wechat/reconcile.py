@@ -32,7 +32,19 @@ LATE = gettext_noop("Nobody has decided this review, so you are asked.")
 def reconcile() -> int:
     """Look at every open review; how many of them needed something."""
     rows = Review.objects.filter(status=Review.Status.OPEN, created_at__lt=now() - SETTLED)
-    return sum(_look_at(review) for review in rows.select_related("project", "task_run__skill"))
+    rows = rows.select_related("project", "task_run__skill")
+    return sum(_look_at(review) for review in rows) + _close_answered()
+
+
+def _close_answered() -> int:
+    """Take the buttons off cards of answered reviews whose event could not be told; of how many reviews."""
+    waiting = Card.objects.filter(kind=review_cards.KIND, state=Card.State.OPEN)
+    refs = [int(ref) for ref in waiting.values_list("ref", flat=True).distinct()]
+    rows = Review.objects.filter(pk__in=refs).exclude(status=Review.Status.OPEN)
+    answered = [*rows.values_list("pk", flat=True)]
+    for pk in answered:
+        review_cards.show_as_it_stands(pk)
+    return len(answered)
 
 
 def _look_at(review: Review) -> bool:
@@ -40,11 +52,19 @@ def _look_at(review: Review) -> bool:
     found, circle = card.first(), _circle(review)
     with atomic():
         if found is None:
+            if not _is_still_asked(review):
+                return False
             review_cards.ask(circle, review.task_run)
             return True
         if is_lost(found):
             return _reassign(circle, found)
     return _remind_late(circle)
+
+
+def _is_still_asked(review: Review) -> bool:
+    """Whether it waits as it was read; nobody decides it before this transaction ends."""
+    same = Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
+    return same.update(version=review.version) == 1
 
 
 def _circle(review: Review) -> Circle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -153,10 +154,8 @@ def clicked(click: Click) -> str:
         return ""
     if outcome.project is None:  # not theirs to see; that there is such a review their card tells
         return _("You have no say in this review.")
-    still_open = Card.objects.filter(pk=click.card.pk, state=Card.State.OPEN).exists()
-    if outcome.stale and still_open:
-        with atomic():
-            _close(click.card, outcome.text, key=click.key)
+    if outcome.stale:
+        show_as_it_stands(int(click.card.ref))
     return outcome.text
 
 
@@ -183,13 +182,22 @@ def show_decision(review: Review) -> None:
         cards.show_closed(card, note=note, button=button, key=key, fallback=note)
 
 
+def show_as_it_stands(pk: int) -> None:
+    """Change the open cards of a review that show something else: what its events do, where they are late.
+
+    Who comes second changes nothing: the cards are closed by a condition, each change has a key.
+    """
+    review = Review.objects.select_related("project").get(pk=pk)
+    with atomic(), translation.override(settings.LANGUAGE_CODE):
+        if review.status == Review.Status.OPEN:
+            close_outdated(review)
+        else:
+            show_decision(review)
+
+
 def close_outdated(review: Review) -> None:
     """Take the buttons off cards that show values of an earlier version."""
     note, button = _("The values changed: please use the newer card."), _("No longer open")
     older = review.version - 1
     for card in cards.close(kind=KIND, ref=review.pk, up_to=older, project=review.project):
         cards.show_closed(card, note=note, button=button, key=f"outdated:{card.task_id}")
-
-
-def _close(card: Card, note: str, key: str) -> None:
-    cards.replace(card, note=note, button=_("No longer open"), key=key)

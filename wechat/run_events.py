@@ -81,14 +81,16 @@ def spread(row: OutboxMessage) -> bool:
         with atomic():
             return _done(row) and _told(row)
     except Exception as error:  # whatever it is, a lane does not stand still for ever
-        logger.exception("outbox %s: the event could not be told", row.pk)
+        # Its text can quote a patient.
+        logger.error("outbox %s: the event could not be told: %s", row.pk, type(error).__name__)
         _put_off(row, type(error).__name__)
         return False
 
 
 def _told(row: OutboxMessage) -> bool:
     event = Event.model_validate(Payload.model_validate_json(row.payload).message)
-    _TELL[event.what](event)
+    with translation.override(settings.LANGUAGE_CODE):  # what no single reader's language decides
+        _TELL[event.what](event)
     return True
 
 
@@ -137,17 +139,21 @@ _RUN = Prepared(
 
 
 def _asked(event: Event) -> None:
-    """Ask the reviewers by card; tell who ordered the run that it waits. Nothing where that is over."""
+    """Ask the reviewers by card; tell who ordered the run that it waits. Nothing where that is over.
+
+    A newer version is asked by its own event.
+    """
     review = _review(event)
-    if review is None or not _is_asked(review, event):
+    if review is None or review.status != Review.Status.OPEN:
         return
     run = review.task_run
     circle = Circle.of(review, run)
-    review_cards.ask(circle, run)
-    if run.batch_id:
-        return  # wechat.batch_messages tells it
+    if review.version == event.version:
+        review_cards.ask(circle, run)
+    if run.batch_id or event.version != 1:
+        return  # wechat.batch_messages tells it, or it has been told
     member = circle.orderer(run)
-    if member is None or review.version > 1 or member in circle.reviewers():
+    if member is None or member in circle.reviewers():
         return
     with translation.override(member.language):
         subject = f"{run.skill.name or run.skill.skill_type} {run.record_id or ''}".strip()
@@ -160,8 +166,7 @@ def _decided(event: Event) -> None:
     review = _review(event)
     if review is None:
         return
-    with translation.override(settings.LANGUAGE_CODE):
-        review_cards.show_decision(review)
+    review_cards.show_decision(review)
     if review.task_run.completed_at:
         _result(review.task_run)
 
@@ -180,10 +185,6 @@ def _review(event: Event) -> Review | None:
     if review is not None:
         review.task_run.project = review.project
     return review
-
-
-def _is_asked(review: Review, event: Event) -> bool:
-    return review.status == Review.Status.OPEN and review.version == event.version
 
 
 def _result(run: TaskRun) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth import get_user_model
 from django.utils.timezone import now
 
 from engines import sop
@@ -18,8 +19,9 @@ from projects.db import atomic
 from projects.models import Member, Subject
 from skills.models import Skill
 from tests.support.study import Study
-from tests.wechat.working import deliver, outgoing, payloads, tell
-from wechat import outbox, run_events, sender
+from tests.wechat.test_decisions import change
+from tests.wechat.working import click, deliver, outgoing, payloads, tell, work
+from wechat import outbox, reconcile, run_events, sender
 from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,12 @@ def events() -> list[OutboxMessage]:
 def messages() -> list[str]:
     rows = OutboxMessage.objects.exclude(kind="event").order_by("pk")
     return [f"{row.kind} {row.to_user}" for row in rows]
+
+
+def shown() -> str:
+    """What the changed card says."""
+    [update] = payloads("card_update")
+    return str(update["template_card"]["sub_title_text"])
 
 
 def later(**span: float) -> time_machine.travel:
@@ -167,6 +175,98 @@ def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -
     assert run_events.lane(run) in [*sender.due_lanes(10)]
     tell()
     assert run_events.lane(run) not in [*sender.due_lanes(10)]
+
+
+def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
+    """The newest question goes out, and who ordered the run still hears that it waits."""
+    review = asked()
+    change(study)
+    with pytest.raises(sop.ValuesChanged):
+        approve(study, review)
+    tell()
+    assert messages() == ["text zhangyi", "card wanghushi"]
+    assert [card.version for card in Card.objects.all()] == [2]
+
+
+def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> None:
+    user = get_user_model().objects.create(username="liwei")
+    member = Member.objects.create(
+        project=study.project, user=user, display_name="李协调", role="CRC", site="site_a"
+    )
+    review = asked()
+    tell()
+    sop.decide(review_id=review.pk, actor=member, decision="approve", seen=review.seen)
+    tell()
+    assert "李协调" in shown()
+
+
+def test_of_two_who_are_called_alike_neither_is_named(study: Study, asked: Ask) -> None:
+    user = get_user_model().objects.create(username="liwei")
+    member = Member.objects.create(
+        project=study.project, user=user, display_name="李协调", role="CRC", site="site_a"
+    )
+    Member.objects.create(
+        project=study.project, wecom_userid="liwei", display_name="李薇", role="AUDITOR"
+    )
+    review = asked()
+    tell()
+    sop.decide(review_id=review.pk, actor=member, decision="approve", seen=review.seen)
+    tell()
+    assert "liwei" in shown()
+    assert "李" not in shown()
+
+
+def test_the_second_click_before_a_worker_came_shows_who_decided(study: Study, asked: Ask) -> None:
+    """Two reviewers click; the card says what was decided, in one change, not what the second is told."""
+    Member.objects.create(
+        project=study.project, wecom_userid="chen", role="CRC", site="site_a", language="en"
+    )
+    review = asked()
+    tell()
+    for user in ("wanghushi", "chen"):
+        click(f"review_{review.pk}@1", "approve", user, selected="r_ok")
+    work()
+    [update] = payloads("card_update")
+    assert update["template_card"]["replace_text"] == str(Review.Status.APPROVED.label)
+    assert "王护士" in shown()
+
+
+def test_a_question_that_nobody_was_asked_in_time_is_not_asked_when_it_is_over(
+    study: Study, asked: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ten-minute job has read the review as open; it is decided, and told, before the job looks at it."""
+    review = asked()
+    look = reconcile._look_at
+
+    def between(seen: Review) -> bool:
+        approve(study, review)
+        tell()
+        return look(seen)
+
+    monkeypatch.setattr(reconcile, "_look_at", between)
+    with later(minutes=6):
+        reconcile.reconcile()
+    assert not Card.objects.exists()
+
+
+@pytest.mark.parametrize("end", ["decided", "cancelled"])
+def test_a_card_whose_event_is_a_dead_letter_loses_its_buttons(
+    study: Study, asked: Ask, end: str
+) -> None:
+    review = asked()
+    tell()
+    if end == "decided":
+        approve(study, review)
+    else:
+        sop.cancel(run=review.task_run, actor="admin", reason="已重做")
+    OutboxMessage.objects.filter(key__startswith="decided:").update(status=Status.DEAD)
+    assert reconcile.reconcile() == 1
+    assert reconcile.reconcile() == 0
+    assert messages()[2:] == ["card_update wanghushi"]
+    [letter] = OutboxMessage.objects.filter(status=Status.DEAD)
+    assert outbox.resend(message=letter, actor="admin")
+    tell()
+    assert messages()[2:] == ["card_update wanghushi", "text zhangyi"]
 
 
 def test_a_deleted_run_has_nothing_to_tell(study: Study, asked: Ask) -> None:

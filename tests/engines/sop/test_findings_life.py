@@ -9,8 +9,11 @@ import pytest
 from engines import sop
 from engines.models import FindingEvent, PendingAction
 from engines.sop import findings as book
+from engines.sop import soft as judging
 from projects.db import atomic
 from projects.models import Project
+from projects.records import read_record
+from skills.models import Skill
 from tests.engines.sop.kit import (
     change,
     findings,
@@ -22,6 +25,7 @@ from tests.engines.sop.kit import (
     run_qc,
     soft,
 )
+from tests.engines.sop.test_soft_lies import said
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +104,61 @@ def test_a_closed_finding_stays_closed_and_a_new_one_is_opened(study: Study) -> 
     ]
     closed = PendingAction.objects.get(state=State.CLOSED)
     assert (closed.resolved_by, closed.resolution, closed.open_key) == ("admin", "已核对", None)
+
+
+def test_what_a_person_closes_while_the_model_is_asked_is_found_anew(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run has read the open findings before: it does not go by what it knew then."""
+    bad = hard(rules=[rule(logic={">": [{"var": "age"}, 500]})], on_pass="j", on_fail="j")
+    skill = new_skill(study, {"a": bad, "j": soft(on_fail="end_bad")})
+    study.stand_ins.script(said(passed=False, reason="坏"))
+    run_of(study, skill)
+    first = PendingAction.objects.get(node="j")
+    judge = judging.judge
+
+    def close_meanwhile(*given: Any, **named: Any) -> Any:
+        with atomic():
+            assert book.close(first, actor=study["admin"], resolution="已核对")
+        return judge(*given, **named)
+
+    monkeypatch.setattr(judging, "judge", close_meanwhile)
+    study.stand_ins.script(said(passed=False, reason="坏"))
+    run = run_of(study, skill)
+
+    assert run.final_state == "end_bad"
+    newer = PendingAction.objects.get(node="j", open_key__isnull=False)
+    assert (newer.task_run_id, newer.outcome) == (run.pk, "FAIL")
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_a_run_that_asks_at_once_knows_what_is_open(study: Study, passes: bool) -> None:
+    """What stands in the database when its question is stored counts, as for any other run."""
+    old = rule(id="R", logic={">": [{"var": "age"}, 500]})
+    skill = new_skill(study, {"a": hard(rules=[old], on_fail="b", on_pass="b"), "b": human()})
+    start_ahead(study, skill)
+    opened = only()
+    rules = [rule(id="R")] if passes else [old]
+    nodes = {**skill.config["nodes"], "a": hard(rules=rules, on_fail="b", on_pass="b")}
+    skill.config = {**skill.config, "nodes": nodes}
+    skill.save()
+    start_ahead(study, skill)
+
+    assert only().pk == opened.pk
+    expected = (
+        (State.DATA_CHANGED, "resolved by data change") if passes else (State.OPEN, "observed")
+    )
+    assert (only().state, *events(only())) == expected
+
+
+def start_ahead(study: Study, skill: Skill) -> None:
+    """A run from a reading just made, suspended in the transaction that creates it."""
+    data = read_record(project=study.project, record_id="P001")
+    assert data
+    run = sop.start(
+        project=study.project, skill=skill, record_id="P001", triggered_by="zhangyi", data=data
+    )
+    assert run.status == "SUSPENDED"
 
 
 def test_an_incomplete_read_resolves_nothing(study: Study) -> None:
