@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from integrations.scripts import normalise, simplified
 
@@ -54,8 +55,9 @@ def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name, label in labels.items() if is_birth(name, label))
 
 
+@lru_cache(maxsize=16384)
 def is_birth(name: str, label: str = "") -> bool:
-    """Whether a field's name or label speaks of a date of birth."""
+    """Whether a field's name or label speaks of a date of birth; asked of a whole dictionary at each message."""
     return _tells(BIRTH_FIELD, name, label)
 
 
