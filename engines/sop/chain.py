@@ -246,9 +246,8 @@ class Chain:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""
         if still_ours(self.run).update(updated_at=now()) != 1:
             raise Overtaken
-        self.__dict__.pop(
-            "open", None
-        )  # while the network was asked, a person may have closed some
+        # While the network was asked a person may have closed some.
+        self.__dict__.pop("open", None)
 
 
 def never_clean(run: TaskRun, target: str) -> str:
