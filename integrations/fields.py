@@ -55,9 +55,9 @@ def birth_fields(labels: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name, label in labels.items() if is_birth(name, label))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=16384)  # a whole dictionary is asked about at each message
 def is_birth(name: str, label: str = "") -> bool:
-    """Whether a field's name or label speaks of a date of birth; asked of a whole dictionary at each message."""
+    """Whether a field's name or label speaks of a date of birth."""
     return _tells(BIRTH_FIELD, name, label)
 
 
