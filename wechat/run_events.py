@@ -54,9 +54,18 @@ class Event(BaseModel):
     version: int | None = None
 
 
+LANE = "run:"
+"""No userid of WeCom has a colon."""
+
+
 def lane(run: UUID) -> str:
-    """Where a run's events are; no userid of WeCom has a colon."""
-    return f"run:{run}"
+    """Where a run's events are."""
+    return f"{LANE}{run}"
+
+
+def run_of(to_user: str) -> str:
+    """The id of the run whose events are in this lane; "" for people's lanes."""
+    return to_user.removeprefix(LANE) if to_user.startswith(LANE) else ""
 
 
 def keep(what: What, run: TaskRun, review: Review | None = None) -> None:

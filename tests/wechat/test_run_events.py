@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
+from django.test import Client
 from django.utils.timezone import now
 
 from engines import sop
@@ -314,6 +315,17 @@ def test_what_can_never_be_told_is_left_to_a_person_and_told_after_all(
     assert outbox.resend(message=row, actor="admin")
     tell()
     assert messages() == ["card wanghushi", "text zhangyi"]
+
+
+def test_the_console_shows_an_event_with_its_run(
+    study: Study, asked: Ask, admin_client: Client
+) -> None:
+    run = asked().task_run_id
+    page = admin_client.get("/admin/wechat/outboxmessage/").content.decode()
+    assert f'href="/admin/engines/taskrun/{run}/change/"' in page
+    assert f"{run_events.LANE}{run}" not in page
+    row = admin_client.get(f"/admin/wechat/outboxmessage/{events()[0].pk}/change/")
+    assert str(run)[:8] in row.content.decode()
 
 
 def test_nothing_of_an_event_goes_to_wecom(study: Study, asked: Ask) -> None:
