@@ -24,7 +24,7 @@ from engines.models import PendingAction, Review, TaskRun
 from projects.db import atomic
 from projects.models import Member
 from projects.prepared import Prepared
-from wechat import review_cards
+from wechat import review_cards, settling
 from wechat.circle import Circle, orderer
 from wechat.models import OutboxMessage
 from wechat.outbox import Payload, enqueue, tell
@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 
 Status = OutboxMessage.Status
 FINDINGS_SHOWN = 5
-MOST_TRIES = 12
-LONGEST = timedelta(minutes=5)
 
 
 class What(StrEnum):
@@ -115,13 +113,14 @@ def _done(row: OutboxMessage) -> bool:
 
 def _put_off(row: OutboxMessage, error: str) -> None:
     """Try later, and after many tries leave it to a person."""
-    given_up = row.attempts + 1 >= MOST_TRIES
+    tries = row.attempts + 1
+    given_up = tries >= settling.TRANSPORT_RETRIES
     if given_up:
-        logger.error("ALERT outbox %s given up after %s attempts", row.pk, MOST_TRIES)
+        logger.error("ALERT outbox %s given up after %s attempts", row.pk, tries)
     _mine(row).update(
         status=Status.DEAD if given_up else Status.PENDING,
-        available_at=now() + min(timedelta(seconds=2 ** (row.attempts + 1)), LONGEST),
-        attempts=F("attempts") + 1,
+        available_at=now() + timedelta(seconds=settling.backoff(tries)),
+        attempts=tries,
         fence=F("fence") + 1,
         error=error,
     )

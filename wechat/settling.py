@@ -97,13 +97,13 @@ def _refused(row: OutboxMessage, error: SendError) -> dict[str, Any]:
             return _later(row, delay, **noted)
     elif row.attempts <= (CODE_RETRIES if error.code else TRANSPORT_RETRIES):
         ambiguous = row.is_ambiguous or error.kind is Kind.AMBIGUOUS
-        delay = _backoff(row.attempts)
+        delay = backoff(row.attempts)
         return _later(row, _in_time(row, delay) if ambiguous else delay, ambiguous, **noted)
     logger.error("ALERT outbox %s given up after %s attempts", row.pk, row.attempts)
     return {"status": Status.DEAD, **noted}
 
 
-def _backoff(attempts: int) -> float:
+def backoff(attempts: int) -> float:
     """2, 4, 8 … seconds with jitter (45033 asks for it), short enough for the duplicate check."""
     return min(2.0**attempts, LONGEST_S) * random.uniform(0.75, 1.0)
 

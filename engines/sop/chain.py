@@ -222,25 +222,30 @@ class Chain:
         if also is None:
             return change(moved) == 1
         any_open = change_both(moved, also, findings.are_open(run))
-        if any_open is False and run.record_id:
-            self.open = {}
-        return any_open is not None
+        if any_open is None:
+            return False
+        self._note_open(any_open)
+        return True
 
     def tell(self, decided: Review | None = None) -> None:
         """Write the question to a person and findings, and tell others how far the run is.
 
         `decided` is the review that was answered in this transaction.
         """
+        run = self.run
         if self.question:
-            any_open = ask(self.run, self.node, self.question, findings.are_open(self.run))
+            self._note_open(ask(run, self.node, self.question, findings.are_open(run)))
             self.question = None
-            if not any_open and self.run.record_id:
-                self.open = {}
         for noted in self.noted:
-            findings.record(self.run, noted, self.open)
+            findings.record(run, noted, self.open)
         self.noted = []
-        if self.run.status in {Status.COMPLETED, Status.FAILED}:
-            announce(self.run, decided)
+        if run.status in {Status.COMPLETED, Status.FAILED}:
+            announce(run, decided)
+
+    def _note_open(self, are_any: bool) -> None:
+        """What a statement said of `findings.are_open`, which knows of subjects only."""
+        if not are_any and self.run.record_id:
+            self.open = {}
 
     def hold(self) -> None:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -18,45 +17,23 @@ from engines.models import Review, TaskRun
 from engines.signals import run_finished
 from projects.db import atomic
 from projects.models import Member, Subject
-from skills.models import Skill
+from tests.engines.sop.kit import human, new_skill, review_of, run_of
 from tests.support.study import Study
 from tests.wechat.test_decisions import change
 from tests.wechat.working import click, deliver, outgoing, payloads, tell, work
-from wechat import outbox, reconcile, run_events, sender
+from wechat import outbox, reconcile, run_events, sender, settling
 from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db
 Status = OutboxMessage.Status
 Ask = Callable[..., Review]
-CONFIG: dict[str, Any] = {
-    "name": "复核",
-    "start_node": "ask",
-    "nodes": {"ask": {"type": "human_review", "description": "请核对入组日期"}},
-}
 
 
 @pytest.fixture
 def asked(study: Study) -> Ask:
     """A run that waits for a person; no worker has told anybody of it."""
-    skill = Skill.objects.create(
-        project=study.project, skill_type="qc_process:told", name="简单复核", config=CONFIG
-    )
-
-    def run(record_id: str = "P001") -> Review:
-        started = sop.start(
-            project=study.project,
-            skill=skill,
-            record_id=record_id,
-            triggered_by="zhangyi",
-            wake=False,
-        )
-        sop.drive(started.pk)
-        started.refresh_from_db()
-        review = sop.open_review(started)
-        assert review
-        return review
-
-    return run
+    skill = new_skill(study, {"ask": human()})
+    return lambda record="P001": review_of(run_of(study, skill, record))
 
 
 def approve(study: Study, review: Review) -> None:
@@ -304,11 +281,11 @@ def test_what_can_never_be_told_is_left_to_a_person_and_told_after_all(
 ) -> None:
     asked()
     whole = _break(events()[0])
-    for turn in range(run_events.MOST_TRIES + 2):
+    for turn in range(settling.TRANSPORT_RETRIES + 2):
         with later(minutes=6 * turn):
             tell()
     [row] = events()
-    assert (row.status, row.attempts) == (Status.DEAD, run_events.MOST_TRIES)
+    assert (row.status, row.attempts) == (Status.DEAD, settling.TRANSPORT_RETRIES)
     assert f"ALERT outbox {row.pk} given up" in caplog.text
     OutboxMessage.objects.filter(pk=row.pk).update(payload=whole)
     row.refresh_from_db()
