@@ -8,7 +8,7 @@ HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
 
-.PHONY: help install run test lint fmt lock messages train-intents bench soak fuzz clean
+.PHONY: help install run test lint fmt lock messages train-intents bench answers soak fuzz api-fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -61,12 +61,18 @@ bench: install ## measure beside the peers; BENCH=name picks one
 	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"
 	@python=$(PEERS)/bin/python; test -f $(PEERS)/.ready || python=$(BIN)/python; $$python -m bench $(BENCH)
 
+answers: install $(VENV)/.dev ## play the chat cases through a house of its own; CASES=file for others
+	@$(BIN)/python -m tests.answers $(CASES)
+
 soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
 	@$(BIN)/python -m bench.soak
 
 fuzz: install ## fuzz rules, workflows and callbacks; SECONDS=300 for each of four harnesses
 	@$(MAKE) -s $(PEERS)/.ready
 	@$(PEERS)/bin/python -m fuzz $(SECONDS)
+
+api-fuzz: install $(VENV)/.dev ## any request to the API of a demo of its own; SECONDS=300 for each of three roles
+	@$(BIN)/python -m fuzz.api $(SECONDS)
 
 $(PEERS)/.ready: requirements.txt requirements-bench.txt
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)

@@ -38,6 +38,7 @@ def environment(url: str, var: Path) -> dict[str, str]:
         "DATABASE_URL": url, "REDIS_URL": f"redis://127.0.0.1:{redis}/0", "VAR_DIR": str(var),
         "PORT": str(port), "SIM_PORT": str(sim), "SIM": stand_ins, "DEBUG": "0", "LOG_LEVEL": "ERROR",
         "SECRET_KEY": secrets.token_hex(32), "PYTHONWARNINGS": "ignore", "ALLOWED_HOSTS": "127.0.0.1",
+        "PRIVATE_HTTP_HOSTS": "127.0.0.1",
         "FIELD_ENCRYPTION_KEYS": base64.b64encode(secrets.token_bytes(32)).decode(),
         "PUBLIC_URL": f"http://127.0.0.1:{port}", "WECOM_API_BASE": f"{stand_ins}/wecom/cgi-bin",
         "WECOM_CORP_ID": f"ww{secrets.token_hex(8)}", "WECOM_AGENT_ID": "1000002",
@@ -112,6 +113,8 @@ class House:
         manage = [python, "manage.py", "demo"]
         seeding = {**self.env, "DEBUG": "1"}  # the demo study exists only so
         subprocess.run(manage, cwd=ROOT, env=seeding, check=True, stdout=subprocess.DEVNULL)
+        collect = [python, "manage.py", "collectstatic", "--noinput"]
+        subprocess.run(collect, cwd=ROOT, env=self.env, check=True, stdout=subprocess.DEVNULL)
         web = ["gunicorn", "iit_manager.wsgi", "--worker-class", "gthread", "--workers", "2"]
         tuning = ["--threads", "8", "--keep-alive", "30", "--log-level", "error"]
         self.start("web", python, "-m", *web, *tuning, "--bind", f"127.0.0.1:{port}")

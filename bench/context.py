@@ -76,6 +76,7 @@ def _fill() -> Any:
     from django.utils.timezone import now
 
     from bench import _study
+    from projects.crypto import encrypt
     from projects.models import SyncState
 
     project = _study.project()
@@ -83,7 +84,7 @@ def _fill() -> Any:
     _memory(project)
     _reports(project)
     with connection.cursor() as cursor:
-        cursor.execute(_FLOW_LOG, [project.pk, ROWS])
+        cursor.execute(_FLOW_LOG, [project.pk, encrypt("受试者今天随访完成。" * 4), ROWS])
     _said(reader)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -96,7 +97,7 @@ _FLOW_LOG = """
 INSERT INTO iit_conversation_history
   (id, project_id, user_id, record_id, role, content, intent, created_at)
 SELECT gen_random_uuid(), %s, 'user' || n %% 40, 'P' || lpad((n %% 200 + 1)::text, 3, '0'),
-  CASE n %% 2 WHEN 0 THEN 'user' ELSE 'assistant' END, repeat('受试者今天随访完成。', 4),
+  CASE n %% 2 WHEN 0 THEN 'user' ELSE 'assistant' END, %s,
   'query_record', now() - make_interval(mins => 5 * n)
 FROM generate_series(1, %s) AS n
 """

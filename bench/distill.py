@@ -68,19 +68,19 @@ def _say(project: Any, userid: str, text: str) -> None:
     from memory.agent.after_reply import after_reply
     from projects.models import Member
 
-    if TOLD & set(detect(text).intents):
-        answer_message(userid=userid, text=text)
-        return
     member = Member.objects.get(project=project, wecom_userid=userid)
+    if TOLD & set(detect(text).intents):
+        answer_message(person=member.person, text=text)
+        return
     after_reply(member, text, at=datetime.now(UTC))
 
 
 def _end_of_day(project: Any) -> int:
     """Distil today; returns how many statements there were."""
+    from house import clock
     from memory import distill, distill_material
-    from projects.windows import today_in
 
-    today = today_in(project.timezone)
+    today = clock.today(project.timezone)
     found = len(distill_material.statements(project, today))
     distill.distil(project, today)
     return found

@@ -149,10 +149,10 @@ def members() -> None:
     from projects.models import Member, Project
 
     project = Project.objects.get()
-    Member.objects.bulk_create(
-        Member(project=project, wecom_userid=f"soak{number:03d}", role="PI", display_name="S")
-        for number in range(USERS)
-    )
+    for number in range(USERS):
+        Member.objects.create(
+            project=project, wecom_userid=f"soak{number:03d}", role="PI", display_name="S"
+        )
 
 
 def main() -> int:

@@ -18,15 +18,16 @@ class Spec:
     env: dict[str, str] = field(default_factory=dict)
 
 
-def specs() -> list[Spec]:
-    """Stand-ins, web, worker, beat."""
+def specs(house_token: str) -> list[Spec]:
+    """Stand-ins, web, worker, beat; `house_token`: by which the stand-ins know whose they are."""
     python = sys.executable
     celery = [python, "-m", "celery", "-q", "-A", "iit_manager"]
     common = {"PORT": str(settings.PORT), "SIM_PORT": str(settings.SIM_PORT)} | wecom()
     # A demo is often tried as root, in a container.
     quiet = common | {"PYTHONWARNINGS": "ignore:You're running the worker"}
+    simulators = [python, "-m", "simulators", "--port", str(settings.SIM_PORT)]
     return [
-        Spec("simulators", [python, "-m", "simulators", "--port", str(settings.SIM_PORT)], common),
+        Spec("simulators", simulators, common | {"SIM_HOUSE_TOKEN": house_token}),
         Spec(
             "web",
             [

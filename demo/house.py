@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import unicodedata
+from contextlib import ExitStack
 from io import StringIO
 
 import httpx
@@ -19,17 +20,20 @@ _COLUMN = 12
 
 
 def busy_ports() -> str:
-    """A line naming a port that something else uses; blank when all are free."""
-    for name, port in (("PORT", settings.PORT), ("SIM_PORT", settings.SIM_PORT)):
-        with socket.socket() as probe:
+    """A line naming a port that something else uses; blank when all are free.
+
+    Each is held while the next is tried, so that one port for both is refused, too.
+    """
+    with ExitStack() as held:
+        for name, port in (("PORT", settings.PORT), ("SIM_PORT", settings.SIM_PORT)):
+            probe = held.enter_context(socket.socket())
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
+                probe.listen(1)
             except OSError:
-                return _("Port %(port)s is in use; choose another with %(name)s=…") % {
-                    "port": port,
-                    "name": name,
-                }
+                said = {"port": port, "name": name}
+                return _("Port %(port)s is in use; choose another with %(name)s=…") % said
     return ""
 
 
@@ -38,6 +42,13 @@ def refusal() -> str:
     if not settings.DEBUG:
         return _("The demo study exists only with DEBUG.")
     return busy_ports()
+
+
+def token() -> str:
+    """The token of this house, kept in `var/run.json` before anything is started with it."""
+    content = runfile.load()
+    runfile.save(content)
+    return str(content["house_token"])
 
 
 def prepare() -> None:
@@ -54,8 +65,13 @@ def seed() -> None:
 
 
 def stand_ins_answer() -> bool:
-    """Whether the stand-ins are up."""
-    return httpx.get(f"{stand_ins.base_url()}/_control/health", timeout=2).status_code == 200
+    """Whether our stand-ins are up; others that took their port are none of ours."""
+    return stand_ins.owner(runfile.load()) is stand_ins.Owner.OURS
+
+
+def was_overtaken() -> bool:
+    """Whether another house took the port of our stand-ins after it was found free."""
+    return stand_ins.are_others(runfile.load())
 
 
 def web_answers() -> bool:

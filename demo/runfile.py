@@ -34,6 +34,7 @@ def load() -> dict[str, Any]:
     tokens = content.setdefault("redcap_tokens", {})
     for right in RIGHTS:
         tokens.setdefault(right, secrets.token_hex(16).upper())
+    content.setdefault("house_token", secrets.token_hex(20))
     content.setdefault("dify_key", f"dataset-{secrets.token_urlsafe(16)}")
     return content
 

@@ -8,14 +8,13 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from rest_framework.authtoken.models import Token
 
 from demo import files, reports
 from demo.stand_ins import DATASET_ID, base_url
 from memory.models import FeedbackTally, ProjectMemory, ProjectMemoryVersion, WeeklyReport
-from projects import audit, protocol
+from projects import audit, protocol, tokens
 from projects.db import atomic
-from projects.models import AuditEntry, Member, Project, VisitPlanEntry
+from projects.models import AuditEntry, Member, Person, Project, VisitPlanEntry
 from skills.models import FieldMapping, Skill
 from skills.services import save_skill
 
@@ -89,13 +88,12 @@ def _members(project: Project, run: dict[str, Any], today: date) -> None:
         if new or not user.check_password(login["password"]):
             user.set_password(login["password"])
             user.save()
-        Token.objects.filter(user=user).exclude(key=login["token"]).delete()
-        Token.objects.get_or_create(user=user, key=login["token"])
+        tokens.create(user=user, actor=ACTOR, key=login["token"])
+        person, _new = Person.objects.get_or_create(wecom_userid=userid, defaults={"user": user})
         Member.objects.get_or_create(
             project=project,
-            wecom_userid=userid,
+            person=person,
             defaults={
-                "user": user,
                 "role": entry["role"],
                 "site": entry.get("site") or "",
                 "display_name": entry.get("display_name", ""),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from datetime import date
+from enum import Enum
 from typing import Any
 
+import httpx
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from integrations.pool import http
 
@@ -15,6 +21,43 @@ DATASET_ID = "6f1d1a52-3c1f-4d0c-9a57-5f1b7f0c2d11"
 def base_url() -> str:
     """Where the stand-ins listen."""
     return f"http://127.0.0.1:{settings.SIM_PORT}"
+
+
+class Owner(Enum):
+    """Whose stand-ins answer."""
+
+    OURS = "ours"
+    NOBODY = "nobody"
+    """Started by hand, without a house: whoever comes may configure them."""
+    OTHERS = "others"
+    """Another house's, or something that is no stand-in at all."""
+
+
+def are_others(run: dict[str, Any]) -> bool:
+    """Whether something answers on our port that is not for us to configure."""
+    try:
+        return owner(run) is Owner.OTHERS
+    except httpx.HTTPError:
+        return False
+
+
+def taken() -> str:
+    """What is said where the port of our stand-ins is not ours."""
+    return _(
+        "Port %(port)s is used by another house or another program; choose another with %(name)s=…"
+    ) % {"port": settings.SIM_PORT, "name": "SIM_PORT"}
+
+
+def owner(run: dict[str, Any]) -> Owner:
+    """Whose the stand-ins on our port are; the token itself is not given away. Raises httpx.HTTPError."""
+    nonce = secrets.token_hex(16)
+    answer = http().get(f"{base_url()}/_control/house", params={"nonce": nonce}, timeout=5)
+    try:
+        said = answer.json()["house"]
+    except (ValueError, TypeError, KeyError):
+        return Owner.OTHERS
+    proof = hmac.new(run["house_token"].encode(), nonce.encode(), hashlib.sha256).hexdigest()
+    return {proof: Owner.OURS, "": Owner.NOBODY}.get(str(said), Owner.OTHERS)
 
 
 def configure(run: dict[str, Any], *, det_url: str, today: date) -> None:
@@ -34,8 +77,8 @@ def configure(run: dict[str, Any], *, det_url: str, today: date) -> None:
         "dify": {"key": run["dify_key"], "dataset_id": DATASET_ID},
         "wecom": {"users": members()},
     }
-    url = f"{base_url()}/_control/configure"
-    http().post(url, json=content, timeout=20).raise_for_status()
+    url, headers = f"{base_url()}/_control/configure", {"X-House-Token": run["house_token"]}
+    http().post(url, json=content, headers=headers, timeout=20).raise_for_status()
 
 
 def _token(token: str, user: str, export: str, dag: str | None) -> dict[str, Any]:

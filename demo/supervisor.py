@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from types import FrameType
 import django
 import httpx
 
-from demo import house
+from demo import house, stand_ins
 from demo.children import Spec, specs
 
 GRACE_S = 10.0
@@ -98,8 +99,8 @@ class Supervisor:
 
     def __init__(self) -> None:
         """Nothing runs yet."""
-        self.children = [Child(spec) for spec in specs()]
-        self.is_ending = False
+        self.children: list[Child] = []
+        self.ending = threading.Event()
 
     def run(self) -> int:
         """Until a signal comes; returns the exit code."""
@@ -114,30 +115,40 @@ class Supervisor:
         if why := house.refusal():
             say(why)
             return 1
+        self.children = [Child(spec) for spec in specs(house.token())]
+        self.children[0].start()
+        if not self._stand_ins_are_ours():
+            if house.was_overtaken():
+                say(stand_ins.taken())
+            return 1
         house.prepare()
-        stand_ins = self.children[0]
-        stand_ins.start()
-        if not self._until(house.stand_ins_answer):
+        if self.ending.is_set():
             return 1
         house.seed()
         self._watch()
         if self._until(house.web_answers):
             say(house.welcome())
-        while not self.is_ending:
+        while not self.ending.is_set():
             self._watch()
             time.sleep(0.3)
         return 0
 
     def _watch(self) -> None:
         for child in self.children:
-            if child.revive() and child is self.children[0]:
-                self._until(house.stand_ins_answer)
+            is_first = child is self.children[0]
+            if child.revive() and is_first and self._stand_ins_are_ours():
                 house.seed()
         house.note({c.spec.name: c.process.pid for c in self.children if c.process is not None})
 
+    def _stand_ins_are_ours(self) -> bool:
+        """Whether our stand-ins come up; what answers in their place is neither seeded nor configured."""
+        child = self.children[0]
+        answered = self._until(lambda: not child.is_running() or house.stand_ins_answer())
+        return answered and child.is_running()
+
     def _until(self, condition: Callable[[], bool], limit_s: float = 60.0) -> bool:
         end = time.monotonic() + limit_s
-        while not self.is_ending and time.monotonic() < end:
+        while not self.ending.is_set() and time.monotonic() < end:
             try:
                 if condition():
                     return True
@@ -147,7 +158,7 @@ class Supervisor:
         return False
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.is_ending = True
+        self.ending.set()
 
     def _end(self) -> None:
         for child in self.children:

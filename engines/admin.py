@@ -9,12 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import path
+from django.utils.decorators import method_decorator
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
 from unfold.decorators import action, display
 
-from engines import batch_page, console, labels, sop
+from engines import batch_page, bulk_decisions, console, labels, sop
+from engines.admin_open_questions import OpenQuestionAdmin
 from engines.admin_order import order_view
 from engines.admin_traces import AgentTraceAdmin, LlmUsageAdmin
 from engines.models import (
@@ -29,9 +32,14 @@ from engines.sop.batches import visible_to
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
 from projects.admin_export import ExportAdmin
 from projects.admin_json import folded, shown
+from projects.admin_lists import OwnRows
 from projects.models import Role
 
-__all__ = ["AgentTraceAdmin", "LlmUsageAdmin"]  # registered where they are defined
+__all__ = [
+    "AgentTraceAdmin",
+    "LlmUsageAdmin",
+    "OpenQuestionAdmin",
+]  # registered where they are defined
 
 
 class StepInline(ReadOnlyInline):
@@ -83,8 +91,9 @@ class TaskRunAdmin(DeciderAdmin):
         "created_at",
         "show_project",
     )
-    list_filter = (BY_PROJECT, "status", ("skill", admin.RelatedOnlyFieldListFilter))
+    list_filter = (BY_PROJECT, "status", ("skill", OwnRows))
     search_fields = ("record_id", "triggered_by")
+    linked_by = ("batch__id__exact",)
     list_select_related = ("skill", "project")
     date_hierarchy = "created_at"
     fields = (
@@ -145,6 +154,10 @@ class TaskRunAdmin(DeciderAdmin):
         ]
         return own + super().get_urls()
 
+    @method_decorator(sensitive_post_parameters("password"))
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        return super().changelist_view(request, extra_context)
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> Any:
@@ -153,12 +166,12 @@ class TaskRunAdmin(DeciderAdmin):
         return super().change_view(request, object_id, form_url, extra)
 
     @admin.action(description=_("Approve the reviews of the selected runs"), permissions=["decide"])
-    def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> None:
-        console.approve_selected(request, queryset)
+    def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
+        return bulk_decisions.decide_selected(request, queryset, self, "approve")
 
     @admin.action(description=_("Reject the reviews of the selected runs"), permissions=["decide"])
     def reject_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
-        return console.reject_selected(request, queryset, self)
+        return bulk_decisions.decide_selected(request, queryset, self, "reject")
 
 
 class EventInline(ReadOnlyInline):
@@ -185,7 +198,8 @@ class PendingActionAdmin(DeciderAdmin):
         "created_at",
     )
     list_filter = (BY_PROJECT, "state", "action_type", "severity", "skill_type")
-    search_fields = ("record_id", "field", "message", "rule_key")
+    search_fields = ("record_id", "field", "rule_key")
+    sealed_search_fields = ("message",)
     date_hierarchy = "created_at"
     fields = (
         ("record_id", "project"),
@@ -276,7 +290,8 @@ class ReviewAdmin(ExportAdmin):
         "created_at",
     )
     list_filter = (BY_PROJECT, "status")
-    search_fields = ("record_id", "question", "decided_by")
+    search_fields = ("record_id", "decided_by")
+    sealed_search_fields = ("question",)
     fields = (
         ("record_id", "task_run"),
         ("node", "version"),
@@ -310,6 +325,11 @@ class ReviewAdmin(ExportAdmin):
     def show_status(self, obj: Review) -> tuple[str, str]:
         return obj.status, obj.get_status_display()
 
+    def get_urls(self) -> Any:
+        opened = self.admin_site.admin_view(bulk_decisions.open_view)
+        own = [path("<int:pk>/opened/", opened, name="engines_review_opened")]
+        return own + super().get_urls()
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -333,7 +353,7 @@ class BatchAdmin(ScopedAdmin):
         "created_by",
         "show_project",
     )
-    list_filter = (BY_PROJECT, ("skill", admin.RelatedOnlyFieldListFilter))
+    list_filter = (BY_PROJECT, ("skill", OwnRows))
     list_select_related = ("skill", "project")
     date_hierarchy = "created_at"
     fields = (

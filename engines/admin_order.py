@@ -24,6 +24,7 @@ from engines.starting import RecordNotFound, dry_run_for, start_batch_for, start
 from integrations.redcap import RedcapError
 from projects.admin_base import ScopedAdmin
 from projects.client import NotConfiguredError
+from skills import chat
 from skills.models import Skill
 
 _SEPARATORS = re.compile(r"[\s,，、;；]+")
@@ -85,7 +86,8 @@ def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
 def _skills(request: HttpRequest, page: ScopedAdmin) -> QuerySet[Skill]:
     """Workflows that run on a subject, of studies where the user may order them."""
     skills = Skill.objects.for_user(request.user).filter(is_active=True)
-    skills = skills.exclude(trigger_type=Skill.Trigger.CRON).order_by("project__code", "name")
+    skills = skills.exclude(trigger_type=Skill.Trigger.CRON).exclude(skill_type=chat.TYPE)
+    skills = skills.order_by("project__code", "name")
     if request.user.is_superuser:
         return skills
     return skills.filter(project__in=page.holders(request, sop.DECIDERS).values("project"))

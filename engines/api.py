@@ -9,7 +9,9 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import Http404
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -21,6 +23,7 @@ from engines import sop
 from engines.models import AgentTrace, PendingAction, TaskRun
 from engines.models.runs import Batch
 from engines.review_view import review_view
+from engines.run_serializers import TaskRunSerializer
 from engines.sop import findings
 from engines.sop.batches import progress, visible
 from engines.sop.serializers import (
@@ -46,6 +49,7 @@ from engines.starting import (
     start_for,
 )
 from integrations.redcap import RedcapError
+from projects.access import sees_all_sites
 from projects.api import ReadViewSet, find_project, not_allowed, require_role
 from projects.client import NotConfiguredError
 from projects.db import atomic
@@ -57,45 +61,7 @@ UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 BATCH = OpenApiParameter("batch", UUID, OpenApiParameter.PATH)
 
 
-class TaskRunSerializer(serializers.ModelSerializer):
-    """A run; `review` while it waits for a person."""
-
-    project = serializers.CharField(source="project.code", read_only=True)
-    skill_type = serializers.CharField(source="skill.skill_type", read_only=True)
-    review = serializers.SerializerMethodField()
-
-    class Meta:
-        model = TaskRun
-        fields = (
-            "id",
-            "project",
-            "skill",
-            "skill_type",
-            "skill_version",
-            "record_id",
-            "triggered_by",
-            "rerun_of",
-            "status",
-            "current_node",
-            "final_state",
-            "message",
-            "trace",
-            "review",
-            "suspended_at",
-            "resumed_at",
-            "completed_at",
-            "created_at",
-            "updated_at",
-        )
-
-    def get_review(self, run: TaskRun) -> dict[str, Any] | None:
-        """What the reviewer has to see, while the run is suspended."""
-        if run.status != TaskRun.Status.SUSPENDED:
-            return None
-        review = sop.open_review(run)
-        return review_view(review) if review else None
-
-
+@method_decorator(sensitive_post_parameters("password"), name="dispatch")
 class TaskRunViewSet(ReadViewSet):
     """Runs: start, rehearse, repeat, approve, reject, cancel."""
 
@@ -222,31 +188,40 @@ class TaskRunViewSet(ReadViewSet):
         said.is_valid(raise_exception=True)
         try:
             run = sop.cancel(run=run, actor=request.user, **said.validated_data)
+        except sop.NotAllowed as error:
+            raise not_allowed() from error
         except sop.NotSuspended as error:
             raise Conflict(str(error), error.code) from error
         return Response(TaskRunSerializer(run).data)
 
+    @sensitive_variables()
     def _decide(self, request: Request, decision: sop.Decision) -> Response:
         run: TaskRun = self.get_object()
-        said = DecisionSerializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        review = sop.open_review(run) or run.reviews.order_by("-pk").first()
+        serializer = DecisionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        said = serializer.validated_data
+        review = sop.open_review(run) or sop.reviews_of(run).first()
         if review is None:
             raise Conflict(sop.WRONG_STATE, sop.NotSuspended.code, review=None)
         try:
-            run = sop.decide(
+            sop.decide(
                 review_id=review.pk,
                 actor=cast(AbstractBaseUser, request.user),  # anonymous requests ended before
                 decision=decision,
-                **said.validated_data,
+                reason=said["reason"],
+                seen=said["seen"],
+                signature=sop.Signature(request._request, said["password"]),
             )
         except sop.NotAllowed as error:
             raise PermissionDenied(str(error)) from error
+        except (sop.SignatureRequired, sop.SignatureWrong) as error:
+            raise PermissionDenied(str(error), error.code) from error
         except sop.ReasonRequired as error:
             raise serializers.ValidationError({"reason": [str(error)]}) from error
         except (sop.NotSuspended, sop.ValuesChanged) as error:
             shown = review_view(error.review) if error.review else None
             raise Conflict(str(error), error.code, review=shown) from error
+        run.refresh_from_db()  # of several that waited it need not be the one that has gone on already
         return Response(TaskRunSerializer(run).data)
 
 
@@ -368,9 +343,23 @@ class AgentTraceSerializer(serializers.ModelSerializer):
             "success",
             "prompt_version",
             "model",
+            "models_asked",
             "left_out",
             "created_at",
         )
+
+    def to_representation(self, instance: AgentTrace) -> dict[str, Any]:
+        """Without what was looked up for members with a site: what was replaced tells who is in the study."""
+        shown: dict[str, Any] = super().to_representation(instance)
+        if sees_all_sites(self.context["request"].user, instance.project_id):
+            return shown
+        return shown | {
+            "query": "",
+            "trace": [],
+            "left_out": [],
+            "token_usage": None,
+            "duration": None,
+        }
 
 
 class AgentTraceViewSet(ReadViewSet):

@@ -14,6 +14,7 @@ class EnginesConfig(AppConfig):
             rule_check,
             sent,
             weekly_metrics,
+            work,
         )
         from engines.tools import registry
         from memory import distiller as memory_distiller
@@ -22,10 +23,15 @@ class EnginesConfig(AppConfig):
         from memory.weekly import narrator as weekly_narrator
         from projects import audit
         from skills import validation
+        from study import registry as study
 
+        study.register_work("findings", work.findings)
+        study.register_work("reviews", work.reviews)
+        study.register_work("runs", work.runs)
         validation.register_rule_check(rule_check.problems)
         validation.register_tool_names(registry.names)
         memory_distiller.register(distiller.distil)
+        memory_distiller.register_shortener(distiller.shorten)
         extraction.register(memory_reader.read)
         weekly_narrator.register(narrator.narrate)
         weekly_metrics.register_sources()

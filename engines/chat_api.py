@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from engines.chat import answer_message
+from engines import asked
+from engines.models import Question
 from projects.access import memberships
 from projects.api import find_project
 from projects.api_fields import Text
+from projects.filters import DeclaredParameters
 
 
 class QuestionSerializer(serializers.Serializer):
@@ -29,32 +33,55 @@ class ReplySerializer(serializers.Serializer):
     reply = serializers.CharField()
     intents = serializers.ListField(child=serializers.CharField())
     record_ids = serializers.ListField(child=serializers.CharField())
-    conversation_id = serializers.CharField(allow_null=True)
+    conversation_id = serializers.CharField()
 
 
-class ChatView(APIView):
+class WaitingSerializer(serializers.Serializer):
+    """A question that is still worked on: where its answer will be."""
+
+    conversation_id = serializers.CharField()
+
+
+REPLIES = {200: ReplySerializer, 202: WaitingSerializer}
+
+
+class ChatView(DeclaredParameters):
     """Ask the assistant."""
 
-    @extend_schema(request=QuestionSerializer, responses=ReplySerializer)
+    @extend_schema(request=QuestionSerializer, responses=REPLIES)
     def post(self, request: Request) -> Response:
-        """Answer as the member the user is."""
-        question = QuestionSerializer(data=request.data)
-        question.is_valid(raise_exception=True)
-        code = question.validated_data.get("project") or None
+        """Leave the question to a worker, as the member the user is; 202 where it takes its time."""
+        said = QuestionSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        code = said.validated_data.get("project") or ""
         if code:
             code = find_project(request, code).code
         mine = memberships(request.user)
         member = mine.filter(project__code=code).first() if code else mine.first()
         if member is None:
             raise PermissionDenied(_("You are not a member of any study."))
-        reply = answer_message(
-            userid=member.identity, text=question.validated_data["text"], project_code=code
+        question = asked.put(
+            person=member.person,
+            login=request.user.get_username(),
+            text=said.validated_data["text"],
+            project_code=code,
         )
-        return Response(
-            {
-                "reply": reply.text,
-                "intents": reply.intents,
-                "record_ids": reply.record_ids,
-                "conversation_id": reply.conversation_id,
-            }
-        )
+        return _response(asked.wait(question))
+
+
+class ChatAnswerView(DeclaredParameters):
+    """The answer to a question that took its time."""
+
+    @extend_schema(responses=REPLIES)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The reply for who asked, as often as they like; nobody else finds it."""
+        question = Question.objects.of(request.user).filter(conversation_id=conversation_id).first()
+        if question is None:
+            raise Http404
+        return _response(question)
+
+
+def _response(question: Question) -> Response:
+    if reply := asked.told(question):
+        return Response(reply)
+    return Response({"conversation_id": str(question.conversation_id)}, status=202)

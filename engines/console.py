@@ -12,13 +12,14 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.review_view import review_view, values
 from engines.sop import findings, snapshot
-from engines.sop.reviews import reviewer
+from engines.sop.findings import finding_line
 from engines.starting import RecordNotFound, rerun_for
 from integrations.redcap import RedcapError
 from projects.access import User, memberships
@@ -52,16 +53,21 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     """What the run's page shows beside its fields."""
     review = sop.open_review(run) if run.status == TaskRun.Status.SUSPENDED else None
     ended = run.status not in {TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED}
+    found = findings.open_now(run)
+    may_decide = bool(review and sop.has_say(request.user, review))  # type: ignore[arg-type]
     return {
         "run": run,
         "review": review_view(review) | {"rows": review_rows(review)} if review else None,
         "reasons": reasons(),
-        "hits": {row.field for row in run.findings.unclosed()},
-        "may_decide": bool(review and reviewer(request.user, review)),  # type: ignore[arg-type]
-        "may_cancel": not ended and has_say(request.user, run),
+        "waiting": sop.waiting_for(review).exclude(pk=run.pk) if review else [],
+        "open_findings": [finding_line(row) for row in found],
+        "hits": {row.field for row in found},
+        "may_decide": may_decide,
+        "must_sign": run.project.requires_signature,
+        "may_cancel": not ended and has_say(request.user, run) and (may_decide or not review),
         "may_rerun": ended and run.skill.is_active and has_say(request.user, run),
         "reruns": run.reruns.order_by("created_at"),
-        "past_reviews": run.reviews.exclude(status=Review.Status.OPEN).order_by("-pk"),
+        "past_reviews": sop.reviews_of(run),
     }
 
 
@@ -91,6 +97,7 @@ def _run(request: HttpRequest, pk: UUID) -> TaskRun:
     return run
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Approve or reject from the run's page."""
@@ -99,8 +106,22 @@ def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
         messages.error(request, _("Please choose: approve or reject."))
         return redirect(RUN, run.pk)
     decision: sop.Decision = "approve" if "approve" in request.POST else "reject"
-    reason = request.POST.get("reason", "")
-    if _decide(request, run, decision, reason, request.POST.get("seen", "")):
+    review = sop.open_review(run)
+    if review is None:
+        messages.error(request, f"{run}: {sop.WRONG_STATE}")
+        return redirect(RUN, run.pk)
+    try:
+        decide(
+            request,
+            review,
+            decision=decision,
+            reason=request.POST.get("reason", ""),
+            seen=request.POST.get("seen", ""),
+            signature=signature(request),
+        )
+    except sop.SopError as error:
+        messages.error(request, f"{run}: {error}")
+    else:
         done = _("Approved.") if decision == "approve" else _("Rejected.")
         messages.success(request, done)
     return redirect(RUN, run.pk)
@@ -116,7 +137,7 @@ def cancel_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         sop.cancel(run=run, actor=request.user, reason=request.POST.get("reason", ""))
         messages.success(request, _("Cancelled."))
-    except sop.NotSuspended as error:
+    except sop.SopError as error:
         messages.error(request, str(error))
     return redirect(RUN, run.pk)
 
@@ -142,43 +163,14 @@ def rerun_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect(RUN, run.pk)
 
 
-def _decide(
-    request: HttpRequest, run: TaskRun, decision: sop.Decision, reason: str, seen: str
-) -> bool:
-    review = sop.open_review(run)
-    if review is None:
-        messages.error(request, f"{run}: {sop.WRONG_STATE}")
-        return False
-    try:
-        sop.decide(
-            review_id=review.pk,
-            actor=request.user,  # type: ignore[arg-type]
-            decision=decision,
-            reason=reason,
-            seen=seen,
-        )
-    except sop.SopError as error:
-        messages.error(request, f"{run}: {error}")
-        return False
-    return True
+def decide(request: HttpRequest, review: Review, **said: Any) -> None:
+    """Decide in the name of who is logged in. Raises engines.sop.SopError."""
+    sop.decide(review_id=review.pk, actor=request.user, **said)  # type: ignore[arg-type]
 
 
-def approve_selected(request: HttpRequest, runs: QuerySet[TaskRun]) -> None:
-    """Approve one by one; each that could not be approved is named."""
-    done = sum(_decide(request, run, "approve", "", "") for run in runs)
-    messages.info(request, _("%d approved.") % done)
-
-
-def reject_selected(request: HttpRequest, runs: QuerySet[TaskRun], page: ModelAdmin) -> Any:
-    """Ask for the reason, then reject one by one."""
-    reason = request.POST.get("reason", "").strip()
-    if not reason:
-        if "apply" in request.POST:
-            messages.error(request, _("Please give the reason of the rejection."))
-        return _ask(request, runs, page, "reject_review", _("Reason of the rejection"))
-    done = sum(_decide(request, run, "reject", reason, "") for run in runs)
-    messages.info(request, _("%d rejected.") % done)
-    return None
+def signature(request: HttpRequest) -> sop.Signature:
+    """The password that the form brought."""
+    return sop.Signature(request, request.POST.get("password", ""))
 
 
 def _ask(
@@ -190,7 +182,6 @@ def _ask(
         "action": action,
         "opts": page.model._meta,
         "checkbox": helpers.ACTION_CHECKBOX_NAME,
-        "reasons": reasons() if action == "reject_review" else [],
     }
     return render(request, "engines/ask_reason.html", context)
 

@@ -1,6 +1,6 @@
 """The one place where a prompt is put together (design.md 4; decisions.md, "prompt layout").
 
-system prompt → [Hot Memory] → [History Context] → data and documents → session memory → question.
+system prompt → chat skill → [Hot Memory] → [History Context] → data and documents → session memory → question.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from engines.tools.results import ToolResult
 from integrations import tokens
 from integrations.llm import Message
 from integrations.privacy import Deidentified, Gate
+from skills.chat import ChatSkill
 
 QC = "qc_task"
 HISTORY_TASKS = frozenset({"query_history", "analyze_trend"})
@@ -25,6 +26,7 @@ HISTORY_TASKS = frozenset({"query_history", "analyze_trend"})
 class Material:
     """Everything a prompt may hold; texts are raw, the gate is passed on the way in."""
 
+    skill: ChatSkill = field(default_factory=ChatSkill)
     hot: str = ""
     facts: str = ""
     history: Sequence[str] = ()
@@ -90,6 +92,9 @@ def assemble(
     """The prompt of one call. History goes in only for history and trend questions, never for QC."""
     build = _Builder(gate)
     head = [build.template("system", system, limit=limit, **values)]
+    if material.skill.system_prompt:
+        head.append(build.template("skill", "chat_skill", prompt=material.skill.system_prompt))
+        build.versions.append(material.skill.version)
     if material.hot:
         head.append(build.template("hot", "hot", hot=material.hot))
     if material.facts:

@@ -1,4 +1,7 @@
-"""Wording the daily distillation of hot memory with the small model (memory.distiller owns the registry)."""
+"""Wording changes of hot memory with the small model: the day's distillation, and a shorter text.
+
+`memory.distiller` owns the registry.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from pydantic import BaseModel, Field
 from engines import prompts
 from engines.context import marked
 from engines.lent import lent, valid_rows
+from engines.llm import Llm
 from integrations.llm import Message
 from integrations.privacy import PLACEHOLDER, Gate
-from memory.distiller import Brief, DistillerDown, Said
+from memory.distiller import Brief, DistillerDown, Said, Shortened, Summary
 from memory.hot_proposals import Change
 from memory.hot_text import Kind, Line, lines
+from projects.models import Project
 from projects.reader import Reader
 
 MAX_TOKENS = 1000
@@ -43,6 +48,34 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+SHORTER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "summaries": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "of": {"type": "array", "items": {"type": "integer"}},
+                },
+                "required": ["text", "of"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["summaries"],
+    "additionalProperties": False,
+}
+
+
+class _Summary(BaseModel):
+    """One line of a shorter text as the model writes it."""
+
+    text: str
+    of: list[int]
+
+
 class _Proposed(BaseModel):
     """One change as the model writes it: numbers for lines and evidence."""
 
@@ -57,17 +90,33 @@ class _Proposed(BaseModel):
 def distil(brief: Brief) -> Said:
     """The model's changes. Raises memory.distiller.DistillerDown when it gives no usable answer."""
     with lent(Reader(brief.project), DistillerDown) as (llm, gate):
-        prompt = _prompt(brief, gate)
-        done = llm.ask(
-            [Message("user", gate.text(prompt.text))],
-            purpose="distil",
-            version=prompt.version,
-            schema=SCHEMA,
-            temperature=0,
-            max_tokens=MAX_TOKENS,
-        )
-        said = done.json()
+        said = _asked(llm, gate, _prompt(brief, gate), "distil", SCHEMA)
     return Said(changes(said, brief), llm.save)
+
+
+def shorten(project: Project, texts: Sequence[str]) -> Shortened:
+    """The model's summaries of these lines. Raises memory.distiller.DistillerDown."""
+    with lent(Reader(project), DistillerDown) as (llm, gate):
+        numbered = "\n".join(f"{n}: {text}" for n, text in enumerate(texts, 1))
+        prompt = prompts.load("shorten", lines=marked(gate.text(numbered)))
+        said = _asked(llm, gate, prompt, "shorten", SHORTER)
+    rows = valid_rows(_Summary, said.get("summaries"))
+    made = [Summary(row.text, row.of) for row in rows if not PLACEHOLDER.search(row.text)]
+    return Shortened(made, llm.save)
+
+
+def _asked(
+    llm: Llm, gate: Gate, prompt: prompts.Prompt, purpose: str, schema: dict[str, Any]
+) -> Mapping[str, Any]:
+    done = llm.ask(
+        [Message("user", gate.text(prompt.text))],
+        purpose=purpose,
+        version=prompt.version,
+        schema=schema,
+        temperature=0,
+        max_tokens=MAX_TOKENS,
+    )
+    return done.json()
 
 
 def _prompt(brief: Brief, gate: Gate) -> prompts.Prompt:

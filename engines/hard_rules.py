@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from engines.rules.compiler import Problem
-from engines.rules.context import StudyContext
-from engines.rules.errors import RuleError
-from engines.rules.results import Outcome, RuleResult
-from engines.rules.rule import rule_key, rule_list
-from engines.rules.ruleset import RuleSet, compile_rule_set, validate_rules
+from rules.compiler import Problem
+from rules.context import StudyContext
+from rules.errors import RuleError
+from rules.results import Outcome, RuleResult
+from rules.rule import rule_key, rule_list
+from rules.ruleset import RuleSet, compile_rule_set, validate_rules
 
 __all__ = [
     "HardRuleEngine",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from engines.rules.errors import RuleError
-from engines.rules.fused import fuse
-from engines.rules.js import UNDEFINED
-from engines.rules.standard import compile_standard
-from engines.rules.text import translate as _
+from rules.errors import RuleError
+from rules.fused import fuse
+from rules.js import UNDEFINED
+from rules.standard import compile_standard
+from rules.text import translate as _
 
 __all__ = ["RuleError", "RuleList", "apply", "compile_rule", "compile_rules"]
 

@@ -52,6 +52,7 @@ EVENTS: dict[str, Promise] = {
     "reopened": _("Open again"),
     "resolved by data change": _("Resolved by data change"),
     "closed": _("Closed"),
+    "confirmed": _("Confirmed"),
 }
 PURPOSES: dict[str, Promise] = {
     "chat": _("Answer in chat"),
@@ -63,6 +64,12 @@ PURPOSES: dict[str, Promise] = {
     "remember": _("Facts of a user"),
     "distil": _("Hot memory of the day"),
     "weekly": _("Weekly report"),
+    "check": _("Check of the endpoint"),
+}
+MODEL_PURPOSES: dict[str, Promise] = {
+    "chat": _("Answers in chat"),
+    "engines": _("Engines"),
+    "small": _("Small work"),
 }
 # Why a rule could not be decided or had to fail (contracts.md, check_rules).
 REASONS: dict[str, Promise] = {

@@ -14,6 +14,7 @@ from integrations.llm import LlmError
 from integrations.privacy import Gate, PrivacyError
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
+from projects.endpoints import Purpose
 from projects.reader import Reader
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -22,13 +23,13 @@ Down = Callable[[str, Callable[[], None]], Exception]
 
 @contextmanager
 def lent(
-    reader: Reader, down: Down, *, user_id: str = "", small: bool = True
+    reader: Reader, down: Down, *, user_id: str = "", purpose: Purpose = Purpose.SMALL
 ) -> Iterator[tuple[Llm, Gate]]:
     """A model for one request, with the gate of its reader.
 
     What goes wrong is raised as `down(why, save)`; `save` writes what was used nevertheless.
     """
-    llm = Llm(reader.project, user_id=user_id, small=small)
+    llm = Llm(reader.project, user_id=user_id, model_purpose=purpose)
     try:
         gate = llm.gate = gate_for(reader)
         yield llm, gate

@@ -6,24 +6,21 @@ Nothing here writes: rows are handed out by `usage_rows` for the transaction aft
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime, time
-from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db.models import F, Sum
 from django.utils.timezone import now
 
 from engines import breaker
 from engines.models import LlmUsage
+from engines.providers import clients_for
 from integrations.llm import (
-    PRESETS,
     Completion,
     LlmAbilityMissing,
     LlmClient,
@@ -31,17 +28,13 @@ from integrations.llm import (
     LlmProtocolError,
     LlmUnavailable,
     Message,
-    Preset,
 )
 from integrations.privacy import Gate, PrivacyError
+from projects.endpoints import Purpose
 from projects.models import Project
 from projects.prepared import Prepared
 
 logger = logging.getLogger(__name__)
-
-
-class LlmNotConfigured(LlmUnavailable):
-    """No address or model is set."""
 
 
 class TokenCapReached(LlmError):
@@ -52,18 +45,25 @@ class TokenCapReached(LlmError):
 class Llm:
     """One request's use of the study's LLM. Make it before threads start; `ask` uses the cache alone.
 
+    `model_purpose`: whose model is asked (`of` gives that of another one).
     `gate`: what the messages went through, where no trace keeps what it replaced.
     """
 
     project: Project
     user_id: str = ""
-    small: bool = False
+    model_purpose: Purpose = Purpose.CHAT
     rows: list[LlmUsage] = field(default_factory=list)
     gate: Gate | None = None
 
     def __post_init__(self) -> None:
         self._left = self.project.llm_daily_token_cap - used_today(self.project)
         self._clients: list[LlmClient] | None = None
+
+    def of(self, purpose: Purpose) -> Llm:
+        """The model of another purpose for the same request: one budget and one list of rows."""
+        other = copy(self)
+        other.model_purpose, other._clients = purpose, None
+        return other
 
     @property
     def tokens(self) -> int:
@@ -82,6 +82,13 @@ class Llm:
         """The model that answered last."""
         return self.rows[-1].model if self.rows else ""
 
+    @property
+    def asked(self) -> list[dict[str, str]]:
+        """Each purpose with the provider and model that were asked for it, once, in order."""
+        names = ("model_purpose", "provider", "model")
+        told = dict.fromkeys(tuple(getattr(row, name) for name in names) for row in self.rows)
+        return [dict(zip(("purpose", "provider", "model"), one, strict=True)) for one in told]
+
     def ask(
         self,
         messages: Sequence[Message],
@@ -90,6 +97,7 @@ class Llm:
         version: str,
         tools: Sequence[Mapping[str, Any]] | None = None,
         schema: Mapping[str, Any] | None = None,
+        must_call: bool = False,
         temperature: float = 0.7,
         top_p: float = 0.9,
         max_tokens: int = 500,
@@ -97,6 +105,7 @@ class Llm:
     ) -> Completion:
         """Ask the model (seed 003, 6: 0.7, 0.9, 500 are the defaults of answers to people).
 
+        `must_call`: one of the `tools` has to be called.
         Raises TokenCapReached, LlmNotConfigured, integrations.llm.LlmError, PrivacyError.
         """
         if self._left - self.tokens <= 0:
@@ -104,6 +113,7 @@ class Llm:
         options = {
             "tools": tools,
             "schema": schema,
+            "must_call": must_call,
             "temperature": temperature,
             "top_p": top_p,
             "max_tokens": max_tokens,
@@ -159,6 +169,8 @@ class Llm:
             project=self.project,
             user_id=self.user_id,
             purpose=purpose,
+            model_purpose=self.model_purpose,
+            provider=client.preset,
             model=client.model,
             prompt_version=version,
         )
@@ -184,80 +196,11 @@ class Llm:
 
     def _connected(self) -> list[LlmClient]:
         if self._clients is None:
-            self._clients = clients_for(self.project, small=self.small)
+            self._clients = clients_for(self.project, self.model_purpose)
         return self._clients
 
     def _takes_tools(self, client: LlmClient) -> bool:
         return client.has_tools and not breaker.lacks_tools(client.endpoint)
-
-
-def clients_for(project: Project, *, small: bool = False) -> list[LlmClient]:
-    """The study's endpoint, then the fallback of the environment.
-
-    Raises LlmNotConfigured, integrations.privacy.OutsideRefused when there is neither.
-    """
-    found: list[LlmClient] = []
-    problem: Exception | None = None
-    for make in (partial(client_for, project, small=small), fallback):
-        try:
-            found += [client for client in (make(),) if client is not None]
-        except (LlmNotConfigured, PrivacyError) as error:
-            logger.warning("LLM configuration: %s", error)
-            problem = problem or error
-    if not found:
-        raise problem or LlmNotConfigured(0, "no endpoint")
-    return found
-
-
-def fallback() -> LlmClient | None:
-    """The second provider, `LLM_FALLBACK_PRESET`, `_BASE_URL`, `_API_KEY`, `_MODEL`; None without one."""
-    preset = _setting("LLM_FALLBACK_PRESET", "")
-    if not preset:
-        return None
-    base_url, key = _setting("LLM_FALLBACK_BASE_URL", ""), _setting("LLM_FALLBACK_API_KEY", "")
-    return _client(preset, base_url, key, _setting("LLM_FALLBACK_MODEL", ""))
-
-
-def client_for(project: Project, *, small: bool = False) -> LlmClient:
-    """The study's endpoint. Raises LlmNotConfigured, integrations.privacy.OutsideRefused."""
-    preset = _setting("LLM_PRESET", project.llm_preset)
-    model = _setting("LLM_MODEL", project.llm_model)
-    if small:
-        model = _setting("LLM_SMALL_MODEL", project.llm_small_model) or model
-    if not preset:
-        raise LlmNotConfigured(0, "no preset")
-    base_url = _setting("LLM_BASE_URL", project.llm_base_url)
-    return _client(preset, base_url, _setting("LLM_API_KEY", project.llm_api_key), model)
-
-
-def preset_of(project: Project) -> Preset:
-    """What the study's endpoint can do; an unknown preset is refused by the first call, with its own error."""
-    return PRESETS.get(_setting("LLM_PRESET", project.llm_preset), PRESETS["local"])
-
-
-def _client(preset: str, base_url: str, api_key: str, model: str) -> LlmClient:
-    timeout = float(settings.LLM_TIMEOUT_S)
-    try:
-        return LlmClient(
-            base_url=base_url, api_key=api_key, model=model, preset=preset, timeout=timeout
-        )
-    except (KeyError, ValueError) as error:
-        raise LlmNotConfigured(0, "preset, address or model") from error
-
-
-def _setting(name: str, stored: str) -> str:
-    """The environment wins over what the console stores; a demo default comes last (contracts.md)."""
-    default: str = getattr(settings, name, "")
-    explicit = os.environ.get(name) or _from_file(name)
-    return (default or explicit) if explicit else stored or default
-
-
-def _from_file(name: str) -> str:
-    path = os.environ.get(f"{name}_FILE")
-    try:
-        return Path(path).read_text(encoding="utf-8").strip() if path else ""
-    except OSError as error:
-        raise LlmNotConfigured(0, f"{name}_FILE") from error
 
 
 def _usage(project: UUID, since: datetime) -> Any:

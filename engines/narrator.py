@@ -18,6 +18,7 @@ from integrations.llm import LlmProtocolError, Message
 from integrations.privacy import Gate
 from memory.weekly.narrator import Brief, Claim, Line, NarratorDown, Said
 from projects import identities
+from projects.endpoints import Purpose
 from projects.reader import Reader
 
 MAX_TOKENS = 2000
@@ -52,7 +53,7 @@ class _Entry(BaseModel):
 def narrate(brief: Brief) -> Said:
     """The model's claims about one part of a week. Raises NarratorDown when it gives no usable answer."""
     reader = Reader(brief.project)
-    with lent(reader, NarratorDown, small=False) as (llm, gate):
+    with lent(reader, NarratorDown, purpose=Purpose.ENGINES) as (llm, gate):
         shown = _shown(brief, gate, reader)
         prompt = prompts.load("weekly", lines=marked(_numbered(brief.lines, shown)))
         done = llm.ask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 from django.db import connection, connections
@@ -31,4 +32,6 @@ def run_all(jobs: Sequence[Callable[[], R]]) -> list[R]:
             connections.close_all()
 
     with ThreadPoolExecutor(min(len(jobs), WORKERS)) as pool:
-        return list(pool.map(run, jobs))
+        # What is watched or set for this thread holds for its jobs.
+        running = [pool.submit(copy_context().run, run, job) for job in jobs]
+        return [job.result() for job in running]

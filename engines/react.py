@@ -191,7 +191,6 @@ class ReActEngine:
     def _count(self, result: ToolResult) -> None:
         """Consecutive failures over the whole run blow the fuse; a success resets them."""
         self._failures = self._failures + 1 if result.failed else 0
-        self.context.gate.learn(result.secrets)
         self.results.append(result)
 
     def _shown(self, result: ToolResult) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from engines.grounding.values import bigrams, plain
 from engines.tools import repeating
 from engines.tools.results import MORE, Fact, Group, Status, ToolResult
-from projects.bm25 import query_terms, terms
+from projects.excerpts import Excerpt
 
 _SITES = re.compile(r"(?:各|每|哪|分)个?中心|中心分别|\b(?:by|each|per|which) (?:site|cent)")
 _SENTENCE = re.compile(r"[^。!?;\uff01\uff1f\uff1b\n]+[。!?;\uff01\uff1f\uff1b]?")
@@ -24,23 +24,23 @@ def results_text(
 
     `notes`: with what every answer has to say.
     """
+    incomplete = any(result.status is Status.INCOMPLETE for result in results)
+    note = _("(incomplete)") if incomplete else ""
+    must = list(unsaid(results)) if notes else []
+    room = limit - len(note) - sum(len(line) + 1 for line in must)
     lines: list[str] = []
     for result in results:
         if result.tool == "search_protocol":
-            lines += passage_lines(result.lines, question)
+            lines += [excerpt_text(result.excerpt, room)] if result.has_data else []
         elif result.facts and result.tool in ("get_project_stats", "project_info"):
             lines += _asked_first(result, question)
         elif result.has_data:
             lines += ranked(result.lines, question)
     groups = [group for result in results for group in result.groups]
-    must = list(unsaid(results)) if notes else []
     if not (lines or groups or must):
         return ""
-    incomplete = any(result.status is Status.INCOMPLETE for result in results)
-    note = _("(incomplete)") if incomplete else ""
     lines = list(dict.fromkeys(lines))
     fitted = fit_all if any(_is_asked(result) for result in results) else fit
-    room = limit - len(note) - sum(len(line) + 1 for line in must)
     text = _with_groups(lines, groups, max(room, limit // 2), fitted) if lines or groups else ""
     return "\n".join(filter(None, [text, *must])) + note
 
@@ -101,20 +101,29 @@ def _asked_first(result: ToolResult, question: str) -> list[str]:
     return [line for line in result.lines if line in wanted] or list(result.lines)
 
 
-def passage_lines(passages: Sequence[str], question: str) -> list[str]:
-    """The lines of the passage that fits best, from the first that speaks of the question."""
-    weights = query_terms(question)
+def excerpt_text(found: Excerpt | None, limit: int) -> str:
+    """The rule with its document and section, and what else of the section has room, whole lines only.
 
-    def score(text: str) -> float:
-        held = terms(text)
-        return sum(weight for term, weight in weights.items() if term in held)
-
-    if not passages:
-        return []
-    best = max(passages, key=score)
-    lines = [line.strip("#> ") for line in best.split("\n") if line.strip("#>|- ")]
-    first = max(range(len(lines)), key=lambda at: (score(lines[at]), -at)) if lines else 0
-    return lines[first:]
+    What of the answer had no room is told of; "" stands for no rule.
+    """
+    if found is None:
+        return _("The documents say nothing about it.")
+    lines = list(found.lines)
+    while len(lines) > 1 and lines[-1].endswith((":", "\uff1a")):
+        lines.pop()
+    head, *rest = lines
+    more = _(" (more in %(place)s)") % {"place": found.place}
+    text = f"{found.mark} {found.title}: {head}" if found.title else f"{found.mark}: {head}"
+    if len(text) + len(more) > limit:
+        text = f"{found.mark}: {head}"
+    whole = "\n".join([text, *rest])
+    if len(whole) <= limit:
+        return whole
+    for taken in range(len(rest) - 1, -1, -1):
+        shown = "\n".join([text, *rest[:taken]])
+        if len(shown) + len(more) <= limit and not shown.endswith((":", "\uff1a")):
+            return shown + more
+    return cut(text, limit - len(more)) + more
 
 
 def ranked(lines: Sequence[str], question: str) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from engines.models import PendingAction, Review
+from engines.sop.asking import waiting_for
 from engines.sop.findings import finding_line
 from projects import dictionary
 from projects.display import display_rows
@@ -23,6 +24,7 @@ def review_view(review: Review) -> dict[str, Any]:
         "reviewers": review.reviewers,
         "record_id": review.record_id,
         "values": values(review),
+        "runs": [str(run.pk) for run in waiting_for(review)],
         "findings": [finding_line(row) for row in open_findings(review)],
         "asked_at": review.created_at.isoformat(),
         "decided_by": review.decided_by or None,
@@ -55,11 +57,6 @@ def values(review: Review) -> list[dict[str, Any]]:
 
 
 def open_findings(review: Review) -> list[PendingAction]:
-    """Open findings of the subject that the review's workflow made."""
-    rows = PendingAction.objects.filter(
-        project_id=review.project_id,
-        record_id=review.record_id,
-        skill_type=review.task_run.skill.skill_type,
-        open_key__isnull=False,
-    )
+    """What the review is about and nobody has closed."""
+    rows = PendingAction.objects.filter(open_key__in=review.open_keys)
     return [*rows.order_by("created_at")]

@@ -1,31 +1,55 @@
-"""What would be sent for a question: the router's own path up to the first call, which is not made."""
+"""What would be sent for a question: the chat's own router up to each task's first call, which is not made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.timezone import now
 
 from engines import context
-from engines.chat import prepare as preparing
-from engines.chat.handlers import HANDLERS, PREFETCH
-from engines.chat.service import merged
-from engines.llm import Llm
-from integrations.llm import Completion, LlmUnavailable, Message
+from engines.chat.prepare import prepare
+from engines.chat.service import routed
+from engines.llm import Llm, TokenCapReached
+from engines.providers import clients_for
+from integrations import tokens
+from integrations.llm import Completion, LlmError, Message
+from integrations.privacy import PrivacyError
 from memory.hot_preview import Part, Preview, Prompt
 from projects.models import Member
 
 
+@dataclass
 class _Silent(Llm):
-    """Takes the place of the study's LLM: refuses every call, so that answers fall back."""
+    """Takes the place of the study's LLM: keeps what it is asked and refuses, so that nothing else is asked."""
+
+    sent: list[Prompt] = field(default_factory=list)
+    seen: list[context.Assembled] = field(default_factory=list)
 
     @property
     def has_tools(self) -> bool:
-        return True
+        try:
+            return super().has_tools
+        except (LlmError, PrivacyError):
+            return True
 
-    def ask(self, messages: Sequence[Message], **options: Any) -> Completion:
-        raise LlmUnavailable(0, "only shown, not sent")
+    def ask(self, messages: Sequence[Message], *, version: str, **options: Any) -> Completion:
+        self.sent.append(self._prompt(list(messages), version))
+        # As if the budget were used up: the one failure that leads to no other question.
+        raise TokenCapReached(0, "only shown, not sent")
+
+    def _prompt(self, messages: list[Message], version: str) -> Prompt:
+        texts = [(message.role, str(message.content or "")) for message in messages]
+        made = next((one for one in self.seen if one.messages == messages), None)
+        parts = made.parts if made else {role: tokens.count(text) for role, text in texts}
+        try:
+            client = clients_for(self.project, self.model_purpose)[0]
+            provider, model = client.preset, client.model
+        except (LlmError, PrivacyError):
+            provider = model = ""
+        shown = [Part(name, count) for name, count in parts.items()]
+        return Prompt(shown, texts, version, str(self.model_purpose), provider, model)
 
 
 def preview(member: Member, question: str) -> Preview:
@@ -33,23 +57,11 @@ def preview(member: Member, question: str) -> Preview:
 
     Raises integrations.redcap.RedcapError where the study was never read.
     """
-    turn = preparing.prepare(member.project, member, question, now())
-    turn.llm = _Silent(member.project, user_id=member.identity)
+    turn = prepare(member.project, member, question, now())
     with context.watched() as seen:
-        for part in merged(turn.detection.parts, turn.resolved(question)):
-            read = PREFETCH.get(part.intent)
-            HANDLERS[part.intent](turn, part, read(turn, part) if read else [], turn.limit)
+        silent = _Silent(member.project, user_id=member.identity, seen=seen)
+        turn.llm = silent
+        routed(turn)
     return Preview(
-        intents=list(turn.detection.intents),
-        prompts=[_shown(prompt) for prompt in seen],
-        left_out=turn.hot.left_out,
-    )
-
-
-def _shown(prompt: context.Assembled) -> Prompt:
-    parts: Mapping[str, int] = prompt.parts
-    return Prompt(
-        parts=[Part(name, count) for name, count in parts.items()],
-        messages=[(message.role, str(message.content or "")) for message in prompt.messages],
-        version=prompt.version,
+        intents=list(turn.detection.intents), prompts=silent.sent, left_out=turn.hot.left_out
     )

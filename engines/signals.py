@@ -2,6 +2,7 @@
 
 Sent with `send` inside the transaction of what happened; receivers only insert rows with a unique key.
 `review_requested(run, review)`: a person is asked.
+`review_joined(run, review)`: one more run waits for a review that is open.
 `run_finished(run, decided)`: a run reached an end; `decided`: the review that was answered or withdrawn in
 the same transaction, of which `review_decided` tells, or None.
 `review_decided(run, review)`: a member answered, or the question was withdrawn.
@@ -14,6 +15,7 @@ an escalated review names ADMIN among its `reviewers`.
 from django.dispatch import Signal
 
 review_requested = Signal()
+review_joined = Signal()
 review_reminded = Signal()
 review_escalated = Signal()
 review_decided = Signal()

@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 
 from engines import prompts, soft_verdict
 from engines.context import marked
-from engines.llm import Llm, preset_of
+from engines.llm import Llm
 from engines.outgoing import gate_for
+from engines.providers import preset_of
 from engines.soft_verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
 from engines.tools import Status, ToolContext, ToolResult, definitions, execute
 from integrations import tokens
@@ -25,6 +26,7 @@ from memory import hot
 from projects import dictionary
 from projects.db import atomic
 from projects.display import display_rows
+from projects.endpoints import Purpose
 from projects.models import Member, Project, Role, Subject
 from projects.reader import Reader
 
@@ -64,7 +66,7 @@ def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) ->
     No transaction may be open. `keep_alive` is called before every call and may raise to stop.
     Raises engines.llm.TokenCapReached, LlmError, PrivacyError, RedcapError, NotConfiguredError.
     """
-    llm = Llm(task.project, user_id=task.user_id)
+    llm = Llm(task.project, user_id=task.user_id, model_purpose=Purpose.ENGINES)
     try:
         gate = llm.gate = gate_for(Reader(task.project))
         return _Talk(task, llm, gate, keep_alive).run()
@@ -117,7 +119,7 @@ class _Talk:
 
     def __post_init__(self) -> None:
         """Settle how the endpoint is asked: its tools, and a verdict by schema or by tool."""
-        preset = preset_of(self.task.project)
+        preset = preset_of(self.task.project, Purpose.ENGINES)
         self.tools = self.task.tools if preset.tools else ()
         self.offered = definitions(self.tools)
         self.by_schema = preset.json_schema or not preset.tools
@@ -232,7 +234,6 @@ class _Talk:
         failed = []
         for call in calls:
             result = self._call(call)
-            self.gate.learn(result.secrets)
             shown = self.gate.text(self._shown(result))
             if result.has_data:
                 self.sources.append(shown)

@@ -14,6 +14,7 @@ from projects import audit, records
 from projects.access import member_in
 from projects.models import Member, Project
 from projects.records import RecordData
+from skills import chat
 from skills.models import Skill
 
 Person = Member | AbstractBaseUser | AnonymousUser
@@ -29,8 +30,16 @@ class OnSchedule(sop.SopError):
     code = "on_schedule"
 
 
+class ShapesChat(OnSchedule):
+    """The skill is no workflow at all."""
+
+    code = "no_workflow"
+
+
 def check_order(skill: Skill) -> None:
     """Whether a person may order this workflow for a subject. Raises OnSchedule."""
+    if chat.is_chat(skill):
+        raise ShapesChat(_("This skill shapes the chat and cannot be ordered."))
     if skill.trigger_type == Skill.Trigger.CRON:
         raise OnSchedule(_("This workflow runs on its schedule and cannot be ordered."))
 

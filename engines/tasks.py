@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from engines import sop
+from engines import asked, sop
 from engines.sop import batches, events, firing
 from engines.sop.lease import left_behind
 from engines.sop.timeouts import remind_and_escalate
@@ -27,8 +27,19 @@ def advance_batch(batch_id: str) -> None:
 
 
 @shared_task
+def answer_question(pk: int) -> None:
+    """Answer a question of the API, then wake the person's next one."""
+    following = asked.answer(pk)
+    if following is not None:
+        answer_question.delay(following)
+
+
+@shared_task
 def sweep_runs() -> None:
     """Pick up what a lost message, a dead worker or a timer left behind (design.md 4)."""
+    for pk in asked.due():
+        answer_question.delay(pk)
+    asked.forget()
     remind_and_escalate()
     for run_id in left_behind():
         drive_run.delay(run_id)

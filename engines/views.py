@@ -8,6 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from engines.tasks import record_changed
+from projects.fields import DigestField
 from projects.models import Project
 from projects.problems import UNREADABLE
 
@@ -32,9 +33,8 @@ def data_entry_trigger(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _project(secret: str) -> Project:
     """Raises Http404."""
-    if "\0" in secret:  # PostgreSQL refuses it even in a comparison
-        raise Http404
-    found: Project | None = Project.objects.filter(redcap_det_secret=secret).first()
+    digest = DigestField.digest(secret)
+    found: Project | None = Project.objects.filter(redcap_det_digest=digest).first()
     if found is None:
         raise Http404
     return found

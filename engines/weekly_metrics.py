@@ -17,10 +17,12 @@ from integrations.redcap import RedcapError
 from memory.reports import Period
 from memory.weekly.metrics import SourceDown, register
 from projects.client import NotConfiguredError
+from projects.dictionary import load
 from projects.models import Project
-from projects.records import RecordData, read_records
+from projects.records import RecordData
 from projects.visit_window import VisitState, plan_of, visit_states
 from projects.windows import State
+from study import readings
 
 QC = "qc_process"
 NONE = "-"
@@ -62,7 +64,8 @@ def _percent(total: int, target: int) -> float | int | str:
 def _read(project: Project, fields: Sequence[str]) -> list[RecordData]:
     """Every subject's fields. Raises SourceDown, also when one of the fields is not shown to us."""
     try:
-        records = read_records(project=project, fields=fields)
+        readings.refresh(project)
+        records = readings.of_members(project, load(project), None, None)
     except (RedcapError, NotConfiguredError) as error:
         raise SourceDown from error
     columns = {name for record in records for row in record.rows for name in row}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engines.rules.compiler import _OPERATORS
-from engines.rules.standard import STANDARD_OPERATORS
 from fuzz.study import CELLS, COLUMNS, PLACES
+from rules.compiler import _OPERATORS
+from rules.standard import STANDARD_OPERATORS
 
 STANDARD = sorted(STANDARD_OPERATORS)
 CLINICAL = sorted(_OPERATORS)

@@ -4,7 +4,7 @@ from django.urls import path
 from rest_framework.routers import DefaultRouter
 
 from engines.api import AgentTraceViewSet, PendingActionViewSet, TaskRunViewSet
-from engines.chat_api import ChatView
+from engines.chat_api import ChatAnswerView, ChatView
 from memory.api import (
     ConversationViewSet,
     ProjectMemoryViewSet,
@@ -12,6 +12,7 @@ from memory.api import (
     WeeklyReportViewSet,
 )
 from projects.api import ProjectViewSet, VisitViewSet
+from projects.documents_api import ProtocolDocumentViewSet
 from skills.api import FieldMappingViewSet, FormTemplateViewSet, SkillViewSet
 
 router = DefaultRouter()
@@ -28,5 +29,10 @@ router.register("weekly-reports", WeeklyReportViewSet, "weekly-report")
 router.register("agent-traces", AgentTraceViewSet, "agent-trace")
 router.register("user-memory", UserMemoryViewSet, "user-memory")
 router.register("visits", VisitViewSet, "visit")
+router.register("protocol-documents", ProtocolDocumentViewSet, "protocol-document")
 
-urlpatterns = [path("chat/", ChatView.as_view(), name="chat"), *router.urls]
+urlpatterns = [
+    path("chat/", ChatView.as_view(), name="chat"),
+    path("chat/<uuid:conversation_id>/", ChatAnswerView.as_view(), name="chat-answer"),
+    *router.urls,
+]

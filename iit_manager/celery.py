@@ -3,9 +3,10 @@
 import os
 
 from celery import Celery
-from celery.signals import beat_init, worker_init
+from celery.signals import beat_init, worker_init, worker_process_init, worker_ready
 from kombu.transport import TRANSPORT_ALIASES
 
+from house.garbage import settle
 from iit_manager.priority import give_way
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
@@ -17,3 +18,5 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 for starting in (worker_init, beat_init):
     starting.connect(give_way)
+for started in (worker_process_init, worker_ready):
+    started.connect(settle)

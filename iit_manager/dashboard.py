@@ -18,7 +18,9 @@ from django.utils.translation import gettext as _
 
 from engines.models import PendingAction, Review, TaskRun
 from iit_manager.health import STALE
-from memory.models import WeeklyReport
+from memory.models import ProjectMemory, WeeklyReport
+from memory.prune import is_over
+from memory.versioned_admin import EDITORS
 from projects.access import has_role, memberships
 from projects.admin_base import supervises
 from projects.models import Heartbeat, Project, Role, Subject, SyncState
@@ -101,8 +103,17 @@ def _study(user: User, project: Project) -> dict[str, Any]:
         "sync": sync,
         "sync_failed": failed,
         "is_whole": _sees_all_sites(user, project),
+        "over_cap": _over_cap(user, project),
         **(_enrolment(project) if _sees_all_sites(user, project) else {}),
     }
+
+
+def _over_cap(user: User, project: Project) -> ProjectMemory | None:
+    """The hot memory where it is too long, for those who may shorten it (seed 000, 5.1)."""
+    if not has_role(user, project.pk, *EDITORS):
+        return None
+    memory = ProjectMemory.objects.filter(project=project).first()
+    return memory if memory and is_over(memory.content) else None
 
 
 def _sees_all_sites(user: User, project: Project) -> bool:

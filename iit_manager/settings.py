@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_EVAL
 from django.utils.translation import gettext_lazy as _
 
 from iit_manager.env import database, envbool, envint, envlist, envstr, load_dotenv
+from iit_manager.private import keep_private
 from iit_manager.unfold import UNFOLD as UNFOLD
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(envstr("VAR_DIR") or BASE_DIR / "var")
+keep_private(VAR_DIR)
 STATIC_ROOT = VAR_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 load_dotenv(BASE_DIR / ".env")
@@ -23,6 +26,8 @@ VERSION = "0.1.0"
 DEBUG = envbool("DEBUG")
 SECRET_KEY = envstr("SECRET_KEY")
 FIELD_ENCRYPTION_KEYS = envlist("FIELD_ENCRYPTION_KEYS")
+# Blank: a file in VAR_DIR (projects.audit_anchors).
+AUDIT_ANCHORS = envstr("AUDIT_ANCHORS")
 ALLOWED_HOSTS = envlist("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
 PORT = envint("PORT", 8000)
 SIM_PORT = envint("SIM_PORT", 9000)
@@ -39,7 +44,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
-    "rest_framework.authtoken",
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -48,6 +52,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "projects",
+    "study",
     "skills",
     "memory",
     "engines",
@@ -57,6 +62,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "wechat.middleware.CallbacksFirst",
+    "projects.proxies.TrustedProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -65,6 +71,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "projects.acting.Acting",
+    "projects.sessions.SessionEnds",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -120,6 +128,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
 WORKER_NICE = envint("WORKER_NICE", 10, least=0, most=19)
 WAKE_REST_S = 0.05  # between two messages that wake workers (projects.wakes)
+CHAT_WAIT_S = 30.0  # so long POST chat/ waits for the worker (contracts.md)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},
@@ -135,7 +144,8 @@ CELERY_BEAT_SCHEDULE = {
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
     "sweep turns": {"task": "memory.tasks.sweep_turns", "schedule": 300.0},
     "end sessions": {"task": "memory.tasks.summarize_sessions", "schedule": 600.0},
-    "read subjects": {"task": "projects.tasks.sync_rosters", "schedule": 240.0},
+    "write reads": {"task": "projects.tasks.write_reads", "schedule": 600.0},
+    "read subjects": {"task": "study.tasks.read_studies", "schedule": 240.0},
 }
 
 AUTHENTICATION_BACKENDS = [
@@ -143,8 +153,13 @@ AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "projects.passwords.NotGuessable"},
 ]
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
@@ -174,9 +189,20 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG
 
+# The end of a log-in (projects/sessions.py): without use, and in any case.
+SESSION_IDLE_MINUTES = envint("SESSION_IDLE_MINUTES", 30, least=2)
+SESSION_HOURS = envint("SESSION_HOURS", 24, least=1)
+SESSION_COOKIE_AGE = SESSION_IDLE_MINUTES * 60
 SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if not DEBUG else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG or PUBLIC_URL.startswith("https://")
+# Only the header of a named proxy comes so far (projects/proxies.py).
+TRUSTED_PROXIES = envlist("TRUSTED_PROXIES")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_SSL_REDIRECT = not DEBUG
+SECURE_SSL_HOST = urlsplit(PUBLIC_URL).netloc or None
+# Probes and counters are asked on the machine itself or inside the house, without the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 86400
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -197,7 +223,7 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "projects.tokens.HashedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -220,6 +246,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "iit_manager.api_problems.documented",
+    ],
 }
 
 MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
@@ -228,6 +258,9 @@ MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
 REDCAP_REQUESTS_PER_SECOND = 2.0
 # How old the list of subjects may be that names in a question are looked up in.
 ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300, least=0)
+
+# Addresses inside the house that may be asked, without TLS too (integrations/outbound_policy.py).
+PRIVATE_HTTP_HOSTS = envlist("PRIVATE_HTTP_HOSTS") + (["127.0.0.1", "::1"] if DEBUG else [])
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
 _SIM = f"http://127.0.0.1:{SIM_PORT}"
@@ -251,6 +284,7 @@ WECOM_AES_KEY_OLD = envstr("WECOM_AES_KEY_OLD")
 WECOM_API_BASE = envstr(
     "WECOM_API_BASE", f"{_SIM}/wecom/cgi-bin" if DEBUG else "https://qyapi.weixin.qq.com/cgi-bin"
 ).rstrip("/")
+WECOM_AIBOT_ID = envstr("WECOM_AIBOT_ID")
 WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN", _demo["WECOM_AIBOT_TOKEN"])
 WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY", _demo["WECOM_AIBOT_AES_KEY"])
 WECOM_AIBOT_TOKEN_OLD = envstr("WECOM_AIBOT_TOKEN_OLD")
@@ -273,7 +307,12 @@ LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60, least=1)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "plain": {
+            "()": "iit_manager.logs.Lines",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": envstr("LOG_LEVEL", "INFO")},
     "loggers": {

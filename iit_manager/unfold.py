@@ -67,6 +67,9 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
             _item("projects.VisitPlanEntry", "event_note", _("Visit plan")),
             _item("projects.ProtocolDocument", "description", _("Protocol documents")),
             _item("projects.Dictionary", "dictionary", _("Data dictionary")),
+            _item("study.FieldRole", "assignment", _("Parts of fields")),
+            _item("study.ReferenceLimit", "straighten", _("Reference ranges")),
+            _item("study.Synonym", "translate", _("Synonyms")),
             _item("projects.SyncState", "sync", _("Sync state")),
         ),
         _group(
@@ -88,6 +91,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
         _group(
             _("Operation"),
             _item("engines.AgentTrace", "route", _("Traces")),
+            _item("engines.OpenQuestion", "contact_support", _("Unanswered questions")),
             _item("engines.LlmUsage", "data_usage", _("LLM usage")),
             _item("wechat.InboxMessage", "inbox", _("Inbox")),
             _item("wechat.OutboxMessage", "outbox", _("Outbox")),
@@ -100,8 +104,9 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
         ),
         _group(
             _("Accounts"),
+            _item("projects.Person", "fingerprint", _("People")),
             _item("auth.User", "manage_accounts", _("Logins")),
-            _item("authtoken.TokenProxy", "key", _("API tokens")),
+            _item("projects.ApiToken", "key", _("API tokens")),
             _item("axes.AccessFailureLog", "gpp_maybe", _("Failed log-ins")),
             _item("axes.AccessLog", "login", _("Log-ins")),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, HttpResponsePermanentRedirect
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponsePermanentRedirect
 from django.urls import Resolver404, resolve
 from django.views.defaults import bad_request, server_error
 from rest_framework.exceptions import APIException, NotFound, ParseError
@@ -34,6 +34,11 @@ class Unknown(APIView):
             address = f"{request.path}/?{query}" if query else f"{request.path}/"
             return HttpResponsePermanentRedirect(address, preserve_request=True)
         return super().dispatch(request, *args, **kwargs)
+
+
+def no_site(request: HttpRequest, address: str) -> HttpResponseBase:
+    """Raises Http404: no row has a page elsewhere; Django's view tells which rows of any table there are."""
+    raise Http404
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:

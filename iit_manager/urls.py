@@ -4,17 +4,18 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from engines.views import data_entry_trigger
 from iit_manager import health
 from iit_manager.api import urlpatterns as api
-from iit_manager.unknown import API, Unknown
+from iit_manager.unknown import API, Unknown, no_site
 from wechat.views import simulator
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", include("memory.urls")),
+    path("admin/r/<path:address>", no_site),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),
     path("healthz", health.healthz),
@@ -26,7 +27,7 @@ urlpatterns = [
     path("simulator/", simulator),
     path("simulator/<path:path>", simulator),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/v1/", include(api)),
     re_path(rf"^{API}(?:/|\Z)", Unknown.as_view(), name="unknown"),
 ]

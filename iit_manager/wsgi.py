@@ -7,15 +7,20 @@ from io import StringIO
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
 
+from iit_manager.static_files import require_static_files
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
 _django = get_wsgi_application()
 # A server runs no checks of its own: one with demo or missing secrets must not start (contracts.md).
 call_command("check", stdout=StringIO(), stderr=StringIO())
+require_static_files()
 
 from engines.intents import detect  # noqa: E402 - Django first
+from house.garbage import settle  # noqa: E402
 from iit_manager.charset import TextCharset  # noqa: E402
 
 detect("入组了吗?")  # loads the model now: WeCom's first callback does not wait for it
 # A thread that comes back from the database waits so long for its turn, at each of its trips.
 sys.setswitchinterval(0.0005)
+settle()
 application = TextCharset(_django)

@@ -32,7 +32,7 @@ _IS = (
 )
 DASHES = "\u2010-\u2015\u2212\u301c\u30fc~-"
 DOTS = "·•‧∙⋅・ᐧ"
-_SEPARATOR = rf"[ \t.,_/|*{DOTS}{DASHES}]"
+_SEPARATOR = rf"[ \t.,、_/|*{DOTS}{DASHES}]"
 _BETWEEN, _MAYBE = rf"{_SEPARATOR}{{1,3}}", rf"{_SEPARATOR}{{0,3}}"
 # A viral load has eleven digits too, and so has a count of cells.
 _COUNTED = r"(?!\s?(?:IU|copies|拷贝|CFU|个?/[mμu]?L))"
@@ -218,7 +218,9 @@ SUBJECT_NUMBERS = (
         rf"{_SHORT_IDS}(?!\d|\.\d|\]|\s?(?:例|人|名|位|个|天|日|周|岁|次|月|年|%))",
         re.IGNORECASE,
     ),
-    re.compile(rf"(?<![\d./月年-]){_SHORT_IDS}\s?号"),
+    re.compile(
+        rf"(?<![\d./月年-]){_SHORT_IDS}\s?号(?!\s?(?:分?中心|医院|院区|楼|床|方案|机|窗|门|诊室))"
+    ),
     re.compile(rf"(?<!\w)(?:#|no\.?|id)\s?:?\s?{_SHORT_ID}(?!\d|\.\d|\])", re.IGNORECASE),
 )
 """Where the words around say that a bare number is a subject: 受试者 7, 7、12号, #7."""

@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote
 
+from integrations.fold import BREAK, Folded, is_mark
 from integrations.scripts import normalise, simplified
 
+PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
 Edit = tuple[int, int, str]
 """From, to (of the plain reading), and what stands there instead."""
 
@@ -44,11 +46,13 @@ _NUMBER = re.compile(rf"{_MISTYPED}|(?:[\d{_HAN}][ -]?){{6,30}}[\d{_HAN}]")
 class Written:
     """A text whose plain reading has, for every character, what is shown for it."""
 
-    __slots__ = ("_shown", "plain")
+    __slots__ = ("_folded", "_shown", "is_edited", "plain")
 
     def __init__(self, plain: str, shown: list[str] | None = None) -> None:
         self.plain = plain
         self._shown = shown
+        self._folded: Folded | None = None
+        self.is_edited = False
 
     @classmethod
     def of(cls, text: str) -> Written:
@@ -66,6 +70,20 @@ class Written:
         """What is shown of a stretch of the plain reading."""
         return self.plain[start:end] if self._shown is None else "".join(self._shown[start:end])
 
+    @property
+    def folded(self) -> Folded:
+        """The letters of the plain reading; nothing is read across a placeholder."""
+        if self._folded is None:
+            self._folded = Folded(PLACEHOLDER.sub(_broken, self.plain))
+        return self._folded
+
+    def without(self, words: re.Pattern[str]) -> Folded | None:
+        """The letters with blanks for some words; None where there are none of them."""
+        if not words.search(self.plain):
+            return None
+        plain = words.sub(lambda found: " " * len(found[0]), self.plain)
+        return Folded(PLACEHOLDER.sub(_broken, plain))
+
     def edit(self, edits: Iterable[Edit]) -> None:
         """Put something else in place of stretches, given in their order."""
         pieces: list[str] = []
@@ -77,17 +95,24 @@ class Written:
                 shown += [*self._shown[copied:start], *instead]
             copied = end
         if pieces:
+            self._folded, self.is_edited = None, True
             self.plain = "".join([*pieces, self.plain[copied:]])
         if pieces and self._shown is not None:
             self._shown = [*shown, *self._shown[copied:]]
 
 
+def _broken(found: re.Match[str]) -> str:
+    return BREAK * len(found[0])
+
+
 def meant(text: str) -> Written | None:
     """The text with its escapes and spoken numbers read; None where it has none of them."""
     escaped = _ESCAPE.search(text) is not None
-    if not (escaped or _SPOKEN.search(text) or _TYPED.search(text)):
+    drawn = any(map(is_mark, text)) if not text.isascii() else False
+    if not (escaped or drawn or _SPOKEN.search(text) or _TYPED.search(text)):
         return None
     pairs = list(_unescaped(text)) if escaped else list(zip(simplified(text), text, strict=True))
+    pairs = list(_undrawn(pairs)) if drawn else pairs
     plain = _NUMBER.sub(_as_digits, "".join(char for char, _shown in pairs))
     return Written(plain, [shown for _char, shown in pairs])
 
@@ -108,6 +133,20 @@ def _unescaped(text: str) -> Iterator[tuple[str, str]]:
             before = ""
     if before:
         yield "\n", before
+
+
+def _undrawn(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Without marks drawn on or around characters: each goes with the one before it."""
+    last: tuple[str, str] | None = None
+    for char, shown in pairs:
+        if last is not None and is_mark(char):
+            last = last[0], last[1] + shown
+            continue
+        if last is not None:
+            yield last
+        last = char, shown
+    if last is not None:
+        yield last
 
 
 def _character(escape: str) -> str:

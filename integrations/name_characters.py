@@ -40,6 +40,12 @@ TELLING = (
 )
 """Characters of given names that hardly begin or end another word of a study."""
 
+TRANSLITERATED = (
+    "阿艾买提江古丽热依木合吐尔逊卡德努帕孜沙斯坎肉祖麦赛玉苏甫伊力亚克巴拉图荪地妮娜吾哈米万库班迪萨加"
+    "泽仁扎西央金卓旺诺尼牙再"
+)
+"""Characters that write names of other tongues sound by sound: 买买提·艾合买提江."""
+
 _OTHER_GIVEN = (
     "一七三世业丛中丰久义九二五仕仙令仪仲伊传伦佗依侠信健元光八六兴兵冉冬冰凌凝凡利力功劭励劲勋"
     "勤升卫友君启善喜四圃土坚士夏天如妙妤姿娅娥婵嫒学守安宗定宜宝宣宪宸宽宾寅富寿小少尔尚尧岚岩"

@@ -17,6 +17,7 @@ from integrations.name_characters import (
     ORDINARY,
     ORDINARY_WORDS,
     TELLING,
+    TRANSLITERATED,
 )
 
 HAN = r"[\u4e00-\u9fff]"
@@ -82,26 +83,27 @@ STAFF_NAME = re.compile(
     rf"(?:{_STAFF})(?:签[名字])?(?:\s?[:=]{IS}((?!{_WORD}){_FULL}{_AFTER_NAME}|{_SURE})|{_IS}({_SURE}))"
 )
 # 张医生 and 王护士 stay: people of the house, whose profiles and wishes would lose whom they are about.
-_TITLES = (
+TITLES = (
     "先生|女士|同志|小朋友|阿姨|大爷|大妈|大叔|大姐|大哥|叔叔|伯伯|奶奶|爷爷|小姐|师傅|老伯|太太"
 )
+INSIDE_NAMES = re.compile(TITLES)
 # The glance ahead spares every other place the long lists.
 TITLED_NAME = re.compile(
-    rf"(?={HAN}{{2,4}}(?:{_TITLES}|[\s,、(|/]{{1,3}}[男女]))"
-    rf"(?:({_FULL}|{_SURE})(?={_TITLES})"
+    rf"(?={HAN}{{2,4}}(?:{TITLES}|[\s,、(|/]{{1,3}}[男女]))"
+    rf"(?:({_FULL}|{_SURE})(?={TITLES})"
     rf"|(?<!{HAN})({_FULL}|{_SURE})(?=[\s,、(|/]{{1,3}}[男女]性?(?!{HAN})))"
 )
 # A class of characters at the beginning lets the search leap; what may not stand before it is asked second.
 _COMPOUND_REST = f"(?:{'|'.join(f'(?<={name[0]}){name[1]}' for name in COMPOUND)})?"
 _COMPOUND_FIRST = "".join(name[0] for name in COMPOUND)
-_MR = rf"(?={_TITLES})(?!先生[成产效])"
+_MR = rf"(?={TITLES})(?!先生[成产效])"
 # No 周 before a sign of multiplication or emphasis: it is a week there.
 _MARKED = FAMILY.replace("周", "") + "常方易安白石温康金左夏"
 _MARK = r"(?:[×*]{1,2}(?![\s*]?\d)|XX?(?![\s-]?[A-Za-z0-9线光染连片]))"
 SURNAMED = re.compile(
     rf"((?:[{FAMILY}{ORDINARY}{FUNCTION}{_COMPOUND_FIRST}](?<!{HAN}.){_COMPOUND_REST}(?:{_MR}|(?<![{FUNCTION}])某+)"
     rf"|[{_MARKED}](?<![\u4e00-\u9fff\d*×].)(?<![\d*×]\s.){_MARK}))"
-    rf"|(?<=患者|病人|问下|请问|查下|看看|受试)({_ANY_FAMILY}(?:(?={_TITLES})|某+))"
+    rf"|(?<=患者|病人|问下|请问|查下|看看|受试)({_ANY_FAMILY}(?:(?={TITLES})|某+))"
     rf"|(?<=[者人他她]姓)((?!名){_ANY_FAMILY})"
 )
 _BEFORE = "患者|病人|那个|这个|帮我|的是|问下|请问|查下|看看"
@@ -124,6 +126,11 @@ ASKED_NAME = re.compile(
     rf"|[和跟与给向找请让叫]({_USUAL})(?=的(?:{_PERSON}))"
     rf"|我是({_USUAL})(?=的?(?:家[属人]|儿子|女儿|爱人|妻子|丈夫|父亲|母亲))"
 )
+_FOREIGN = rf"[{TRANSLITERATED}]{{2,8}}"
+FOREIGN_NAME = re.compile(
+    rf"({_FOREIGN}(?:[{DOTS}.]{_FOREIGN}){{1,3}})|({_FOREIGN})(?=[{DOTS}.]\[{NAME}#)"
+    rf"|\[{NAME}#\d+\][{DOTS}.]({_FOREIGN})"
+)
 REST_OF_NAME = re.compile(rf"\[{NAME}#\d+\]((?:[{DOTS}]{HAN}{{2,8}})+)")
 _JOIN = r"\s?(?:[、,和与及跟/;]|以及)\s?"
 _NEXT = rf"(?:{_FULL}(?={_JOIN}|[。)\s]|$)|{_SURE})"
@@ -133,6 +140,7 @@ REST_OF_LIST = re.compile(rf"\[{NAME}#\d+\]((?:{_JOIN}{_NEXT})+)")
 _LISTED = 6
 NAMES = (
     *(
+        FOREIGN_NAME,
         REST_OF_NAME,
         NAMED_FIELD,
         NAME_KEY,
@@ -155,12 +163,19 @@ def surname(name: str) -> str:
 
 
 def name_spellings(name: str) -> list[str]:
-    """Other ways to say a name of several parts: the first of 阿依古丽·买买提 alone, Smith, John."""
-    parts = [part for part in re.split(rf"[{DOTS}.]", name) if len(part) > 1]
-    if len(parts) > 1 and not name.isascii():
-        return parts
-    first, _blank, last = name.rpartition(" ")
-    return [f"{last} {first}"] if first.isascii() and first and last.isascii() else []
+    """Other ways to say a name of several parts: 艾力 of 买买提·艾力 alone; Li Anna, no middle names."""
+    parts = [part for part in re.split(rf"[\s,{DOTS}.]+", name) if part]
+    if len(parts) < 2:
+        return []
+    if not all(part.isascii() for part in parts):
+        return [part for part in parts if len(part) > 1] if not re.search(r"\s", name) else []
+    first, *_middle, last = parts
+    return [
+        f"{last} {' '.join(parts[:-1])}",
+        f"{' '.join(parts[1:])} {first}",
+        f"{first} {last}",
+        f"{last} {first}",
+    ]
 
 
 def addressed(surnames: Collection[str]) -> re.Pattern[str]:
@@ -168,7 +183,7 @@ def addressed(surnames: Collection[str]) -> re.Pattern[str]:
     one = _any_of(surnames)
     marked = _any_of(name for name in surnames if name != "周")
     return re.compile(
-        rf"((?:{one})(?:(?={_TITLES}|老太|老师)|某+)"
+        rf"((?:{one})(?:(?={TITLES}|老太|老师)|某+)"
         rf"|(?:(?<![\u4e00-\u9fff\d*×])(?<![\d*×]\s)|(?<={_BEFORE}))(?:{marked}){_MARK}"
         rf"|(?<![\u4e00-\u9fff])[老小阿](?:{one})(?![\u4e00-\u9fff]{{0,1}}(?:序|量|规))|(?<={_BEFORE})[老小阿](?:{one}))"
     )

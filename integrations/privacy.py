@@ -24,24 +24,23 @@ from integrations.fields import birth_fields
 from integrations.identifiers import BIRTH, NAME, PATTERNS, SHORT_ID, SUBJECT, SUBJECT_NUMBERS
 from integrations.known import NEVER, Known, squeeze
 from integrations.lists import MORE
-from integrations.meant import Edit, Written, meant
-from integrations.outside import OutsideRefused, PrivacyError, require_local
-from integrations.person_names import NAMES
+from integrations.meant import PLACEHOLDER, Edit, Written, meant
+from integrations.outbound_policy import PrivacyError
+from integrations.person_names import INSIDE_NAMES, NAMES
 from integrations.scripts import normalise, simplified
+from integrations.strangers import Strangers
 
 __all__ = [
     "PLACEHOLDER",
     "Deidentified",
     "Gate",
     "Known",
-    "OutsideRefused",
     "PrivacyError",
     "age_on",
     "birth_fields",
-    "require_local",
 ]
 
-PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
+_AT_SPLITS = re.compile(r"[、,;。!?:\s]")
 _SEAL = object()
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,7 +84,8 @@ class Gate:
     """De-identifies what one request sends out.
 
     `known`: the study's identifier values; `identifier_fields`: dictionary fields that are dropped;
-    `birth_fields`: replaced by the age on `today`; `labels`: field -> label, for gene fields.
+    `birth_fields`: replaced by the age on `today`; `labels`: field -> label, for gene fields;
+    `strangers`: how to tell subjects that the reader may not see.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class Gate:
         labels: Mapping[str, str] | None = None,
         today: date | None = None,
         digest_key: bytes = b"",
+        strangers: Strangers | None = None,
     ) -> None:
         self._known = [known] if isinstance(known, Known) else list(known)
         self._lock = threading.RLock()
@@ -105,6 +106,7 @@ class Gate:
         self._labels = dict(labels or {})
         self._today = today
         self._key = digest_key or b"privacy"
+        self._strangers = strangers
         self._placeholders: dict[tuple[str, str], str] = {}
         self._own: dict[str, str] = {}
         self._counts: dict[str, int] = {}
@@ -135,6 +137,19 @@ class Gate:
                 return Deidentified(self._mask(raw), _SEAL)
             finally:
                 self._from_reader = False
+
+    @_fail_closed
+    def joined(self, raw: str) -> str:
+        """`raw` with each identifier in one piece that splitting a message would part: 138、0013、8000.
+
+        It is not masked: only for being split, and for `text` afterwards.
+        """
+        whole = Gate(self._known, strangers=self._strangers, digest_key=self._key)
+        masked = whole.text(raw, own=True)
+        typed = {token: _AT_SPLITS.sub("", value) for token, value in whole._own.items()}
+        if not any(_AT_SPLITS.search(value) for value in whole._own.values()):
+            return raw
+        return PLACEHOLDER.sub(lambda found: typed.get(found[0], found[0]), masked)
 
     @_fail_closed
     def blocks(self, raw: Sequence[str], joint: str = "\n\n") -> Deidentified:
@@ -182,7 +197,7 @@ class Gate:
         return token
 
     def _steady(self, raw: str) -> str:
-        found = _sketch(raw, tuple(self._known), self._today)
+        found = _sketch(raw, tuple(self._known), self._strangers, self._today)
         if found is None:
             return self._mask(raw)
         for kind, value, age in found.met:
@@ -199,15 +214,17 @@ class Gate:
         # Read once more for what is meant: reading it so at first could hide what is written.
         if (read := meant(text.shown)) is not None:
             self._mask_written(read)
-            return read.shown
-        return text.shown
+        seen = [text, *filter(None, [read])]
+        return seen[-1].shown if any(one.is_edited for one in seen) else raw
 
     def _mask_written(self, text: Written) -> None:
         for known in self._known:
             text.edit(self._known_values(text, known))
+            text.edit(self._titled_values(text, known))
         for known in self._known:
             text.edit(self._known_births(text, known))
         self._mask_numbered(text)
+        self._mask_strangers(text)
         for known in self._known:
             self._substitute(NAME, known.addressed, text)
         self._mask_births(text)
@@ -243,14 +260,15 @@ class Gate:
         return any(folded in known.kept for known in self._known)
 
     def _known_values(self, text: Written, known: Known) -> Iterator[Edit]:
-        position = 0
-        while (start := known.start.search(text.plain, position)) is not None:
-            bucket, kinds = known.buckets.get(start[0].casefold(), (NEVER, {}))
-            found = bucket.match(text.plain, start.start())
-            position = (found or start).end()
-            if found is not None:
-                kind = kinds.get(squeeze(found[0]), "标识")
-                yield self._masked(kind, text, *found.span())
+        for start, end, form in known.found(text.folded):
+            yield start, end, self._token(form.kind, form.value, text.at(start, end))
+
+    def _titled_values(self, text: Written, known: Known) -> Iterator[Edit]:
+        """Known names with a title inside: 张先生伟."""
+        untitled = text.without(INSIDE_NAMES)
+        for start, end, form in known.found(untitled) if untitled else ():
+            if INSIDE_NAMES.search(text.plain, start, end):
+                yield start, end, self._token(form.kind, form.value, text.at(start, end))
 
     def _known_births(self, text: Written, known: Known) -> list[Edit]:
         """Known dates of birth, however they are spelled: one date is one placeholder."""
@@ -271,6 +289,14 @@ class Gate:
                 for one in SHORT_ID.finditer(found[0])
                 if one[0] in numbers
             )
+            text.edit([self._masked(SUBJECT, text, *span) for span in spans])
+
+    def _mask_strangers(self, text: Written) -> None:
+        if self._strangers is None:
+            return
+        text.edit(self._masked(SUBJECT, text, *span) for span in self._strangers.spans(text.plain))
+        for regex in SUBJECT_NUMBERS:
+            spans = self._strangers.numbers(text.plain, regex)
             text.edit([self._masked(SUBJECT, text, *span) for span in spans])
 
     def _mask_births(self, text: Written) -> None:
@@ -353,11 +379,13 @@ class _Sketch:
 
 
 @lru_cache(maxsize=64)
-def _sketch(raw: str, known: tuple[Known, ...], today: date | None) -> _Sketch | None:
+def _sketch(
+    raw: str, known: tuple[Known, ...], strangers: Strangers | None, today: date | None
+) -> _Sketch | None:
     """What a gate with these lists makes of a text; None where it holds placeholders already."""
     if PLACEHOLDER.search(normalise(raw)):
         return None
-    blank = Gate(known, today=today)
+    blank = Gate(known, strangers=strangers, today=today)
     masked = blank._mask(raw)
     given = {shown: key for key, shown in blank._placeholders.items()}
     pieces: list[str | tuple[str, str]] = []

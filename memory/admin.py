@@ -34,6 +34,7 @@ from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.admin_text import rendered
 from projects.admin_words import by_name
+from projects.models import Project
 from projects.words import name
 
 HEADINGS = {
@@ -56,8 +57,13 @@ class ProjectMemoryForm(VersionedTextForm):
 
     class Meta:
         model = ProjectMemory
-        fields = ("content",)
+        fields = ("project", "content")
         widgets = {"content": MarkdownWidget}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:
+            self.initial.setdefault("content", "\n\n".join(f"# {h}" for h in HEADINGS.values()))
 
     def check(self, text: str) -> None:
         services.check_size(text)
@@ -96,6 +102,7 @@ class VersionInline(ReadOnlyInline):
 @admin.register(ProjectMemory)
 class ProjectMemoryAdmin(VersionedAdmin):
     form = ProjectMemoryForm
+    add_roles = EDITORS
     restore = staticmethod(services.restore)
     conflict, too_long = services.MemoryConflict, services.MemoryTooLarge
     list_display = ("show_project", "last_updated_by", "version", "updated_at")
@@ -109,8 +116,31 @@ class ProjectMemoryAdmin(VersionedAdmin):
         own = [path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire")]
         return own + super().get_urls()
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Editors, while a study of theirs has none."""
+        return self._without_memory(request).exists()
+
+    def _without_memory(self, request: HttpRequest) -> QuerySet[Project]:
+        rows = Project.objects.for_user(request.user).filter(memory=None)
+        if request.user.is_superuser:
+            return rows
+        editing = self.holders(request, EDITORS).filter(site="")
+        return rows.filter(pk__in=editing.values("project"))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A new one is for a study that has none."""
+        if db_field.name == "project":
+            kwargs["queryset"] = self._without_memory(request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def get_inlines(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What is not there yet has no versions."""
+        return self.inlines if obj else ()
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The editor, or the lines that the reader may see; and how much of it a prompt carries."""
+        if obj is None:
+            return [(None, {"fields": ("project", "content")})]
         editor = self.has_change_permission(request, obj)
         content = ("content", "base_version") if editor else ("show_content",)
         return [(None, {"fields": (*content, "show_size", ("last_updated_by", "updated_at"))})]
@@ -141,10 +171,10 @@ class ProjectMemoryAdmin(VersionedAdmin):
         saved = services.save_memory(
             project=obj.project,
             content=obj.content,
-            base_version=form.cleaned_data["base_version"],
+            base_version=form.cleaned_data["base_version"] if change else None,
             actor=request.user,
         )
-        obj.version = saved.version
+        obj.pk, obj.version = saved.pk, saved.version
 
 
 def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
@@ -173,7 +203,8 @@ class ConversationHistoryAdmin(ScopedAdmin):
         "feedback",
     )
     list_filter = (BY_PROJECT, "role", by_name("intent", INTENTS), "feedback")
-    search_fields = ("content", "user_id", "record_id")
+    search_fields = ("user_id", "record_id")
+    sealed_search_fields = ("content",)
     date_hierarchy = "created_at"
     fields = (
         ("project", "created_at"),

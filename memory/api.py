@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django_filters.rest_framework import CharFilter
 from rest_framework import serializers
 
 from memory import services
@@ -17,7 +18,9 @@ from memory.visibility import Scope, visible, whole
 from memory.weekly.text import shown_to
 from projects.api import EditViewSet, ReadViewSet, not_allowed
 from projects.api_fields import Number, StrictModelSerializer
+from projects.filters import ListFilterSet
 from projects.problems import Conflict
+from projects.sealed_search import DAYS, MOST, holding
 
 
 class SharedTextSerializer(StrictModelSerializer):
@@ -57,12 +60,29 @@ class ConversationSerializer(serializers.ModelSerializer):
         )
 
 
+class ConversationFilters(ListFilterSet):
+    """The columns, and words of the encrypted text."""
+
+    search = CharFilter(
+        method="of_words",
+        label=f"Words of the text, of the last {DAYS} days and the newest {MOST} rows.",
+    )
+
+    class Meta(ListFilterSet.Meta):
+        model = ConversationHistory
+        fields = ("project__code", "user_id", "record_id", "role", "intent", "feedback")
+
+    def of_words(self, rows: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
+        """Rows whose text holds each word (projects.sealed_search)."""
+        return rows.filter(pk__in=holding(rows, ["content"], value, at="created_at"))
+
+
 class ConversationViewSet(ReadViewSet):
     """The flow log, for people."""
 
     queryset = ConversationHistory.objects.none()
     serializer_class = ConversationSerializer
-    filterset_fields = ("project__code", "user_id", "record_id", "role", "intent", "feedback")
+    filterset_class = ConversationFilters
 
 
 class ProjectMemorySerializer(SharedTextSerializer):

@@ -16,8 +16,7 @@ from markdownx.views import MarkdownifyView
 
 from memory.visibility import Scope, scope_of
 from projects.access import User, memberships
-
-MOST = 200_000
+from projects.markdown import TextTooLong
 
 
 def scopes(user: User, project_id: Any) -> list[Scope]:
@@ -33,7 +32,10 @@ def preview(request: HttpRequest) -> HttpResponse:
     """HTML of the Markdown in the editor: for members only; django-markdownx's own view has no login."""
     if not (request.user.is_superuser or memberships(request.user).exists()):
         raise PermissionDenied
-    if len(request.POST.get("content", "x" * (MOST + 1))) > MOST:
+    if "content" not in request.POST:
         return HttpResponseBadRequest()
-    answer: HttpResponse = MarkdownifyView().post(request)
+    try:
+        answer: HttpResponse = MarkdownifyView().post(request)
+    except TextTooLong as error:
+        return HttpResponseBadRequest(str(error), content_type="text/plain; charset=utf-8")
     return answer

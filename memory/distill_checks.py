@@ -65,7 +65,7 @@ def may_apply(change: Change, cited: Sequence[Item]) -> bool:
 
 def _tidy(change: Change) -> Change:
     """One list line without line breaks; the id of the profile as everywhere."""
-    text = " ".join(change.new.split()).lstrip("-*•# ").strip() if change.new else ""
+    text = wording.one_line(change.new)
     marked = re.match(r"^[^*:：]{1,12}\*\*\s*[:：]", text)
     text = f"**{text}" if marked else text
     return replace(change, new=f"- {text}" if text else "")

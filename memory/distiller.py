@@ -1,4 +1,4 @@
-"""The registry of whoever words the daily distillation; a higher layer fills it (CONTRIBUTING.md, Layers)."""
+"""The registry of whoever words changes of hot memory; a higher layer fills it (CONTRIBUTING.md, Layers)."""
 
 from __future__ import annotations
 
@@ -50,13 +50,43 @@ class Said:
     save: Callable[[], None]
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Lines that say shorter what `of` (numbers from 1 of the lines handed over) say together."""
+
+    text: str
+    of: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """The summaries that a model wrote, and what it wants written in the job's transaction (its usage)."""
+
+    summaries: Sequence[Summary]
+    save: Callable[[], None]
+
+
 Distiller = Callable[[Brief], Said]
+Shortener = Callable[[Project, Sequence[str]], Shortened]
 _distillers: list[Distiller] = []
+_shorteners: list[Shortener] = []
 
 
 def register(distiller: Distiller) -> None:
     """Set the one distiller of the house."""
     _distillers[:] = [distiller]
+
+
+def register_shortener(shortener: Shortener) -> None:
+    """Set the one that summarises lines which do not fit any more."""
+    _shorteners[:] = [shortener]
+
+
+def shorten(project: Project, texts: Sequence[str]) -> Shortened:
+    """Summaries of these lines. Raises DistillerDown, also where nobody is registered."""
+    if not _shorteners:
+        raise DistillerDown("none is registered")
+    return _shorteners[0](project, texts)
 
 
 def ask(brief: Brief) -> Said:

@@ -107,8 +107,8 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     forgotten.lift(member, statement)
     about_self = about_self and not _removed(member, statement)
     category = "" if about_self else book.PROPOSAL
-    same = book.rows(member).filter(content=statement, category=category, superseded_by=None)
-    if kept := same.first():
+    same = book.rows(member).filter(category=category, superseded_by=None)
+    if kept := next((row for row in same if row.content == statement), None):
         return kept
     kind = UserMemory.Kind.PREFERENCE
     kept = UserMemory.objects.create(

@@ -36,8 +36,13 @@ class Turn:
     record_id: str | None = None
 
 
-def append(*, project: Project, user_id: str, turn: Turn, at: datetime) -> UUID:
-    """Add the user's and the assistant's row; returns the id of the assistant's (feedback concerns it)."""
+def append(
+    *, project: Project, user_id: str, turn: Turn, at: datetime, answer_id: UUID | None = None
+) -> UUID:
+    """Add the user's and the assistant's row; returns the id of the assistant's (feedback concerns it).
+
+    `answer_id`: that id, where somebody was told it already.
+    """
     shared = {
         "project": project,
         "user_id": user_id,
@@ -48,6 +53,7 @@ def append(*, project: Project, user_id: str, turn: Turn, at: datetime) -> UUID:
     }
     asked = Row(role=Row.Role.USER, content=turn.question, **shared)
     answered = Row(role=Row.Role.ASSISTANT, content=turn.answer, **shared)
+    answered.pk = answer_id or answered.pk
     Row.objects.bulk_create([asked, answered])
     return answered.pk
 

@@ -62,7 +62,7 @@ def inject(
         else:
             # The reason is kept, the text is not: the trace is read by people of every site.
             left_out.append({"line": "", "why": "scope"})
-    reader = member.wecom_userid.casefold()
+    reader = member.identity.casefold()
     old = _outdated(shown, member, scope, said)
     left_out += [{"line": line.text, "why": "outdated"} for line in shown if line in old]
     kept, cut = _fit([line for line in shown if line not in old], reader)
@@ -73,7 +73,7 @@ def _outdated(
     given: Sequence[Line], member: Member, scope: Scope, said: Sequence[UserMemory] | None
 ) -> list[Line]:
     """The lines of the reader's profile with a value that the reader's own word replaced since."""
-    reader = member.wecom_userid.casefold()
+    reader = member.identity.casefold()
     own = [line for line in given if line.profile == reader and line.kind is not Kind.RULES]
     if not any(outdated.single(line.text) for line in own):
         return []

@@ -20,11 +20,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Prompt:
-    """One assembled prompt: its parts, its messages (role, text) and the versions of its templates."""
+    """One assembled prompt: its parts, its messages (role, text), the versions of its templates, who is asked.
+
+    `purpose` names which of the study's models (projects.endpoints.Purpose); `provider` and `model` are blank
+    where none is configured.
+    """
 
     parts: Sequence[Part]
     messages: Sequence[tuple[str, str]]
     version: str
+    purpose: str = ""
+    provider: str = ""
+    model: str = ""
 
     @property
     def tokens(self) -> int:

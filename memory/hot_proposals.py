@@ -81,6 +81,8 @@ def apply(content: str, change: Change, *, name: str = "") -> str:
         stands = (line.kind for line in lines(content) if line.text == text)
         kind = next((kind for kind in stands if kind in SHORTENED), Kind.CURRENT)
         content = hot_edit.remove(content, line=text, kind=kind)
+    for text in change.new.splitlines():
+        content = hot_edit.add(content, kind=Kind.CURRENT, line=text)
     return content
 
 

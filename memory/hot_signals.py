@@ -2,6 +2,6 @@
 
 from django.dispatch import Signal
 
-# Sent inside the transaction of the pruning job with project, tokens and proposal (None: nothing is left
+# Sent inside the transaction of the pruning job with memory, tokens and proposal (None: nothing is left
 # that a machine may take away); receivers only insert outbox rows.
 memory_over_cap = Signal()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
+from house import clock
 from memory import feedback, flow_log, hot, hot_edit, hot_proposals
 from memory.flow_log import Complaint
 from memory.hot_proposals import Action, Change, State
@@ -23,7 +24,6 @@ from memory.tombstones import Guard
 from projects import cron
 from projects.db import atomic
 from projects.models import Project
-from projects.windows import today_in
 
 log = logging.getLogger(__name__)
 AUTHOR = Job.PROFILER
@@ -168,7 +168,7 @@ def _keep(project: Project, wish: _Wish, state: str) -> None:
 def _is_new_day(project: Project) -> bool:
     """True once a day: counts that change with every 👍 are not worth a version each."""
     zone = ZoneInfo(project.timezone)
-    due = datetime.combine(today_in(project.timezone), time.min, zone)
+    due = datetime.combine(clock.today(project.timezone), time.min, zone)
     return cron.claim(f"feedback:{project.pk}", due)
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
+
 from integrations import tokens
-from memory import hot, hot_proposals
+from memory import distiller, hot, hot_proposals, wording
+from memory.distiller import DistillerDown, Shortened, Summary
 from memory.hot_proposals import SHORTENED, Action, Change
 from memory.hot_signals import memory_over_cap
 from memory.hot_text import Kind, Line, lines
-from memory.models import MemoryProposal
+from memory.models import MemoryProposal, ProjectMemory
 from memory.services import Job
+from memory.tombstones import Guard
 from projects.db import atomic
 from projects.models import Project
 
+log = logging.getLogger(__name__)
+
 AUTHOR = Job.DAILY
+ROOM = 300
+"""Tokens that a summary may take: so many more go, for what is said shorter to fit in."""
 
 
 def prune(project: Project) -> MemoryProposal | None:
@@ -20,17 +29,55 @@ def prune(project: Project) -> MemoryProposal | None:
 
     While a proposal to shorten waits, there is no other one. 系统禁令 and profiles are never shortened.
     """
-    content = hot.read(project)
+    memory = ProjectMemory.objects.filter(project=project).first()
+    content = memory.content if memory else ""
     count = tokens.count(content)
-    if count <= hot.LIMIT or _waits(project):
+    if memory is None or count <= hot.LIMIT or _waits(project):
         return None
-    goes = surplus(content)
+    change, used = _shorter(project, content)
     with atomic():
-        change = Change(Action.SHORTEN, Kind.CURRENT, old="\n".join(line.text for line in goes))
-        made = hot_proposals.store(project=project, changes=[change] if goes else [], author=AUTHOR)
+        used.save()
+        made = hot_proposals.store(
+            project=project, changes=[change] if change.old else [], author=AUTHOR
+        )
         proposal = made[0] if made else None
-        memory_over_cap.send(MemoryProposal, project=project, tokens=count, proposal=proposal)
+        memory_over_cap.send(MemoryProposal, memory=memory, tokens=count, proposal=proposal)
     return proposal
+
+
+def is_over(content: str) -> bool:
+    """Whether a text is more than what every prompt takes of it."""
+    return tokens.count(content) > hot.LIMIT
+
+
+def _shorter(project: Project, content: str) -> tuple[Change, Shortened]:
+    """What goes and what says it shorter; without a model that does, as little as possible goes."""
+    goes = surplus(content, ROOM)
+    said = _summarised(project, [line.text for line in goes])
+    kept = [summary for summary in said.summaries if _holds(summary, goes, project)]
+    new = "\n".join(f"- {wording.one_line(summary.text)}" for summary in kept)
+    if not new or tokens.count(new) > ROOM:
+        goes, new = surplus(content), ""
+    old = "\n".join(line.text for line in goes)
+    return Change(Action.SHORTEN, Kind.CURRENT, old=old, new=new), said
+
+
+def _summarised(project: Project, texts: Sequence[str]) -> Shortened:
+    try:
+        return distiller.shorten(project, texts) if texts else Shortened((), lambda: None)
+    except DistillerDown as error:
+        log.info("shortened without a model: %s", error)
+        return Shortened((), error.save)
+
+
+def _holds(summary: Summary, goes: Sequence[Line], project: Project) -> bool:
+    """Whether a summary cites lines that go, has no figure of its own and nothing that was removed."""
+    cited = [goes[number - 1].text for number in summary.of if 0 < number <= len(goes)]
+    if not cited or len(cited) != len(summary.of) or not wording.pieces(summary.text):
+        return False
+    there = {figure for text in cited for piece in wording.pieces(text) for figure in piece.numbers}
+    own = {figure for piece in wording.pieces(summary.text) for figure in piece.numbers}
+    return own <= there and not Guard(project).blocks(summary.text)
 
 
 def _waits(project: Project) -> bool:
@@ -39,9 +86,9 @@ def _waits(project: Project) -> bool:
     ).exists()
 
 
-def surplus(content: str) -> list[Line]:
-    """The lines to take away until the rest fits: the oldest 当前状态 first, then FAQ."""
-    over = tokens.count(content) - hot.LIMIT
+def surplus(content: str, room: int = 0) -> list[Line]:
+    """The lines to take away until the rest fits with `room` to spare: the oldest 当前状态 first, then FAQ."""
+    over = tokens.count(content) - hot.LIMIT + room
     kept = [line for line in lines(content) if line.is_content]
     candidates = sorted((line for line in kept if line.kind in SHORTENED), key=_rank)
     goes: list[Line] = []

@@ -15,6 +15,7 @@ from memory.hot_text import Kind, lines, parse
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects import audit
 from projects.db import atomic
+from projects.markdown import TextTooLong, check_length
 from projects.models import Project
 
 RULES_LIMIT = 1200
@@ -182,7 +183,11 @@ def diff(old: str, new: str) -> list[str]:
 
 
 def check_size(content: str) -> None:
-    """Raises MemoryTooLarge when 系统禁令 exceed 1,200 tokens or one profile 400."""
+    """Raises MemoryTooLarge: 系统禁令 have 1,200 tokens, a profile 400, the whole what is rendered at once."""
+    try:
+        check_length(content)
+    except TextTooLong as error:
+        raise MemoryTooLarge(str(error)) from error
     parsed = lines(content)
     rules = "\n".join(line.text for line in parsed if line.kind is Kind.RULES)
     if tokens.count(rules) > RULES_LIMIT:

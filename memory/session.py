@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from django.core.cache import cache
 from django.utils.timezone import now
 
 from memory.tombstones import Guard
-from projects.models import Member
+from projects.crypto import decrypt, encrypt
+from projects.models import Member, Person
 
 ROUNDS = 3
 LIFETIME_S = 30 * 60
@@ -20,11 +23,13 @@ class Session:
     """De-identified messages and the subjects last spoken of.
 
     `chosen`: ids of the member's memories that it began with; None before its first message that had some.
+    `talk`: what a follow-up refers to, as JSON that names nobody: ids, names of fields, parts of a question.
     """
 
     messages: list[dict[str, str]] = field(default_factory=list)
     record_ids: list[str] = field(default_factory=list)
     chosen: list[str] | None = None
+    talk: dict[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -38,12 +43,15 @@ def _key(member: Member) -> str:
 
 
 def _keep(key: str, value: Any) -> None:
-    cache.set(key, {"at": now().timestamp(), "value": value}, LIFETIME_S)
+    """Encrypted: in the embedded mode the cache is a table of the database."""
+    kept = json.dumps({"at": now().timestamp(), "value": value})
+    cache.set(key, encrypt(kept), LIFETIME_S)
 
 
 def _recent(key: str) -> Any:
     """What was kept within the last 30 minutes by our clock, whatever the cache server's says."""
-    kept: dict[str, Any] | None = cache.get(key)
+    sealed: str | None = cache.get(key)
+    kept = json.loads(decrypt(sealed)) if sealed else None
     if not kept or now().timestamp() - kept["at"] >= LIFETIME_S:
         return None
     return kept["value"]
@@ -73,17 +81,32 @@ def _allowed(member: Member, messages: list[dict[str, str]], guard: Guard) -> li
     ]
 
 
-def remember(member: Member, *, question: str, answer: str, record_ids: list[str]) -> None:
-    """Add a round (texts must be de-identified already) and drop the oldest beyond three."""
+def remember(
+    member: Member,
+    *,
+    question: str,
+    answer: str,
+    record_ids: list[str],
+    talk: dict[str, Any] | None = None,
+) -> None:
+    """Add a round (all of it must be de-identified already) and drop the oldest beyond three."""
     session = load(member)
     added = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
     newer = replace(
         session,
         messages=[*session.messages, *added][-2 * ROUNDS :],
         record_ids=record_ids or session.record_ids,
+        talk=talk or {},
     )
     _keep(_key(member), asdict(newer))
-    _keep(_last_key(member.wecom_userid), str(member.project_id))
+    _keep(_last_key(member.person_id), str(member.project_id))
+
+
+def end(person: Person) -> None:
+    """A person's next message begins a new session, whatever study it is about."""
+    members = Member.objects.filter(person=person)
+    keys = [_key(member) for member in members.select_related("person__user")]
+    cache.delete_many([*keys, _last_key(person.pk), _choice_key(person.pk)])
 
 
 def choose(member: Member, session: Session, ids: list[str]) -> None:
@@ -91,29 +114,29 @@ def choose(member: Member, session: Session, ids: list[str]) -> None:
     _keep(_key(member), asdict(replace(session, chosen=ids)))
 
 
-def last_project(userid: str) -> str | None:
-    """Id of the project this user last spoke in within 30 minutes."""
-    found: str | None = _recent(_last_key(userid))
+def last_project(person: Person) -> str | None:
+    """Id of the project this person last spoke in within 30 minutes."""
+    found: str | None = _recent(_last_key(person.pk))
     return found
 
 
-def ask_project(userid: str, text: str, codes: list[str]) -> None:
+def ask_project(person: Person, text: str, codes: list[str]) -> None:
     """Keep a message until its sender has said which project it concerns."""
-    cache.set(_choice_key(userid), {"text": text, "codes": codes}, LIFETIME_S)
+    _keep(_choice_key(person.pk), {"text": text, "codes": codes})
 
 
-def chosen_project(userid: str, number: int) -> tuple[str, str] | None:
+def chosen_project(person: Person, number: int) -> tuple[str, str] | None:
     """The kept message and the project code that `number` stands for; only once."""
-    kept = cache.get(_choice_key(userid))
+    kept = _recent(_choice_key(person.pk))
     if not kept or not 1 <= number <= len(kept["codes"]):
         return None
-    cache.delete(_choice_key(userid))
+    cache.delete(_choice_key(person.pk))
     return kept["text"], kept["codes"][number - 1]
 
 
-def _last_key(userid: str) -> str:
-    return f"last-project:{userid.lower()}"
+def _last_key(person: UUID) -> str:
+    return f"last-project:{person}"
 
 
-def _choice_key(userid: str) -> str:
-    return f"project-choice:{userid.lower()}"
+def _choice_key(person: UUID) -> str:
+    return f"project-choice:{person}"

@@ -6,11 +6,11 @@ from datetime import date, timedelta
 
 from celery import shared_task
 
+from house import clock
 from memory import distill, partitions, profiler, prune, retention
 from memory.agent import questions, sessions, turns
 from memory.weekly import job
 from projects.models import Project
-from projects.windows import today_in
 
 # Days a house that was switched off catches up with: over a long holiday no proposal is lost.
 CATCH_UP = 14
@@ -54,7 +54,7 @@ def prepare_partitions() -> None:
 def distil_days() -> None:
     """Queue the days that are over and not distilled yet; each study's days end in its own zone."""
     for project in Project.objects.filter(status__in=REPORTED):
-        today = today_in(project.timezone)
+        today = clock.today(project.timezone)
         for back in range(CATCH_UP, 0, -1):
             day = today - timedelta(days=back)
             if not distill.is_done(project, day):
@@ -73,7 +73,15 @@ def distil_day(project_id: str, day: str) -> None:
 @shared_task
 def prune_memories() -> None:
     """Propose a shorter text where hot memory exceeds its 2000 tokens."""
-    for project in Project.objects.filter(status__in=REPORTED):
+    for pk in _reported():
+        prune_memory.delay(pk)
+
+
+@shared_task
+def prune_memory(project_id: str) -> None:
+    """Propose a shorter text of one study's hot memory."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None:
         prune.prune(project)
 
 
@@ -96,8 +104,23 @@ def write_report(project_id: str, number: int) -> None:
 @shared_task
 def profile_users() -> None:
     """Turn repeated feedback into lines of the profiles."""
-    for project in Project.objects.filter(status__in=REPORTED):
+    for pk in _reported():
+        profile_study.delay(pk)
+
+
+@shared_task
+def profile_study(project_id: str) -> None:
+    """Turn repeated feedback of one study's users into lines of their profiles."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None:
         profiler.profile(project)
+
+
+def _reported() -> list[str]:
+    """The studies under way, one job each: whatever is wrong with one stops no other."""
+    return [
+        str(pk) for pk in Project.objects.filter(status__in=REPORTED).values_list("pk", flat=True)
+    ]
 
 
 @shared_task

@@ -47,6 +47,7 @@ class VersionedTextForm(forms.ModelForm):
             self.check(cleaned.get(self.text_field) or "")
         except ValueError as error:
             self.add_error(self.text_field, str(error))
+            return cleaned
         current = type(self.instance)._default_manager.filter(pk=self.instance.pk).first()
         if current and cleaned.get("base_version") != current.version:
             self._conflict(current)

@@ -1,41 +1,35 @@
-"""Which lines of shared text a reader may see (decisions.md, "hot memory and reports name subjects").
+"""Which lines of a text a reader may see (decisions.md, "hot memory and reports name subjects").
 
 A line that names a record, its subject by name, or a site outside the reader's scope is left out with what is
-indented below it, as if it did not exist.
+indented below it, as if it did not exist. So it is with shared text, and with what the house tells somebody.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from memory import mentions
 from memory.sites import elsewhere
 from projects.identities import names_of
 from projects.models import Member, Project, Subject
 from projects.named import NOBODY, Names
 from projects.reader import Reader
 
-# Whatever looks like an id counts for readers with a site, also one the roster does not know.
-_SHAPE = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{1,4}-?\d{3,6}|[A-Z]{1,4}-\d{1,3}-\d{1,6})(?![A-Z0-9])")
-_NUMBER = re.compile(
-    r"(?:受试者|患者|病人|记录|ID|编号|SUBJECT|RECORD)\s*[:：#]?\s*(\d{1,6})(?!\d)|(?<!\d)(\d{1,6})\s*号"
-)
 _PLACE_NAME = re.compile(r"[\u4e00-\u9fff].+[\u4e00-\u9fff]")
 # "01" and "B" stand in every text.
 _TELLING = re.compile(r"[\u4e00-\u9fff]{2}|[A-Za-z]{3}")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
-_HAN_DIGITS = str.maketrans("零〇一二三四五六七八九", "00123456789")
-_SPOKEN = re.compile(r"(?<=[A-Z])\s?([零〇一二三四五六七八九]{2,6})")
 
 
 @dataclass(frozen=True)
 class Scope:
     """Records a reader may see; `everything` for members without a site.
 
-    `site`: the reader's; `sites`: all of the study's that are known; `names`: what its subjects are called.
+    `site`: the reader's; `sites`: all of the study's that are known; `names`: what its subjects are called;
+    `of_house`: the texts are the house's own, not what people wrote freely (memory.mentions).
     """
 
     everything: bool
@@ -44,6 +38,7 @@ class Scope:
     site: str = ""
     sites: frozenset[str] = frozenset()
     names: Names = NOBODY
+    of_house: bool = False
 
     def allows(self, line: str) -> bool:
         """Whether every record that the line names is the reader's to see."""
@@ -53,7 +48,7 @@ class Scope:
         """A text without the lines about records that are not the reader's to see."""
         if self.everything:
             return text
-        lines = _lines(self._ids, text)
+        lines = self._lines(text)
         seen = self._seen(lines, self._elsewhere(text))
         return "\n".join(line for (line, _named), shown in zip(lines, seen, strict=True) if shown)
 
@@ -84,50 +79,24 @@ class Scope:
             yield hidden < 0 and not section
 
     def named(self, line: str) -> frozenset[str]:
-        """Record ids in a line: known ones in any spelling or by name, and whatever has the shape of one."""
-        return _named(self._ids, line)
+        """Record ids in a line, in any spelling or by name; a number that is nobody's of theirs as it is."""
+        if not self.of_house:
+            return mentions.written(self._ids, line)
+        ids, numbers = mentions.told(self._ids, line)
+        return ids | (numbers - self._tails)
+
+    def _lines(self, text: str) -> Sequence[tuple[str, frozenset[str]]]:
+        if not self.of_house:
+            return mentions.lines(self._ids, text)
+        return [(line, self.named(line)) for line in text.split("\n")]
 
     @cached_property
-    def _ids(self) -> _Ids:
-        return _ids_of(self.all, self.names)
+    def _ids(self) -> mentions.Ids:
+        return mentions.ids_of(self.all, self.names)
 
-
-@dataclass(frozen=True, eq=False)
-class _Ids:
-    """Record ids made ready for being found in text; says nothing about who may see them."""
-
-    all: frozenset[str]
-    spelled: Mapping[str, str]
-    known: re.Pattern[str] | None
-    names: Names
-
-
-@lru_cache(maxsize=16)
-def _ids_of(ids: frozenset[str], names: Names) -> _Ids:
-    with_letters = [item for item in ids if not item.isdigit()]
-    words = (r"[\s-]*".join(re.escape(char) for char in _plain(item)) for item in with_letters)
-    either = "|".join(sorted(words, key=len, reverse=True))
-    known = re.compile(rf"(?<![A-Z0-9])(?:{either})(?![A-Z0-9])") if either else None
-    return _Ids(ids, {_plain(item): item for item in ids}, known, names)
-
-
-@lru_cache(maxsize=8192)
-def _named(ids: _Ids, line: str) -> frozenset[str]:
-    """The same lines come with every message: what they name is remembered, never who may see it."""
-    text = unicodedata.normalize("NFKC", line).upper()
-    text = _SPOKEN.sub(lambda found: found[1].translate(_HAN_DIGITS), text)
-    known = {_plain(hit) for hit in ids.known.findall(text)} if ids.known else set()
-    shaped = {_plain(hit) for hit in _SHAPE.findall(text)}
-    numbers = {left or right for left, right in _NUMBER.findall(text)}
-    people = {item.upper() for item in ids.names.named(line)}
-    spelled = {ids.spelled.get(item, item) for item in known | shaped}
-    return frozenset(spelled | (numbers & ids.all) | people)
-
-
-@lru_cache(maxsize=256)
-def _lines(ids: _Ids, text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The same for a whole text, such as a weekly report: its lines with what each names."""
-    return tuple((line, _named(ids, line)) for line in text.split("\n"))
+    @cached_property
+    def _tails(self) -> frozenset[str]:
+        return frozenset(map(mentions.tail, self.visible))
 
 
 def _level(line: str) -> int:
@@ -136,8 +105,17 @@ def _level(line: str) -> int:
     return len(found[1]) if found else 0
 
 
-def _plain(item: str) -> str:
-    return re.sub(r"[\s-]", "", item)
+def told_to(member: Member, text: str) -> str:
+    """What the house tells a member, without the lines that are not theirs to read; blank where none is left.
+
+    A record that does not exist reads as one of another site. Subjects that REDCap has no more stay theirs.
+    """
+    if not (member.is_active and member.site):
+        return text if member.is_active else ""
+    reader = Reader(member.project, member)
+    mine = frozenset(item.upper() for item in reader.roster.mine)
+    shown = replace(scope_of(member, reader), visible=mine, of_house=True).shown(text)
+    return shown if shown.strip() or not text.strip() else ""
 
 
 def scope_of(member: Member, reader: Reader | None = None) -> Scope:

@@ -45,6 +45,11 @@ def normal(text: str) -> str:
     return "".join(char for char in folded if char.isalnum())
 
 
+def one_line(text: str) -> str:
+    """A model's line without line breaks and without marks of a list or heading."""
+    return " ".join(text.split()).lstrip("-*•# ").strip()
+
+
 @dataclass(frozen=True)
 class Piece:
     """A clause or a whole line as sets: pairs of neighbouring characters, its numbers, its letters.

@@ -26,7 +26,8 @@ def memberships(user: User) -> models.QuerySet[Member]:
     members = apps.get_model("projects", "Member")._default_manager
     if user.pk is None or not user.is_active:
         return members.none()
-    return members.filter(user_id=user.pk, is_active=True).select_related("project")
+    mine = members.filter(person__user=user.pk, is_active=True)
+    return mine.select_related("project", "person__user")
 
 
 def member_in(user: User, project_id: UUID | str) -> Member | None:
@@ -39,6 +40,16 @@ def has_role(user: User, project_id: UUID | str, *roles: str) -> bool:
     if getattr(user, "is_superuser", False) and user.is_active:
         return True
     return memberships(user).filter(project_id=project_id, role__in=roles).exists()
+
+
+def sees_all_sites(user: User, project_id: UUID | str | None = None) -> bool:
+    """Whether no site limits what a console user sees: in a study, else in any study of theirs."""
+    if getattr(user, "is_superuser", False) and user.is_active:
+        return True
+    held = memberships(user)
+    if project_id is None:
+        return not held.exclude(site="").exists()
+    return held.filter(project_id=project_id, site="").exists()
 
 
 class ScopedQuerySet(models.QuerySet[M]):
@@ -139,15 +150,17 @@ class MemberQuerySet(ScopedQuerySet[Any]):
 
     def active_of(self, userid: str) -> Self:
         """Active memberships of a WeCom userid (compared without case)."""
-        return self.filter(wecom_userid=userid.lower(), is_active=True).select_related("project")
+        mine = self.filter(wecom_userid=userid.lower(), is_active=True)
+        return mine.exclude(wecom_userid="").select_related("project")
 
     def named(self, project: models.Model | UUID, identity: str) -> Self:
         """Who goes or went by a `Member.identity` in a project: a userid, else the name of an account."""
-        named = Q(wecom_userid=identity.lower()) | Q(wecom_userid="", user__username=identity)
+        by_login = Q(wecom_userid="", person__user__username=identity)
+        named = Q(wecom_userid=identity.lower()) | by_login
         return self.filter(named, project=project)
 
     def of_identity(self, project: models.Model | UUID, identity: str) -> Member | None:
         """Who is active in a project under a `Member.identity`."""
         rows = self.named(project, identity).filter(is_active=True)
-        found: Member | None = rows.select_related("project", "user").first()
+        found: Member | None = rows.select_related("project", "person__user").first()
         return found

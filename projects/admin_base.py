@@ -14,27 +14,28 @@ from django.db import models
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 
+from projects import reads
 from projects.access import memberships
 from projects.admin_json import JsonTextarea, PrettyJsonField, readable
+from projects.admin_lists import DeclaredAdmin, OwnRows
 from projects.models import Member, Project, Role
 
 EVERYONE = tuple(Role.values)
 JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
-# The plain filters list all rows of the house; this one lists what the page itself may show.
-BY_PROJECT = ("project", admin.RelatedOnlyFieldListFilter)
+BY_PROJECT = ("project", OwnRows)
 
 
-def roles(request: HttpRequest) -> set[str]:
-    """Roles the user holds in any study; a superuser holds all."""
+def roles(request: HttpRequest, *, whole_study: bool = False) -> set[str]:
+    """Roles the user holds in any study (`whole_study`: without a site); a superuser holds all."""
     if request.user.is_superuser:
         return set(EVERYONE)
-    cached: set[str] | None = getattr(request, "_iit_roles", None)
-    if cached is None:
-        cached = set(memberships(request.user).values_list("role", flat=True))
-        request._iit_roles = cached  # type: ignore[attr-defined]
-    return cached
+    held: set[tuple[str, str]] | None = getattr(request, "_iit_roles", None)
+    if held is None:  # each entry of the menu asks
+        held = set(memberships(request.user).values_list("role", "site"))
+        request._iit_roles = held  # type: ignore[attr-defined]
+    return {role for role, site in held if not (whole_study and site)}
 
 
 def supervises(request: HttpRequest) -> bool:
@@ -47,7 +48,7 @@ def administers(request: HttpRequest) -> bool:
     return request.user.is_superuser
 
 
-class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
+class ScopedAdmin(DeclaredAdmin):
     """Shows rows of the user's studies; `edit_roles` may change them.
 
     `whole_study`: rows that speak of all sites, so a membership with a site does not open them.
@@ -87,9 +88,7 @@ class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
         if request.user.is_superuser:
             return bool(wanted)
         if obj is None:
-            if not self.whole_study:
-                return bool(set(wanted) & roles(request))
-            return self.holders(request, wanted).exists()
+            return bool(set(wanted) & roles(request, whole_study=self.whole_study))
         return self.holders(request, wanted).filter(project_id=self._project_of(obj)).exists()
 
     def _project_of(self, obj: Model) -> Any:
@@ -117,6 +116,16 @@ class ScopedAdmin(ModelAdmin):  # type: ignore[misc]
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """A delete role in the row's study."""
         return self._has(request, self.delete_roles, obj)
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, obj: Any = None, **kwargs: Any
+    ) -> Any:
+        """The page of one row; who it is about is noted (`projects.reads`)."""
+        if record_id := getattr(obj, "record_id", None):
+            reads.note(
+                actor=request.user, project=obj.project_id, record_ids=[record_id], door="console"
+            )
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     @admin.display(description=_("project"), ordering="project")
     def show_project(self, obj: Any) -> str:
@@ -197,7 +206,7 @@ class ReadOnlyInline(TabularInline):  # type: ignore[misc]
         return False
 
 
-class HouseAdmin(ModelAdmin):  # type: ignore[misc]
+class HouseAdmin(DeclaredAdmin):
     """Tables of the house: superusers look at them, nobody edits."""
 
     formfield_overrides = JSON_BOX

@@ -31,6 +31,7 @@ from integrations.redcap import RedcapError
 from integrations.scripts import normalise
 from projects import audit, identities, roster
 from projects.admin_base import ScopedAdmin
+from projects.admin_lists import Undeclared
 from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.models import Project
@@ -62,6 +63,8 @@ class ExportAdmin(ScopedAdmin):
             rows = self.get_changelist_instance(request).get_queryset(request)
         except IncorrectLookupParameters:
             return redirect(self._address("changelist"))
+        except Undeclared as refused:
+            return self.back_to_list(request, refused)
         return export(self, request, rows)
 
     @admin.action(description=_("Export CSV"), permissions=["view"])

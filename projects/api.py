@@ -13,17 +13,20 @@ from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import PermissionDenied
+from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from integrations.redcap import RedcapError
-from projects import records, visit_window
+from projects import reads, records, visit_window
 from projects.access import has_role, member_in
 from projects.api_fields import Text
 from projects.client import NotConfiguredError
-from projects.filters import ListFilters
+from projects.filters import DeclaredParameters, ListFilters
 from projects.models import Project
 from projects.problems import Conflict, Unavailable
+
+PAGE = PageNumberPagination.page_query_param
 
 
 def not_allowed() -> PermissionDenied:
@@ -37,10 +40,17 @@ def require_role(request: Request, project_id: UUID, *roles: str) -> None:
         raise not_allowed()
 
 
-class ScopedViewSet(viewsets.GenericViewSet):
+class ScopedViewSet(DeclaredParameters, viewsets.GenericViewSet):
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
     filter_backends = (ListFilters,)
+
+    def parameters(self) -> set[str]:
+        """Of a list: its filters and the page."""
+        if self.action != "list":
+            return set()
+        filters = ListFilters().get_filterset_class(self, self.get_queryset())
+        return {*filters.base_filters, PAGE}
 
     def get_queryset(self) -> QuerySet[Any]:
         """Rows of the requesting user, in an order that no page boundary tears."""
@@ -48,6 +58,15 @@ class ScopedViewSet(viewsets.GenericViewSet):
         manager: Any = model._default_manager
         rows: QuerySet[Any] = manager.for_user(self.request.user)
         return rows.order_by(*(model._meta.ordering or ()), "pk")
+
+    def get_object(self) -> Any:
+        """One row; who it is about is noted (`projects.reads`)."""
+        row = super().get_object()
+        if record_id := getattr(row, "record_id", None):
+            reads.note(
+                actor=self.request.user, project=row.project_id, record_ids=[record_id], door="api"
+            )
+        return row
 
 
 class ReadViewSet(ScopedViewSet, viewsets.ReadOnlyModelViewSet):
@@ -164,12 +183,16 @@ class VisitQuerySerializer(serializers.Serializer):
     record = Text(required=False, allow_blank=True, max_length=100)
 
 
-class VisitViewSet(viewsets.GenericViewSet):
+class VisitViewSet(DeclaredParameters, viewsets.GenericViewSet):
     """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`."""
 
     serializer_class = VisitSerializer
     queryset = Project.objects.none()
     filter_backends = ()
+
+    def parameters(self) -> set[str]:
+        """Those of the query and the page."""
+        return {*VisitQuerySerializer().fields, PAGE} if self.action == "list" else set()
 
     @extend_schema(parameters=[VisitQuerySerializer])
     def list(self, request: Request) -> Response:
@@ -180,7 +203,11 @@ class VisitViewSet(viewsets.GenericViewSet):
         wanted = said.get("record_id") or said.get("record")
         projects = _projects(request, said.get("project"))
         rows = [row for project in projects for row in _visits(request, project, wanted)]
-        return self.get_paginated_response(self.paginate_queryset(rows))
+        page = self.paginate_queryset(rows) or []
+        for project in projects:
+            shown = [row["record_id"] for row in page if row["project"] == project.code]
+            reads.note(actor=request.user, project=project, record_ids=shown, door="api")
+        return self.get_paginated_response(page)
 
 
 def _projects(request: Request, name: str | None) -> list[Project]:

@@ -74,7 +74,9 @@ class Json(serializers.JSONField):
 
     def to_internal_value(self, data: Any) -> Any:
         """Raises ValidationError."""
-        value = super().to_internal_value(data)
+        value: Any = super().to_internal_value(data)
+        if value is None and not self.allow_null:  # a form's "null" is known only when it is read
+            self.fail("null")
         try:
             text = json.dumps(value, ensure_ascii=False)
             text.encode()

@@ -7,7 +7,9 @@ class ProjectsConfig(AppConfig):
     verbose_name = _("Study")
 
     def ready(self) -> None:
-        from projects import audit, checks, heartbeat  # noqa: F401
+        from projects import accounts, audit, checks, heartbeat, sessions  # noqa: F401
 
         audit.register_house_actions()
         heartbeat.connect()
+        sessions.connect()
+        accounts.connect()

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from math import isfinite
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
+from django.db.models.functions import Cast
 from django.utils.timezone import now
 
+from projects import acting, audit_anchors, crypto
+from projects.audit_anchors import Break, hash_at
 from projects.db import current
+from projects.fields import is_sealed
 from projects.instances import row_of
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
 from projects.statements import Group, fetch, insert, insert_after, insert_all
 
 HOUSE = "house"
+SIGNED_AS = "audit entry"
 _actions: dict[str, str] = {}
 
 
@@ -40,13 +46,23 @@ def actions() -> dict[str, str]:
 
 
 def actor_name(actor: object) -> str:
-    """How a person or a job is named in the trail."""
+    """Whom a person or a job acts as: their identity in the house, a login that is no person's as itself."""
     if isinstance(actor, Member):
         return actor.identity
     if isinstance(actor, str):
         return actor
+    person = getattr(actor, "person", None)
+    return person.identity if person else _username(actor)
+
+
+def _username(actor: object) -> str:
     get_username = getattr(actor, "get_username", None)
     return get_username() or "anonymous" if get_username else str(actor)
+
+
+def _login(actor: object) -> str:
+    """The login somebody acts through; "" for a job and for who came by WeCom."""
+    return _username(actor) if isinstance(actor, AbstractBaseUser) else acting.login()
 
 
 def record(
@@ -74,6 +90,7 @@ def record(
             project_id=project.pk if project else None,
             at=now().astimezone(UTC),
             actor=_text(actor_name(actor))[:150],
+            login=_text(_login(actor))[:150],
             action=action,
             object_type=subject._meta.model_name or "" if subject else "",
             object_id=str(subject.pk) if subject else "",
@@ -111,22 +128,40 @@ def _number(text: str) -> float | int | str:
     return int(value) if value.is_integer() else value
 
 
-def digest(entry: AuditEntry) -> str:
-    """The hash that covers an entry and the one before it."""
-    content = {
-        "chain": entry.chain,
-        "number": entry.number,
-        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "actor": entry.actor,
-        "action": entry.action,
-        "object": [entry.object_type, entry.object_id, entry.label, entry.record_id],
-        "old": entry.old,
-        "new": entry.new,
-        "reason": entry.reason,
-        "previous": entry.previous,
+def content(entry: models.Model) -> bytes:
+    """What the hash of an entry covers: each column but the key, and itself.
+
+    A column at its default is left out, so that a new one changes no hash of the entries before it.
+    """
+    values = {
+        name: value
+        for name, default in _covered(type(entry))
+        if (value := getattr(entry, name)) != default
     }
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    text = json.dumps(
+        values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_as_text
+    )
+    return text.encode("utf-8", "surrogatepass")
+
+
+@cache
+def _covered(model: type[models.Model]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (field.attname, field.get_default())
+        for field in model._meta.concrete_fields
+        if not field.primary_key and field.name != "hash"
+    )
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
+    return str(value)
+
+
+def digest(entry: models.Model) -> str:
+    """The hash that covers an entry and the one before it; its key is outside the database."""
+    return crypto.sign(SIGNED_AS, content(entry))
 
 
 def flush(entries: Sequence[AuditEntry], rows: Sequence[Group] = ()) -> None:
@@ -190,53 +225,72 @@ def _claim(chain: str, count: int, claim: UUID) -> _End:
         AuditHead.objects.bulk_create([AuditHead(chain=chain)], ignore_conflicts=True)
         taken = fetch(_TAKE_OVER, count, claim, chain)
     number = taken[0][0] - count
-    return _End(claim, number, _hash_at(chain, number))
-
-
-def _hash_at(chain: str, number: int) -> str:
-    found = AuditEntry.objects.filter(chain=chain, number=number).values_list("hash", flat=True)
-    return found.first() or ""
-
-
-@dataclass(frozen=True)
-class Break:
-    """A place where a chain does not hold."""
-
-    chain: str
-    number: int
-    what: str
+    return _End(claim, number, hash_at(chain, number))
 
 
 def verify(since: datetime | None = None) -> Iterator[Break]:
-    """Walk every chain and yield what was changed, removed or inserted.
+    """Walk every chain and yield what was changed, removed or inserted, and where it is not as anchored.
 
-    With `since` from the first entry of that time on; the heads alone are no list of the chains, because
-    nothing protects them.
+    With `since` from the first entry of that time on. Neither the heads nor the entries are a list of the
+    chains: who removes a chain removes both, and only the anchors still know of it.
     """
-    lengths = dict(AuditHead.objects.values_list("chain", "length"))
+    anchors = audit_anchors.read()
+    yield from anchors.faults
+    heads = dict(AuditHead.objects.values_list("chain", "length"))
     written = AuditEntry.objects.order_by().values_list("chain", flat=True).distinct()
-    for chain in sorted({*lengths, *written}):
-        yield from _verify_chain(chain, lengths.get(chain, 0), since)
+    for chain in sorted({*heads, *written, *anchors.chains}):
+        yield from _verify_chain(chain, heads.get(chain, 0), anchors.chains.get(chain, {}), since)
+    yield from anchors.lost()
 
 
-def _verify_chain(chain: str, length: int, since: datetime | None) -> Iterator[Break]:
+def _verify_chain(
+    chain: str, length: int, anchored: Mapping[int, str], since: datetime | None
+) -> Iterator[Break]:
     rows = AuditEntry.objects.filter(chain=chain).order_by("number")
     number, previous = 1, ""
     if since:
         number = _first_since(rows, since) or length + 1
-        previous = _hash_at(chain, number - 1)
+        previous = hash_at(chain, number - 1)
         rows = rows.filter(number__gte=number)
-    for entry in rows.iterator(chunk_size=2000):
-        if entry.number > length:
-            yield Break(chain, entry.number, "inserted")
+    last = number - 1
+    for entry in _sealed(rows).iterator(chunk_size=2000):
+        last = entry.number
+        if last > length:
+            yield Break(chain, last, "inserted")
             continue
-        if entry.number != number:
-            yield Break(chain, number, "inserted" if entry.number < number else "missing")
-        if entry.previous != previous or not _is_sound(entry):
-            yield Break(chain, entry.number, "changed")
-        number, previous = entry.number + 1, entry.hash
+        if last != number:
+            yield Break(chain, number, "inserted" if last < number else "missing")
+        if entry.previous != previous or not _open(entry) or not _is_sound(entry):
+            yield Break(chain, last, "changed")
+        if anchored.get(last, entry.hash) != entry.hash:
+            yield Break(chain, last, "not as anchored")
+        number, previous = last + 1, entry.hash
     if number <= length:
         yield Break(chain, number, "missing")
+    elif last < max(anchored, default=0):
+        yield Break(chain, last + 1, "missing")
+
+
+def _sealed(rows: models.QuerySet[AuditEntry]) -> models.QuerySet[AuditEntry]:
+    """The rows with their encrypted columns as they are stored: one that cannot be read ends no walk."""
+    stored = {f"stored_{name}": Cast(name, models.TextField()) for name in _sealed_names()}
+    return rows.defer(*_sealed_names()).annotate(**stored)
+
+
+@cache
+def _sealed_names() -> tuple[str, ...]:
+    return tuple(field.name for field in AuditEntry._meta.concrete_fields if is_sealed(field))
+
+
+def _open(entry: AuditEntry) -> bool:
+    """Read the encrypted columns of a row of `_sealed`; whether our keys open them."""
+    try:
+        for name in _sealed_names():
+            field: Any = AuditEntry._meta.get_field(name)
+            setattr(entry, name, field.from_db_value(getattr(entry, f"stored_{name}")))
+    except crypto.DecryptionError:
+        return False
+    return True
 
 
 def _first_since(rows: models.QuerySet[AuditEntry], since: datetime) -> int | None:
@@ -246,7 +300,7 @@ def _first_since(rows: models.QuerySet[AuditEntry], since: datetime) -> int | No
 
 def _is_sound(entry: AuditEntry) -> bool:
     belongs = str(entry.project_id) if entry.project_id else HOUSE
-    return entry.chain == belongs and entry.hash == digest(entry)
+    return entry.chain == belongs and crypto.is_signed(SIGNED_AS, content(entry), entry.hash)
 
 
 def register_house_actions() -> None:
@@ -257,13 +311,25 @@ def register_house_actions() -> None:
             "project.change": "Project changed",
             "member.add": "Member added",
             "member.change": "Member changed",
+            "person.add": "Person added",
+            "person.link": "Person's login linked",
             "member.refused": "Unknown or left member refused",
             "login": "Logged in",
             "login.failed": "Log-in failed",
+            "logout": "Logged out",
+            "account.create": "Account created",
+            "account.change": "Account changed",
+            "account.disable": "Account disabled",
+            "account.enable": "Account enabled",
+            "account.rights": "Rights of an account changed",
+            "password.change": "Password changed",
+            "token.create": "API token made",
+            "token.revoke": "API token revoked",
             "record.read": "Subject data read",
             "roster.sync": "Subjects read from REDCap",
             "dictionary.read": "Data dictionary read",
             "document.import": "Protocol document imported",
+            "document.delete": "Protocol document deleted",
             "plan.change": "Visit plan changed",
             "rows.export": "Rows exported",
         }

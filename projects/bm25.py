@@ -22,7 +22,7 @@ NONE = Synonyms()
 _RUN = re.compile(r"[a-z0-9]+(?:[.\-][a-z0-9]+)*|[\u3400-\u9fff]+")
 _PART = re.compile(r"[a-z]+\d*|\d+")
 _ASKING = re.compile(
-    r"请问|请|什么时候|什么|怎么办|怎么|怎样|怎|如何|多少|多久|几个|哪些|哪个|哪里|哪|是否|可以|能否|要求|"
+    r"(?:满足|符合|具备)?(?:什么|哪些)(?:条件|要求)|为什么|为啥|为何|是谁|谁来|谁|请问|请|什么时候|什么|啥|怎么办|怎么|怎样|怎|咋|如何|多少|多久|几个|哪些|哪个|哪里|哪|是否|可以|能否|要求|"
     r"可否|能不能|要不要|有没有|是不是|需不需要|需要|应该|应当|一下|我们|这个|那个|方案里|方案中|方案|规定|"
     r"研究|受试者|病人|患者|[吗呢吧啊的了是在有和与及或对于要能会个到]"
 )
@@ -41,8 +41,13 @@ def query_terms(text: str, said: Sequence[str] = ()) -> dict[str, float]:
     plain = _plain(text)
     for word in said:
         plain = plain.replace(_plain(word), f" {_plain(word)} ")
-    kept = _ASKING.sub(" ", plain)
+    kept = without_asking(plain)
     return {term: _weight(term) for term in _terms(kept if kept.strip() else plain)}
+
+
+def without_asking(text: str) -> str:
+    """A question without the words that only ask."""
+    return _ASKING.sub(" ", _plain(text))
 
 
 class Index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.timezone import localdate
 
 from projects import crypto, holidays
+from projects.proxies import networks
 
 REQUIRED = (
     "SECRET_KEY",
@@ -34,6 +35,16 @@ def encryption_keys(**_: Any) -> list[CheckMessage]:
         crypto.keys()
     except ImproperlyConfigured as error:
         return [Error(str(error), hint="make install writes them into .env", id="iit.E001")]
+    return []
+
+
+@register()
+def demo_day(**_: Any) -> list[CheckMessage]:
+    """The day the demo is at must be one."""
+    try:
+        date.fromisoformat(settings.DEMO_TODAY or "2026-01-01")
+    except ValueError:
+        return [Error("DEMO_TODAY is not a date (YYYY-MM-DD)", hint=HINT, id="iit.E005")]
     return []
 
 
@@ -63,6 +74,39 @@ def _value(name: str) -> Any:
         return getattr(settings, name)
     except ImproperlyConfigured:  # Django's own word on a blank SECRET_KEY
         return ""
+
+
+@register()
+def trusted_proxies(**_: Any) -> list[CheckMessage]:
+    """Who may say where a request comes from, and that it came by https."""
+    try:
+        networks(tuple(settings.TRUSTED_PROXIES))
+    except ValueError as error:
+        hint = "Addresses or networks, comma separated: 127.0.0.1,10.1.2.0/24"
+        return [Error(f"TRUSTED_PROXIES: {error}", hint=hint, id="iit.E005")]
+    if settings.DEBUG or settings.TRUSTED_PROXIES:
+        return []
+    return [
+        Warning(
+            "No proxy is trusted: pages are redirected to https again and again, and people share one address.",
+            hint="Set TRUSTED_PROXIES to the address that the TLS proxy's requests come from.",
+            id="iit.W003",
+        )
+    ]
+
+
+@register()
+def private_folder(**_: Any) -> list[CheckMessage]:
+    """The folder of database, logins and anchors is for its owner alone; we may not be the one to close it."""
+    if not settings.VAR_DIR.stat().st_mode & 0o077:
+        return []
+    return [
+        Warning(
+            "VAR_DIR can be read by others than its owner.",
+            hint="chmod 700, as its owner or as root.",
+            id="iit.W004",
+        )
+    ]
 
 
 @register()

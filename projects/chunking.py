@@ -11,7 +11,7 @@ from dataclasses import dataclass
 LEAST, LIMIT = 200, 500
 HEADING_LIMIT = 100
 
-_MARKDOWN = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
+_MARKDOWN = re.compile(r"#{1,6}\s+(\S.*)")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+){1,4})[.、]?\s+(\S.{0,60})")
 _CHAPTER = re.compile(
     r"(第[一二三四五六七八九十百\d]+[章节]|[一二三四五六七八九十]+、|附录|\d+\s)\s*\S?.{0,40}"
@@ -31,7 +31,9 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class Section:
+    """A heading and the lines under it, stripped."""
+
     heading: str
     lines: list[str]
 
@@ -39,7 +41,7 @@ class _Section:
 def chunks(text: str) -> list[Chunk]:
     """The passages of a document in reading order; headings without text give none."""
     found = []
-    for section in _sections(text.replace("\r\n", "\n").split("\n")):
+    for section in sections(text.replace("\r\n", "\n").split("\n")):
         room = LIMIT - len(section.heading) - 1
         for body in _bodies(section.lines, room):
             content = f"{section.heading}\n{body}" if section.heading else body
@@ -47,27 +49,29 @@ def chunks(text: str) -> list[Chunk]:
     return found
 
 
-def _sections(lines: list[str]) -> Iterator[_Section]:
+def sections(lines: list[str]) -> Iterator[Section]:
+    """The sections of a text in reading order, the one before the first heading included."""
     marked = any(_MARKDOWN.fullmatch(line) for line in lines)
-    section, numbered = _Section("", []), ""
+    section, numbered = Section("", []), ""
     for line in lines:
         heading = _heading(line.strip(), marked)
         if heading is None:
             section.lines.append(line.strip())
             continue
         yield section
+        heading = heading[:HEADING_LIMIT]
         if _NUMBER.match(heading):
             numbered = heading
         elif numbered:
             heading = f"{numbered} / {heading}"
-        section = _Section(heading[:HEADING_LIMIT], [])
+        section = Section(heading[:HEADING_LIMIT], [])
     yield section
 
 
 def _heading(line: str, marked: bool) -> str | None:
     """The heading a line holds, or None. List items such as "1. 年龄…" are none."""
     if found := _MARKDOWN.fullmatch(line):
-        return found[2]
+        return found[1].rstrip("# ") or found[1]
     if not line or line[-1] in _ENDS_A_SENTENCE or line.startswith("|"):
         return None
     if _NUMBERED.fullmatch(line) or (not marked and _CHAPTER.fullmatch(line)):
@@ -93,19 +97,25 @@ def _bodies(lines: Iterable[str], room: int) -> Iterator[str]:
 
 
 def _rows(table: list[str], room: int) -> Iterator[str]:
-    header, *rest = [_cells(line) for line in table if not _RULE.fullmatch(line)] or [[]]
+    header, *rest = [cells(line) for line in table if not is_rule(line)] or [[]]
     if not rest:
         yield from _packed([" ".join(header)], room)
-    for cells in rest:
+    for row in rest:
         named = [
             f"{name}:{cell}" if name else cell
-            for name, cell in zip(header + [""] * len(cells), cells, strict=False)
+            for name, cell in zip(header + [""] * len(row), row, strict=False)
             if cell
         ]
         yield from _packed([";".join(named)], room)
 
 
-def _cells(line: str) -> list[str]:
+def is_rule(line: str) -> bool:
+    """Whether a table line only parts the header from the rows."""
+    return bool(_RULE.fullmatch(line))
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a table line."""
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
@@ -134,9 +144,8 @@ def _pieces(line: str, room: int) -> Iterator[str]:
             continue
         if held:
             yield held
-        while len(sentence) > room:
-            yield sentence[:room]
-            sentence = sentence[room:]
-        held = sentence
+        cut = max(len(sentence) - 1, 0) // room * room
+        yield from (sentence[at : at + room] for at in range(0, cut, room))
+        held = sentence[cut:]
     if held:
         yield held

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
@@ -88,3 +90,21 @@ def decrypt(token: str) -> str:
 def digest(text: str) -> str:
     """Keyed hash for look-ups and logs; the value cannot be read back from it."""
     return hmac.new(keys()[-1], text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=32)
+def _derived(key: bytes, purpose: str) -> bytes:
+    """A key for one purpose: what is signed for it is worth nothing for another, nor for encryption."""
+    return HKDF(SHA256(), 32, salt=None, info=purpose.encode()).derive(key)
+
+
+def sign(purpose: str, text: bytes) -> str:
+    """HMAC under the newest key: nobody without the keys can make it."""
+    return hmac.digest(_derived(keys()[0], purpose), text, "sha256").hex()
+
+
+def is_signed(purpose: str, text: bytes, signature: str) -> bool:
+    """Whether one of the keys made this signature: those before a rotation count as well."""
+    given = signature.encode("utf-8", "surrogatepass")
+    made = (hmac.digest(_derived(key, purpose), text, "sha256").hex().encode() for key in keys())
+    return any(hmac.compare_digest(one, given) for one in made)

@@ -79,16 +79,16 @@ def atomic() -> Iterator[None]:
         _state.work = None
 
 
-def later(row: Model, *, ignore: bool = False) -> None:
-    """Insert a row at the end of the running transaction, in the order of the calls; outside of one, now.
+def later(*rows: Model, ignore: bool = False) -> None:
+    """Insert rows at the end of the running transaction, in the order of the calls; outside of one, now.
 
     What many places of a transaction insert is then one statement a table. With `ignore` a row whose unique
     key is taken is left out.
     """
     if _state.work is None:
-        insert([row], ignore=ignore)
+        insert(rows, ignore=ignore)
     else:
-        _state.work.rows.append((row, ignore))
+        _state.work.rows += [(row, ignore) for row in rows]
 
 
 def note(name: str, make: Callable[[], T]) -> T:
@@ -99,12 +99,15 @@ def note(name: str, make: Callable[[], T]) -> T:
     return found
 
 
-def write_now(numbered: Model | None = None, asked: Condition | None = None) -> bool:
+def write_now(
+    numbered: Model | None = None, asked: Condition | None = None, *, ignore: bool = False
+) -> bool:
     """Insert what `later` has kept so far, and behind it a row whose number is wanted now.
 
-    Whether what is `asked` holds as it is done; only together with such a row.
+    With `ignore` that row is left out, and gets no number, where its unique key is taken. Whether what is
+    `asked` holds (or may, where the row is left out) as it is done; only together with such a row.
     """
-    return insert_all(_kept(), numbered, asked)
+    return insert_all(_kept(), numbered, asked, ignore)
 
 
 def _kept() -> list[Group]:

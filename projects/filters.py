@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from django_filters.rest_framework import (
     CharFilter,
     DjangoFilterBackend,
@@ -14,6 +15,9 @@ from django_filters.rest_framework import (
     TypedChoiceFilter,
     UUIDFilter,
 )
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 TRUTHS = [(word, word) for word in ("true", "false", "True", "False")]
 
@@ -52,6 +56,40 @@ class ListFilterSet(FilterSet):
 
 
 class ListFilters(DjangoFilterBackend):
-    """Filters of a resource that names its `filterset_fields`."""
+    """Filters of a resource that names its `filterset_fields`; a row asked for by its id is not narrowed."""
 
     filterset_base = ListFilterSet
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> Any:
+        """Raises ValidationError for a value that means nothing."""
+        if view.detail:
+            return queryset
+        return super().filter_queryset(request, queryset, view)
+
+
+class DeclaredParameters(APIView):
+    """A view that refuses every parameter of its address that it does not declare."""
+
+    def parameters(self) -> set[str]:
+        """The names that the view takes beside its path."""
+        return set()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """For who is known and a method that there is. Raises ValidationError that names what is refused."""
+        method = (request.method or "").lower()
+        answers = method in self.http_method_names and hasattr(self, method)
+        if answers and request.user and request.user.is_authenticated:
+            check_parameters(request, self.parameters())
+        super().initial(request, *args, **kwargs)
+
+
+def check_parameters(request: Request, declared: set[str]) -> None:
+    """Raises ValidationError for names that are not declared and for those given more than once."""
+    errors = {
+        name: [_("There is no such parameter.")] for name in {*request.query_params} - declared
+    }
+    for name, values in request.query_params.lists():
+        if name in declared and len(values) > 1:
+            errors[name] = [_("Give this parameter once.")]
+    if errors:
+        raise ValidationError(errors)

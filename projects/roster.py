@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from integrations.redcap import RedcapError, Row
 from projects import audit
+from projects.client import NotConfiguredError
 from projects.db import atomic
 from projects.dictionary import load, stored
 from projects.metadata import StudyMetadata
@@ -41,13 +43,15 @@ def sync(project: Project) -> SyncResult:
     Raises RedcapError or NotConfiguredError and then leaves the stored roster as it was, with the
     failure in `SyncState`.
     """
-    metadata = load(project)
-    wanted = sorted(metadata.identifier_fields - {metadata.record_id_field})
-    try:
+    with noted(project):
+        metadata = load(project)
+        wanted = sorted(metadata.identifier_fields - {metadata.record_id_field})
         read = read_records(project=project, fields=wanted)
-    except RedcapError as error:
-        _note_failure(project, str(error))
-        raise
+    return keep(project, metadata, read)
+
+
+def keep(project: Project, metadata: StudyMetadata, read: Sequence[RecordData]) -> SyncResult:
+    """Store who was read in an export of all subjects that holds their identifiers."""
     known = {subject.record_id: subject for subject in _subjects(project)}
     return _store(project, metadata, known, read)
 
@@ -178,11 +182,17 @@ def _note_success(project: Project, now: datetime, read: Sequence[RecordData]) -
     )
 
 
-def _note_failure(project: Project, text: str) -> None:
-    with atomic():
-        SyncState.objects.update_or_create(
-            project=project, defaults={"error": text, "failed_at": timezone.now()}
-        )
+@contextmanager
+def noted(project: Project) -> Iterator[None]:
+    """A reading of the study's REDCap: why it failed is kept, then raised."""
+    try:
+        yield
+    except (RedcapError, NotConfiguredError) as error:
+        with atomic():
+            SyncState.objects.update_or_create(
+                project=project, defaults={"error": str(error), "failed_at": timezone.now()}
+            )
+        raise
 
 
 def _record(

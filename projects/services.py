@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, TypeVar
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.forms.models import model_to_dict
 
-from projects import audit
+from projects import audit, endpoints, members
 from projects.db import atomic
-from projects.fields import EncryptedTextField
-from projects.models import Member, Project, VisitPlanEntry
+from projects.fields import is_sealed
+from projects.models import Member, Person, Project, VisitPlanEntry
 
 T = TypeVar("T", bound=Model)
 HIDDEN = "•••"
-SECRETS = {"redcap_det_secret"}
-"""Columns that are looked up and so cannot be encrypted."""
 
 
 def summary(obj: Model) -> dict[str, Any]:
     """An object's values for the trail; secrets are only said to be there."""
     values = model_to_dict(obj)
     for field in obj._meta.get_fields():
-        secret = isinstance(field, EncryptedTextField) or field.name in SECRETS
-        if secret and values.get(field.name):
+        if is_sealed(field) and values.get(field.name):
             values[field.name] = HIDDEN
     return values
 
 
-def save_project(*, project: Project, actor: object) -> Project:
-    """Store a new or changed study."""
+def save_project(*, project: Project, actor: object, typed: Collection[str] = ()) -> Project:
+    """Store a new or changed study; `typed` names the secrets that the person gave anew.
+
+    Raises endpoints.SecretOwed where a stored secret would go to another address.
+    """
+    before = Project.objects.filter(pk=project.pk).first()
+    if before and (owed := endpoints.owed(before, project, typed)):
+        raise endpoints.SecretOwed(owed)
     return _save(project, project, actor, "project.create", "project.change")
 
 
-def save_member(*, member: Member, actor: object) -> Member:
-    """Store a new or changed membership."""
-    return _save(member, member.project, actor, "member.add", "member.change")
+def save_member(*, member: Member, actor: User | AnonymousUser) -> Member:
+    """Store a new or changed membership; one that names a userid alone is of the person who goes by it.
+
+    Raises PermissionDenied (`projects.members`).
+    """
+    with atomic():
+        before = Member.objects.select_related("person").filter(pk=member.pk).first()
+        if before is not None:
+            member.person, member.project = before.person, before.project
+        elif not member.person_id:
+            member.person = Person.objects.of(member.wecom_userid)
+        members.require(actor, before, member)
+        return _save(member, member.project, actor, "member.add", "member.change")
 
 
 def save_visit(*, entry: VisitPlanEntry, actor: object) -> VisitPlanEntry:

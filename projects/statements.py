@@ -122,20 +122,22 @@ def insert_all(
     groups: Sequence[Group],
     numbered: models.Model | None = None,
     asked: Condition | None = None,
+    ignore: bool = False,
 ) -> bool:
     """Insert the rows of several models, and one more, on which its number is set.
 
-    Whether what is `asked` holds; together with that one row. PostgreSQL takes all of it as one statement: keys
-    that point at rows of another group hold at the commit.
+    With `ignore` that one is left out where its unique key is taken, and has no number then. Whether what is
+    `asked` holds, or may hold where the row was left out; together with that row. PostgreSQL takes all of it as
+    one statement: keys that point at rows of another group hold at the commit.
     """
     if not is_postgresql() or _are_many(groups):
-        for rows, ignore in groups:
-            insert(rows, ignore=ignore)
-        insert([numbered] if numbered else [], number=True)
+        for rows, left_out in groups:
+            insert(rows, ignore=left_out)
+        insert([numbered] if numbered else [], ignore=ignore, number=True)
         return asked is not None and holds(asked)
     texts, values = _parts(groups)
     if numbered:
-        texts.append(_insert(type(numbered), True, False, True, 1))
+        texts.append(_insert(type(numbered), True, ignore, True, 1))
         values += _values([numbered])
     if asked:
         texts[-1] += f", {asked.sql}"
@@ -143,12 +145,12 @@ def insert_all(
     if not texts:
         return False
     given, _count = run(_as_one(tuple(texts)), values, answers=numbered is not None)
-    for rows, _ignore in groups:
+    for rows, _left_out in groups:
         _are_stored(rows)
-    if numbered:
+    if numbered and given:
         numbered.pk = given[0][0]
         _are_stored([numbered])
-    return asked is not None and bool(given[0][1])
+    return asked is not None and (not given or bool(given[0][1]))
 
 
 def insert_after(

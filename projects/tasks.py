@@ -6,10 +6,8 @@ import logging
 
 from celery import shared_task
 
-from integrations.redcap import RedcapError
-from projects import dictionary, roster
+from projects import reads
 from projects.heartbeat import note
-from projects.models import Project
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +19,6 @@ def heartbeat(process: str = "worker") -> None:
 
 
 @shared_task
-def sync_rosters() -> None:
-    """Read dictionary and subjects of every study that has a REDCap."""
-    for project in Project.objects.exclude(redcap_url="").exclude(status=Project.Status.CLOSED):
-        try:
-            dictionary.ensure_fresh(project)
-            roster.sync(project)
-        except RedcapError as error:
-            log.warning("subjects of %s were not read: %s", project.code, error)
+def write_reads() -> None:
+    """Put who read whose data in the hours that are over into the audit trail."""
+    reads.write()

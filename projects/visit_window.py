@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from house import clock
 from integrations.redcap import Row
 from projects.dates import Reading, read_date
 from projects.models import Project, VisitPlanEntry
@@ -18,7 +19,6 @@ from projects.windows import (
     State,
     VisitState,
     plan_windows,
-    today_in,
     visit_state,
 )
 
@@ -28,7 +28,6 @@ __all__ = [
     "VisitState",
     "plan_of",
     "plan_windows",
-    "today_in",
     "visit_states",
 ]
 
@@ -55,23 +54,17 @@ def visit_states(
     A date the token may not see is a reason for unknown, never a blank.
     """
     plan = plan or plan_of(project)
-    today = today or today_in(plan.timezone)
+    today = today or clock.today(plan.timezone)
+    return [state for _visit, state in planned_states(plan, record, today)]
+
+
+def planned_states(
+    plan: VisitPlanSpec, record: RecordData, today: date
+) -> list[tuple[VisitSpec, VisitState]]:
+    """As `visit_states`, each with the visit of the plan that it is the state of."""
     reader = _Reader(record, ZoneInfo(plan.timezone))
     withdrawal = reader.read(plan.withdraw_field or "")
-    return [
-        visit_state(
-            visit,
-            Readings(
-                reader.read(visit.anchor_field),
-                reader.read(visit.date_field, visit.event),
-                withdrawal,
-            ),
-            anchor_is_day=plan.anchor_is_day,
-            today=today,
-        )
-        for visit in plan.visits
-        if not visit.arm or visit.arm in reader.arms
-    ]
+    return [(visit, reader.state(visit, withdrawal, plan, today)) for visit in reader.own(plan)]
 
 
 class _Reader:
@@ -80,10 +73,17 @@ class _Reader:
     def __init__(self, record: RecordData, zone: ZoneInfo) -> None:
         self._record = record
         self._zone = zone
+        self._read: dict[tuple[str, str], Reading] = {}
         self.arms = _arms(record.rows)
 
     def read(self, name: str, event: str = "") -> Reading:
         """The one date `name` holds (in `event`); several different ones are a problem."""
+        known = self._read.get((name, event))
+        if known is None:
+            known = self._read[name, event] = self._found(name, event)
+        return known
+
+    def _found(self, name: str, event: str) -> Reading:
         if not name:
             return Reading()
         if name in self._record.missing_columns:
@@ -95,6 +95,19 @@ class _Reader:
         if len(found) > 1:
             return Reading(problem=_("%(field)s holds several dates") % {"field": name})
         return read_date(name, found.pop() if found else "", self._zone)
+
+    def own(self, plan: VisitPlanSpec) -> list[VisitSpec]:
+        """The visits planned for the subject's arm."""
+        return [visit for visit in plan.visits if not visit.arm or visit.arm in self.arms]
+
+    def state(
+        self, visit: VisitSpec, withdrawal: Reading, plan: VisitPlanSpec, today: date
+    ) -> VisitState:
+        """Where the subject stands in `visit`."""
+        anchor = self.read(visit.anchor_field)
+        actual = self.read(visit.date_field, visit.event)
+        readings = Readings(anchor, actual, withdrawal)
+        return visit_state(visit, readings, anchor_is_day=plan.anchor_is_day, today=today)
 
 
 _EVENT = "redcap_event_name"

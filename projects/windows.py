@@ -5,12 +5,11 @@ Board, reminders, chat and commands all use it, so that "overdue" means one thin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects.dates import Reading, read_date
@@ -32,7 +31,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VisitState:
-    """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable."""
+    """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable.
+
+    A visit date after today is `planned` and not `actual`: nothing was done yet, and the window alone
+    tells the state; the reason names the planned day.
+    """
 
     visit: str
     anchor_field: str
@@ -45,6 +48,7 @@ class VisitState:
     state: State
     days: int = 0
     reason: str | None = None
+    planned: date | None = None
 
     def as_json(self, record_id: str) -> dict[str, object]:
         """The line of `manage.py visit_window`, keys in the order of the contract."""
@@ -97,19 +101,19 @@ def plan_windows(
     ]
 
 
-def today_in(zone: str) -> date:
-    """The calendar date of this moment in the study's time zone."""
-    return timezone.localdate(timezone=ZoneInfo(zone))
-
-
 def visit_state(
     visit: VisitSpec, readings: Readings, *, anchor_is_day: int, today: date
 ) -> VisitState:
     """One visit: its window from the anchor, then its state from the visit date or today."""
+    planned = readings.actual.day if (readings.actual.day or date.min) > today else None
+    if planned:
+        readings = replace(readings, actual=Reading())
     anchor = readings.anchor.day
     window = _window(visit, anchor, anchor_is_day) if anchor else None
     target, opens, closes = window or (None, None, None)
     state, days, reason = _judge(visit, readings, window, today)
+    if planned and reason is None:
+        reason = _("planned for %(day)s") % {"day": planned}
     return VisitState(
         visit=visit.visit,
         anchor_field=visit.anchor_field,
@@ -122,6 +126,7 @@ def visit_state(
         state=state,
         days=days,
         reason=reason,
+        planned=planned,
     )
 
 

@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _arguments(argv)
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, _end)
-    state = State()
+    state = State(os.environ.get("SIM_HOUSE_TOKEN", ""))
     try:
         serve(state, build_services(state, arguments.study), arguments.port)
     except OSError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
@@ -27,6 +29,7 @@ class App:
         self._by_name = {service.name: service for service in self.services}
         self._routes: dict[str, Callable[[Request], Response]] = {
             "health": lambda _: Response.json({"ok": True}),
+            "house": self._house,
             "requests": self._requests,
             "faults": self._faults,
             "clock": self._clock,
@@ -85,6 +88,12 @@ class App:
         path = f"{head}/{rest}".rstrip("/") if head in BORROWED else rest
         return owner.control(path, request) if owner else None
 
+    def _house(self, request: Request) -> Response:
+        """Whose stand-ins these are: an HMAC of `?nonce=` under the house's token; blank: nobody's."""
+        nonce, token = request.query.get("nonce", [""])[0], self.state.house_token
+        proof = hmac.new(token.encode(), nonce.encode(), hashlib.sha256).hexdigest()
+        return Response.json({"house": proof if token else ""})
+
     def _requests(self, request: Request) -> Response:
         service = request.query.get("service", [""])[0]
         return Response.json(self.state.requests(service))
@@ -101,6 +110,9 @@ class App:
         return Response.json({"ok": True, "now": self.state.now().isoformat()})
 
     def _configure(self, request: Request) -> Response:
+        given, token = request.headers.get("X-House-Token", ""), self.state.house_token
+        if token and not hmac.compare_digest(given.encode(), token.encode()):
+            return Response.json({"error": "these stand-ins belong to another house"}, 403)
         settings: dict[str, Any] = request.json()
         unknown = sorted(set(settings) - set(self._by_name) - {"today"})
         if unknown:

@@ -57,9 +57,13 @@ class Fault:
 
 
 class State:
-    """Shared by all services of one process; every method may be called from any thread."""
+    """Shared by all services of one process; every method may be called from any thread.
 
-    def __init__(self) -> None:
+    `house_token`: of the house that started the process and alone configures it; blank: anybody does.
+    """
+
+    def __init__(self, house_token: str = "") -> None:
+        self.house_token = house_token
         self._lock = threading.Lock()
         self._log: deque[dict[str, Any]] = deque(maxlen=LOG_LIMIT)
         self._faults: list[Fault] = []

@@ -112,6 +112,11 @@ class SkillAdmin(ScopedAdmin):
     readonly_fields = ("version", "updated_at", "show_check")
     inlines = (VersionInline,)
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What the database counts is not there before the first saving."""
+        counted = ("version", "updated_at")
+        return [one for one in super().get_fields(request, obj) if obj or one != counted]
+
     @display(
         description=_("trigger"),
         ordering="trigger_type",
@@ -198,8 +203,27 @@ class FieldMappingAdmin(ScopedAdmin):
             self.delete_model(request, mapping)
 
 
+class FormTemplateForm(forms.ModelForm):
+    """Saved only when both columns are of their kind; an empty box holds no keywords."""
+
+    class Meta:
+        model = FormTemplate
+        fields = ("project", "form_name", "field_schema", "keywords")
+
+    def clean_keywords(self) -> Any:
+        given = self.cleaned_data["keywords"]
+        return [] if given is None else given
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            services.check_template(FormTemplate(**cleaned))
+        return cleaned
+
+
 @admin.register(FormTemplate)
 class FormTemplateAdmin(ScopedAdmin):
+    form = FormTemplateForm
     edit_roles = add_roles = delete_roles = ADMIN
     list_display = ("form_name", "show_project", "created_at")
     list_filter = (BY_PROJECT,)

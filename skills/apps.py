@@ -25,7 +25,10 @@ class SkillsConfig(AppConfig):
 
         from projects import audit
         from projects.models import Project
+        from skills import mapping
+        from study import registry
 
+        registry.register_aliases(mapping.aliases)
         post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
         audit.register(
             **{

@@ -17,11 +17,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from projects.admin_json import PrettyJsonField, pretty
 from projects.models import Project
-from skills import places
+from skills import chat, places
 from skills.drawing import draw
 from skills.validation import Problem, schema, validate
 
 MOST_SIGNS = 1_000_000
+CHAT_KEYS = {"system_prompt", "switches"}
 
 
 def shown(config: object, project: Project | None) -> SafeString:
@@ -73,8 +74,14 @@ def _find(projects: QuerySet[Project], key: str) -> Project:
     return project
 
 
+def _problems(config: object, project: Project | None) -> list[Problem]:
+    """Of a workflow, or of a chat skill where its keys stand there."""
+    is_chat = isinstance(config, dict) and bool(CHAT_KEYS & config.keys())
+    return [*chat.problems(config)] if is_chat else validate(config, project)
+
+
 def _of(config: object, text: str, project: Project | None) -> dict[str, Any]:
-    found = validate(config, project)
+    found = _problems(config, project)
     lines = places.lines(text)
     rows = [{"problem": each, "line": places.line_of(lines, each.path)} for each in found]
     bad = {each.node for each in found if not each.is_warning}

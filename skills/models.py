@@ -5,9 +5,12 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import ScopedQuerySet
+from projects.fields import RandomUuid
 from projects.models import Project
 
 
@@ -23,17 +26,23 @@ class Skill(models.Model):
         CRON = "cron", _("On a schedule")
         EVENT = "event", _("On an event")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="skills", verbose_name=_("project")
     )
     skill_type = models.CharField(_("skill type"), max_length=100)
     name = models.CharField(_("name"), max_length=200)
     config = models.JSONField(_("configuration"))
-    is_active = models.BooleanField(_("active"), default=True)
-    version = models.PositiveIntegerField(_("version"), default=1)
+    is_active = models.BooleanField(_("active"), default=True, db_default=True)
+    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
     trigger_type = models.CharField(
-        _("trigger"), max_length=16, choices=Trigger.choices, default=Trigger.WEBHOOK
+        _("trigger"),
+        max_length=16,
+        choices=Trigger.choices,
+        default=Trigger.WEBHOOK,
+        db_default=Trigger.WEBHOOK,
     )
     cron_schedule = models.CharField(
         _("schedule"),
@@ -42,8 +51,8 @@ class Skill(models.Model):
         blank=True,
         help_text=_("Five fields, e.g. 0 9 * * *, in the project's time zone."),
     )
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
+    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
 
@@ -81,13 +90,15 @@ class SkillVersion(models.Model):
 class FieldMapping(models.Model):
     """A name that people or the LLM use, and the REDCap field it means (seed 002, 2.2)."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="field_mappings", verbose_name=_("project")
     )
     alias_name = models.CharField(_("alias"), max_length=100)
     actual_name = models.CharField(_("REDCap field"), max_length=100)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
 
@@ -105,14 +116,18 @@ class FieldMapping(models.Model):
 class FormTemplate(models.Model):
     """The structure of a form, for later reading of scanned pages (seed 002, 6.1)."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="form_templates", verbose_name=_("project")
     )
     form_name = models.CharField(_("form"), max_length=100)
     field_schema = models.JSONField(_("field structure"))
-    keywords = models.JSONField(_("keywords"), default=list, blank=True)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    keywords = models.JSONField(
+        _("keywords"), default=list, db_default=Value([], models.JSONField()), blank=True
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
 

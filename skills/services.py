@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,34 +11,49 @@ from django.utils.translation import gettext as _
 
 from projects import audit, cron
 from projects.db import atomic
+from projects.known_names import KnownNames, refusal
 from projects.models import Project
-from skills import beat
+from skills import beat, chat
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
 from skills.validation import validate
+
+EVENTS = ("record_changed", "ae_added", "finding_opened")
+"""What can start a skill (decisions.md, "triggers")."""
 
 
 def check_skill(skill: Skill) -> None:
     """Raise ValidationError with everything that keeps `skill` from being saved."""
-    problems = [
-        problem for problem in validate(skill.config, skill.project) if not problem.is_warning
-    ]
+    is_chat = chat.is_chat(skill)
+    found = chat.problems(skill.config) if is_chat else validate(skill.config, skill.project)
+    problems = [problem for problem in found if not problem.is_warning]
     errors: dict[str, Any] = {}
+    if is_chat and skill.trigger_type != Skill.Trigger.WEBHOOK:
+        errors["trigger_type"] = [_("A chat skill has no schedule and no event.")]
     if problems:
         errors["config"] = [f"{problem.path}: {problem.message}" for problem in problems]
-    if skill.trigger_type == Skill.Trigger.CRON:
+    if skill.trigger_type == Skill.Trigger.CRON or skill.cron_schedule:
         try:
             cron.parse(skill.cron_schedule or "")
         except ValidationError as error:
             errors["cron_schedule"] = error.messages
-    if skill.trigger_type == Skill.Trigger.EVENT and not _event(skill):
-        errors.setdefault("config", []).append(_("An event skill names its event."))
+    if skill.trigger_type == Skill.Trigger.EVENT and (wrong := [*_event_problems(skill)]):
+        errors.setdefault("config", []).extend(wrong)
     if errors:
         raise ValidationError(errors)
     skill.full_clean(exclude=["config"])
 
 
-def _event(skill: Skill) -> object:
-    return skill.config.get("event") if isinstance(skill.config, dict) else None
+def _event_problems(skill: Skill) -> Iterator[str]:
+    """What is wrong with the event that starts a skill, and with the form and field it is limited to."""
+    config = skill.config if isinstance(skill.config, dict) else {}
+    if config.get("event") not in EVENTS:
+        told = _("An event skill names its event: %(events)s.") % {"events": ", ".join(EVENTS)}
+        yield f"event: {told}"
+    known = KnownNames.of(skill.project)
+    names = (("event_form", known.forms), ("event_field", known.fields))
+    for key, there in names:
+        if why := refusal(str(config.get(key) or ""), there):
+            yield f"{key}: {why}"
 
 
 def save_skill(*, skill: Skill, actor: object) -> Skill:
@@ -136,6 +152,7 @@ def save_mapping(*, mapping: FieldMapping, actor: object) -> FieldMapping:
 def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
     """Store a new or changed form template. Raises ValidationError."""
     template.full_clean(exclude=["field_schema"])
+    check_template(template)
     with atomic():
         before = FormTemplate.objects.filter(pk=template.pk).first()
         template.save()
@@ -148,6 +165,15 @@ def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
             new=_structure(template),
         )
     return template
+
+
+def check_template(template: FormTemplate) -> None:
+    """Raises ValidationError unless the structure is an object and the keywords are texts."""
+    if not isinstance(template.field_schema, dict):
+        raise ValidationError({"field_schema": _("This must be a JSON object.")})
+    words = template.keywords
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValidationError({"keywords": _("This must be a list of texts.")})
 
 
 def _structure(template: FormTemplate) -> dict[str, Any]:

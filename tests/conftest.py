@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from hypothesis import settings as properties
 from pytest_django import Settings
 from pytest_django.plugin import blocking_manager_key
 
+from tests.support import database
 from tests.support.stand_ins import StandIns
 
 GUARDED = pytest.StashKey[bool]()
@@ -26,7 +29,11 @@ properties.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One Redis database per process: two would take each other's messages."""
+    """One Redis database per process: two would take each other's messages.
+
+    A worker that starts in this process would lower it for all that comes after it.
+    """
+    django_settings.WORKER_NICE = 0
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if not (django_settings.REDIS_URL and worker):
         return
@@ -38,6 +45,35 @@ def pytest_configure(config: pytest.Config) -> None:
     django_settings.REDIS_URL = django_settings.CELERY_BROKER_URL = url
     django_settings.CACHES["default"]["LOCATION"] = url
     app.conf.broker_url = url
+
+
+@pytest.fixture(scope="session")
+def migrated_template(request: pytest.FixtureRequest) -> Path:
+    """An empty database after all migrations."""
+    return database.template(request.config.cache.mkdir("databases"))  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """SQLite's tables come from the template: no migration runs in every process."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["MIGRATE"] = False
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> None:
+    """The template's content in place of what Django made from the models."""
+    if connection.vendor != "sqlite":
+        return
+    found = request.getfixturevalue("migrated_template")
+    with django_db_blocker.unblock():
+        connection.ensure_connection()
+        source = sqlite3.connect(found)
+        source.backup(connection.connection)
+        source.close()
+        ContentType.objects.clear_cache()
 
 
 @pytest.hookimpl(trylast=True)
@@ -71,6 +107,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.AXES_ENABLED = False
     settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
     settings.WAKE_REST_S = 0.0
+    settings.CHAT_WAIT_S = 0.0
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,12 +27,7 @@ def on_batch_finished(*, batch: Batch, **_kwargs: Any) -> None:
         return
     with translation.override(member.language):
         text = summary(batch, member)
-        tell(
-            to_user=member.wecom_userid,
-            project=batch.project,
-            content=text,
-            key=f"batch:{batch.pk}",
-        )
+        tell(to=member, content=text, key=f"batch:{batch.pk}")
 
 
 def summary(batch: Batch, member: Member) -> str:

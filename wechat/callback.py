@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
+from django.conf import settings
 from django.db import IntegrityError, connection
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -17,7 +18,7 @@ from projects.db import atomic
 from wechat import arrivals, gateway, genuine, passive
 from wechat.genuine import Door
 from wechat.models import InboxMessage
-from wechat.parse import BadCallback, envelope, parse
+from wechat.parse import BadCallback, Incoming, envelope, parse
 from wechat.waking import wake_inbox
 
 CHANNEL = InboxMessage.Channel.APP
@@ -34,13 +35,22 @@ def _receive(plain: bytes, crypt: Crypt, _nonce: str) -> HttpResponse:
 
 
 def _row(plain: bytes, crypt: Crypt) -> InboxMessage:
-    """The row of a genuine callback; one we cannot read is quarantined."""
+    """The row of a genuine callback; one we cannot read, or that is for others, is quarantined."""
     try:
         text = plain.decode()
-        incoming = parse(text)
+        incoming = _ours(parse(text))
     except (UnicodeDecodeError, BadCallback) as error:
         return arrivals.quarantined(plain, error, CHANNEL)
     return arrivals.message(incoming, text, CHANNEL, passive.reply_to(incoming, crypt))
+
+
+def _ours(incoming: Incoming) -> Incoming:
+    """What is addressed to our corp and app; some events name no app (wecom.md 1.9). Else BadCallback."""
+    if incoming.to_user != settings.WECOM_CORP_ID:
+        raise BadCallback("addressed to another corp")
+    if incoming.agent_id not in ("", str(settings.WECOM_AGENT_ID)):
+        raise BadCallback("addressed to another app")
+    return incoming
 
 
 def _store(row: InboxMessage) -> InboxMessage:

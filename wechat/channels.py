@@ -46,7 +46,8 @@ class SelfBuiltApp:
     ) -> None:
         """A message in the sender's lane; the key is the row's, so there is never a second one."""
         if text.strip():
-            outbox.tell(to_user=row.from_user, project=project, content=text, key=f"inbox:{row.pk}")
+            key = f"inbox:{row.pk}"
+            outbox.answer(to_user=row.from_user, project=project, content=text, key=key)
 
 
 class SmartBot:

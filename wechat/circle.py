@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from engines.models import Review, TaskRun
+from memory.visibility import told_to
 from projects.access import sees
 from projects.crypto import decrypt
 from projects.models import Member, Role
@@ -39,6 +41,7 @@ def orderer(run: TaskRun) -> Member | None:
     found = _ORDERER(run.project_id, run.triggered_by.lower(), run.record_id)
     for member in found:
         if _sees(member, run, member.subject_site):  # type: ignore[attr-defined]
+            member.project = run.project
             return member
     return None
 
@@ -66,24 +69,30 @@ class Circle:
     def of(cls, review: Review, run: TaskRun) -> Circle:
         """Read by one statement."""
         active: list[Any] = _ACTIVE(review.project_id, review.record_id)
+        for one in active:
+            one.project = review.project
         stored = active[0].subject_identifiers if active else None
         people = [one for one in active if _sees(one, run, one.subject_site)]
         return cls(review, people, _values(decrypt(stored)) if stored else ())
 
     def reviewers(self) -> list[Member]:
         """Who is asked: CRCs, PIs where the node says so, else ADMINs; who can be reached."""
-        asked = [one for one in self._near() if one.role in self.review.reviewers]
+        asked = [one for one in self._near if one.role in self.review.reviewers]
         return asked or self.administrators()
 
     def administrators(self) -> list[Member]:
         """Who is told where the reviewers do not decide; who can be reached."""
-        return [one for one in self._near() if one.role == Role.ADMIN]
+        return [one for one in self._near if one.role == Role.ADMIN]
 
+    @cached_property
     def _near(self) -> list[Member]:
+        """Who can be reached and may read all of the question: nobody decides about a part of it."""
         return [
             one
             for one in self.people
-            if one.wecom_userid and not one.is_away  # type: ignore[attr-defined]
+            if one.wecom_userid
+            and not one.is_away  # type: ignore[attr-defined]
+            and told_to(one, self.review.question) == self.review.question
         ]
 
     def orderer(self, run: TaskRun) -> Member | None:

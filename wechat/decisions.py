@@ -14,6 +14,7 @@ from engines.models import Review
 from projects import audit
 from projects.db import atomic
 from projects.models import Member, Project
+from wechat.review_words import shown_now, to_be_signed
 from wechat.texts import REJECT_WORDS
 
 Decision = Literal["approve", "reject"]
@@ -43,9 +44,6 @@ def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen
         if hidden := Review.objects.filter(pk=review_id).select_related("project").first():
             _note_refusal(userid, hidden, decision)
         return Outcome(_("There is no review #%(number)s.") % {"number": review_id})
-    if review.project.requires_signature:
-        text = _("This project wants decisions signed in the console.")
-        return Outcome(text, review.project)
     try:
         sop.decide(
             review_id=review.pk,
@@ -77,6 +75,10 @@ def _refused(error: sop.SopError, member: Member, review: Review, decision: Deci
         return Outcome(str(error), review.project)
     if isinstance(error, sop.NotSuspended):
         return _too_late(error, member, review, decision)
+    if isinstance(error, sop.SignatureRequired):
+        return Outcome(to_be_signed(review), review.project)
+    if isinstance(error, sop.NotShown):
+        return Outcome(shown_now(review, member), review.project)
     if isinstance(error, sop.ReasonRequired):
         said = {"reject": f"{REJECT_WORDS[0]} {review.pk}"}
         hint = _('Reply "%(reject)s" and the reason.') % said

@@ -11,8 +11,9 @@ from wechat.commands import Command, Decide, Feedback
 from wechat.commands import read as read_command
 from wechat.decisions import decide
 from wechat.job import Job
-from wechat.models import Card, InboxMessage
+from wechat.models import InboxMessage
 from wechat.questions import ask
+from wechat.review_words import last_seen
 
 SPOKEN = ("text", "voice", "mixed")
 MOST_CHARS = 10_000
@@ -59,23 +60,12 @@ def _obey(job: Job, command: Command) -> None:
             review_id=command.review_id,
             decision=command.decision,
             reason=command.reason,
-            seen=_last_seen(command.review_id, job.row),
+            seen=last_seen(command.review_id, job.row),
         )
         with atomic():
             job.finish(outcome.text, outcome.project)
     else:
         _note_feedback(job, command)
-
-
-def _last_seen(review_id: int, row: InboxMessage) -> str:
-    """The hash of what the newest card showed when the message came; blank where there was none.
-
-    A card that is made while the message waits was not what its sender had read.
-    """
-    shown = Card.objects.filter(
-        kind="review", ref=str(review_id), created_at__lte=row.received_at
-    ).order_by("-version")
-    return shown.values_list("seen", flat=True).first() or ""
 
 
 def _note_feedback(job: Job, command: Feedback) -> None:

@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from projects import cron
 from projects.db import atomic
 from projects.models import CronFiring
-from wechat import reconcile, retention
+from wechat import audit_alarm, reconcile, retention
 from wechat.aibot import streams
 
 logger = logging.getLogger(__name__)
@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 JOBS: dict[str, tuple[str, Callable[[], int]]] = {
     "wechat.reconcile": ("*/10 * * * *", reconcile.reconcile),
     "wechat.forget": ("30 3 * * *", retention.forget),
+    "audit.anchor": ("*/5 * * * *", audit_alarm.watch),
+    "audit.verify": ("0 4 * * *", audit_alarm.verify),
 }
 
 

@@ -17,9 +17,10 @@ from django.utils.timezone import now
 
 from engines.chat.texts import FAILED
 from projects.db import atomic
+from projects.leases import LEASE
 from projects.models import Member
 from wechat import channels, handlers
-from wechat.job import LEASE, Job, LostLease, close, kept, mine, reply
+from wechat.job import Job, LostLease, close, kept, mine, reply
 from wechat.models import InboxMessage
 
 logger = logging.getLogger(__name__)

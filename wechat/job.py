@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.db import DatabaseError, connection
 from django.utils.timezone import now
 
+from projects import leases
 from projects.models import Member, Project
 from wechat import channels
 from wechat.models import InboxMessage
 from wechat.parse import Incoming
-
-logger = logging.getLogger(__name__)
-
-LEASE = timedelta(seconds=30)
-RENEW_S = 8.0
 
 
 class LostLease(Exception):
@@ -72,25 +63,6 @@ def reply(
     channels.of(row.channel).reply(row, text, project, conversation_id)
 
 
-@contextmanager
-def kept(row: InboxMessage) -> Iterator[None]:
-    """Renew the lease while the body works: short leases let a killed worker's row go on soon."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_renew, args=(row, stop), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
-def _renew(row: InboxMessage, stop: threading.Event) -> None:
-    try:
-        while not stop.wait(RENEW_S):
-            try:
-                InboxMessage.objects.filter(**mine(row)).update(lease_until=now() + LEASE)
-            except DatabaseError as error:
-                logger.warning("inbox %s: lease not renewed: %s", row.pk, type(error).__name__)
-    finally:
-        connection.close()
+def kept(row: InboxMessage) -> AbstractContextManager[None]:
+    """Renew the row's lease while the body works."""
+    return leases.kept(InboxMessage.objects.filter(**mine(row)))

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from engines.models import TaskRun
 from engines.signals import notice_ready
 from engines.sop.notify import Notice, Unreadable, renewed
+from memory.visibility import told_to
 from projects.models import Member
 from wechat import formats, outbox
 from wechat.models import OutboxMessage
@@ -39,8 +40,7 @@ def on_notice_ready(*, run: TaskRun, notice: Notice, **_kwargs: Any) -> None:
     about = {"run": str(run.pk), "skill": str(run.skill_id), "node": notice.node}
     key = f"notify:{run.pk}:{notice.seq}:{member.wecom_userid}"
     outbox.tell(
-        to_user=member.wecom_userid,
-        project=member.project,
+        to=member,
         content=cut(notice.text, ROOM),
         key=key,
         held=Held(notice.not_before, about),
@@ -88,15 +88,18 @@ def is_withdrawn(row: OutboxMessage) -> bool:
 
 
 def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
-    """The text as it would read now; what a workflow wrote stands, for who may still know it."""
+    """The text as it would read now, as far as its reader may still know it; a workflow's words stand."""
+    members = Member.objects.active_of(row.to_user).filter(project=row.project_id)
+    member = members.first()
+    if member is None:
+        return ""
     if "run" not in about:
-        members = Member.objects.filter(project=row.project_id, wecom_userid=row.to_user)
-        is_theirs = any(may_know(member, about["record"]) for member in members)
-        return _text(row) if is_theirs else ""
+        return told_to(member, _text(row)) if may_know(member, about["record"]) else ""
     try:
-        return renewed(about["run"], about["node"], row.to_user)
+        text = renewed(about["run"], about["node"], row.to_user)
     except Unreadable:
-        return _unchecked(row)
+        text = _unchecked(row)
+    return told_to(member, text)
 
 
 def _has_waited(row: OutboxMessage) -> bool:

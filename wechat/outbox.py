@@ -13,10 +13,11 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
+from memory.visibility import told_to
 from projects import audit, wakes
 from projects.db import after_commit, atomic, later, note, write_now
 from projects.instances import row_of
-from projects.models import Project
+from projects.models import Member, Project
 from projects.statements import insert
 from wechat import answers, formats
 from wechat.models import OutboxMessage
@@ -84,26 +85,32 @@ def enqueue(
     )
 
 
-def tell(
+def tell(*, to: Member, content: str, key: str, held: Held | None = None) -> bool:
+    """What the house tells a member of a study, of its own accord; True where something is left to tell.
+
+    Whoever wrote the text: lines that name a record, a subject or a site that is not this reader's are left
+    out (memory.visibility), and nothing says so.
+    """
+    text = told_to(to, content)
+    if text.strip():
+        answer(to_user=to.wecom_userid, project=to.project, content=text, key=key, held=held)
+    return bool(text.strip())
+
+
+def answer(
     *,
     to_user: str,
     project: Project | None,
     content: str,
     key: str,
-    fallback: str = "",
     held: Held | None = None,
 ) -> None:
-    """`enqueue` a text as this reader can see it: markdown where there is markup, else plain text."""
+    """`enqueue` a text as this reader can see it: markdown where there is markup, else plain text.
+
+    By itself for what was worked out for this reader, who asked, and for what is about no study.
+    """
     kind, text = formats.choose(content, to_user=to_user, project=project)
-    enqueue(
-        to_user=to_user,
-        project=project,
-        kind=kind,
-        content=text,
-        key=key,
-        fallback=fallback,
-        held=held,
-    )
+    enqueue(to_user=to_user, project=project, kind=kind, content=text, key=key, held=held)
 
 
 def _is_there(key: str) -> bool:

@@ -94,6 +94,8 @@ def envelope(raw: bytes) -> str:
 def parse(raw: str) -> Incoming:
     """The callback's plaintext as a value. Raises BadCallback where sender, kind or time is missing."""
     root = read_xml(raw)
+    if root.tag != "xml":
+        raise BadCallback("the root is not xml")
     return checked(
         Incoming(
             to_user=_text(root, "ToUserName"),

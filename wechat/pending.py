@@ -17,6 +17,7 @@ from projects.models import Member
 from wechat import channels, commands, review_cards
 from wechat.commands import Decide, Unnumbered, rejecting
 from wechat.models import Card, InboxMessage
+from wechat.review_words import KIND, to_be_signed
 from wechat.texts import APPROVE_WORDS
 
 ASKED_FOR = timedelta(minutes=10)
@@ -60,7 +61,7 @@ def _which(userid: str, said: Unnumbered) -> str:
         return "" if said.counts else _("No review is waiting for your decision.")
     open_here = [review for review in waiting if not review.project.requires_signature]
     if not open_here:
-        return _("This project wants decisions signed in the console.")
+        return to_be_signed(waiting[0])
     lines = [_("Nothing was decided: please name the review. Waiting for you:")]
     lines += [_line(review) for review in open_here[:_LISTED]]
     if len(open_here) > _LISTED:
@@ -108,8 +109,14 @@ def _asked_for_reason(row: InboxMessage) -> Review | None:
         if number := _rejected_bare(earlier):
             if any(_may_be_reason(text) for text in later):
                 return None
-            waiting = (one for one in _waiting(row.from_user) if str(one.pk) == number)
-            return next(waiting, None)
+            return next(
+                (
+                    one
+                    for one in _waiting(row.from_user)
+                    if str(one.pk) == number and not one.project.requires_signature
+                ),
+                None,
+            )
         later.append(earlier.content)
     return None
 
@@ -118,7 +125,7 @@ def _rejected_bare(row: InboxMessage) -> str:
     """The number of the review that a message or a click rejects without a reason, else ""."""
     if row.event == review_cards.CLICK:
         incoming = channels.of(row.channel).parse(row.raw)
-        card = Card.objects.filter(task_id=incoming.task_id, kind=review_cards.KIND).first()
+        card = Card.objects.filter(task_id=incoming.task_id, kind=KIND).first()
         return card.ref if card and review_cards.lacks_reason(incoming) else ""
     said = commands.read(row.content)
     is_bare = isinstance(said, Decide) and said.decision == "reject" and not said.reason

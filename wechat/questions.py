@@ -5,7 +5,7 @@ from __future__ import annotations
 from engines.chat import ChatReply, answer_message
 from projects.db import atomic
 from projects.models import Project
-from wechat import channels, feedback_cards
+from wechat import answers, channels, feedback_cards
 from wechat.job import Job
 
 
@@ -19,7 +19,10 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
     def store(reply: ChatReply) -> None:
         if not reply.text.strip():
             raise NoAnswer
-        job.finish(reply.text, reply.project, reply.conversation_id)
+        text, reader = reply.text, job.row.from_user
+        if reply.sheet:
+            text = answers.with_link(text, reply.sheet, to_user=reader, project=reply.project)
+        job.finish(text, reply.project, reply.conversation_id)
         if not channels.of(job.row.channel).rates_natively:
             feedback_cards.offer(
                 project=reply.project,
@@ -28,8 +31,10 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
                 conversation_id=reply.conversation_id,
             )
 
+    if job.speaker is None:
+        raise NoAnswer  # a stranger's message never gets here
     reply = answer_message(
-        userid=job.row.from_user,
+        person=job.speaker.person,
         text=text,
         project_code=project.code if project else None,
         in_transaction=store,

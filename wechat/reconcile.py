@@ -17,10 +17,11 @@ from django.utils.translation import gettext_noop
 from engines.models import Review
 from projects.db import atomic
 from projects.models import Member
-from wechat import alerts, cards, review_cards
+from wechat import alerts, review_cards
 from wechat.circle import Circle
 from wechat.models import Card, OutboxMessage
 from wechat.outbox import tell
+from wechat.review_words import KIND, in_words, masked, page_of
 
 MOST_REMINDERS = 3
 SETTLED = timedelta(minutes=5)  # a card that has just been queued is still under way
@@ -38,7 +39,7 @@ def reconcile() -> int:
 
 def _close_answered() -> int:
     """Take the buttons off cards of answered reviews whose event could not be told; of how many reviews."""
-    waiting = Card.objects.filter(kind=review_cards.KIND, state=Card.State.OPEN)
+    waiting = Card.objects.filter(kind=KIND, state=Card.State.OPEN)
     refs = [int(ref) for ref in waiting.values_list("ref", flat=True).distinct()]
     rows = Review.objects.filter(pk__in=refs).exclude(status=Review.Status.OPEN)
     answered = [*rows.values_list("pk", flat=True)]
@@ -48,7 +49,7 @@ def _close_answered() -> int:
 
 
 def _look_at(review: Review) -> bool:
-    card = Card.objects.filter(kind=review_cards.KIND, ref=str(review.pk), version=review.version)
+    card = Card.objects.filter(kind=KIND, ref=str(review.pk), version=review.version)
     found, circle = card.first(), _circle(review)
     with atomic():
         if found is None:
@@ -114,15 +115,9 @@ def _remind_late(circle: Circle) -> bool:
 def _ask(circle: Circle, people: list[Member], intro: str, key: str) -> bool:
     """A text with the commands and the link, to each person once per `key`."""
     review = circle.review
-    link = cards.link(f"/admin/engines/review/{review.pk}/change/")
-    question = review_cards.masked(review, circle.identifiers)
+    question = masked(review, circle.identifiers)
     for one in people:
         with translation.override(one.language):
-            text = "\n".join((_(intro), review_cards.in_words(review, question), link))
-        tell(
-            to_user=one.wecom_userid,
-            project=review.project,
-            content=text,
-            key=f"{key}:{one.wecom_userid}",
-        )
+            text = "\n".join((_(intro), in_words(review, question), page_of(review)))
+        tell(to=one, content=text, key=f"{key}:{one.wecom_userid}")
     return bool(people)

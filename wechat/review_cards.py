@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -20,9 +19,9 @@ from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
 from wechat.outbox import tell
 from wechat.parse import Incoming
-from wechat.texts import APPROVE_WORDS, REJECT_WORDS
+from wechat.review_words import KIND as KIND
+from wechat.review_words import in_words, masked, page_of
 
-KIND = "review"
 CLICK = "template_card_event"
 QUESTION = "reason"
 
@@ -64,8 +63,7 @@ def ask(circle: Circle, run: TaskRun) -> None:
 def _ask_in_words(review: Review, member: Member, question: str) -> None:
     with translation.override(member.language):
         tell(
-            to_user=member.wecom_userid,
-            project=review.project,
+            to=member,
             content=in_words(review, question),
             key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
         )
@@ -73,7 +71,7 @@ def _ask_in_words(review: Review, member: Member, question: str) -> None:
 
 def content(review: Review, run: TaskRun, question: str) -> dict[str, Any]:
     """The card without its task_id; where an e-signature is due it only links to the console."""
-    url = cards.link(f"/admin/engines/review/{review.pk}/change/")
+    url = page_of(review)
     card: dict[str, Any] = {
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
@@ -110,29 +108,6 @@ def _facts(review: Review, url: str) -> list[dict[str, Any]]:
     ]
     details = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
     return [*shown, {"type": 1, "url": url, **details}]
-
-
-def masked(review: Review, identifiers: Sequence[str]) -> str:
-    """The question with the subject's known identifiers masked: a card stays in a chat for ever."""
-    text = review.question
-    for value in identifiers:
-        if len(value) > 1:
-            text = text.replace(value, "***")
-    return text
-
-
-def in_words(review: Review, question: str) -> str:
-    """The same request for who cannot see cards, with the commands that answer it; `question` is masked."""
-    lines = [
-        _("Review #%(number)s needed") % {"number": review.pk},
-        f"{review.project.code} {review.record_id or ''} {question}".strip(),
-        _('Reply "%(approve)s" to approve, or "%(reject)s" and the reason to reject.')
-        % {
-            "approve": f"{APPROVE_WORDS[0]} {review.pk}",
-            "reject": f"{REJECT_WORDS[0]} {review.pk}",
-        },
-    ]
-    return "\n".join(lines)
 
 
 def clicked(click: Click) -> str:

@@ -21,6 +21,8 @@ from pydantic import BaseModel
 
 from engines import labels
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop.findings import open_now
+from memory.visibility import told_to
 from projects.db import atomic
 from projects.models import Member
 from projects.prepared import Prepared
@@ -39,6 +41,7 @@ class What(StrEnum):
     """What can happen to a run that somebody has to hear of."""
 
     ASKED = "asked"
+    JOINED = "joined"
     DECIDED = "decided"
     FINISHED = "finished"
 
@@ -69,6 +72,8 @@ def run_of(to_user: str) -> str:
 def keep(what: What, run: TaskRun, review: Review | None = None) -> None:
     """Note an event, in the transaction of what happened; a second time does nothing."""
     ref = f"{review.pk}@{review.version}" if review else str(run.pk)
+    if what == What.JOINED:
+        ref = f"{ref}:{run.pk}"
     about = {"review": review.pk, "version": review.version} if review else {}
     enqueue(
         to_user=lane(run.pk),
@@ -160,13 +165,25 @@ def _asked(event: Event) -> None:
         review_cards.ask(circle, run)
     if run.batch_id or event.version != 1:
         return  # wechat.batch_messages tells it, or it has been told
-    member = circle.orderer(run)
+    _tell_waiting(circle, run, f"suspended:{review.pk}")
+
+
+def _joined(event: Event) -> None:
+    """Tell who ordered one more run that it waits for a review that others wait for."""
+    review = _review(event)
+    run = next(iter(_RUN(event.run)), None)
+    if review and run and run.status == TaskRun.Status.SUSPENDED and not run.batch_id:
+        _tell_waiting(Circle.of(review, run), run, f"suspended:{review.pk}:{run.pk}")
+
+
+def _tell_waiting(circle: Circle, run: TaskRun, key: str) -> None:
+    member, review = circle.orderer(run), circle.review
     if member is None or member in circle.reviewers():
         return
     with translation.override(member.language):
         subject = f"{run.skill.name or run.skill.skill_type} {run.record_id or ''}".strip()
         text = f"{subject}: {run.message} (#{review.pk})"
-        _tell(member, run, text, f"suspended:{review.pk}")
+        tell(to=member, content=text, key=key)
 
 
 def _decided(event: Event) -> None:
@@ -184,7 +201,12 @@ def _finished(event: Event) -> None:
         _result(run)
 
 
-_TELL = {What.ASKED: _asked, What.DECIDED: _decided, What.FINISHED: _finished}
+_TELL = {
+    What.ASKED: _asked,
+    What.JOINED: _joined,
+    What.DECIDED: _decided,
+    What.FINISHED: _finished,
+}
 
 
 def _review(event: Event) -> Review | None:
@@ -201,22 +223,28 @@ def _result(run: TaskRun) -> None:
     if member is None:
         return
     with translation.override(member.language):
-        _tell(member, run, result_text(run), f"run:{run.pk}")
+        tell(to=member, content=result_text(run, member), key=f"run:{run.pk}")
 
 
-def result_text(run: TaskRun) -> str:
-    """Workflow, subject, state and the run's open findings."""
+def result_text(run: TaskRun, member: Member) -> str:
+    """Workflow, subject, state and what is open of both, old and new, as far as it is this reader's."""
     name = run.skill.name or run.skill.skill_type
     head = f"{name} {run.record_id or ''}".strip()
     lines = [f"{head}: {_state(run)}"]
     if run.message:
         lines.append(run.message)
-    found = PendingAction.objects.filter(task_run=run, open_key__isnull=False)
-    messages = [row.message for row in found.order_by("created_at")]
+    listed = (told_to(member, _line(row)) for row in open_now(run))
+    messages = [text for text in listed if text]
     lines += [f"{number}. {text}" for number, text in enumerate(messages[:FINDINGS_SHOWN], 1)]
     if len(messages) > FINDINGS_SHOWN:
         lines.append(_("… %(number)s findings in all") % {"number": len(messages)})
     return "\n".join(lines)
+
+
+def _line(row: PendingAction) -> str:
+    """What was found; and that the data have changed since, where only a person's word is missing."""
+    is_open = row.state == PendingAction.State.OPEN
+    return row.message if is_open else f"{row.message} ({row.get_state_display()})"
 
 
 def _state(run: TaskRun) -> str:
@@ -224,7 +252,3 @@ def _state(run: TaskRun) -> str:
     status = str(TaskRun.Status(run.status).label)
     end = labels.name(labels.ENDS, run.final_state)
     return f"{status} ({end})" if end not in ("", status) else status
-
-
-def _tell(member: Member, run: TaskRun, text: str, key: str) -> None:
-    tell(to_user=member.wecom_userid, project=run.project, content=text, key=key)

@@ -12,6 +12,7 @@ from typing import Any
 
 from engines.sop.notify import deliver_at
 from engines.tools import Status, Tool, ToolContext, ToolResult, register
+from memory.visibility import told_to
 from projects.db import atomic
 from projects.models import Member, Subject
 from wechat import outbox
@@ -35,28 +36,32 @@ PARAMETERS: dict[str, Any] = {
 
 
 def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-    """Queue the text for the members of these roles; returns how many."""
+    """Queue the text for the members of these roles; returns how many it has something to tell."""
     if not context.effect_key:
         return ToolResult(NAME, Status.REFUSED, "send_message 只能在工作流中使用。")
-    text = str(context.gate.text(str(arguments["text"])))
+    text = str(arguments["text"])
     people = recipients(context, list(arguments["roles"]))
-    about = {"record": context.record_id}
     with atomic():
-        for member in people:
-            outbox.tell(
-                to_user=member.wecom_userid,
-                project=context.project,
-                content=text,
-                key=f"tool:{context.effect_key}:{member.wecom_userid}",
-                held=Held(deliver_at(member), about) if context.can_wait else None,
-            )
-    return ToolResult(NAME, Status.OK, {"sent": len(people)})
+        sent = sum(_send(context, member, text) for member in people)
+    return ToolResult(NAME, Status.OK, {"sent": sent})
+
+
+def _send(context: ToolContext, member: Member, text: str) -> bool:
+    # A masked name no longer tells whose line it is, so the lines are chosen before.
+    theirs = context.gate.text(told_to(member, text))
+    about = {"record": context.record_id}
+    return outbox.tell(
+        to=member,
+        content=str(theirs),
+        key=f"tool:{context.effect_key}:{member.wecom_userid}",
+        held=Held(deliver_at(member), about) if context.can_wait else None,
+    )
 
 
 def recipients(context: ToolContext, roles: list[str]) -> list[Member]:
     """Active members of these roles who can be reached and may see the workflow's subject."""
     members = Member.objects.filter(project=context.project, is_active=True, role__in=roles)
-    members = members.exclude(wecom_userid="")
+    members = members.exclude(wecom_userid="").select_related("project", "person")
     return [member for member in members if may_know(member, context.record_id)]
 
 

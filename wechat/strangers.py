@@ -30,7 +30,7 @@ def tell_administrators(userid: str) -> None:
     for admin, mine in _administrators(left):
         codes = ", ".join(one.project.code for one in mine) if left else ""
         with translation.override(admin.language):
-            outbox.tell(
+            outbox.answer(
                 to_user=admin.wecom_userid,
                 project=None,
                 content=_text(userid, codes),

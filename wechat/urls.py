@@ -11,4 +11,5 @@ CALLBACKS = {"callback/": callback, "callback": callback, "aibot/": aibot, "aibo
 urlpatterns = [
     *(path(route, view) for route, view in CALLBACKS.items()),
     path("answers/<uuid:pk>/", answers.page, name="wechat-answer"),
+    path("answers/<uuid:pk>/xlsx/", answers.file, name="wechat-answer-file"),
 ]

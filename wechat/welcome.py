@@ -66,8 +66,7 @@ def greet(member: Member) -> None:
     day = f"{localdate():%Y%m%d}"
     if formats.reads_plain(member.wecom_userid, member.project):
         outbox.tell(
-            to_user=member.wecom_userid,
-            project=member.project,
+            to=member,
             content=text(member),
             key=f"welcome:{member.wecom_userid}:{day}",
         )

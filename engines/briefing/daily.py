@@ -14,6 +14,7 @@ from engines.briefing.digest import Digest, Part
 from engines.briefing.material import View, Visit
 from engines.briefing.visits import line
 from engines.models import PendingAction, Review
+from projects import audit, audit_anchors, audit_watch
 from projects.models import Role
 from projects.visit_window import State
 
@@ -26,8 +27,22 @@ def digest(view: View) -> Digest:
     warnings = [*view.warnings()]
     to_do = [*_visits(view), *_findings(view), *_reviews(view)]
     nothing = [] if to_do or warnings else [Part(_("Nothing to do today."))]
-    parts = [*warnings, *_enrolment(view), *to_do, *nothing]
+    parts = [*warnings, *_enrolment(view), *to_do, *nothing, *_audit(view)]
     return Digest(title, parts, is_empty=bool(nothing))
+
+
+def _audit(view: View) -> Iterator[Part]:
+    """Where the chains end now: kept by its readers, it shows later whether one was cut (design.md 9.9)."""
+    if view.member.role != Role.ADMIN or view.member.site:
+        return
+    if audit_watch.look():
+        yield Part(_("The audit trail does not hold: have manage.py audit verify run at once."))
+    number, ending = audit_anchors.end(str(view.project.pk))
+    others, house = audit_anchors.end(audit.HOUSE)
+    yield Part(
+        _("Audit trail: %(number)d %(ending)s, house %(others)d %(house)s")
+        % {"number": number, "ending": ending[:16], "others": others, "house": house[:16]}
+    )
 
 
 def _enrolment(view: View) -> Iterator[Part]:
@@ -66,7 +81,8 @@ def _visits(view: View) -> Iterator[Part]:
 def _overdue(visit: Visit) -> str:
     record, state = visit
     late = ngettext("%(days)d day", "%(days)d days", state.days) % {"days": state.days}
-    return f"{record.record_id} {state.visit} {state.close} ({late})"
+    notes = ", ".join([late, state.reason] if state.planned and state.reason else [late])
+    return f"{record.record_id} {state.visit} {state.close} ({notes})"
 
 
 def _findings(view: View) -> Iterator[Part]:

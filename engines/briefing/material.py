@@ -11,14 +11,15 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from engines.briefing.digest import Part
+from house import clock
 from integrations.redcap import RedcapError, RedcapUnavailable
 from projects import dictionary, records
 from projects.client import NotConfiguredError
 from projects.models import Member, Project
 from projects.records import RecordData
 from projects.visit_window import State, VisitPlanSpec, VisitState, plan_of, visit_states
-from projects.windows import today_in
 from skills.graph import Node
+from study import readings
 
 Visit = tuple[RecordData, VisitState]
 
@@ -36,15 +37,12 @@ class Reading:
 
 
 def read(project: Project) -> Reading:
-    """The few fields that visits and enrolment need, of all subjects; it never raises for REDCap."""
+    """All subjects as they are now; it never raises for REDCap."""
     plan = _plan(project)
-    visits = plan.visits if plan else []
-    wanted = {name for visit in visits for name in (visit.anchor_field, visit.date_field)}
-    wanted |= {project.withdraw_field, project.enrolment_field}
     try:
         metadata = dictionary.ensure_fresh(project)
-        fields = [name for name in metadata.fields if name in wanted]
-        found = records.read_records(project=project, fields=fields)
+        readings.refresh(project)
+        found = readings.of_members(project, metadata, None, None)
     except (RedcapError, NotConfiguredError) as error:
         return Reading(None, plan, transient=isinstance(error, RedcapUnavailable))
     return Reading(tuple(found), plan)
@@ -86,7 +84,7 @@ class View:
     @cached_property
     def today(self) -> date:
         """The study's day."""
-        return today_in(self.project.timezone)
+        return clock.today(self.project.timezone)
 
     @property
     def is_readable(self) -> bool:

@@ -36,6 +36,7 @@ def upcoming(view: View, days: int) -> list[Visit]:
 
 
 def line(visit: Visit) -> str:
-    """`P005 V2 2026-03-21 ~ 2026-04-04`"""
+    """`P005 V2 2026-03-21 ~ 2026-04-04`, with the day that is planned for it."""
     record, state = visit
-    return f"{record.record_id} {state.visit} {state.open} ~ {state.close}"
+    planned = f" ({state.reason})" if state.planned else ""
+    return f"{record.record_id} {state.visit} {state.open} ~ {state.close}{planned}"

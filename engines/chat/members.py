@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from engines.intents import detect
 from memory import session
-from projects.models import Member, Subject
+from projects.models import Member, Person, Subject
 
 
 @dataclass(frozen=True)
@@ -23,27 +23,28 @@ class Choice:
     question: str = ""
 
 
-def choose(userid: str, text: str, project_code: str | None) -> Choice:
+def choose(person: Person, text: str, project_code: str | None) -> Choice:
     """One membership: it. Several: the study named, matched by a record id, used last, else a question."""
-    members = list(Member.objects.active_of(userid))
+    rows = person.memberships.filter(is_active=True).select_related("project", "person__user")
+    members = list(rows.order_by("project__code"))
     if project_code is not None:
         members = [member for member in members if member.project.code == project_code]
     if len(members) < 2:
         return Choice(members[0] if members else None, text)
-    return _picked(userid, text, members) or _choose_among(userid, text, members)
+    return _picked(person, text, members) or _choose_among(person, text, members)
 
 
-def _picked(userid: str, text: str, members: Sequence[Member]) -> Choice | None:
+def _picked(person: Person, text: str, members: Sequence[Member]) -> Choice | None:
     """A bare number answers the question we asked before."""
     bare = unicodedata.normalize("NFKC", text).strip().rstrip(".、)")
     if not re.fullmatch(r"\d{1,2}", bare):
         return None
-    kept = session.chosen_project(userid, int(bare))
+    kept = session.chosen_project(person, int(bare))
     member = next((m for m in members if kept and m.project.code == kept[1]), None)
     return Choice(member, kept[0]) if member and kept else None
 
 
-def _choose_among(userid: str, text: str, members: Sequence[Member]) -> Choice:
+def _choose_among(person: Person, text: str, members: Sequence[Member]) -> Choice:
     folded = unicodedata.normalize("NFKC", text).casefold()
     named = [m for m in members if _named(m, folded)]
     if len(named) == 1:
@@ -51,11 +52,11 @@ def _choose_among(userid: str, text: str, members: Sequence[Member]) -> Choice:
     matched = [member for member in members if _knows(member, text)]
     if len(matched) == 1:
         return Choice(matched[0], text)
-    last = session.last_project(userid)
+    last = session.last_project(person)
     recent = next((member for member in members if str(member.project_id) == last), None)
     if recent is not None:
         return Choice(recent, text)
-    session.ask_project(userid, text, [member.project.code for member in members])
+    session.ask_project(person, text, [member.project.code for member in members])
     return Choice(None, text, _question(members))
 
 

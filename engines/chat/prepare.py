@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.conf import settings
 
+from engines.assistant.understand import State
 from engines.chat.turn import LIMIT, Turn, resolve
 from engines.intents import detect
 from engines.llm import Llm
@@ -18,6 +20,7 @@ from projects import roster
 from projects.identities import names_in
 from projects.models import Member, Project
 from projects.reader import Reader
+from skills import chat
 
 
 def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
@@ -30,9 +33,11 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
     gate = gate_for(reader)
     names = names_in(reader, text)
+    # What is split is masked in pieces: an identifier that lies across a split is put together before.
+    asked = resolve(gate.joined(text), names)
     scope = scope_of(member, reader)
     content = hot.read(project)
-    ban = hot.length_ban(content, member.wecom_userid)
+    ban = hot.length_ban(content, member.identity)
     guard = Guard(project, member.identity)
     talk = session.load(member, guard)
     said = facts.holding(member, text, guard=guard, scope=scope)
@@ -40,7 +45,7 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         project=project,
         member=member,
         text=text,
-        detection=detect(resolve(text, names), record_id_pattern=project.record_id_pattern or None),
+        detection=detect(asked, record_id_pattern=project.record_id_pattern or None),
         gate=gate,
         llm=Llm(project, user_id=member.identity),
         context=ToolContext(project, member, gate, question=text, reader=reader),
@@ -49,6 +54,14 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         session=talk,
         hot=hot.inject(project, member, content=content, scope=scope, said=said),
         facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
+        skill=chat.of(project),
         limit=min(LIMIT, ban) if ban else LIMIT,
         at=at,
+        talk=_spoken_of(talk),
     )
+
+
+def _spoken_of(talk: session.Session) -> State:
+    """What a follow-up refers to; after an answer of another kind the subjects that it was about."""
+    kept = State.from_json(talk.talk)
+    return kept if kept.subjects else replace(kept, subjects=tuple(talk.record_ids))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from engines.grounding.values import Token, plain, tokens, values
+from engines.grounding.values import Token, bigrams, plain, tokens, values
 from engines.tools import Fact
 from memory.agent.grounding import plain as letters
 
@@ -18,6 +18,7 @@ _NOTHING = re.compile(
 _SENTENCE = re.compile("[。!?;\uff01\uff1f\uff1b\n]")
 _CLAUSE = re.compile("[,。!?;\uff0c\uff01\uff1f\uff1b\n]")
 _FILLER = re.compile("是|为|的|患者|受试者")
+_TOLD = 0.3
 _DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么(?!样)|解决|措施|办法|当初|定的")
 
 
@@ -39,6 +40,13 @@ def answers(text: str, needed: Sequence[Fact]) -> bool:
 def leads(text: str, needed: Sequence[Fact]) -> bool:
     """Whether an answer begins with what was asked for: its first sentence tells one of the values."""
     return answers(_SENTENCE.split(text.strip(), maxsplit=1)[0], needed)
+
+
+def tells_rule(text: str, then: Sequence[str]) -> bool:
+    """Whether an answer tells what a row of a table says of its case: the case alone is no answer."""
+    said = bigrams(plain(text))
+    own = [bigrams(plain(cell)) for cell in then]
+    return not any(own) or any(cell and len(cell & said) >= _TOLD * len(cell) for cell in own)
 
 
 def recalls(text: str, question: str, memory: str) -> bool:

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from engines.assistant.answer.sheet import Sheet
 from engines.tools import ToolResult
 from projects.models import Project
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """The final answer and what it rests on; `project` None: no study was chosen."""
+    """The final answer and what it rests on; `project` None: no study was chosen.
+
+    `sheet`: the whole of a list that the text shows a part of.
+    """
 
     text: str
     project: Project | None = None
@@ -24,6 +28,7 @@ class ChatReply:
     conversation_id: str | None = None
     refused: bool = False
     outside_down: bool = False
+    sheet: Sheet | None = None
 
 
 @dataclass
@@ -37,3 +42,4 @@ class Outcome:
     finish: Callable[[], str] | None = None
     guided: bool = False
     results: list[ToolResult] = field(default_factory=list)
+    sheet: Sheet | None = None

@@ -13,9 +13,10 @@ from django.utils import translation
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.chat import members, store, texts, unsure
-from engines.chat.handlers import handler_of, own_memory, reader_of
+from engines.chat import asked_of_model, members, past, questions, store, texts, unsure
+from engines.chat.handlers import handler_of, own_memory, reader_of, study_data
 from engines.chat.prepare import prepare
+from engines.chat.questions import Task
 from engines.chat.relevance import asks_decision
 from engines.chat.reply import ChatReply, Outcome
 from engines.chat.turn import Turn
@@ -30,101 +31,157 @@ from memory.rated import Rated
 from projects import audit
 from projects.client import NotConfiguredError
 from projects.db import atomic
-from projects.models import Member, Project
+from projects.models import Member, Person, Project
 
 logger = logging.getLogger(__name__)
 
 InTransaction = Callable[[ChatReply], None] | None
+_RULE_AND_PAST = {"query_protocol", "query_history"}
 _OF_SUBJECTS = ("query_record", "visit_window")
 
 
 def answer_message(
     *,
-    userid: str,
+    person: Person,
     text: str,
     project_code: str | None = None,
     in_transaction: InTransaction = None,
+    answer_id: UUID | None = None,
 ) -> ChatReply:
-    """Answer a message of a WeCom user. `in_transaction(reply)` is called last in the only transaction.
+    """Answer a person's message. `in_transaction(reply)` is called last in the only transaction.
 
-    An unknown user is refused politely and audited; where the study is unclear, the reply asks for it.
+    `answer_id`: the answer's in the flow log, where it is known already. Who is in no study is refused
+    politely and audited; where the study is unclear, the reply asks for it.
     """
-    choice = members.choose(userid, text, project_code)
+    choice = members.choose(person, text, project_code)
     if choice.member is not None:
         return handle(
             project=choice.member.project,
             member=choice.member,
             text=choice.text,
             in_transaction=in_transaction,
+            answer_id=answer_id,
         )
-    reply = ChatReply(choice.question) if choice.question else _refusal()
+    if not choice.question:
+        return refuse(person.identity, project_code, in_transaction)
+    reply = ChatReply(choice.question)
     with atomic():
-        if reply.refused:
-            audit.record("member.refused", actor=userid, new={"project": project_code})
         if in_transaction:
             in_transaction(reply)
     return reply
 
 
-def _refusal() -> ChatReply:
+def refuse(
+    identity: str, project_code: str | None = None, in_transaction: InTransaction = None
+) -> ChatReply:
+    """The reply to somebody whom the house does not know, or who is in no (such) study; audited."""
     text = _("Sorry, you are not a member of a study here. Please contact your administrator.")
-    return ChatReply(text, refused=True)
+    reply = ChatReply(text, refused=True)
+    with atomic():
+        audit.record("member.refused", actor=identity, new={"project": project_code})
+        if in_transaction:
+            in_transaction(reply)
+    return reply
 
 
 def handle(
-    *, project: Project, member: Member, text: str, in_transaction: InTransaction = None
+    *,
+    project: Project,
+    member: Member,
+    text: str,
+    in_transaction: InTransaction = None,
+    answer_id: UUID | None = None,
 ) -> ChatReply:
     """Answer a member's message; every message ends in exactly one reply, at worst a fixed one."""
     started = now()
     with translation.override(member.language):
         try:
             turn = prepare(project, member, text, started)
-            turn.limit = min(turn.limit, facts.length_limit(turn.facts) or turn.limit)
-            turn.detection = own_memory.settle(turn)
-            turn.detection = unsure.settle(turn)
-            outcomes = _work(turn)
+            turn.answer_id = answer_id
+            outcomes = routed(turn)
         except (RedcapError, NotConfiguredError) as error:
             logger.warning("REDCap before the first answer: %s", error)
             down = _("REDCap cannot be read at the moment. Please try again later.")
-            return store.failed(project, member, text, down, in_transaction, outside_down=True)
+            return store.failed(
+                project, member, text, down, in_transaction, answer_id, outside_down=True
+            )
         except Exception as error:
             # Type only: a message could quote the data it choked on.
             number = uuid.uuid4().hex[:8]
             logger.error("Message failed (%s): %s", number, type(error).__name__)
             logger.debug("Traceback", exc_info=error)
             fixed = texts.FAILED.format(number=number)
-            return store.failed(project, member, text, fixed, in_transaction)
+            return store.failed(project, member, text, fixed, in_transaction, answer_id)
         return store.finished(turn, outcomes, in_transaction)
 
 
-def _work(turn: Turn) -> list[tuple[Part, Outcome]]:
+def routed(turn: Turn) -> list[tuple[Part, Outcome]]:
+    """What a message's tasks come to, before anything is written; the console's preview asks here, too."""
+    turn.limit = min(turn.limit, facts.length_limit(turn.facts) or turn.limit)
+    turn.detection = own_memory.settle(turn)
+    return _work(turn, _tasks(turn))
+
+
+def _tasks(turn: Turn) -> list[Task]:
+    """The tasks of a message; the model is asked what it wants only where nothing was understood."""
+    found = questions.tasks(turn, _parts(turn))
+    if any(task.found for task in found):
+        return found
+    before = turn.detection
+    turn.detection = unsure.settle(turn)
+    if turn.detection is not before:
+        found = questions.tasks(turn, _parts(turn))
+    return [asked_of_model.completed(turn, task) for task in found]
+
+
+def _parts(turn: Turn) -> Sequence[Part]:
+    return merged(turn.detection.parts, turn.resolved(turn.text))
+
+
+def _work(turn: Turn, tasks: Sequence[Task]) -> list[tuple[Part, Outcome]]:
     """Read for all tasks side by side, then word them side by side; in the order of handling."""
-    parts = merged(turn.detection.parts, turn.resolved(turn.text))
+    parts = [task.part for task in tasks]
     limits = _limits(turn, parts)
-    read = run_all([partial(_prefetch, turn, part) for part in parts])
+    read = run_all([partial(_prefetch, turn, task) for task in tasks])
     jobs = [
-        partial(handler_of(part), turn, part, results, limit)
-        for part, results, limit in zip(parts, read, limits, strict=True)
+        partial(_answer, turn, task, results, limit)
+        for task, results, limit in zip(tasks, read, limits, strict=True)
     ]
     return list(zip(parts, run_all(jobs), strict=True))
 
 
+def _answer(turn: Turn, task: Task, results: list[ToolResult], limit: int) -> Outcome:
+    if task.found is not None:
+        return study_data.answer(turn, task.part, task.found, limit)
+    return handler_of(task.part)(turn, task.part, results, limit)
+
+
 def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
-    """A single task is the whole message; opinions are one, and so are history and trend of one question."""
+    """A single task is the whole message; opinions are one, and so are history and trend of one question.
+
+    "…,当初怎么定的" asks for the past of what stands before it.
+    """
     opinions = [part for part in parts if part.intent == "feedback"]
     if len(opinions) > 1:
         one = replace(opinions[0], text=",".join(part.text for part in opinions))
         parts = [one, *(part for part in parts if part.intent != "feedback")]
     if len(parts) == 1:
         return [replace(parts[0], text=text)]
+    asked = {part.intent: part for part in parts}
+    of_past = asked.get("query_history")
+    if of_past and set(asked) == _RULE_AND_PAST and past.names_nothing(of_past.text):
+        return [replace(of_past, text=text)]
     if len(parts) != 2 or {part.intent for part in parts} != HISTORY_TASKS:
         return parts
     intent = "query_history" if asks_decision(text) else "analyze_trend"
     return [replace(parts[0], text=text, intent=intent)]
 
 
-def _prefetch(turn: Turn, part: Part) -> list[ToolResult]:
+def _prefetch(turn: Turn, task: Task) -> list[ToolResult]:
     """What the intent calls for; nothing where somebody is named who is nobody the reader may see."""
+    part = task.part
+    if task.found is not None:
+        return []
     if part.intent in _OF_SUBJECTS and part.named and not part.record_ids:
         return []
     reader = reader_of(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.utils.timezone import now
 
@@ -12,14 +13,15 @@ from engines.chat.reply import ChatReply, Outcome
 from engines.chat.turn import Turn
 from engines.intents import Part
 from engines.models import AgentTrace
-from integrations.privacy import PLACEHOLDER
 from memory import flow_log, session
 from memory.agent import questions
 from memory.agent.after_reply import after_reply
 from memory.labels import INTENTS
+from projects import reads
 from projects.db import atomic
 from projects.models import Member, Project
 
+_OF_SUBJECTS = ("read_clinical_data", "study_data")
 InTransaction = Callable[[ChatReply], None] | None
 
 
@@ -46,6 +48,7 @@ def finished(
         text = _with_question(turn, compose(told, turn.limit))
         answer_id = _append(turn, text)
         _trace(turn, text)
+        reads.note(actor=turn.member, project=turn.project, record_ids=_read(turn), door="chat")
         turn.llm.save()
         reply = ChatReply(
             text=text,
@@ -57,14 +60,16 @@ def finished(
             sources=_sources(turn),
             conversation_id=answer_id,
             outside_down=turn.outside_down,
+            sheet=next((outcome.sheet for _part, outcome in outcomes if outcome.sheet), None),
         )
         if in_transaction:
             in_transaction(reply)
     session.remember(
         turn.member,
-        question=_plain(turn, turn.resolved(turn.text)),
-        answer=_plain(turn, said(told, text)),
+        question=turn.plain(turn.resolved(turn.text)),
+        answer=turn.plain(said(told, text)),
         record_ids=_spoken_of(turn),
+        talk=turn.talk.as_json(),
     )
     after_reply(turn.member, turn.text, at=turn.at)
     return reply
@@ -105,7 +110,13 @@ def _append(turn: Turn, text: str) -> str:
         record_id=ids[0] if ids else None,
     )
     return str(
-        flow_log.append(project=turn.project, user_id=turn.member.identity, turn=entry, at=turn.at)
+        flow_log.append(
+            project=turn.project,
+            user_id=turn.member.identity,
+            turn=entry,
+            at=turn.at,
+            answer_id=turn.answer_id,
+        )
     )
 
 
@@ -121,8 +132,10 @@ def _trace(turn: Turn, text: str) -> None:
         success=turn.success,
         prompt_version="+".join(dict.fromkeys("+".join(turn.versions).split("+")))[:64],
         model=turn.llm.model,
+        models_asked=turn.llm.asked,
         left_out=list(turn.hot.left_out),
         replaced=turn.gate.replaced,
+        is_open=turn.is_open,
     )
 
 
@@ -131,19 +144,20 @@ def _sources(turn: Turn) -> list[dict[str, Any]]:
     return [source for at, source in enumerate(found) if source not in found[:at]]
 
 
-def _plain(turn: Turn, text: str) -> str:
-    """De-identified text for the session: placeholders of this request mean nothing in the next."""
-    masked = turn.gate.text(text)
-    return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
+def _read(turn: Turn) -> list[str]:
+    """Subjects of whom the answer has values, or knows that there are none."""
+    facts = [fact.record_id for result in turn.results for fact in result.facts]
+    return [rid for rid in [*facts, *_looked_at(turn)] if rid]
+
+
+def _looked_at(turn: Turn) -> list[str]:
+    return [
+        rid for result in turn.results if result.tool in _OF_SUBJECTS for rid in result.record_ids
+    ]
 
 
 def _spoken_of(turn: Turn) -> list[str]:
-    ids = [
-        rid
-        for result in turn.results
-        if result.tool == "read_clinical_data"
-        for rid in result.record_ids
-    ]
+    ids = _looked_at(turn)
     ids += [rid for rid in turn.detection.record_ids if turn.scope.allows(rid)]
     return list(dict.fromkeys(ids))[:5]
 
@@ -154,13 +168,16 @@ def failed(
     text: str,
     answer: str,
     in_transaction: InTransaction,
+    answer_id: UUID | None = None,
     *,
     outside_down: bool = False,
 ) -> ChatReply:
     """A fixed final reply when no answer could be made; logged like every other one."""
     with atomic():
         entry = flow_log.Turn(question=text, answer=answer, intent="", entities={"intents": []})
-        answer_id = flow_log.append(project=project, user_id=member.identity, turn=entry, at=now())
+        answer_id = flow_log.append(
+            project=project, user_id=member.identity, turn=entry, at=now(), answer_id=answer_id
+        )
         # The question is not repeated here: without a gate it could not be de-identified.
         AgentTrace.objects.create(
             project=project,

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
+from engines.assistant.understand import State
+from engines.context import Material
 from engines.intents import Detection, Part
 from engines.llm import Llm
+from engines.models.traces import OPEN
 from engines.tools import ToolContext, ToolResult
 from engines.tools.fields import FieldNames, field_names
-from integrations.privacy import Deidentified, Gate
+from integrations.fields import is_gene
+from integrations.privacy import PLACEHOLDER, Deidentified, Gate
 from memory import hot, session
 from memory.agent import book
 from memory.models import MemoryQuestion
 from memory.visibility import Scope
+from projects.endpoints import Purpose
 from projects.models import Member, Project
+from projects.reader import Reader, Roster
+from skills.chat import ChatSkill
+from study import terms
+from study.design import StudyDesign
+from study.designs import design_of
 
 LIMIT = 150
 
@@ -25,7 +38,8 @@ LIMIT = 150
 class Turn:
     """Everything that one message needs; made by the router, read by the handlers.
 
-    `answered`: our question about the reader that the message answers, and the value it gives.
+    `answered`: our question about the reader that the message answers, and the value it gives. `talk`: what
+    follow-ups refer to; `is_open`: it was asked back, or the study does not collect what was asked for.
     """
 
     project: Project
@@ -42,6 +56,8 @@ class Turn:
     facts: str
     limit: int
     at: datetime
+    skill: ChatSkill = field(default_factory=ChatSkill)
+    answer_id: UUID | None = None
     trace: list[dict[str, Any]] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
@@ -49,11 +65,70 @@ class Turn:
     outside_down: bool = False
     success: bool = True
     answered: tuple[MemoryQuestion, book.Detail] | None = None
+    talk: State = field(default_factory=State)
+    is_open: bool = False
 
     @cached_property
     def fields(self) -> FieldNames:
         """The names of the study's fields."""
         return field_names(self.context.metadata, self.context.aliases)
+
+    @property
+    def engines(self) -> Llm:
+        """The model of the engines, for answers in several steps."""
+        return self.llm.of(Purpose.ENGINES)
+
+    def material(self, **found: Any) -> Material:
+        """What a prompt of the chat holds beside what was `found`, as the study's chat skill lets it."""
+        uses = self.skill.switches
+        return Material(
+            skill=self.skill,
+            hot=self.hot.text if uses.hot_memory else "",
+            facts=self.facts if uses.own_memory else "",
+            session=self.session.text if uses.session else "",
+            **found,
+        )
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The stored roster with what this reader may see of it."""
+        reader = self.context.reader or Reader(self.project, self.member)
+        return reader.roster
+
+    @cached_property
+    def withheld(self) -> frozenset[str]:
+        """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2)."""
+        metadata = self.context.metadata
+        return frozenset(n for n in metadata.fields if is_gene(n, metadata.label(n)))
+
+    @cached_property
+    def design(self) -> StudyDesign:
+        """The study as this reader's questions may speak of it."""
+        return design_of(self.project, self.withheld)
+
+    @cached_property
+    def sites(self) -> Mapping[str, str]:
+        """The sites that the reader may see: code -> label."""
+        known, own = self.context.metadata.sites, self.member.site
+        return {own: known.get(own, own)} if own else known
+
+    @cached_property
+    def terms(self) -> Mapping[str, frozenset[str]]:
+        """What the rows that the reader may see are called."""
+        return terms.of_members(self.project, self.design, self.member)
+
+    def keep(self, talk: State) -> None:
+        """What the next message may refer to; nothing where it names somebody."""
+        kept = json.dumps(talk.as_json(), ensure_ascii=False)
+        self.talk = talk if self.tells_nobody(kept) else State()
+
+    def plain(self, text: str) -> str:
+        """De-identified, only the kind of what was masked is told: also what the reader typed stays masked."""
+        return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", str(self.gate.text(text)))
+
+    def tells_nobody(self, text: str) -> bool:
+        """Whether the privacy gate has nothing to mask in a text."""
+        return str(self.gate.text(text)) == text
 
     def question(self, part: Part) -> Deidentified:
         """The task as it may go out: names already turned into record ids, identifiers masked."""
@@ -70,9 +145,14 @@ class Turn:
             item | {key: str(self.gate.text(str(v)))[:200] for key, v in more.items()}
         )
 
+    def not_understood(self, words: Iterable[str]) -> None:
+        """Keep the question for those who teach the house the study's words."""
+        self.is_open = True
+        for word in words:
+            self.note(OPEN, observation=word)
+
     def read(self, result: ToolResult) -> ToolResult:
-        """Keep what a tool gave back; its identifiers are masked from now on."""
-        self.gate.learn(result.secrets)
+        """Keep what a tool gave back."""
         self.results.append(result)
         self.outside_down |= result.outside_down
         return result

@@ -13,9 +13,9 @@ from typing import Any
 from engines import prompts
 from engines.chat.turn import Turn
 from engines.intents import Detection
-from engines.llm import Llm
 from integrations.llm import LlmError, Message
 from integrations.privacy import PrivacyError
+from projects.endpoints import Purpose
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,8 @@ def settle(turn: Turn) -> Detection:
     The offline answer stands when the model is down, says nonsense, or is unsure too.
     """
     found = turn.detection
-    if not _is_unsure(found):
+    uses = turn.skill.switches
+    if not (uses.model and uses.ask_intent and _is_unsure(found)):
         return found
     intent = _asked(turn)
     turn.note("intent", action=found.intents[0], observation=intent or "-")
@@ -64,7 +65,7 @@ def _is_unsure(found: Detection) -> bool:
 
 def _asked(turn: Turn) -> str:
     prompt = prompts.load("intent")
-    small = Llm(turn.project, user_id=turn.member.identity, small=True, rows=turn.llm.rows)
+    small = turn.llm.of(Purpose.SMALL)
     messages = [
         Message("system", turn.gate.text(prompt.text)),
         Message("user", turn.gate.text(turn.resolved(turn.text), own=True)),

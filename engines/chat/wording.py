@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from engines import prompts, render
 from engines.chat import texts
-from engines.chat.relevance import answers, leads, of_subjects, recalls, says_nothing
+from engines.chat.relevance import answers, leads, of_subjects, recalls, says_nothing, tells_rule
 from engines.chat.turn import Turn
-from engines.context import Assembled, Material, assemble
+from engines.context import Assembled, assemble
 from engines.grounding import Sources, check
 from engines.grounding.values import plain
 from engines.intents import Part
@@ -70,19 +70,17 @@ def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
 
     The note says why there is no model today; "" where it only said nothing useful.
     """
+    if not turn.skill.switches.model:
+        turn.note("model off")
+        turn.success = turn.success and _is_data(draft)
+        return "", ""
     question = turn.question(draft.part)
     prompt = assemble(
         gate=turn.gate,
         task=draft.part.intent,
         question=question,
         limit=draft.limit,
-        material=Material(
-            hot=turn.hot.text,
-            facts=turn.facts,
-            history=draft.history,
-            results=draft.results,
-            session=turn.session.text,
-        ),
+        material=turn.material(history=draft.history, results=draft.results),
     )
     turn.versions.append(prompt.version)
     text, note = _said(turn, draft, prompt)
@@ -119,6 +117,9 @@ def _useful(text: str, draft: Draft, recalled: bool, beside: bool) -> bool:
         return False
     if recalled:
         return True
+    rules = [result.excerpt.then for result in draft.results if result.excerpt]
+    if not all(tells_rule(text, then) for then in rules):
+        return False
     if draft.needed:
         # What the reader will see of it: a figure that is cut off answers nothing.
         seen = render.cut(text, draft.limit)

@@ -26,6 +26,11 @@ def _words() -> tuple[dict[str, str], int]:
     return found, max(map(len, found))
 
 
+def words_of(name: str) -> list[str]:
+    """The words of one class: "F" what is measured or asked of a subject, "S" what happens to them."""
+    return [word for word, of in _words()[0].items() if of == name]
+
+
 def abstract(stripped: str) -> str:
     """Return `stripped` with known words replaced by class letters and fillers left out."""
     words, longest = _words()

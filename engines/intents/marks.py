@@ -19,6 +19,21 @@ class Span(NamedTuple):
     value: str
 
 
+class Free:
+    """The characters of a text that nothing has taken yet; who comes first keeps them."""
+
+    def __init__(self) -> None:
+        self._taken: set[int] = set()
+
+    def take(self, start: int, end: int) -> bool:
+        """Take a stretch; False, and nothing taken, where any of it is another's."""
+        stretch = range(start, end)
+        if not self._taken.isdisjoint(stretch):
+            return False
+        self._taken.update(stretch)
+        return True
+
+
 _HAN = "一二三四五六七八九十"
 _NOT_INSIDE = r"(?<![A-Za-z0-9])"
 _VISITS = re.compile(

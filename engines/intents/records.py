@@ -1,11 +1,11 @@
 """Subjects named in a message (intents_labels.md rule 10)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from engines.intents import marks
-from engines.intents.marks import Span
+from engines.intents.marks import Free, Span
 
 _MAX_ID = 20
 _UNIT = (
@@ -110,7 +110,7 @@ def record_spans(text: str, pattern: str | None = None) -> list[Span]:
         accept = lambda value: bool(value) and own.fullmatch(value) is not None  # noqa: E731
         spans = _own_tokens(hidden, accept)
     shapes = _BARE_SHAPES if own is None else (*_BARE_SHAPES, _ALONE)
-    spans = _add(spans, _bare(marks.cover(hidden, spans, marks.RECORD), accept, shapes))
+    spans = _apart([*spans, *_bare(marks.cover(hidden, spans, marks.RECORD), accept, shapes)])
     return _lists(hidden, spans, accept)
 
 
@@ -139,7 +139,7 @@ def _default_lettered(text: str) -> list[Span]:
         if not _REGISTER.search(text, max(0, m.start() - 16), m.start())
     ]
     spelt = [Span(m.start(), m.end(), _id(m.group())) for m in _SPELT.finditer(text)]
-    return _add([span for span in found if span], spelt)
+    return _apart([*(span for span in found if span), *spelt])
 
 
 def _lettered(match: re.Match[str]) -> Span | None:
@@ -158,8 +158,8 @@ def _own_tokens(text: str, accept: Callable[[str], bool]) -> list[Span]:
     for finder in (_SPACED, _TOKEN):
         found = [s for s in marks.find(finder, text) if any(c.isdigit() for c in s.value)]
         named = [Span(s.start, s.end, _id(s.value)) for s in found if not s.value.isdigit()]
-        spans = _add(spans, [s for s in named if len(s.value) <= _MAX_ID and accept(s.value)])
-    return spans
+        spans += [s for s in named if len(s.value) <= _MAX_ID and accept(s.value)]
+    return _apart(spans)
 
 
 def _bare(
@@ -174,13 +174,15 @@ def _bare(
             )
             value = _id(m.group(1))
             if not weak and not register and accept(value):
-                found = _add(found, [Span(m.start(1), m.end(1), value)])
-    return found
+                found.append(Span(m.start(1), m.end(1), value))
+    return _apart(found)
 
 
 def _lists(text: str, spans: list[Span], accept: Callable[[str], bool]) -> list[Span]:
     """Add the further numbers of a list: P001和002, 3、5、7号患者."""
-    queue = list(spans)
+    free, queue, spans = Free(), list(spans), list(spans)
+    for span in queue:
+        free.take(span.start, span.end)
     while queue:
         span = queue.pop()
         for match in (
@@ -189,10 +191,10 @@ def _lists(text: str, spans: list[Span], accept: Callable[[str], bool]) -> list[
         ):
             if match and _alike(span.value, match.group(1)) and accept(match.group(1)):
                 new = Span(match.start(1), match.end(1), match.group(1))
-                if len(grown := _add(spans, [new])) > len(spans):
-                    spans = grown
+                if free.take(new.start, new.end):
+                    spans.append(new)
                     queue.append(new)
-    return spans
+    return sorted(spans)
 
 
 def _alike(known: str, number: str) -> bool:
@@ -209,6 +211,7 @@ def _id(raw: str) -> str:
     return re.sub(r"\s", "", raw).upper()
 
 
-def _add(spans: list[Span], more: list[Span]) -> list[Span]:
-    free = [m for m in more if all(m.end <= s.start or m.start >= s.end for s in spans)]
-    return sorted([*spans, *free]) if free else spans
+def _apart(spans: Iterable[Span]) -> list[Span]:
+    """The spans in the order of the text; of two that overlap the one named first."""
+    free = Free()
+    return sorted(span for span in spans if free.take(span.start, span.end))

@@ -1,15 +1,18 @@
 """Runs of the SOP engine, their findings and reviews; traces and usage of the LLM."""
 
 from engines.models.findings import FindingEvent, PendingAction
+from engines.models.questions import Question
 from engines.models.runs import Batch, Review, SopStep, TaskRun
-from engines.models.traces import AgentTrace, LlmUsage
+from engines.models.traces import AgentTrace, LlmUsage, OpenQuestion
 
 __all__ = [
     "AgentTrace",
     "Batch",
     "FindingEvent",
     "LlmUsage",
+    "OpenQuestion",
     "PendingAction",
+    "Question",
     "Review",
     "SopStep",
     "TaskRun",

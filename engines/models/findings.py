@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Self
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from engines.models.runs import TaskRun
+from engines.models.runs import Review, TaskRun
 from projects.access import RecordQuerySet
-from projects.fields import EncryptedTextField
+from projects.fields import EncryptedTextField, RandomUuid
 from projects.models import Project
 
 
@@ -32,7 +33,8 @@ class PendingAction(models.Model):
 
     `open_key` is the hash of (project, skill, node, rule key, record, event, instrument, instance) while the
     finding is open and NULL when it is closed: a plain UNIQUE then keeps one open finding per place
-    (decisions.md, "findings doubled").
+    (decisions.md, "findings doubled"). `review` is the one whose approval closed it: a later run that sees the
+    same on the same values does not open it again.
     """
 
     class Kind(models.TextChoices):
@@ -52,7 +54,9 @@ class PendingAction(models.Model):
 
     COLOURS = {State.OPEN: "danger", State.DATA_CHANGED: "warning", State.CLOSED: "success"}
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project,
         models.CASCADE,
@@ -66,26 +70,37 @@ class PendingAction(models.Model):
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     action_type = models.CharField(_("kind"), max_length=32, choices=Kind.choices)
     field = models.CharField(_("field"), max_length=100, null=True, blank=True)
-    message = models.TextField(_("message"))
+    message = EncryptedTextField(_("message"))
     severity = models.CharField(_("severity"), max_length=16, choices=Severity.choices)
     resolved_by = models.CharField(_("resolved by"), max_length=150, null=True, blank=True)
     resolved_at = models.DateTimeField(_("resolved"), null=True, blank=True)
-    resolution = models.TextField(_("resolution"), null=True, blank=True)
-    created_at = models.DateTimeField(_("found"), auto_now_add=True)
+    resolution = EncryptedTextField(_("resolution"), null=True, blank=True)
+    created_at = models.DateTimeField(_("found"), auto_now_add=True, db_default=Now())
 
-    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
+    state = models.CharField(
+        _("state"), max_length=16, choices=State.choices, default=State.OPEN, db_default=State.OPEN
+    )
     open_key = models.CharField(max_length=64, null=True, unique=True)
-    skill_type = models.CharField(_("skill"), max_length=100)
-    skill_version = models.PositiveIntegerField(_("skill version"), default=1)
-    node = models.CharField(_("node"), max_length=100)
-    rule_key = models.CharField(_("rule"), max_length=100)
-    event = models.CharField(_("event"), max_length=100, blank=True)
-    instrument = models.CharField(_("form"), max_length=100, blank=True)
-    instance = models.CharField(_("instance"), max_length=16, blank=True)
-    outcome = models.CharField(_("outcome"), max_length=16, blank=True)
-    reason = models.CharField(_("reason"), max_length=32, blank=True)
-    value = EncryptedTextField(_("value"), blank=True)
-    detail = EncryptedTextField(_("detail"), blank=True)
+    skill_type = models.CharField(_("skill"), max_length=100, db_default="")
+    skill_version = models.PositiveIntegerField(_("skill version"), default=1, db_default=1)
+    node = models.CharField(_("node"), max_length=100, db_default="")
+    rule_key = models.CharField(_("rule"), max_length=100, db_default="")
+    event = models.CharField(_("event"), max_length=100, blank=True, default="", db_default="")
+    instrument = models.CharField(_("form"), max_length=100, blank=True, default="", db_default="")
+    instance = models.CharField(_("instance"), max_length=16, blank=True, default="", db_default="")
+    outcome = models.CharField(_("outcome"), max_length=16, blank=True, default="", db_default="")
+    reason = models.CharField(_("reason"), max_length=32, blank=True, default="", db_default="")
+    value = EncryptedTextField(_("value"), blank=True, default="", db_default="")
+    detail = EncryptedTextField(_("detail"), blank=True, default="", db_default="")
+    review = models.ForeignKey(
+        Review,
+        models.SET_NULL,
+        related_name="+",
+        null=True,
+        blank=True,
+        db_index=False,
+        verbose_name=_("closed by review"),
+    )
 
     objects = FindingQuerySet.as_manager()
 
@@ -110,7 +125,7 @@ class FindingEvent(models.Model):
     task_run = models.ForeignKey(TaskRun, models.SET_NULL, null=True, related_name="+")
     what = models.CharField(_("what"), max_length=32)
     by = models.CharField(_("by"), max_length=150)
-    note = models.TextField(_("note"), blank=True)
+    note = EncryptedTextField(_("note"), blank=True)
     at = models.DateTimeField(_("time"), auto_now_add=True)
 
     class Meta:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import RecordQuerySet
-from projects.fields import EncryptedTextField
+from projects.fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Member, Project, Role
 from skills.models import Skill
 
@@ -55,6 +57,8 @@ class TaskRun(models.Model):
     A run never changes under its feet: it keeps the config and the data it started with. It is claimed by a
     conditional UPDATE (`lease_until`, fencing number `fence`); RUNNING without a lease waits for a worker.
     `seq` is the number of the next journal row; every write of a slow node checks `fence` and `seq`.
+    `question_key` names the question it waits for while it is suspended: runs with the same one wait for one
+    review (design.md 9.11).
     """
 
     class Status(models.TextChoices):
@@ -72,7 +76,9 @@ class TaskRun(models.Model):
         Status.CANCELLED: "",
     }
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     # Here and below without an index of their own: one of several columns begins with them.
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="runs", db_index=False, verbose_name=_("project")
@@ -83,26 +89,34 @@ class TaskRun(models.Model):
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     triggered_by = models.CharField(_("ordered by"), max_length=150)
     status = models.CharField(
-        _("status"), max_length=16, choices=Status.choices, default=Status.RUNNING
+        _("status"),
+        max_length=16,
+        choices=Status.choices,
+        default=Status.RUNNING,
+        db_default=Status.RUNNING,
     )
     current_node = models.CharField(_("node"), max_length=100, null=True, blank=True)
-    trace = models.JSONField(_("trace"), null=True, blank=True)
+    trace = EncryptedJSONField(_("trace"), null=True, blank=True)
     resume_callback = models.CharField(_("after approval"), max_length=100, null=True, blank=True)
     reject_callback = models.CharField(_("after rejection"), max_length=100, null=True, blank=True)
     suspended_at = models.DateTimeField(_("suspended"), null=True, blank=True)
     resumed_at = models.DateTimeField(_("resumed"), null=True, blank=True)
     completed_at = models.DateTimeField(_("ended"), null=True, blank=True)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
+    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
-    skill_version = models.PositiveIntegerField(_("skill version"))
-    config = models.JSONField(_("configuration"))
-    data = EncryptedTextField(_("data snapshot"), blank=True)
+    skill_version = models.PositiveIntegerField(_("skill version"), db_default=1)
+    config = models.JSONField(_("configuration"), db_default=Value({}, models.JSONField()))
+    data = EncryptedTextField(_("data snapshot"), blank=True, default="", db_default="")
     read_at = models.DateTimeField(_("data read"), null=True, blank=True)
-    is_complete = models.BooleanField(_("data complete"), default=False)
-    final_state = models.CharField(_("final state"), max_length=100, blank=True)
-    message = models.TextField(_("message"), blank=True)
-    sub_status = models.CharField(_("waits for"), max_length=32, blank=True)
+    is_complete = models.BooleanField(_("data complete"), default=False, db_default=False)
+    final_state = models.CharField(
+        _("final state"), max_length=100, blank=True, default="", db_default=""
+    )
+    message = EncryptedTextField(_("message"), blank=True, default="", db_default="")
+    sub_status = models.CharField(
+        _("waits for"), max_length=32, blank=True, default="", db_default=""
+    )
     cause = models.CharField(_("cause"), max_length=200, null=True, blank=True)
     rerun_of = models.ForeignKey(
         "self",
@@ -120,11 +134,12 @@ class TaskRun(models.Model):
         db_index=False,
         verbose_name=_("batch"),
     )
-    seq = models.PositiveIntegerField(default=0)
-    fence = models.PositiveIntegerField(default=0)
+    seq = models.PositiveIntegerField(default=0, db_default=0)
+    fence = models.PositiveIntegerField(default=0, db_default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     available_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveIntegerField(default=0, db_default=0)
+    question_key = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = RecordQuerySet.as_manager()
 
@@ -149,6 +164,11 @@ class TaskRun(models.Model):
                 name="iit_run_rerun",
                 condition=models.Q(rerun_of__isnull=False),
             ),
+            models.Index(
+                fields=["question_key"],
+                name="iit_run_question",
+                condition=models.Q(status="SUSPENDED"),
+            ),
         ]
         constraints = [
             # An event skill runs once per (skill, record, change): decisions.md, "triggers".
@@ -167,7 +187,7 @@ class SopStep(models.Model):
     node = models.CharField(_("node"), max_length=100)
     kind = models.CharField(_("kind"), max_length=32)
     outcome = models.CharField(_("outcome"), max_length=32)
-    result = models.JSONField(_("result"), null=True)
+    result = EncryptedJSONField(_("result"), null=True)
     fence = models.PositiveIntegerField(_("fencing number"))
     started_at = models.DateTimeField(_("started"))
     ended_at = models.DateTimeField(_("ended"))
@@ -190,10 +210,15 @@ class ReviewQuerySet(RecordQuerySet["Review"]):
 
 
 class Review(models.Model):
-    """A question to a person while a run is suspended.
+    """A question to a person while runs are suspended.
 
     Its number is what people type ("同意 42") and what cards carry (`review_42@1`); `version` grows when the
     question is asked anew on changed values. `seen` is the hash of what was shown (design.md 9.9).
+
+    Every run with its `question_key` waits for it, and at most one of a key is open (design.md 9.11);
+    `task_run` is one of them, which goes on within the decision. `open_keys` are the findings it is about, by
+    the keys that they have while they are open; the `digest` of the values says whether a later run asks the
+    same again.
     """
 
     class Status(models.TextChoices):
@@ -214,7 +239,7 @@ class Review(models.Model):
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     node = models.CharField(_("node"), max_length=100)
     version = models.PositiveIntegerField(_("version"), default=1)
-    question = models.TextField(_("question"))
+    question = EncryptedTextField(_("question"))
     reviewers = models.JSONField(_("reviewers' roles"), default=list)
     values = EncryptedTextField(_("values shown"), default="{}")
     seen = models.CharField(_("hash of what was shown"), max_length=64)
@@ -223,10 +248,14 @@ class Review(models.Model):
     )
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True)
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
-    reason = models.TextField(_("reason"), blank=True)
+    reason = EncryptedTextField(_("reason"), blank=True)
     remind_at = models.DateTimeField(null=True, blank=True)
     escalated_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(_("asked"), auto_now_add=True)
+
+    question_key = models.CharField(max_length=64, blank=True, default="", db_default="")
+    open_keys = models.JSONField(default=list, db_default=Value([], models.JSONField()))
+    digest = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = ReviewQuerySet.as_manager()
 
@@ -235,7 +264,17 @@ class Review(models.Model):
         ordering = ["-created_at"]
         verbose_name = _("review")
         verbose_name_plural = _("reviews")
-        indexes = [models.Index(fields=["project", "status"], name="iit_review_status")]
+        indexes = [
+            models.Index(fields=["project", "status"], name="iit_review_status"),
+            models.Index(fields=["question_key"], name="iit_review_question"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["question_key"],
+                name="iit_review_open_once",
+                condition=models.Q(status="open", question_key__gt=""),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"#{self.pk} {self.record_id or ''}".strip()

@@ -5,33 +5,67 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
+from integrations.privacy import PLACEHOLDER
 from projects.access import OwnQuerySet
+from projects.fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Project
+
+OPEN = "open"
+"""The thought of a trace's items that name words which were not understood."""
 
 
 class AgentTrace(models.Model):
-    """How an answer came about: for the console only, de-identified, also for failures (decisions.md)."""
+    """How an answer came about: for the console only, de-identified, also for failures (decisions.md).
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    `model`: the one that answered last; `models_asked` [{purpose, provider, model}]: all, in order.
+    """
+
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="traces", verbose_name=_("project")
     )
     user_id = models.CharField(_("user"), max_length=150)
-    query = models.TextField(_("question, de-identified"))
+    query = EncryptedTextField(_("question, de-identified"))
     intent_type = models.CharField(_("intent"), max_length=32, null=True, blank=True)
-    trace = models.JSONField(_("trace"))
+    trace = EncryptedJSONField(_("trace"))
     token_usage = models.PositiveIntegerField(_("tokens"), null=True, blank=True)
     duration = models.PositiveIntegerField(_("duration (ms)"), null=True, blank=True)
     success = models.BooleanField(_("success"))
-    created_at = models.DateTimeField(_("time"), auto_now_add=True)
+    created_at = models.DateTimeField(_("time"), auto_now_add=True, db_default=Now())
 
-    prompt_version = models.CharField(_("prompt version"), max_length=64, blank=True)
-    model = models.CharField(_("model"), max_length=100, blank=True)
-    left_out = models.JSONField(_("left out of the prompt"), default=list, blank=True)
-    replaced = models.JSONField(_("replaced by the privacy gate"), default=list, blank=True)
+    prompt_version = models.CharField(
+        _("prompt version"), max_length=64, blank=True, default="", db_default=""
+    )
+    model = models.CharField(_("model"), max_length=100, blank=True, default="", db_default="")
+    models_asked = models.JSONField(
+        _("models asked"), default=list, db_default=Value([], models.JSONField()), blank=True
+    )
+    left_out = models.JSONField(
+        _("left out of the prompt"),
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+    )
+    replaced = models.JSONField(
+        _("replaced by the privacy gate"),
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+    )
+
+    is_open = models.BooleanField(
+        _("not understood"),
+        default=False,
+        db_default=False,
+        help_text=_("Asked back, or about something that the study does not collect."),
+    )
 
     objects = OwnQuerySet.as_manager()
 
@@ -49,15 +83,37 @@ class AgentTrace(models.Model):
         return f"{self.user_id} {localtime(self.created_at):%Y-%m-%d %H:%M}"
 
 
+class OpenQuestion(AgentTrace):
+    """A question without an answer, for those who teach the house the study's words (design.md 5a.1)."""
+
+    class Meta:
+        proxy = True
+        ordering = ["-created_at"]
+        verbose_name = _("unanswered question")
+        verbose_name_plural = _("unanswered questions")
+
+    @property
+    def words(self) -> list[str]:
+        """The words that were not understood; those that name nobody."""
+        told = [
+            str(item.get("observation", "")) for item in self.trace if item.get("thought") == OPEN
+        ]
+        return [word for word in told if word and not PLACEHOLDER.search(word)]
+
+
 class LlmUsage(models.Model):
     """Tokens of one LLM call: the daily caps are counted here.
 
+    `purpose`: what the call was for; `model_purpose`: which of the study's models was asked
+    (projects.endpoints.Purpose), `provider`: by which preset.
     `replaced` [{kind, digest}]: what the gate took out of a job's request; of a chat message the trace has it.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+")
     user_id = models.CharField(_("user"), max_length=150, blank=True)
     purpose = models.CharField(_("purpose"), max_length=32)
+    model_purpose = models.CharField(_("model for"), max_length=16, blank=True)
+    provider = models.CharField(_("provider"), max_length=32, blank=True)
     model = models.CharField(_("model"), max_length=100)
     prompt_version = models.CharField(_("prompt version"), max_length=64, blank=True)
     input_tokens = models.PositiveIntegerField(_("tokens in"), default=0)

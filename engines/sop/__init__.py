@@ -1,5 +1,6 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
+from engines.sop.asking import open_review, waiting_for
 from engines.sop.batches import (
     NothingToDo,
     cancel_batch,
@@ -15,14 +16,18 @@ from engines.sop.errors import (
     NoSuchSubject,
     NotAllowed,
     NotEnded,
+    NotShown,
     NotSuspended,
     ReasonRequired,
+    SignatureRequired,
+    SignatureWrong,
     SopError,
     ValuesChanged,
 )
 from engines.sop.firing import fire
-from engines.sop.reviews import WRONG_STATE, Decision, decide, open_review
+from engines.sop.reviews import WRONG_STATE, Decision, decide, has_say, reviews_of
 from engines.sop.runs import DECIDERS, SopResult, cancel, rerun, result_of, start
+from engines.sop.signing import Signature
 from skills.services import pick_qc_skill as pick_skill
 
 __all__ = [
@@ -36,9 +41,13 @@ __all__ = [
     "NoSuchSubject",
     "NotAllowed",
     "NotEnded",
+    "NotShown",
     "NotSuspended",
     "NothingToDo",
     "ReasonRequired",
+    "Signature",
+    "SignatureRequired",
+    "SignatureWrong",
     "SopError",
     "SopResult",
     "ValuesChanged",
@@ -48,12 +57,15 @@ __all__ = [
     "drive",
     "dry_run",
     "fire",
+    "has_say",
     "may_cancel_batch",
     "open_review",
     "pick_skill",
     "rerun",
     "result_of",
+    "reviews_of",
     "start",
     "start_batch",
     "start_together",
+    "waiting_for",
 ]

@@ -1,21 +1,30 @@
-"""Suspending a run and asking a person (seed 001, 4.3; decisions.md, "who reviews")."""
+"""Suspending a run and asking a person (seed 001, 4.3; decisions.md, "who reviews").
+
+One open review for one question about one subject (design.md 9.11): a run that would ask the same waits for the
+open review, or follows what was decided on the same values. Whoever asks, decides or cancels changes the
+review's row before it goes on: of what meets there one waits for the other.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+from django.db.models import F, QuerySet, Subquery
 from django.utils.timezone import now
 
 from engines.models import Review, TaskRun
-from engines.signals import review_requested
+from engines.signals import review_joined, review_requested
 from engines.sop import snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
 from projects import audit
 from projects.db import atomic, write_now
+from projects.prepared import Prepared
 from projects.statements import Condition
 from skills.graph import Node
 
@@ -33,6 +42,15 @@ class Question:
     edges: tuple[str, str]
     result: Any = None
     started: datetime | None = None
+    open_keys: Sequence[str] = ()
+
+
+def _newest(key: str) -> QuerySet[Review]:
+    rows = Review.objects.filter(question_key=key).exclude(status=Review.Status.WITHDRAWN)
+    return rows.defer("values").order_by("-pk")[:1]
+
+
+_NEWEST = Prepared(_newest, str)
 
 
 def suspend(chain: Chain, question: Question) -> None:
@@ -47,12 +65,59 @@ def suspend(chain: Chain, question: Question) -> None:
     chain.question = question
 
 
-def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
-    """Put the question to those who decide; whether what is `asked` holds as it is stored.
+def question_key(run: TaskRun, open_keys: Sequence[str]) -> str:
+    """What makes two questions the same: project, skill, node, subject and findings (contracts.md, HTTP).
 
-    Inside the transaction that suspends the run.
+    A run about no subject asks a question of its own.
     """
-    values = snapshot.rows(run)
+    own = [] if run.record_id else [str(run.pk), run.seq]
+    skill = run.skill.skill_type
+    return snapshot.fingerprint(
+        [str(run.project_id), skill, run.current_node, run.record_id, open_keys, *own]
+    )
+
+
+def meet(run: TaskRun) -> Review | None:
+    """The open review of the run's question, which it now waits for too, or the decision that stands.
+
+    None where it has to be asked. Inside the transaction that suspends the run.
+    """
+    if not run.record_id:
+        return None
+    while found := next(iter(_NEWEST(run.question_key)), None):
+        found.project = run.project
+        if found.status == Review.Status.OPEN:
+            if _join(found, run):
+                return found
+        else:
+            return found if found.digest == snapshot.digest(run) else None
+    return None
+
+
+def _join(review: Review, run: TaskRun) -> bool:
+    """Let the run wait for an open review; False: it is not what was read any more.
+
+    On other values than those shown it is asked anew.
+    """
+    is_same = review.digest == snapshot.digest(run)
+    if not (_touch(review) if is_same else _raise_version(review, snapshot.rows(run))):
+        return False
+    _record(review, run, None, {"run": str(run.pk), "seen": review.seen})
+    review_joined.send(sender=TaskRun, run=run, review=review)
+    return True
+
+
+def _touch(review: Review) -> bool:
+    """Hold the review, if it is as it was read, for this transaction."""
+    same = Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
+    return same.update(version=F("version")) == 1
+
+
+def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
+    """Put the question to those who decide; whether what is `asked` holds (or may) as it is stored.
+
+    Inside the transaction that suspends the run. Two that ask the same in the same instant ask it once.
+    """
     review = Review(
         project=run.project,
         task_run=run,
@@ -62,10 +127,18 @@ def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
         reviewers=node.reviewers,
         values=run.data or "[]",
         remind_at=_remind_at(node.on_timeout.remind_hours),
+        question_key=run.question_key,
+        open_keys=question.open_keys,
+        digest=snapshot.digest(run),
     )
-    review.seen = shown_hash(review, values)
-    holds = write_now(review, asked)
-    _note(review, run, None, {"question": review.question, "seen": review.seen})
+    review.seen = shown_hash(review)
+    holds = write_now(review, asked, ignore=True)
+    while not review.pk:
+        met = meet(run)
+        if met and met.status == Review.Status.OPEN:
+            return holds
+        write_now(review, ignore=True)
+    _put(review, None, {"question": review.question, "seen": review.seen})
     return holds
 
 
@@ -73,13 +146,18 @@ def _remind_at(hours: float | None) -> datetime | None:
     return now() + timedelta(hours=hours) if hours else None
 
 
-def shown_hash(review: Review, values: object) -> str:
+def shown_hash(review: Review) -> str:
     """Hash of what the reviewer is shown; the number of the version is part of it."""
-    content = [str(review.task_run_id), review.node, review.version, review.question, values]
+    content = [str(review.task_run_id), review.node, review.version, review.question, review.digest]
     return snapshot.fingerprint(content)
 
 
-def _note(review: Review, run: TaskRun, old: Any, new: Any) -> None:
+def _put(review: Review, old: Any, new: Any) -> None:
+    _record(review, review.task_run, old, new)
+    review_requested.send(sender=TaskRun, run=review.task_run, review=review)
+
+
+def _record(review: Review, run: TaskRun, old: Any, new: Any) -> None:
     audit.record(
         "review.ask",
         actor="system",
@@ -89,7 +167,6 @@ def _note(review: Review, run: TaskRun, old: Any, new: Any) -> None:
         old=old,
         new=new,
     )
-    review_requested.send(sender=TaskRun, run=run, review=review)
 
 
 def read_again(review: Review) -> Rows | None:
@@ -112,12 +189,52 @@ def is_changed(review: Review, values: Rows) -> bool:
 
 def ask_anew(review: Review, values: Rows) -> None:
     """Put the question again on the new values; once, whoever notices first."""
+    with atomic():
+        _raise_version(review, values)
+    review.refresh_from_db()
+
+
+def _raise_version(review: Review, values: Rows) -> bool:
+    """Ask on other values; False: the review is not what was read any more."""
     old = {"seen": review.seen}
     same = Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
     review.version += 1
-    review.values = json.dumps(values, ensure_ascii=False)
-    review.seen = shown_hash(review, values)
-    with atomic():
-        if same.update(version=review.version, values=review.values, seen=review.seen):
-            _note(review, review.task_run, old, {"version": review.version, "seen": review.seen})
-    review.refresh_from_db()
+    new = {
+        "version": review.version,
+        "values": json.dumps(values, ensure_ascii=False),
+        "digest": snapshot.fingerprint(values),
+    }
+    for name, value in new.items():
+        setattr(review, name, value)
+    review.seen = shown_hash(review)
+    if same.update(seen=review.seen, **new) != 1:
+        return False
+    _put(review, old, {"version": review.version, "seen": review.seen})
+    return True
+
+
+def hold(run: TaskRun) -> Review | None:
+    """The review a suspended run waits for, kept as it is until this transaction ends."""
+    if not _waited_for(run.pk).update(version=F("version")):
+        return None
+    return _waited_for(run.pk).select_related("project").first()
+
+
+def _waited_for(run: UUID) -> QuerySet[Review]:
+    waiting = TaskRun.objects.filter(pk=run, status=TaskRun.Status.SUSPENDED)
+    key = Subquery(waiting.values("question_key")[:1])
+    return Review.objects.filter(status=Review.Status.OPEN, question_key=key)
+
+
+_OPEN = Prepared(lambda run: _waited_for(run).order_by("-pk")[:1], UUID)
+
+
+def open_review(run: TaskRun) -> Review | None:
+    """The question a suspended run waits on."""
+    return next(iter(_OPEN(run.pk)), None)
+
+
+def waiting_for(review: Review) -> QuerySet[TaskRun]:
+    """The runs that an open review suspends, oldest first."""
+    rows = TaskRun.objects.filter(status=TaskRun.Status.SUSPENDED, question_key=review.question_key)
+    return rows.select_related("project", "skill").order_by("created_at", "pk")

@@ -23,9 +23,9 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import Batch, TaskRun
-from engines.signals import batch_finished, review_requested, run_finished
+from engines.signals import batch_finished, review_joined, review_requested, run_finished
 from engines.sop.errors import Inactive, NotSuspended, SopError
-from engines.sop.runs import DECIDERS, cancel, id_in, start
+from engines.sop.runs import DECIDERS, cancel_running, id_in, start
 from projects import audit, wakes
 from projects.access import User, has_role, memberships
 from projects.db import after_commit, atomic
@@ -167,6 +167,7 @@ def unfinished() -> list[str]:
 
 @receiver(run_finished)
 @receiver(review_requested)
+@receiver(review_joined)
 def _room(run: TaskRun, **_given: Any) -> None:
     """A run of a batch ended or waits for a person: perhaps the next may start."""
     if run.batch_id:
@@ -197,10 +198,7 @@ def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
             reason=reason,
         )
     for run in batch.runs.filter(status=Status.RUNNING).select_related("project", "skill"):
-        try:
-            cancel(run=run, actor=actor, reason=reason)
-        except NotSuspended:
-            continue  # it ended by itself meanwhile
+        cancel_running(run=run, actor=actor, reason=reason)
     _end(batch.pk)
     batch.refresh_from_db()
     return batch

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
@@ -12,10 +14,11 @@ from django.utils.translation import gettext as _
 from engines.models import PendingAction, Review, TaskRun
 from engines.signals import run_finished
 from engines.sop import findings, hard
-from engines.sop.asking import Question, ask, suspend
+from engines.sop.asking import Question, ask, meet, question_key, suspend
 from engines.sop.errors import Fault, Overtaken, Postponed
 from engines.sop.journal import Journal
 from engines.sop.lease import still_ours
+from engines.sop.standing import standing, standing_text
 from engines.sop.study import Study
 from projects import audit
 from projects.db import later
@@ -45,6 +48,7 @@ SAVED = (
     "lease_until",
     "available_at",
     "attempts",
+    "question_key",
 )
 READ = ("data", "read_at", "is_complete")
 
@@ -63,6 +67,7 @@ class Chain:
         self.journal = Journal(run)
         self.noted: list[findings.Noted] = []
         self.question: Question | None = None
+        self.followed: list[Review] = []
         self._entered = (run.status, run.fence, run.seq)
         self._read_at = run.read_at
 
@@ -142,7 +147,7 @@ class Chain:
         """Move to a node or to an end; whatever the last node waited for is over."""
         run = self.run
         run.attempts, run.available_at, run.sub_status = 0, None, ""
-        run.current_node = target
+        run.question_key, run.current_node = "", target
         if is_end(target):
             self._finish(target)
 
@@ -154,6 +159,48 @@ class Chain:
         run.status = Status.FAILED if end == ERROR_END else Status.COMPLETED
         run.final_state = end
         run.completed_at = now()
+
+    def answer(self, status: str, said: dict[str, Any]) -> None:
+        """Go on from the node that asked, by what was decided; the journal keeps what is `said` of it."""
+        run = self.run
+        target = run.resume_callback if status == Review.Status.APPROVED else run.reject_callback
+        run.status, run.resumed_at, run.message = Status.RUNNING, now(), ""
+        self.journal.add(self.key, "decision", status, said)
+        self.go(target or "end")
+
+    def meet(self) -> bool:
+        """Wait for a review that asks the same, or follow what was decided on the same values; whether it did.
+
+        In the transaction that stores the run, before that: who decides or cancels a review holds it first.
+        """
+        if self.question is None:
+            return False
+        keys = self._asked_about()
+        self.run.question_key = question_key(self.run, keys)
+        self.question = replace(self.question, open_keys=keys)
+        met = meet(self.run)
+        if met is None:
+            return False
+        self.question = None
+        if met.status == Review.Status.OPEN:
+            return False
+        self.followed.append(met)
+        self.answer(met.status, standing(met))
+        self.run.message = standing_text(met)
+        return True
+
+    def _asked_about(self) -> list[str]:
+        """The findings this run has seen on its way, by their keys; whoever closed some of them."""
+        keys = {
+            findings.open_key(self.run, noted.node, seen)
+            for noted in self.noted
+            for seen in noted.observations
+            if seen.outcome not in findings.GOOD
+        }
+        _status, _fence, stored = self._entered
+        if stored and self.run.record_id:
+            keys |= {findings.key_of(row) for row in findings.seen_in(self.run)}
+        return sorted(keys)
 
     def fault(self, fault: Fault, retry: Retry, target: str) -> None:
         """The node could not work: try later while that may help, then go to `target`."""
@@ -189,14 +236,16 @@ class Chain:
 
     def save(self) -> None:
         """Write everything. Raises Overtaken."""
+        while self.meet():
+            self.run_local()
         self.store()
         self.tell()
 
     def store(self, also: Change | None = None) -> None:
         """Write run and journal, keeping the lease only for slow work. Raises Overtaken.
 
-        The run comes first: its row is locked before any other, and a run that others moved on stops here;
-        so does one where `also` finds nothing to change.
+        The run comes before all but a review: a run that others moved on stops here; so does one where `also`
+        (the review that is decided) finds nothing to change.
         """
         run = self.run
         if not self.goes_on:
@@ -212,7 +261,7 @@ class Chain:
         self._read_at = run.read_at
 
     def _moved(self, also: Change | None) -> bool:
-        """Store the run if it still is what this chain began with, and then what `also` changes."""
+        """Store the run if it still is what this chain began with, after what `also` changes."""
         run = self.run
         names = SAVED if run.read_at == self._read_at else SAVED + READ
         values = {name: getattr(run, name) for name in names} | {"updated_at": now()}
@@ -221,7 +270,7 @@ class Chain:
         moved = Change(TaskRun, values, same)
         if also is None:
             return change(moved) == 1
-        any_open = change_both(moved, also, findings.are_open(run))
+        any_open = change_both(also, moved, findings.are_open(run))
         if any_open is None:
             return False
         self._note_open(any_open)
@@ -239,8 +288,20 @@ class Chain:
         for noted in self.noted:
             findings.record(run, noted, self.open)
         self.noted = []
+        for review in self.followed:
+            self.settle(review, "system", standing_text(review))
+        self.followed = []
         if run.status in {Status.COMPLETED, Status.FAILED}:
             announce(run, decided)
+
+    def settle(self, review: Review, actor: object, why: str) -> None:
+        """Close what a review was about that was approved; what was rejected stays open, as confirmed."""
+        rows = [self.open[key] for key in review.open_keys if key in self.open]
+        if review.status == Review.Status.APPROVED:
+            for row in rows:
+                findings.close(row, actor=actor, resolution=why, review=review)
+        elif review not in self.followed:
+            findings.confirm(self.run, rows, actor=actor, note=why)
 
     def _note_open(self, are_any: bool) -> None:
         """What a statement said of `findings.are_open`, which knows of subjects only."""

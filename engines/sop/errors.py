@@ -30,6 +30,10 @@ class ValuesChanged(SopError):
     code = "values_changed"
 
 
+class NotShown(ValuesChanged):
+    """The person has not been shown the review as it stands now, nor any earlier."""
+
+
 class NotAllowed(SopError):
     """The person sees the subject but has no say in this review."""
 
@@ -46,6 +50,18 @@ class Inactive(SopError):
     """The workflow is switched off."""
 
     code = "inactive"
+
+
+class SignatureRequired(SopError):
+    """The project wants decisions signed with the password, and none was given."""
+
+    code = "signature_required"
+
+
+class SignatureWrong(SopError):
+    """The password is not the person's, or too many were wrong before it."""
+
+    code = "signature_wrong"
 
 
 class ReasonRequired(SopError):

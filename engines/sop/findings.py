@@ -15,7 +15,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
-from engines.models import FindingEvent, PendingAction, TaskRun
+from engines.models import FindingEvent, PendingAction, Review, TaskRun
+from engines.sop import snapshot
 from projects import audit
 from projects.prepared import Prepared
 from projects.statements import Condition
@@ -25,6 +26,7 @@ GOOD = {"PASS", "NOT_APPLICABLE"}
 RESOLVED = "resolved by data change"
 OBSERVED = "observed"
 REOPENED = "reopened"
+CONFIRMED = "confirmed"
 SEEN = ("action_type", "message", "severity", "outcome", "reason", "value", "detail")
 """What a finding says about the last observation."""
 
@@ -71,15 +73,28 @@ class Noted:
 def open_key(run: TaskRun, node: str, seen: Observation) -> str:
     """The place of a finding, as a hash."""
     rule, *where = seen.place()
-    place = [str(run.project_id), run.skill.skill_type, node, rule, run.record_id or "", *where]
+    return _hash(run.project_id, run.skill.skill_type, node, rule, run.record_id, where)
+
+
+def key_of(row: PendingAction) -> str:
+    """The key that a finding has while it is open."""
+    where = [row.event, row.instrument, row.instance]
+    return _hash(row.project_id, row.skill_type, row.node, row.rule_key, row.record_id, where)
+
+
+def _hash(
+    project: UUID, skill: str, node: str, rule: str, record_id: str | None, where: Sequence[str]
+) -> str:
+    place = [str(project), skill, node, rule, record_id or "", *where]
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()
 
 
 def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
     """Open, observe again or resolve findings.
 
-    `known` are the subject's open findings by their keys (`open_of`); what is opened joins them. Where all
-    passed and nothing is known nothing is written.
+    `known` are the subject's open findings by their keys (`open_of`); what is opened joins them. What was
+    approved on these very values is only observed again. Where all passed and nothing is known nothing is
+    written.
     """
     if not known and all(seen.outcome in GOOD for seen in noted.observations):
         return
@@ -87,6 +102,9 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
     here = {key: row for key, row in known.items() if key in by_key}
     bad = {key: seen for key, seen in by_key.items() if seen.outcome not in GOOD}
     new = {key: seen for key, seen in bad.items() if key not in here}
+    approved = _approved(run, new)
+    _note([_noted(run, row, OBSERVED) for row in approved.values()])
+    new = {key: seen for key, seen in new.items() if key not in approved}
     if new:
         stored, mine = _open(run, noted, new)
         known |= stored
@@ -94,6 +112,23 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
     _observe(run, {key: (here[key], seen) for key, seen in bad.items() if key in here})
     if run.is_complete:
         _resolve(run, [row for key, row in here.items() if key not in bad])
+
+
+def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAction]:
+    """What a review closed that approved the same outcomes of the same workflow on the values of the run."""
+    if not (new and run.record_id):
+        return {}
+    rows = PendingAction.objects.filter(
+        project=run.project_id,
+        skill_type=run.skill.skill_type,
+        skill_version=run.skill_version,
+        record_id=run.record_id,
+        review__isnull=False,
+    )
+    closed = [(key_of(row), row) for row in rows.select_related("review").defer("review__values")]
+    same = [(key, row) for key, row in closed if key in new and row.outcome == new[key].outcome]
+    digest = snapshot.digest(run) if same else ""
+    return {key: row for key, row in same if row.review and row.review.digest == digest}
 
 
 def _open(
@@ -198,7 +233,8 @@ def _noted(run: TaskRun, row: PendingAction, what: str, note: str = "") -> Findi
 
 
 def _note(events: list[FindingEvent]) -> None:
-    FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
+    if events:
+        FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
 
 
 def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
@@ -232,6 +268,13 @@ def open_of(run: TaskRun) -> list[PendingAction]:
     return _OF_SUBJECT(run.project_id, run.skill.skill_type, run.record_id)
 
 
+def open_now(run: TaskRun) -> list[PendingAction]:
+    """What is open of the run's subject and workflow now, old and new; of a run about no subject, its own."""
+    if run.record_id is None:
+        return [row for row in seen_in(run) if row.open_key]
+    return open_of(run)
+
+
 def seen_in(run: TaskRun) -> list[PendingAction]:
     """Findings that the run opened or observed again."""
     again = FindingEvent.objects.filter(task_run=run, what=OBSERVED).values("finding_id")
@@ -257,8 +300,24 @@ def finding_line(row: PendingAction) -> dict[str, Any]:
     }
 
 
-def close(finding: PendingAction, *, actor: object, resolution: str) -> bool:
-    """Close an open finding; False when somebody else did. Call inside a transaction."""
+def confirm(run: TaskRun, rows: Sequence[PendingAction], *, actor: object, note: str) -> None:
+    """Note that a person holds findings to be right: they stay open."""
+    name = audit.actor_name(actor)
+    _note(
+        [
+            FindingEvent(finding=row, task_run=run, what=CONFIRMED, by=name, note=note)
+            for row in rows
+        ]
+    )
+
+
+def close(
+    finding: PendingAction, *, actor: object, resolution: str, review: Review | None = None
+) -> bool:
+    """Close an open finding, by the approval of a `review` if any; False when somebody else did.
+
+    Call inside a transaction.
+    """
     name = audit.actor_name(actor)
     closed = PendingAction.objects.filter(pk=finding.pk, open_key__isnull=False).update(
         state=State.CLOSED,
@@ -266,6 +325,7 @@ def close(finding: PendingAction, *, actor: object, resolution: str) -> bool:
         resolved_by=name,
         resolved_at=now(),
         resolution=resolution,
+        review=review,
     )
     if not closed:
         return False

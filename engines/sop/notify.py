@@ -93,7 +93,7 @@ def recipients(node: Node, run: TaskRun) -> list[Member]:
     if run.project.status == Project.Status.CLOSED:
         return []
     people = Member.objects.filter(project=run.project, is_active=True, role__in=node.roles)
-    people = people.exclude(wecom_userid="").select_related("project", "user")
+    people = people.exclude(wecom_userid="").select_related("project", "person")
     return [*people.order_by("wecom_userid")]
 
 

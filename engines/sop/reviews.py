@@ -1,7 +1,7 @@
 """A person's decision on a suspended run (seed 001, 4.3; decisions.md, "who reviews").
 
-Approve and reject are one compare-and-set on `status='SUSPENDED'`: of two people who click in the same
-second one decides and the other is told so.
+Approve and reject are one compare-and-set on review and run: of two people who click in the same second one
+decides and the other is told so. A decision is for every run that waits for the review.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
 from engines.signals import review_decided
-from engines.sop.asking import ask_anew, is_changed, read_again
+from engines.sop.asking import ask_anew, is_changed, read_again, waiting_for
 from engines.sop.chain import Chain
 from engines.sop.drive import load_study
 from engines.sop.errors import (
     NotAllowed,
+    NotShown,
     NotSuspended,
     Overtaken,
     ReasonRequired,
     SopError,
     ValuesChanged,
 )
+from engines.sop.signing import Signature, sign
 from engines.sop.waking import wake
 from projects import audit
 from projects.access import memberships, sees
@@ -38,7 +40,6 @@ from projects.models import Member
 from projects.prepared import Prepared
 from projects.statements import Change, Condition
 from projects.subjects import with_site
-from skills.graph import is_end
 
 Decision = Literal["approve", "reject"]
 WRONG_STATE = "任务不在挂起状态"
@@ -52,17 +53,16 @@ STATUS: dict[Decision, Review.Status] = {
 
 @dataclass(frozen=True)
 class Said:
-    """A decision with who took it and why; `reread`: on values that were just read again."""
+    """A decision with who took it and why.
+
+    `reread`: on values that were just read again; `signed`: with the password.
+    """
 
     decision: Decision
     member: Member
     reason: str
     reread: bool
-
-
-_OPEN = Prepared(
-    lambda run: Review.objects.filter(task_run=run, status="open").order_by("-pk")[:1], UUID
-)
+    signed: bool
 
 
 _OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
@@ -101,9 +101,11 @@ As of the instant at which the decision is stored, or begins to wait for somebod
 """
 
 
-def open_review(run: TaskRun) -> Review | None:
-    """The question a suspended run waits on."""
-    return next(iter(_OPEN(run.pk)), None)
+def reviews_of(run: TaskRun) -> QuerySet[Review]:
+    """What was asked about a run and is decided or withdrawn, newest first."""
+    said = run.steps.filter(kind="decision").values_list("result", flat=True)
+    mine = Q(task_run=run) | Q(pk__in=[one["review"] for one in said if one])
+    return Review.objects.filter(mine).exclude(status=Review.Status.OPEN).order_by("-pk")
 
 
 def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
@@ -112,6 +114,18 @@ def reviewer(actor: Member | AbstractBaseUser, review: Review) -> Member | None:
     CRC of the subject's site or ADMIN; a PI only where the node names PI.
     """
     return _who_may(_memberships(actor, review.record_id), review)
+
+
+def has_say(actor: Member | AbstractBaseUser, review: Review) -> bool:
+    """Whether `actor` may decide: a reviewer, and where four eyes are wanted not who ordered the run."""
+    member = reviewer(actor, review)
+    return member is not None and not _is_own(member, review)
+
+
+def check_say(actor: object, review: Review) -> None:
+    """Raises NotAllowed for a person who may not decide."""
+    if isinstance(actor, Member | AbstractBaseUser) and not has_say(actor, review):
+        raise _no_say(review)
 
 
 def _who_may(members: Iterable[Member], review: Review) -> Member | None:
@@ -135,32 +149,48 @@ def decide(
     review_id: int,
     actor: Member | AbstractBaseUser,
     decision: Decision,
+    seen: str,
     reason: str = "",
-    seen: str = "",
+    signature: Signature | None = None,
 ) -> TaskRun:
     """Approve or reject; the run goes on at once as far as it can without the network.
 
-    `seen` is the hash of what the person was shown ("" where the channel cannot know it). The subject is
-    read again first: on changed values the question is asked anew and ValuesChanged is raised.
-    Raises NotSuspended, ValuesChanged, NotAllowed, ReasonRequired (each carries the review as it stands).
+    `seen` is the hash of what the person was shown; any other is refused. The subject is read again first:
+    on changed values the question is asked anew and ValuesChanged is raised.
+    Raises NotSuspended, ValuesChanged (NotShown where `seen` is blank), NotAllowed, ReasonRequired,
+    SignatureRequired, SignatureWrong (each carries the review as it stands).
     """
     review = _load(review_id, actor)
     member = _check(review, actor)
+    signed = sign(review, actor, signature)
+    if not seen:
+        raise NotShown(_("You have not been shown this review."), review)
     if decision == "reject" and not reason.strip():
         raise ReasonRequired(_("Please give the reason of the rejection."), review)
     values = read_again(review)
     if values is not None and is_changed(review, values):
         ask_anew(review, values)
         raise _refusal(review)
-    if seen and seen != review.seen:
+    if seen != review.seen:
         raise _refusal(review)
-    said = Said(decision, member, reason.strip() or UNSTATED, values is not None)
+    said = Said(decision, member, reason.strip() or UNSTATED, values is not None, signed)
     chain = _go_on(review, said)
     try:
         with atomic():
             return _settle(chain, review, said)
     except Overtaken:
+        run_before = review.task_run_id
         review.refresh_from_db()
+        if _is_open(review) and review.seen == seen and review.task_run_id != run_before:
+            # The run was taken out, and the question goes on with another.
+            return decide(
+                review_id=review_id,
+                actor=actor,
+                decision=decision,
+                seen=seen,
+                reason=reason,
+                signature=signature,
+            )
         still = reviewer(member, review)
         if still is None or still.identity != member.identity:
             raise _no_say(review) from None
@@ -202,7 +232,13 @@ def _no_say(review: Review) -> NotAllowed:
 
 
 def _is_own(member: Member, review: Review) -> bool:
-    return review.project.four_eyes and review.task_run.triggered_by == member.identity
+    """Whether four eyes are wanted, and the member ordered one of the runs that wait."""
+    if not review.project.four_eyes:
+        return False
+    mine = Q(triggered_by=member.identity)
+    return (
+        review.task_run.triggered_by == member.identity or waiting_for(review).filter(mine).exists()
+    )
 
 
 def _is_open(review: Review) -> bool:
@@ -219,35 +255,49 @@ def _refusal(review: Review) -> SopError:
 def _go_on(review: Review, said: Said) -> Chain:
     """What the decision and the local nodes after it make of the run; nothing is stored yet."""
     run = review.task_run
-    target = _target(run, said.decision)
-    chain = Chain(run, None if is_end(target) else load_study(review.project))
-    run.status, run.resumed_at, run.message = Status.RUNNING, now(), ""
-    answer = {"review": review.pk, "by": said.member.identity}
-    chain.journal.add(review.node, "decision", STATUS[said.decision].value, answer)
-    chain.go(target)
-    chain.run_local()
+    chain = Chain(run)
+    _answered(chain, review, said)
+    if run.status == Status.RUNNING:
+        chain.study = load_study(review.project)
+        chain.run_local()
     return chain
+
+
+def _answered(chain: Chain, review: Review, said: Said) -> None:
+    chain.answer(STATUS[said.decision], {"review": review.pk, "by": said.member.identity})
 
 
 def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     """The decision and what follows locally, in the caller's transaction. Raises Overtaken.
 
-    Run before review, as `cancel` does: no deadlock.
+    Review before runs, as whoever asks or cancels does: no deadlock.
     """
     answer = _answer(said)
+    chain.meet()
     chain.store(_closing(review, said.member, answer))
     for name, value in answer.items():
         setattr(review, name, value)
     _record(review, said, chain)
     chain.tell(review)
+    chain.settle(review, said.member, said.reason)
     review_decided.send(sender=TaskRun, run=chain.run, review=review)
-    if chain.run.status == Status.RUNNING:
-        wake(chain.run)
+    others = [*waiting_for(review)]
+    for run in others:
+        _let_go(run, review, said)
+    for run in (chain.run, *others):
+        if run.status == Status.RUNNING:
+            wake(run)
     return chain.run
 
 
-def _target(run: TaskRun, decision: Decision) -> str:
-    return (run.resume_callback if decision == "approve" else run.reject_callback) or "end"
+def _let_go(run: TaskRun, review: Review, said: Said) -> None:
+    """Let another run that waited go on, as a job of its own. Raises NotAllowed, Overtaken."""
+    if review.project.four_eyes and run.triggered_by == said.member.identity:
+        raise _no_say(review)  # it came while the decision was on its way
+    chain = Chain(run)
+    _answered(chain, review, said)
+    chain.store()
+    chain.tell()
 
 
 def _closing(review: Review, member: Member, answer: dict[str, Any]) -> Change:
@@ -279,6 +329,7 @@ def _record(review: Review, said: Said, chain: Chain) -> None:
             "seen": review.seen,
             "version": review.version,
             "values_read_again": said.reread,
+            "signed": said.signed,
             "open_findings": [str(row.pk) for row in chain.open.values()],
         },
         reason=said.reason,

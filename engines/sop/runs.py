@@ -15,9 +15,11 @@ from engines.models import Review, TaskRun
 from engines.models.runs import Batch
 from engines.signals import review_decided
 from engines.sop import snapshot
+from engines.sop.asking import hold, open_review, waiting_for
 from engines.sop.chain import Chain, announce
 from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
+from engines.sop.reviews import check_say
 from engines.sop.waking import wake as wake_run
 from projects import audit
 from projects.db import atomic, write_now
@@ -109,6 +111,7 @@ def _ahead(run: TaskRun) -> Chain:
 
 def _create(chain: Chain, wake: bool) -> TaskRun:
     run = chain.run
+    chain.meet()
     chain.store()
     audit.record(
         "run.start",
@@ -153,25 +156,46 @@ def rerun(run: TaskRun, actor: object, data: RecordData | None = None) -> TaskRu
 
 
 def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
-    """End a running or suspended run. Raises NotSuspended when it ended already."""
+    """End a running or suspended run; who has no say in its review does not make the question go away.
+
+    Raises NotSuspended when it ended already, NotAllowed. A job names itself by a text as `actor`.
+    """
+    while not cancel_running(run=run, actor=actor, reason=reason):
+        review = open_review(run)
+        if review is not None:
+            check_say(actor, review)
+        if _cancel_in(Status.SUSPENDED, run, actor, reason):
+            break
+        if not TaskRun.objects.filter(pk=run.pk, status__in=OPEN).exists():
+            raise NotSuspended(_("The run has already ended."))
+    return run
+
+
+def cancel_running(*, run: TaskRun, actor: object, reason: str) -> bool:
+    """End a run that waits for nobody; False: it does not run (any more)."""
+    return _cancel_in(Status.RUNNING, run, actor, reason)
+
+
+def _cancel_in(status: TaskRun.Status, run: TaskRun, actor: object, reason: str) -> bool:
     with atomic():
-        ended = TaskRun.objects.filter(pk=run.pk, status__in=OPEN).update(
+        review = hold(run) if status == Status.SUSPENDED else None
+        key = {"question_key": review.question_key} if review else {}
+        ended = TaskRun.objects.filter(pk=run.pk, status=status, **key).update(
             status=Status.CANCELLED,
             final_state="cancelled",
             completed_at=now(),
             lease_until=None,
             message=reason,
+            question_key="",
         )
         if not ended:
-            raise NotSuspended(_("The run has already ended."))
+            return False
         run.refresh_from_db()
-        withdrawn = None
-        for review in run.reviews.filter(status=Review.Status.OPEN):
-            withdrawn = review
-            Review.objects.filter(pk=review.pk).update(status=Review.Status.WITHDRAWN)
-            # Perhaps it was asked anew since it was read: the newest card is the one to close.
-            review.refresh_from_db(fields=["status", "version"])
-            review_decided.send(sender=TaskRun, run=run, review=review)
+        withdrawn = review if review and _is_left(review, run) else None
+        if withdrawn:
+            Review.objects.filter(pk=withdrawn.pk).update(status=Review.Status.WITHDRAWN)
+            withdrawn.status = Review.Status.WITHDRAWN
+            review_decided.send(sender=TaskRun, run=run, review=withdrawn)
         audit.record(
             "run.cancel",
             actor=actor,
@@ -181,7 +205,15 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
             reason=reason,
         )
         announce(run, withdrawn)
-    return run
+    return True
+
+
+def _is_left(review: Review, run: TaskRun) -> bool:
+    """Whether no run waits for a review after `run`; else it goes on with the oldest that does."""
+    heir = waiting_for(review).first()
+    if heir and review.task_run_id == run.pk:
+        Review.objects.filter(pk=review.pk).update(task_run=heir)
+    return heir is None
 
 
 class SopResult(TypedDict):

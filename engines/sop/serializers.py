@@ -107,10 +107,18 @@ class StartBatchSerializer(serializers.Serializer):
 
 
 class DecisionSerializer(serializers.Serializer):
-    """A decision: the hash of what was shown, and why."""
+    """A decision: the hash of what was shown, why, and the password where the project wants a signature."""
 
     reason = Text(allow_blank=True, default="", max_length=2000)
     seen = Text()
+    password = Text(
+        allow_blank=True,
+        default="",
+        max_length=4096,
+        trim_whitespace=False,
+        write_only=True,
+        style={"input_type": "password"},
+    )
 
 
 class ReasonSerializer(serializers.Serializer):

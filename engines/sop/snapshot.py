@@ -46,6 +46,11 @@ def rows(run: TaskRun) -> Rows:
     return content
 
 
+def digest(run: TaskRun) -> str:
+    """Hash of the run's data: the same where nothing of the subject has changed."""
+    return fingerprint(rows(run))
+
+
 def fingerprint(content: object) -> str:
     """Hash of anything JSON, independent of the order of keys."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)

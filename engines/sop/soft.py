@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.llm import LlmNotConfigured, TokenCapReached
+from engines.llm import TokenCapReached
 from engines.models import TaskRun
+from engines.providers import LlmNotConfigured
 from engines.soft_rules import Task, Verdict, run_with_retry
 from engines.sop import notify, snapshot
 from engines.sop.asking import Question, suspend

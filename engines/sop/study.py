@@ -9,11 +9,11 @@ from typing import Any
 
 from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
 from engines.sop.snapshot import fingerprint
+from house import clock
 from projects import dictionary
 from projects.metadata import StudyMetadata
 from projects.models import Project
 from projects.statements import fetch
-from projects.windows import today_in
 from skills.mapping import actual_rules, aliases
 
 _STORED = (
@@ -53,7 +53,7 @@ class Study:
 
     def today(self) -> date:
         """Today in the project's zone."""
-        return today_in(self.project.timezone)
+        return clock.today(self.project.timezone)
 
 
 class Once:

@@ -7,11 +7,12 @@ from datetime import date, datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
+from house import clock
 from integrations.privacy import Gate
+from projects.dates import read_date
 from projects.metadata import StudyMetadata
 from projects.models import Member, Project
 from projects.reader import Reader
-from projects.windows import today_in
 from skills.mapping import aliases
 
 
@@ -46,7 +47,19 @@ class ToolContext:
     @property
     def today(self) -> date:
         """The study's calendar day."""
-        return self.today_is or today_in(self.project.timezone)
+        return self.today_is or clock.today(self.project.timezone)
+
+    @cached_property
+    def _visit_dates(self) -> frozenset[str]:
+        """The fields that hold the date of a planned visit."""
+        return frozenset(self.project.visit_plan.values_list("date_field", flat=True))
+
+    def is_to_come(self, name: str, raw: str) -> bool:
+        """Whether a value is the date of a visit that was not yet: it is planned, nothing was done."""
+        if name not in self._visit_dates:
+            return False
+        day = read_date(name, raw, ZoneInfo(self.project.timezone)).day
+        return day is not None and day > self.today
 
     @property
     def role(self) -> str:

@@ -20,7 +20,8 @@ from engines.tools.stats import ROSTER, listed
 from integrations.redcap import Row
 from integrations.scripts import normalise
 from projects.metadata import StudyMetadata
-from projects.records import RecordData, read_records
+from projects.records import RecordData
+from study import door
 
 NAME = "subjects_with"
 IDS = "名单"
@@ -83,10 +84,10 @@ def subjects_with(context: ToolContext, names: FieldNames, question: str) -> Too
     counted = fields and metadata.fields[fields[0]]["field_type"] in _YES_NO
     if not (chosen or (asked.holds and (asked.whom or counted))):
         return None
-    has, wanted = _holds(metadata, fields) if fields else _is_called(metadata, asked.thing, chosen)
+    has = _holds(context, fields) if fields else _is_called(metadata, asked.thing, chosen)
     if context.member and context.member.site and site not in ("", context.member.site):
         return ToolResult(NAME, Status.BAD_ARGUMENTS, not_found())
-    read = read_records(project=context.project, member=context.member, fields=wanted)
+    read = door.records_for(context.project, context.member, metadata, None)
     records = [record for record in read if site in ("", record.site)]
     holders = [record for record in records if any(map(has, record.rows))]
     if not (fields or chosen or holders):
@@ -165,17 +166,19 @@ def _hidden(context: ToolContext, name: str) -> bool:
 
 
 _Choice = tuple[str, str]
-_Search = tuple[Callable[[Row], bool], Sequence[str]]
+_Search = Callable[[Row], bool]
 
 
-def _holds(metadata: StudyMetadata, fields: Sequence[str]) -> _Search:
+def _holds(context: ToolContext, fields: Sequence[str]) -> _Search:
     """Whether a row has one of the fields (an instance of a repeating form, a yes, a tick, an answer).
 
-    A missing data code is no answer, and "无", in a free text or as a choice, is none of what it asks for.
+    A missing data code is no answer, and "无", in a free text or as a choice, is none of what it asks for,
+    nor is the date of a visit to come.
     """
+    metadata = context.metadata
     forms = {form for form, naming in named_by(metadata).items() if naming in fields}
     if forms:
-        return lambda row: row.get("redcap_repeat_instrument") in forms, fields
+        return lambda row: row.get("redcap_repeat_instrument") in forms
     fields = [n for n in fields if metadata.fields[n]["field_type"] in _YES_NO] or fields
     columns = [column for column, (own, _code) in metadata.columns.items() if own in fields]
     ticks = {c for c in columns if metadata.fields[metadata.columns[c][0]]["field_type"] in _TICKED}
@@ -186,13 +189,14 @@ def _holds(metadata: StudyMetadata, fields: Sequence[str]) -> _Search:
         if name in ticks:
             return value == "1"
         meant = metadata.choices(name).get(value, value if name in free else "")
-        return value not in metadata.missing_codes and not _is_none(meant)
+        is_answer = value not in metadata.missing_codes and not _is_none(meant)
+        return is_answer and not context.is_to_come(name, value)
 
     def has(row: Row) -> bool:
         values = ((column, str(row.get(column, "")).strip()) for column in columns)
         return any(value and told(column, value) for column, value in values)
 
-    return has, fields
+    return has
 
 
 def _is_free(metadata: StudyMetadata, name: str) -> bool:
@@ -238,7 +242,7 @@ def _is_called(metadata: StudyMetadata, thing: str, chosen: Collection[_Choice])
         called = (thing in str(row.get(name, "")) for name in naming)
         return any((*coded, *ticked, *called))
 
-    return has, [*naming, *dict.fromkeys(name for name, _code in chosen)]
+    return has
 
 
 @dataclass(frozen=True)

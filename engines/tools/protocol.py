@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -16,11 +17,13 @@ from integrations.passages import Passage
 from integrations.privacy import PrivacyError
 from projects import protocol
 from projects.client import NotConfiguredError, dify_client
+from projects.excerpts import Excerpt
 
 logger = logging.getLogger(__name__)
 
 NAME = "search_protocol"
 TOP_K = 5
+WIDE = 20
 PASSAGE_TOKENS = 400
 
 
@@ -28,9 +31,20 @@ def search_protocol(context: ToolContext, arguments: Mapping[str, Any]) -> ToolR
     """The passages nearest to a question. A failing Dify leaves the local index, and says so."""
     query = str(arguments["query"])
     found, down = _from_dify(context, query)
+    own = protocol.excerpt(context.project, query, found or ())
     if found is None:
-        found = protocol.search(context.project, query, TOP_K)
-    return describe(found, dify_down=down)
+        found = protocol.search(context.project, query, WIDE)
+    return replace(describe(_first(found, own), dify_down=down), excerpt=own)
+
+
+def _first(found: Sequence[Passage], own: Excerpt | None) -> list[Passage]:
+    """The passages with the rule that answers before the others; the rule itself where none holds it."""
+    if own is None:
+        return list(found)
+    if not any(own.rule in one.content for one in found):
+        content = "\n".join([own.place, *own.lines])
+        return [Passage(own.document, content, 0, None, ""), *found]
+    return sorted(found, key=lambda one: own.rule not in one.content)
 
 
 def _from_dify(context: ToolContext, query: str) -> tuple[list[Passage] | None, bool]:
@@ -64,6 +78,7 @@ def describe(found: Sequence[Passage], *, dify_down: bool) -> ToolResult:
         "\n---\n".join([*blocks, *([note] if dify_down else [])]),
         blocks=blocks,
         lines=tuple(passage.content for passage in found[:TOP_K]),
+        passages=tuple(found[:TOP_K]),
         sources=tuple(
             {"kind": "document", "name": passage.document, "position": passage.position}
             for passage in found[:TOP_K]

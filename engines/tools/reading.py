@@ -84,8 +84,11 @@ class Reading:
         )
 
     def text(self, value: DisplayValue) -> str:
-        """A value with its unit; what people typed is masked, long notes are cut."""
+        """A value with its unit; what people typed is masked, long notes are cut, a visit to come is
+        said to be planned."""
         text = value.text
+        if self.context.is_to_come(value.field, value.raw):
+            return f"{text} ({_('planned, not done yet')})"
         if self.context.metadata.fields.get(value.field, {}).get("field_type") in _TYPED:
             text = masked(self.context.gate, text)
         text = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"

@@ -13,8 +13,8 @@ from engines.tools.fields import FieldNames, Resolved, field_names, telling_word
 from engines.tools.reading import Pair, Reading, named_by, where
 from engines.tools.repeating import counted, groups_of
 from engines.tools.results import MORE, Fact, Group, Status, ToolResult
-from integrations.fields import identifies
-from projects.records import RecordData, read_record
+from projects.records import RecordData
+from study import door
 
 NAME = "read_clinical_data"
 MOST_VALUES = 60
@@ -27,10 +27,10 @@ def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> To
     names = field_names(context.metadata, context.aliases)
     asked = arguments.get("fields") or ()
     wanted, strange = _wanted(names, asked)
-    data = read_record(project=context.project, record_id=record_id, member=context.member)
-    if data is None:
+    found = door.records_for(context.project, context.member, context.metadata, [record_id])
+    if not found:
         return ToolResult(NAME, Status.NOT_FOUND, not_found())
-    return describe(context, names, data, wanted if asked else None, strange)
+    return describe(context, names, found[0], wanted if asked else None, strange)
 
 
 def not_found() -> str:
@@ -56,8 +56,6 @@ def describe(
 
     A name that is no field (`strange`) may be a value: 皮疹 is an adverse event.
     """
-    secrets = _secrets(context, data)
-    context.gate.learn(secrets)
     reading = Reading(context, names, data)
     told = {item.asked: reading.fields_with(item.asked) for item in strange}
     advice = [_advice(context, item) for item in strange if not told[item.asked]]
@@ -65,14 +63,14 @@ def describe(
         spoken = (reading.fields_with(word) for word in telling_words(context.question))
         wanted = [name for fields in spoken for name in fields] or None
     if wanted is None:
-        return _result(reading, _overview(reading.values), [], (), [], secrets)
+        return _result(reading, _overview(reading.values), [], (), [])
     wanted = list(dict.fromkeys([*wanted, *(name for fields in told.values() for name in fields)]))
     groups = groups_of(reading, wanted)
     named = named_by(context.metadata)
     columns = {name for group in groups for name, _label in group.columns}
     fields = {*wanted, *columns, *(named[group.form] for group in groups)}
     shown = [pair for pair in reading.values if pair[1].field in fields]
-    return _result(reading, shown, groups, wanted, advice, secrets)
+    return _result(reading, shown, groups, wanted, advice)
 
 
 def _advice(context: ToolContext, item: Resolved) -> str:
@@ -87,7 +85,6 @@ def _result(
     groups: Sequence[Group],
     wanted: Sequence[str],
     advice: Sequence[str],
-    secrets: tuple[str, ...],
 ) -> ToolResult:
     context, data = reading.context, reading.data
     cut, shown = len(shown) > MOST_VALUES, shown[:MOST_VALUES]
@@ -115,7 +112,6 @@ def _result(
         sources=({"kind": "redcap", "record_id": data.record_id, "read_at": body["读取时间"]},),
         record_ids=(data.record_id,),
         blank=_blank(reading.names, wanted, facts),
-        secrets=secrets,
     )
 
 
@@ -182,13 +178,3 @@ def _told(same: Sequence[Fact]) -> str:
         f"{place if short else fact.where} {fact.value}"
         for place, fact in zip(first, same, strict=True)
     )
-
-
-def _secrets(context: ToolContext, data: RecordData) -> tuple[str, ...]:
-    """Identifier values of this reading: the stored roster may not know them yet."""
-    known = context.metadata
-    hidden = {name for name in known.fields if identifies(name, known.label(name))}
-    fields = (known.identifier_fields | hidden) - {known.record_id_field}
-    coded = {name for name in fields if known.choices(name)}
-    found = {str(row.get(field, "")).strip() for row in data.rows for field in fields - coded}
-    return tuple(sorted(value for value in found if len(value) > 1))

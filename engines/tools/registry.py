@@ -27,6 +27,7 @@ READONLY_TOOLS = (
     "search_protocol",
     "get_project_stats",
     "check_visit_window",
+    "query_study",
 )
 REFUSAL = (
     "错误:工具 {name} 不在允许列表中。你只能使用只读工具查询数据。"
@@ -74,6 +75,7 @@ def _builtin() -> None:
         "search_protocol": "protocol:search_protocol",
         "get_project_stats": "stats:get_project_stats",
         "check_visit_window": "visits:check_visit_window",
+        "query_study": "study_query:query_study",
     }
     for row in json.loads(path.read_text(encoding="utf-8")):
         module, name = functions[row["name"]].split(":")
@@ -116,7 +118,7 @@ def execute(
     """
     tool = get(name)
     if tool is None or name not in allowed or not _may(tool, context.role):
-        text = REFUSAL.format(name=context.gate.text(name[:64]))
+        text = REFUSAL.format(name=context.gate.text(name)[:64])
         return ToolResult(name, Status.REFUSED, text)
     problem = _problem(tool, arguments)
     if problem:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from integrations.passages import Passage
+from projects.excerpts import Excerpt
 
 MORE = "其他"
 """The key that says of an overview that it is one."""
@@ -79,7 +82,8 @@ class ToolResult:
     `data` goes to the model through the gate; `blocks` are pieces of text that count as sources;
     `lines` are the plain rendering for people, without the `groups` of repeating forms; `unsaid` are notes
     that no answer may leave out; `blank` are the names of fields that were read and are empty;
-    `outside_down` says that an outside system failed.
+    `passages` are those of documents; `excerpt` is the rule of one that answers; `outside_down` says that an
+    outside system failed.
     """
 
     tool: str
@@ -92,9 +96,10 @@ class ToolResult:
     record_ids: tuple[str, ...] = ()
     outside_down: bool = False
     blank: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = field(default=(), repr=False)
     groups: tuple[Group, ...] = ()
     unsaid: tuple[str, ...] = ()
+    excerpt: Excerpt | None = None
+    passages: tuple[Passage, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -17,7 +17,8 @@ from engines.tools.context import ToolContext
 from engines.tools.results import Fact, Status, ToolResult
 from projects.metadata import StudyMetadata
 from projects.models import Member, Project
-from projects.records import RecordData, read_records
+from projects.records import RecordData
+from study import door
 
 NAME = "get_project_stats"
 LISTED = 20
@@ -79,12 +80,10 @@ def get_project_stats(context: ToolContext, arguments: Mapping[str, Any]) -> Too
 
 
 def count(project: Project, member: Member | None, metadata: StudyMetadata) -> tuple[Counts, Any]:
-    """Read the few fields that counting needs. Raises RedcapError, NotConfiguredError."""
+    """What the stored readings tell. Raises RedcapError, NotConfiguredError."""
     status = status_field(metadata)
     forms = _repeating_forms(metadata)
-    wanted = [project.enrolment_field, status, *forms.values()]
-    fields = [name for name in wanted if name in metadata.fields]
-    records = read_records(project=project, member=member, fields=fields)
+    records = door.records_for(project, member, metadata, None)
     field = project.enrolment_field
     enrolled = {r.record_id: day for r in records if (day := r.day(field, project.timezone))}
     by_status: dict[str, list[str]] = {}

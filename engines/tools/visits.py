@@ -13,9 +13,10 @@ from django.utils.translation import gettext as _
 from engines.tools.context import ToolContext
 from engines.tools.records import not_found
 from engines.tools.results import Fact, Status, ToolResult
-from projects.records import RecordData, read_records
+from projects.records import RecordData
 from projects.visit_window import VisitPlanSpec, VisitState, plan_of, visit_states
 from projects.windows import State
+from study import door
 
 NAME = "check_visit_window"
 SOON = 7
@@ -36,18 +37,14 @@ TARGET = ("目标日期", "计划日期", "target", "应访视", "下次访视")
 OPENS = ("窗口开始", "最早", "窗口", "open")
 CLOSES = ("窗口结束", "最晚", "截止", "窗口", "close")
 ACTUAL = ("实际日期", "访视日期", "完成", "actual")
+PLANNED = ("计划", "预约", "预计", "planned")
 
 
 def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """The windows of one subject's visits, by the one function that every other door uses."""
     record_id = str(arguments["record_id"]).strip()
     plan = plan_of(context.project)
-    found = read_records(
-        project=context.project,
-        member=context.member,
-        record_ids=[record_id],
-        fields=_fields(context, plan),
-    )
+    found = door.records_for(context.project, context.member, context.metadata, [record_id])
     if not found:
         return ToolResult(NAME, Status.NOT_FOUND, not_found())
     wanted = str(arguments.get("visit") or "").strip().upper()
@@ -62,16 +59,10 @@ def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> To
     return _describe(context, found[0], chosen, plan)
 
 
-def _fields(context: ToolContext, plan: VisitPlanSpec) -> list[str]:
-    named = {plan.withdraw_field or ""}
-    named |= {name for visit in plan.visits for name in (visit.anchor_field, visit.date_field)}
-    return [name for name in context.metadata.fields if name in named]
-
-
 def _describe(
     context: ToolContext, record: RecordData, states: Sequence[VisitState], plan: VisitPlanSpec
 ) -> ToolResult:
-    convention, fact = _convention(plan)
+    convention, fact = convention_of(plan)
     coming, told = _coming(context, record.record_id, states)
     name = _("next visit")
     facts = (
@@ -130,7 +121,7 @@ def _coming(
     return facts, ", ".join(parts)
 
 
-def _convention(plan: VisitPlanSpec) -> tuple[str, Fact]:
+def convention_of(plan: VisitPlanSpec) -> tuple[str, Fact]:
     """Which day the anchor is (redcap_dify.md 5.1), in words and as a fact: every answer tells it."""
     day = plan.anchor_is_day
     fact = Fact("", "convention", ("Day", "anchor day", "锚点约定"), str(day))
@@ -143,6 +134,7 @@ def _row(context: ToolContext, state: VisitState) -> dict[str, Any]:
         _("window"): window(state),
         _("target"): _iso(state.target),
         _("actual"): _iso(state.actual),
+        _("planned"): _iso(state.planned),
         _("anchor"): f"{context.metadata.label(state.anchor_field)} {state.anchor or ''}".strip(),
     }
     return {key: value for key, value in row.items() if value}
@@ -155,6 +147,7 @@ def _facts(record_id: str, state: VisitState) -> list[Fact]:
         ("open", (_("window"), *OPENS), _iso(state.open)),
         ("close", (_("window"), *CLOSES), _iso(state.close)),
         ("actual", (_("actual"), *ACTUAL), _iso(state.actual)),
+        ("planned", (_("planned"), *PLANNED), _iso(state.planned)),
         (
             "days",
             (_("days"), "超窗", "逾期", "还有", "提前", "迟", "天"),
@@ -219,7 +212,7 @@ def plan_result(context: ToolContext, wanted: Collection[str] = ()) -> ToolResul
     """
     plan = plan_of(context.project)
     visits = [v for v in plan.visits if not wanted or v.visit.upper() in wanted]
-    convention, fact = _convention(plan)
+    convention, fact = convention_of(plan)
     lines = tuple(
         _(
             "%(visit)s: Day %(day)d, from %(minus)d days before to %(plus)d days after, counted from %(anchor)s"
@@ -256,9 +249,7 @@ def due_overview(context: ToolContext, wanted: Collection[str] = ()) -> ToolResu
     `wanted`: only these visits; all where it is empty.
     """
     plan = plan_of(context.project)
-    records = read_records(
-        project=context.project, member=context.member, fields=_fields(context, plan)
-    )
+    records = door.records_for(context.project, context.member, context.metadata, None)
     soon = context.today + timedelta(days=SOON)
     rows: list[tuple[RecordData, VisitState]] = []
     for record in records:
@@ -302,7 +293,7 @@ def _overview(
     rows: Sequence[tuple[RecordData, VisitState]],
     plan: VisitPlanSpec,
 ) -> ToolResult:
-    convention, fact = _convention(plan)
+    convention, fact = convention_of(plan)
     lines = tuple(line(record.record_id, state) for record, state in rows[:LISTED])
     summary = _("%(overdue)d visits overdue, %(due)d due, %(soon)d open within %(days)d days") % {
         "overdue": sum(state.state is State.OVERDUE for _r, state in rows),

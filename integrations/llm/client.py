@@ -6,9 +6,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from integrations import tokens
 from integrations.llm.errors import (
@@ -20,7 +21,8 @@ from integrations.llm.errors import (
 )
 from integrations.llm.messages import Completion, Message, ToolCall, Usage
 from integrations.llm.presets import PRESETS
-from integrations.privacy import require_local
+from integrations.outbound_policy import OutsideRefused, check_url
+from integrations.pool import http
 
 if TYPE_CHECKING:
     import openai
@@ -38,16 +40,15 @@ _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 @cache
 def _sdk(pid: int, base_url: str, api_key: str, timeout: float) -> OpenAI:
-    from openai import DefaultHttpxClient, OpenAI, Timeout
+    from openai import OpenAI, Timeout
 
-    # No proxies of the environment: study data go to the configured host alone.
-    http = DefaultHttpxClient(trust_env=False, follow_redirects=False)
     return OpenAI(
         api_key=api_key or "none",
         base_url=base_url,
         max_retries=0,
         timeout=Timeout(timeout, connect=5.0),
-        http_client=http,
+        # The SDK takes a client of httpx too; its types know httpx2's alone.
+        http_client=cast(Any, http()),
     )
 
 
@@ -64,9 +65,10 @@ class LlmClient:
         timeout: float = 60.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        self.preset = preset
         self._preset = PRESETS[preset]
         self._url = base_url or self._preset.base_url
-        require_local(self._url)
+        check_url(self._url)
         self.model = model or self._preset.model
         if not self.model:
             raise ValueError(f"preset {preset} needs a model")
@@ -93,6 +95,7 @@ class LlmClient:
         *,
         tools: Sequence[Mapping[str, Any]] | None = None,
         schema: Mapping[str, Any] | None = None,
+        must_call: bool = False,
         temperature: float = 0.0,
         top_p: float = 1.0,
         max_tokens: int = 500,
@@ -100,8 +103,10 @@ class LlmClient:
     ) -> Completion:
         """Ask. `tools` in OpenAI's form; `schema` asks for an object (the prompt must name json).
 
+        `must_call`: an answer without a call of one of the tools is not wanted.
+
         Raises TypeError for messages that did not pass the gate, LlmUnavailable, LlmTimeout,
-        LlmProtocolError, LlmError.
+        LlmProtocolError, LlmError, OutsideRefused.
         """
         if not all(isinstance(message, Message) for message in messages):
             raise TypeError("the LLM accepts Message objects only")
@@ -112,10 +117,38 @@ class LlmClient:
             "top_p": top_p,
             "max_tokens": max_tokens,
             **self._shape(tools, schema),
+            **({"tool_choice": "required"} if must_call else {}),
         }
         started = time.monotonic()
         answer = self._ask_able(body, tries)
         return _completion(answer, body, int((time.monotonic() - started) * 1000))
+
+    def stream(self, messages: Sequence[Message], *, max_tokens: int = 500) -> Completion:
+        """An answer that comes in pieces, put together; asked once, at temperature 0.
+
+        Raises LlmUnavailable, LlmTimeout, LlmProtocolError, LlmError, OutsideRefused.
+        """
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [message.wire() for message in messages],
+            "temperature": 0.0,
+            "max_tokens": max_tokens,
+            **self._shape(None, None),
+        }
+        streamed = {"stream": True, "stream_options": {"include_usage": True}}
+        started = time.monotonic()
+        content, told, model, reason = "", None, self.model, ""
+        with _refusals(body):
+            for piece in self._sdk().chat.completions.create(**body, **streamed):
+                told, model = getattr(piece, "usage", None) or told, piece.model or model
+                for choice in piece.choices[:1]:
+                    content += choice.delta.content or ""
+                    reason = choice.finish_reason or reason
+        if not reason:
+            raise LlmProtocolError(200, "no stream")
+        took = int((time.monotonic() - started) * 1000)
+        usage = _usage(told, body, content, ())
+        return Completion(content, (), usage, str(model), reason, took)
 
     def _shape(
         self, tools: Sequence[Mapping[str, Any]] | None, schema: Mapping[str, Any] | None
@@ -155,20 +188,31 @@ class LlmClient:
         raise LlmUnavailable(0, "no try allowed")
 
     def _once(self, body: Mapping[str, Any]) -> Any:
-        import openai
+        with _refusals(body):
+            return self._sdk().chat.completions.create(**body)
 
-        sdk = _sdk(os.getpid(), self._url, self._key, self._timeout)
-        try:
-            return sdk.chat.completions.create(**body)
-        except openai.APITimeoutError:
-            raise LlmTimeout(0, "timeout") from None
-        except openai.APIConnectionError:
-            raise LlmUnavailable(0, "connection") from None
-        except openai.APIStatusError as error:
-            raise _refusal(error, body) from None
-        except (openai.APIError, json.JSONDecodeError, UnicodeDecodeError):
-            # A gateway's page under application/json leaves the SDK as a bare JSONDecodeError.
-            raise LlmProtocolError(200, "not JSON") from None
+    def _sdk(self) -> Any:
+        return _sdk(os.getpid(), self._url, self._key, self._timeout)
+
+
+@contextmanager
+def _refusals(body: Mapping[str, Any]) -> Iterator[None]:
+    """What goes wrong with a request, in our words."""
+    import openai
+
+    try:
+        yield
+    except openai.APITimeoutError:
+        raise LlmTimeout(0, "timeout") from None
+    except openai.APIConnectionError as error:
+        if isinstance(error.__cause__, OutsideRefused):
+            raise error.__cause__ from None
+        raise LlmUnavailable(0, "connection") from None
+    except openai.APIStatusError as error:
+        raise _refusal(error, body) from None
+    except (openai.APIError, json.JSONDecodeError, UnicodeDecodeError):
+        # A gateway's page under application/json leaves the SDK as a bare JSONDecodeError.
+        raise LlmProtocolError(200, "not JSON") from None
 
 
 def _refusal(error: openai.APIStatusError, body: Mapping[str, Any]) -> LlmError:
@@ -217,7 +261,7 @@ def _completion(answer: Any, body: Mapping[str, Any], duration_ms: int) -> Compl
     return Completion(
         content=content,
         tool_calls=calls,
-        usage=_usage(answer, body, content, calls),
+        usage=_usage(getattr(answer, "usage", None), body, content, calls),
         model=str(getattr(answer, "model", "") or body["model"]),
         finish_reason=str(choices[0].finish_reason or ""),
         duration_ms=duration_ms,
@@ -225,13 +269,10 @@ def _completion(answer: Any, body: Mapping[str, Any], duration_ms: int) -> Compl
     )
 
 
-def _usage(
-    answer: Any, body: Mapping[str, Any], content: str, calls: tuple[ToolCall, ...]
-) -> Usage:
-    told = getattr(answer, "usage", None)
+def _usage(told: Any, body: Mapping[str, Any], content: str, calls: tuple[ToolCall, ...]) -> Usage:
     given = getattr(told, "prompt_tokens", None), getattr(told, "completion_tokens", None)
     if isinstance(given[0], int) and isinstance(given[1], int):
         return Usage(given[0], given[1])
     sent = "".join(str(message["content"] or "") for message in body["messages"])
     made = content + "".join(call.name + call.arguments for call in calls)
-    return Usage(tokens.count(sent), tokens.count(made))
+    return Usage(tokens.count(sent), tokens.count(made), counted=True)

@@ -82,10 +82,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; counted locally where the endpoint says nothing."""
+    """Tokens of one call; `counted` locally where the endpoint says nothing."""
 
     input: int
     output: int
+    counted: bool = False
 
     @property
     def total(self) -> int:

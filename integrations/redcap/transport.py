@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
 from integrations.redcap.errors import (
     RedcapError,
@@ -100,6 +101,8 @@ class Transport:
         self._limiter.acquire()
         try:
             return http().post(self.url, data={"token": self._token, **form}, timeout=_TIMEOUT)
+        except OutsideRefused as error:
+            raise RedcapUnavailable(0, str(error), form["content"]) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             return type(error).__name__
 

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
-from integrations.wecom.client import encode, read_answer
+from integrations.wecom.client import REFUSED_S, encode, read_answer
 from integrations.wecom.results import Kind, Result, SendError, Sent
 
 _TIMEOUT = httpx.Timeout(10.0, connect=3.0)
@@ -26,6 +27,8 @@ def respond(base: str, url: str, body: Mapping[str, Any]) -> Result:
             headers={"Content-Type": "application/json; charset=utf-8"},
             timeout=_TIMEOUT,
         )
+    except OutsideRefused as error:
+        return SendError(Kind.ALERT, 0, str(error), REFUSED_S)
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
         return SendError(Kind.RETRY, 0, type(error).__name__)
     except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
 from integrations.wecom.results import (
     TOKEN_CODES,
@@ -25,6 +26,8 @@ Answer = dict[str, Any]
 
 _DETAIL_CHARS = 300
 _SECRETS = re.compile(r"(access_token|corpsecret)=[^&\s\"']*")
+REFUSED_S = 600.0
+"""An address that is not allowed waits for an operator."""
 _HEADERS = {"Content-Type": "application/json; charset=utf-8"}
 # The request had not left: nothing can have been delivered.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -136,6 +139,8 @@ class WecomClient:
                 headers=_HEADERS,
                 timeout=self._timeout,
             )
+        except OutsideRefused as error:
+            return SendError(Kind.ALERT, 0, str(error), REFUSED_S)
         except _NOT_SENT as error:
             return SendError(Kind.RETRY, 0, type(error).__name__)
         except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import httpx
 
-from integrations.pool import http
 from integrations.wecom.crypto import Crypt
 
 TIMEOUT_S = 5.0
@@ -47,7 +46,8 @@ def verify(url: str, crypt: Crypt) -> tuple[bool, Answer]:
 def _get(url: str, query: dict[str, str]) -> Answer:
     start = time.perf_counter()
     try:
-        response = http().get(url, params=query, timeout=TIMEOUT_S)
+        # Our own address, and nothing of a study in it: it may be one inside the house.
+        response = httpx.get(url, params=query, timeout=TIMEOUT_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Answer(0, error=type(error).__name__, seconds=time.perf_counter() - start)
     return Answer(response.status_code, response.content, time.perf_counter() - start)

@@ -79,7 +79,8 @@ class OwnAdmin(ScopedAdmin):
 class UserMemoryAdmin(OwnAdmin):
     list_display = ("user_id", "memory_type", "show_field", "content", "importance", "created_at")
     list_filter = (BY_PROJECT, "memory_type", "category")
-    search_fields = ("user_id", "field", "content")
+    search_fields = ("user_id", "field")
+    sealed_search_fields = ("content",)
     fields = (
         ("project", "user_id"),
         ("memory_type", "importance"),

@@ -9,7 +9,7 @@ from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
-from projects.fields import EncryptedTextField
+from projects.fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
 
 
@@ -36,12 +36,12 @@ class UserMemory(models.Model):
     memory_type = models.CharField(_("kind"), max_length=16, choices=Kind.choices)
     importance = models.PositiveSmallIntegerField(_("importance"))
     field = models.CharField(_("field"), max_length=100)
-    value = models.JSONField(_("value"), null=True)
-    details = models.JSONField(_("details"), default=dict, blank=True, editable=False)
+    value = EncryptedJSONField(_("value"), null=True)
+    details = EncryptedJSONField(_("details"), default=dict, blank=True, editable=False)
     active_key = models.CharField(max_length=64, null=True, unique=True, editable=False)
-    content = models.TextField(_("content"))
+    content = EncryptedTextField(_("content"))
     category = models.CharField(_("category"), max_length=32, blank=True)
-    evidence = models.TextField(_("quote"), blank=True)
+    evidence = EncryptedTextField(_("quote"), blank=True)
     source = models.CharField(_("source"), max_length=32, default="conversation")
     superseded_by = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("newer")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
+from projects.fields import EncryptedTextField, RandomUuid
 from projects.models import Project
 
 
@@ -32,14 +34,16 @@ class ConversationHistory(models.Model):
         INACCURATE = "inaccurate", _("Inaccurate")
         UNCLEAR = "unclear", _("Unclear")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="+", verbose_name=_("project")
     )
     user_id = models.CharField(_("user"), max_length=150)
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
-    content = models.TextField(_("content"))
+    content = EncryptedTextField(_("content"))
     intent = models.CharField(_("intent"), max_length=32, null=True, blank=True)
     entities = models.JSONField(_("entities"), null=True, blank=True)
     feedback = models.CharField(
@@ -48,7 +52,7 @@ class ConversationHistory(models.Model):
     feedback_reason = models.CharField(
         _("feedback reason"), max_length=16, null=True, blank=True, choices=Reason.choices
     )
-    created_at = models.DateTimeField(_("time"), default=now)
+    created_at = models.DateTimeField(_("time"), default=now, db_default=Now())
 
     objects = OwnQuerySet.as_manager()
 

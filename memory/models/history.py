@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import ScopedQuerySet
+from projects.fields import EncryptedJSONField, RandomUuid
 from projects.models import Project
 
 
@@ -19,9 +21,15 @@ class WeeklyReport(models.Model):
     the flow log's retention begins), `log_purged_at` when they were deleted; `tried_at` spreads the retries.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.ForeignKey(
-        Project, models.CASCADE, related_name="weekly_reports", verbose_name=_("project")
+        Project,
+        models.CASCADE,
+        related_name="weekly_reports",
+        db_index=False,  # the documented index is in Meta
+        verbose_name=_("project"),
     )
     week_number = models.PositiveIntegerField(_("week"))
     week_start = models.DateTimeField(_("from"))
@@ -29,10 +37,10 @@ class WeeklyReport(models.Model):
     summary = models.TextField(_("report"))
     metrics = models.JSONField(_("figures"), null=True, blank=True)
     created_by = models.CharField(_("author"), max_length=150)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
+    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
-    version = models.PositiveIntegerField(_("version"), default=1)
+    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
     counted_at = models.DateTimeField(_("figures counted"), null=True, blank=True)
     narrated_at = models.DateTimeField(_("conversations summarised"), null=True, blank=True)
     log_purged_at = models.DateTimeField(_("conversations deleted"), null=True, blank=True)
@@ -98,7 +106,7 @@ class WeeklyNote(models.Model):
     rows = models.PositiveIntegerField(_("messages"))
     until_at = models.DateTimeField(_("until"))
     until_id = models.UUIDField()
-    entries = models.JSONField(_("entries"), default=list, blank=True)
+    entries = EncryptedJSONField(_("entries"), default=list, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

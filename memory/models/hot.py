@@ -5,25 +5,29 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.models import Project
+from projects.access import OwnQuerySet, ScopedQuerySet
+from projects.fields import EncryptedJSONField, RandomUuid
+from projects.models import Member, Project
 
 
 class ProjectMemory(models.Model):
     """The study's hot memory; `version` lets two writers find out about each other."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(
+        primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
+    )
     project = models.OneToOneField(
         Project, models.CASCADE, related_name="memory", verbose_name=_("project")
     )
-    content = models.TextField(_("content"), blank=True)
+    content = models.TextField(_("content"), blank=True, default="", db_default="")
     last_updated_by = models.CharField(_("last changed by"), max_length=150)
-    version = models.PositiveIntegerField(_("version"), default=1)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
+    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
 
@@ -56,6 +60,14 @@ class ProjectMemoryVersion(models.Model):
         return f"v{self.version}"
 
 
+class TombstoneQuerySet(OwnQuerySet["MemoryTombstone"]):
+    """Lines of the study's text, and what a member themselves asked to forget."""
+
+    def scope(self, member: Member) -> models.Q:
+        """A member's own and nobody's; who supervises all sites sees all of the study."""
+        return super().scope(member) | models.Q(project_id=member.project_id, user_id="")
+
+
 class MemoryTombstone(models.Model):
     """A line that a person removed: no job may bring it back (design.md 9.6).
 
@@ -72,7 +84,7 @@ class MemoryTombstone(models.Model):
     created_by = models.CharField(_("removed by"), max_length=150)
     created_at = models.DateTimeField(_("removed"), auto_now_add=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = TombstoneQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_memory_tombstones"
@@ -89,7 +101,8 @@ class MemoryTombstone(models.Model):
 class MemoryProposal(models.Model):
     """A change of hot memory that a job proposes; what it may not apply itself waits for a person.
 
-    `old` is the line (several for `shorten`) as it stands, `new` the one to come. `evidence` =
+    `old` is the line (several for `shorten`) as it stands, `new` the one to come (for `shorten` the
+    lines that say it shorter, or nothing). `evidence` =
     [{kind, id, user_id, quote}]. `key` keeps a job from asking twice for the same thing.
     """
 
@@ -115,7 +128,7 @@ class MemoryProposal(models.Model):
     profile = models.CharField(_("profile"), max_length=150, blank=True)
     old = models.TextField(_("old line"), blank=True)
     new = models.TextField(_("new line"), blank=True)
-    evidence = models.JSONField(_("evidence"), default=list, blank=True)
+    evidence = EncryptedJSONField(_("evidence"), default=list, blank=True)
     author = models.CharField(_("author"), max_length=150)
     key = models.CharField(_("key"), max_length=64)
     state = models.CharField(

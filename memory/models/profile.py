@@ -6,6 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import OwnQuerySet
+from projects.fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
 
 
@@ -20,9 +21,9 @@ class UserProfile(models.Model):
         Project, models.CASCADE, related_name="+", verbose_name=_("project")
     )
     user_id = models.CharField(_("user"), max_length=150)
-    profile = models.JSONField(_("profile"), default=dict, blank=True)
+    profile = EncryptedJSONField(_("profile"), default=dict, blank=True)
     completeness = models.JSONField(_("completeness"), default=dict, blank=True)
-    narrative = models.TextField(_("summary"), blank=True)
+    narrative = EncryptedTextField(_("summary"), blank=True)
     last_at = models.DateTimeField(_("last message"))
     summarized_at = models.DateTimeField(_("summarized"), null=True, blank=True)
 
@@ -51,7 +52,7 @@ class MemoryQuestion(models.Model):
     )
     user_id = models.CharField(_("user"), max_length=150)
     field = models.CharField(_("field"), max_length=100)
-    options = models.JSONField(_("possible values"))
+    options = EncryptedJSONField(_("possible values"))
     asked_at = models.DateTimeField(_("asked"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

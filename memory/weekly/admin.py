@@ -22,6 +22,7 @@ from projects.admin_base import BY_PROJECT, HouseAdmin
 from projects.admin_json import folded
 from projects.admin_text import rendered
 from projects.db import after_commit
+from projects.markdown import LONGEST
 
 
 class WeeklyReportForm(VersionedTextForm):
@@ -37,7 +38,7 @@ class WeeklyReportForm(VersionedTextForm):
         widgets = {"summary": MarkdownWidget}
 
     def check(self, text: str) -> None:
-        if len(text) > book.LONGEST:
+        if len(text) > LONGEST:
             raise book.ReportTooLong
 
     def author_of(self, current: WeeklyReport) -> str:

@@ -19,11 +19,11 @@ from memory.weekly.metrics import Figures
 from memory.weekly.narrative import Narrative
 from projects import audit
 from projects.db import atomic
+from projects.markdown import LONGEST
 from projects.models import Project
 
 Kind = WeeklyReportVersion.Kind
 _TICK = datetime.resolution
-LONGEST = 100_000
 
 
 class ReportConflict(Exception):

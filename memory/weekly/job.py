@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.utils.timezone import now
 
+from house import clock
 from memory import flow_log
 from memory.models import WeeklyReport, WeeklyReportVersion
 from memory.reports import Week, bounds, exists, period, week, week_of, weeks_over
@@ -40,7 +40,7 @@ def due(project: Project, at: datetime | None = None) -> list[int]:
 
     Those of a closed study end with its last conversation: without their reports the log could not go.
     """
-    moment = at or now()
+    moment = at or clock.now()
     over = weeks_over(project, moment)
     if project.status == Project.Status.CLOSED:
         over = min(over, _last_talk(project))
@@ -86,7 +86,7 @@ def _work(project: Project, number: int) -> bool:
     """First the figures, so that an outage of the model leaves a report all the same; then the conversations,
     part by part; at last both together.
     """
-    moment = now()
+    moment = clock.now()
     if not 0 < number <= weeks_over(project, moment):
         return False
     of = week(project, number)
@@ -145,6 +145,6 @@ def so_far(project: Project, of: Week) -> Draft:
 
     The conversations are distilled by the job alone, once the week is over.
     """
-    moment = now()
+    moment = clock.now()
     part = period(project, of, moment)
     return Draft(part, metrics.gather(project, part), None, moment)

@@ -7,10 +7,10 @@ from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from projects.admin_base import HouseAdmin
+from projects.admin_lists import DeclaredAdmin
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -38,7 +38,7 @@ class SuperusersOnly:
 
 
 @admin.register(User)
-class UserAdmin(SuperusersOnly, BaseUserAdmin, ModelAdmin):
+class UserAdmin(SuperusersOnly, DeclaredAdmin, BaseUserAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

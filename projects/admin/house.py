@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import (
     ClockedSchedule,
@@ -15,7 +12,6 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
-from rest_framework.authtoken.models import Token, TokenProxy
 
 from projects.admin_base import HouseAdmin
 from projects.models import AuditHead, BrokerMessage, CronFiring, Heartbeat
@@ -29,8 +25,6 @@ for _replaced in (
     IntervalSchedule,
     PeriodicTask,
     SolarSchedule,
-    Token,
-    TokenProxy,
 ):
     if admin.site.is_registered(_replaced):
         admin.site.unregister(_replaced)
@@ -105,17 +99,3 @@ class AccessLogAdmin(HouseAdmin):
     list_display = ("attempt_time", "logout_time", "username", "ip_address")
     search_fields = ("username", "ip_address")
     fields = ("attempt_time", "logout_time", "username", "ip_address", "user_agent")
-
-
-@admin.register(TokenProxy)
-class TokenAdmin(HouseAdmin):
-    """Whose program may call the API, since when; the token itself is never shown."""
-
-    list_display = ("user", "created")
-    search_fields = ("user__username",)
-    fields = ("user", "created")
-
-    list_display_links = None
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """Nothing: tokens are their own primary keys, a page of one would carry it in its address."""

@@ -1,7 +1,8 @@
-"""The study: its settings, visit plan, documents, subjects and data source."""
+"""The study: its settings, visit plan, subjects and data source."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from django import forms
@@ -12,18 +13,17 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminPasswordWidget
+from unfold.forms import PaginationInlineFormSet
 
-from projects import audit, services
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects import audit, endpoints, services
+from projects.admin.kept_secrets import KeptSecretWidget
+from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.admin_export import ExportAdmin
-from projects.admin_text import rendered
 from projects.db import atomic
+from projects.known_names import KnownNames, refusal
 from projects.models import (
     Dictionary,
     Project,
-    ProtocolChunk,
-    ProtocolDocument,
     Role,
     Subject,
     SyncState,
@@ -31,7 +31,9 @@ from projects.models import (
 )
 
 ADMIN = (Role.ADMIN,)
-SECRETS = ("redcap_token", "dify_key", "llm_api_key")
+SECRETS = tuple(endpoints.ADDRESSES.values())
+_PRESETS = tuple(f"{purpose.prefix}_preset" for purpose in endpoints.Purpose)
+_MODELS = tuple(f"{purpose.prefix}_model" for purpose in endpoints.Purpose)
 # Shown to those who set the study up, to nobody else.
 WIRING = (*SECRETS, "show_trigger_address")
 
@@ -49,7 +51,7 @@ class ProjectForm(forms.ModelForm):
             if name in self.fields:
                 stored = bool(getattr(self.instance, name))
                 self.fields[name].required = False
-                self.fields[name].widget = UnfoldAdminPasswordWidget(
+                self.fields[name].widget = KeptSecretWidget(
                     attrs={
                         "autocomplete": "new-password",
                         "placeholder": "••••••" if stored else "",
@@ -60,14 +62,74 @@ class ProjectForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        self.typed = {name for name in SECRETS if cleaned.get(name)}
         for name in SECRETS:
             if name in self.fields and not cleaned.get(name):
                 cleaned[name] = getattr(self.instance, name)
+        self._check_addresses(cleaned)
+        known = KnownNames.of(self.instance)
+        for name in ("enrolment_field", "withdraw_field"):
+            if why := refusal(cleaned.get(name) or "", known.fields):
+                self.add_error(name, why)
         return cleaned
+
+    def _check_addresses(self, cleaned: dict[str, Any]) -> None:
+        """Each may be asked, and one that changed has its secret typed anew."""
+        for name in endpoints.ADDRESSES:
+            if cleaned.get(name) and not endpoints.is_allowed(cleaned[name]):
+                self.add_error(name, endpoints.NOT_ALLOWED)
+        fields = (*endpoints.ADDRESSES, *SECRETS, *_PRESETS, *_MODELS)
+        stored = {name: getattr(self.instance, name) for name in fields}
+        after = SimpleNamespace(**(stored | cleaned))
+        for name in endpoints.without_secret(after):
+            if name in self.fields and name not in self.errors:
+                self.add_error(name, endpoints.MISSING)
+        for name in endpoints.owed(self.instance, after, self.typed):
+            if name in self.fields:
+                self.add_error(name, endpoints.OWED)
+        for name, why in endpoints.incomplete(after).items():
+            if name in self.fields and name not in self.errors:
+                self.add_error(name, why)
+
+
+class VisitPlanForm(forms.ModelForm):
+    """The fields and the event that REDCap knows."""
+
+    class Meta:
+        model = VisitPlanEntry
+        exclude = ()  # noqa: DJ006 - the inline names its columns
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        project = cleaned.get("project") or self.instance.project
+        known = KnownNames.of(project)
+        names = {
+            "anchor_field": known.fields,
+            "date_field": known.fields,
+            "event": known.events,
+        }
+        for name, there in names.items():
+            if why := refusal(cleaned.get(name) or "", there):
+                self.add_error(name, why)
+        return cleaned
+
+
+class OwnRowsFormSet(PaginationInlineFormSet):
+    """Takes the keys of the parent's rows only: Django's takes any row's, and so tells which there are."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        """The form with the key of its row among those of the parent."""
+        super().add_fields(form, index)
+        key = form.fields.get(self.model._meta.pk.name)
+        if isinstance(key, forms.ModelChoiceField):
+            of_parent = {self.fk.attname: self.instance.pk}
+            key.queryset = self.model._default_manager.filter(**of_parent)
 
 
 class VisitPlanInline(TabularInline):
     model = VisitPlanEntry
+    form = VisitPlanForm
+    formset = OwnRowsFormSet
     fields = (
         "position",
         "visit",
@@ -138,10 +200,25 @@ class ProjectAdmin(ScopedAdmin):
             "llm_preset",
             "llm_base_url",
             "llm_api_key",
-            ("llm_model", "llm_small_model"),
+            "llm_model",
             ("llm_daily_token_cap", "soft_confidence"),
         ),
-        _tab(_("Conduct"), "four_eyes", "requires_signature", "feedback_cards", "flow_log_days"),
+        _tab(
+            _("Models by purpose"),
+            ("llm_engines_preset", "llm_engines_model"),
+            "llm_engines_base_url",
+            "llm_engines_api_key",
+            ("llm_small_preset", "llm_small_model"),
+            "llm_small_base_url",
+            "llm_small_api_key",
+        ),
+        _tab(
+            _("Conduct"),
+            "four_eyes",
+            "requires_signature",
+            "feedback_cards",
+            ("flow_log_days", "fresh_minutes"),
+        ),
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
     readonly_fields = ("show_trigger_address",)
@@ -171,7 +248,8 @@ class ProjectAdmin(ScopedAdmin):
         return obj.status, obj.get_status_display()
 
     def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
-        services.save_project(project=obj, actor=request.user)
+        typed = getattr(form, "typed", ())
+        services.save_project(project=obj, actor=request.user, typed=typed)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """The visit plan, entry by entry, so that each change is in the trail."""
@@ -214,28 +292,6 @@ class VisitPlanAdmin(ExportAdmin):
     )
     actions = ("export_selected",)
     actions_list = ("export_list",)
-
-
-class ChunkInline(ReadOnlyInline):
-    model = ProtocolChunk
-    fields = ("position", "heading", "content")
-    readonly_fields = fields
-    tab = True
-    per_page = 20
-
-
-@admin.register(ProtocolDocument)
-class ProtocolDocumentAdmin(ScopedAdmin):
-    list_display = ("name", "version", "show_project", "updated_at")
-    list_filter = (BY_PROJECT,)
-    search_fields = ("name", "text")
-    fields = ("project", ("name", "version"), "show_text")
-    readonly_fields = ("show_text",)
-    inlines = (ChunkInline,)
-
-    @admin.display(description=_("text"))
-    def show_text(self, obj: ProtocolDocument) -> Any:
-        return rendered(obj.text)
 
 
 @admin.register(Subject)

@@ -20,9 +20,20 @@ ACTIONS = (
     gettext_noop("Project changed"),
     gettext_noop("Member added"),
     gettext_noop("Member changed"),
+    gettext_noop("Person added"),
+    gettext_noop("Person's login linked"),
     gettext_noop("Unknown or left member refused"),
     gettext_noop("Logged in"),
     gettext_noop("Log-in failed"),
+    gettext_noop("Logged out"),
+    gettext_noop("Account created"),
+    gettext_noop("Account changed"),
+    gettext_noop("Account disabled"),
+    gettext_noop("Account enabled"),
+    gettext_noop("Rights of an account changed"),
+    gettext_noop("Password changed"),
+    gettext_noop("API token made"),
+    gettext_noop("API token revoked"),
     gettext_noop("Subject data read"),
     gettext_noop("Subjects read from REDCap"),
     gettext_noop("Data dictionary read"),
@@ -78,14 +89,26 @@ class ActionFilter(admin.SimpleListFilter):
 class AuditEntryAdmin(ExportAdmin):
     view_roles = (Role.ADMIN, Role.AUDITOR)
     whole_study = True
-    list_display = ("at", "actor", "show_action", "label", "record_id", "reason", "show_project")
+    list_display = (
+        "at",
+        "actor",
+        "login",
+        "show_action",
+        "label",
+        "record_id",
+        "reason",
+        "show_project",
+    )
     list_filter = (BY_PROJECT, ActionFilter)
-    search_fields = ("actor", "action", "label", "record_id", "reason")
+    search_fields = ("actor", "login", "action", "record_id")
+    sealed_search_fields = ("label", "reason")
+    sealed_search_at = "at"
     list_select_related = ("project",)
     date_hierarchy = "at"
     fields = (
-        ("at", "actor"),
-        ("show_action", "project"),
+        ("at", "show_action"),
+        ("actor", "login"),
+        "project",
         ("object_type", "object_id"),
         ("label", "record_id"),
         "reason",

@@ -6,18 +6,21 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import RecordQuerySet
+from projects.fields import EncryptedJSONField, EncryptedTextField
 from projects.models.project import Project
 
 
 class AuditHead(models.Model):
     """The end of one chain: its length. Claimed first, so that entries get their numbers in order.
 
-    `claim` is another one with every claim: who finds its own knows that nobody wrote since.
+    `claim` is another one with every claim: who finds its own knows that nobody wrote since. `anchored` is
+    how far the anchors outside the database reach (`projects.audit_anchors`).
     """
 
     chain = models.CharField(max_length=64, primary_key=True)
     length = models.PositiveBigIntegerField(default=0)
     claim = models.UUIDField(null=True, editable=False)
+    anchored = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         db_table = "iit_audit_heads"
@@ -35,8 +38,11 @@ class AuditQuerySet(RecordQuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """Who did what, to what, old and new, why, when (UTC).
 
-    `chain` is the project's id or `house`; `hash` covers the entry and `previous`, so a changed, removed
-    or inserted row is found by `manage.py audit verify`. Triggers refuse UPDATE and DELETE.
+    `actor` is the identity that was acted as, `login` the console user who did, blank for WeCom and jobs.
+    What people wrote and what it is about is encrypted; the hash covers it as it reads.
+    `chain` is the project's id or `house`; `hash` is an HMAC over the entry and `previous`, so a changed,
+    removed or inserted row is found by `manage.py audit verify`. Triggers refuse UPDATE, DELETE, TRUNCATE and
+    REPLACE (`projects.audit_guard`).
     The project has no database constraint: an entry outlives what it speaks of.
     """
 
@@ -53,14 +59,15 @@ class AuditEntry(models.Model):
     )
     at = models.DateTimeField(_("time"))
     actor = models.CharField(_("who"), max_length=150)
+    login = models.CharField(_("through login"), max_length=150, blank=True, default="")
     action = models.CharField(_("what"), max_length=64)
     object_type = models.CharField(_("kind"), max_length=64, blank=True)
     object_id = models.CharField(_("object"), max_length=64, blank=True)
-    label = models.CharField(_("label"), max_length=200, blank=True)
+    label = EncryptedTextField(_("label"), blank=True)
     record_id = models.CharField(_("subject"), max_length=100, blank=True)
-    old = models.JSONField(_("old"), null=True)
-    new = models.JSONField(_("new"), null=True)
-    reason = models.TextField(_("why"), blank=True)
+    old = EncryptedJSONField(_("old"), null=True)
+    new = EncryptedJSONField(_("new"), null=True)
+    reason = EncryptedTextField(_("why"), blank=True)
     previous = models.CharField(_("previous hash"), max_length=64, blank=True)
     hash = models.CharField(_("hash"), max_length=64)
 

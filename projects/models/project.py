@@ -7,13 +7,14 @@ import uuid
 from datetime import time
 from typing import Any
 
-from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from projects.access import MemberQuerySet, ProjectQuerySet
-from projects.fields import EncryptedTextField
+from projects.fields import DigestField, EncryptedTextField
+from projects.models.person import Person
 from projects.validators import validate_pattern, validate_timezone
 
 
@@ -59,9 +60,8 @@ class Project(models.Model):
 
     redcap_url = models.URLField(_("REDCap API address"), blank=True)
     redcap_token = EncryptedTextField(_("REDCap API token"), blank=True)
-    redcap_det_secret = models.CharField(
-        _("data entry trigger secret"), max_length=64, default=new_det_secret, unique=True
-    )
+    redcap_det_secret = EncryptedTextField(_("data entry trigger secret"), default=new_det_secret)
+    redcap_det_digest = DigestField(of="redcap_det_secret", unique=True)
     enrolment_field = models.CharField(
         _("enrolment date field"),
         max_length=100,
@@ -84,6 +84,13 @@ class Project(models.Model):
     llm_base_url = models.URLField(_("LLM address"), blank=True)
     llm_api_key = EncryptedTextField(_("LLM key"), blank=True)
     llm_model = models.CharField(_("LLM model"), max_length=100, blank=True)
+    llm_engines_preset = models.CharField(_("preset for the engines"), max_length=32, blank=True)
+    llm_engines_base_url = models.URLField(_("address for the engines"), blank=True)
+    llm_engines_api_key = EncryptedTextField(_("key for the engines"), blank=True)
+    llm_engines_model = models.CharField(_("model for the engines"), max_length=100, blank=True)
+    llm_small_preset = models.CharField(_("preset for small work"), max_length=32, blank=True)
+    llm_small_base_url = models.URLField(_("address for small work"), blank=True)
+    llm_small_api_key = EncryptedTextField(_("key for small work"), blank=True)
     llm_small_model = models.CharField(_("small LLM model"), max_length=100, blank=True)
     llm_daily_token_cap = models.PositiveIntegerField(_("LLM tokens per day"), default=2_000_000)
 
@@ -92,6 +99,11 @@ class Project(models.Model):
     feedback_cards = models.BooleanField(_("feedback cards under answers"), default=False)
     soft_confidence = models.FloatField(
         _("least confidence of a soft verdict"), default=0.7, validators=[MinValueValidator(0.0)]
+    )
+    fresh_minutes = models.PositiveSmallIntegerField(
+        _("minutes a reading is fresh"),
+        default=5,
+        help_text=_("Questions over many subjects are answered from readings that are not older."),
     )
     flow_log_days = models.PositiveIntegerField(_("days the flow log is kept"), default=30)
     quiet_from = models.TimeField(
@@ -133,9 +145,10 @@ class Role(models.TextChoices):
 
 
 class Member(models.Model):
-    """A person in a study: WeCom user, console user, role, site (design.md 3).
+    """A person in a study: role and site; userid and console user are the person's (design.md 3).
 
-    `wecom_userid` is kept in lower case: WeCom compares userids without case (wecom.md 3.2).
+    `wecom_userid` repeats the person's, which never changes, in lower case: WeCom compares userids without
+    case (wecom.md 3.2). Blank for a person without one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -146,15 +159,10 @@ class Member(models.Model):
         db_index=False,
         verbose_name=_("project"),
     )
-    wecom_userid = models.CharField(_("WeCom userid"), max_length=64, db_index=True)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="memberships",
-        verbose_name=_("console user"),
+    person = models.ForeignKey(
+        Person, models.PROTECT, related_name="memberships", verbose_name=_("person")
     )
+    wecom_userid = models.CharField(_("WeCom userid"), max_length=64, blank=True, db_index=True)
     display_name = models.CharField(_("name"), max_length=64, blank=True)
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
     site = models.CharField(
@@ -175,18 +183,27 @@ class Member(models.Model):
         verbose_name = _("member")
         verbose_name_plural = _("members")
         constraints = [
-            models.UniqueConstraint("project", "wecom_userid", name="iit_member_once"),
+            models.UniqueConstraint("project", "person", name="iit_person_once"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.display_name or self.wecom_userid} ({self.get_role_display()})"
+        return f"{self.display_name or self.identity} ({self.get_role_display()})"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Fold the userid's case before it is stored."""
-        self.wecom_userid = self.wecom_userid.lower()
+        """Take the userid from the person; a row that names a userid alone finds its person, or makes them."""
+        if not self.person_id:
+            self.person = Person.objects.of(self.wecom_userid)
+        self.wecom_userid = self.person.wecom_userid or ""
         super().save(*args, **kwargs)
 
     @property
+    def user(self) -> AbstractBaseUser | None:
+        """The person's console user."""
+        return self.person.user
+
+    @property
     def identity(self) -> str:
-        """What user_id, triggered_by, resolved_by … hold (decisions.md, "identities")."""
-        return self.wecom_userid or (self.user.get_username() if self.user else "")
+        """What user_id, triggered_by, resolved_by … hold; "" for a reader who is nobody (a rule's)."""
+        if self.wecom_userid or not self.person_id:
+            return self.wecom_userid
+        return self.person.identity

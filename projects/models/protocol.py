@@ -10,23 +10,30 @@ from projects.models.project import Project
 
 
 class ProtocolDocument(models.Model):
-    """A protocol, CRF guide, ethics letter … as Markdown text."""
+    """A version of a protocol, CRF guide, ethics letter … as Markdown text; only the active one is searched."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="documents")
     name = models.CharField(_("name"), max_length=200)
     version = models.CharField(_("version"), max_length=64, blank=True)
     text = models.TextField(_("text"))
     digest = models.CharField(_("digest"), max_length=64)
+    is_active = models.BooleanField(_("active"), default=True, db_default=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_protocol_documents"
-        ordering = ["project", "name"]
+        ordering = ["project", "name", "-is_active", "-updated_at"]
         verbose_name = _("protocol document")
         verbose_name_plural = _("protocol documents")
-        constraints = [models.UniqueConstraint("project", "name", name="iit_document_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"],
+                condition=models.Q(is_active=True),
+                name="iit_document_once",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -9,16 +9,22 @@ from collections import deque
 from typing import Any
 
 from simulators.http import Request, Response
+from simulators.llm import marks
 from simulators.llm.completion import check_message, chunks, completion, reply
 from simulators.llm.protocol import Chat, Json, RefusalError, parse
 from simulators.state import State
 
 MODELS = ("local", "deepseek-v3", "qwen")
+ANY = "any_request"
 EVENTS = "text/event-stream; charset=utf-8"
 
 
 class LlmService:
-    """A small honest assistant; what is scripted is answered first, in turn."""
+    """A small honest assistant; what is scripted is answered first, in turn.
+
+    A scripted message answers requests for prose only, with marks for its placeholders; one that says
+    `"any_request": true` answers whatever comes, word for word.
+    """
 
     name = "llm"
     prefix = "/llm/v1/"
@@ -26,7 +32,8 @@ class LlmService:
     def __init__(self, state: State) -> None:
         self._state = state
         self._lock = threading.Lock()
-        self._script: deque[Any] = deque()
+        self._script: deque[Json] = deque()
+        self._silent = False
         self._empty_content = False
         self._latency_s = 0.0
 
@@ -34,6 +41,7 @@ class LlmService:
         """Forget the script; what was configured stays."""
         with self._lock:
             self._script.clear()
+            self._silent = False
 
     def configure(self, settings: dict[str, Any]) -> None:
         """`empty_content`: always answer with empty content; `latency_s`: think that long."""
@@ -69,8 +77,7 @@ class LlmService:
         return self._complete(parse(body))
 
     def _complete(self, chat: Chat) -> Response:
-        with self._lock:
-            scripted = self._script.popleft() if self._script else None
+        scripted = self._scripted(chat)
         if self._latency_s:
             self._state.stopping.wait(self._latency_s)
         if isinstance(scripted, dict) and {"raw", "status"} & set(scripted):
@@ -85,24 +92,44 @@ class LlmService:
             return Response.text(chunks(chat, whole), content_type=EVENTS)
         return Response.json(whole)
 
+    def _scripted(self, chat: Chat) -> Json | None:
+        """The next message of the script, where it answers this request."""
+        with self._lock:
+            if not self._script:
+                return None
+            if not (_is_prose(chat) or self._script[0].get(ANY)):
+                return None
+            row: Json = self._script.popleft()
+        if not row.get(ANY) and isinstance(said := row.get("content"), str):
+            row = {**row, "content": marks.marked(said, chat)}
+        return {key: value for key, value in row.items() if key != ANY}
+
     def _message(self, chat: Chat, scripted: Any) -> Json:
         if scripted is not None:
             own = {k: v for k, v in scripted.items() if k not in ("finish_reason", "usage")}
             return check_message(own)
-        if self._empty_content:
+        if self._silent or self._empty_content:
             return {"role": "assistant", "content": ""}
         return reply(chat)
 
     def control(self, path: str, request: Request) -> Response | None:
-        """POST /_control/llm/script replaces the script; [] = default behaviour."""
+        """POST /_control/llm/script replaces the script; [] = default behaviour, {"silent": true} = no word."""
         if path != "script":
             return None
         rows = json.loads(request.body)
+        if rows == {"silent": True}:
+            with self._lock:
+                self._silent = True
+            return Response.json({"ok": True, "planned": 0})
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("a list of assistant messages expected")
         with self._lock:
-            self._script = deque(rows)
+            self._script, self._silent = deque(rows), self._silent and bool(rows)
         return Response.json({"ok": True, "planned": len(rows)})
+
+
+def _is_prose(chat: Chat) -> bool:
+    return chat.format == "text" and chat.tool_choice in ("auto", "none")
 
 
 def _verbatim(scripted: Json) -> Response:

@@ -7,7 +7,10 @@ async function renew() {
   const inUse = document.hidden || shown.contains(document.activeElement);
   if (!inUse) {
     try {
-      const answer = await fetch(location.href, { credentials: "same-origin" });
+      const answer = await fetch(location.href, {
+        credentials: "same-origin",
+        headers: { "X-Unattended": "1" },
+      });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById("batch-progress");
       if (fresh) shown.replaceWith(fresh);

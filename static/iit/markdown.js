@@ -12,8 +12,10 @@
         headers: { "X-CSRFToken": token },
         body: new URLSearchParams({ content: box.value }),
       }).catch(() => null);
-      if (number !== asked || !answer?.ok || answer.redirected) return;
-      shown.innerHTML = await answer.text();
+      if (number !== asked || !answer || answer.redirected) return;
+      if (answer.ok) shown.innerHTML = await answer.text();
+      else if (answer.status === 400) shown.textContent = await answer.text();
+      else return;
       shown.classList.remove("is-stale");
     };
     box.addEventListener("input", () => {

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.utils.timezone import now
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from engines.models import AgentTrace, PendingAction, TaskRun
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
-from projects.models import Member, Project
+from projects import tokens
+from projects.models import ApiToken, Member, Project, ProtocolDocument
 from skills.models import FieldMapping, FormTemplate, Skill
 from tests.house.kit import make_member, make_project, make_subject
 from tests.skills.graphs import graph, hard
@@ -23,11 +23,12 @@ Login = Callable[[str], APIClient]
 
 
 def login(userid: str) -> APIClient:
-    """A client that authenticates as programs do: with a token."""
+    """A client that authenticates as programs do: with a token, which leaves nothing in the trail."""
     user = User.objects.get(username=userid)
+    key = f"token-of-{userid}"
+    ApiToken.objects.get_or_create(digest=tokens.digest(key), defaults={"user": user})
     client = APIClient()
-    token, _ = Token.objects.get_or_create(user=user)
-    client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    client.credentials(HTTP_AUTHORIZATION=f"Token {key}")
     return client
 
 
@@ -59,6 +60,9 @@ def fill(project: Project, records: tuple[str, str], users: tuple[str, str]) -> 
         ],
         "form-templates": [
             FormTemplate.objects.create(project=project, form_name="f", field_schema={})
+        ],
+        "protocol-documents": [
+            ProtocolDocument.objects.create(project=project, name="方案", text="t", digest="d")
         ],
         "project-memory": [
             ProjectMemory.objects.create(

@@ -189,10 +189,13 @@ def test_who_has_no_say_is_forbidden_and_who_sees_nothing_finds_nothing(
 
 def test_a_run_is_cancelled_once(study: Study, login: Login) -> None:
     pk, review = suspended(login)
-    answer = decide(login, "zhangyi", pk, "cancel", reason="重复")
+    problem(
+        decide(login, "zhangyi", pk, "cancel", reason="重复"), 403
+    )  # who may not approve either
+    answer = decide(login, "wanghushi", pk, "cancel", reason="重复")
     assert (answer.status_code, answer.json()["status"]) == (200, "CANCELLED")
     assert AuditEntry.objects.get(action="run.cancel").reason == "重复"
-    assert problem(decide(login, "zhangyi", pk, "cancel"), 409)["code"] == "not_suspended"
+    assert problem(decide(login, "wanghushi", pk, "cancel"), 409)["code"] == "not_suspended"
     assert (
         problem(decide(login, "wanghushi", pk, "approve", seen=review["seen"]), 409)["code"]
         == "not_suspended"

@@ -80,7 +80,7 @@ def second_study(study: Study, userid: str, plans_visits: bool) -> Project:
     """Another one of the member, first by its code, over the same REDCap."""
     first = study.project
     second = make_project("AAA", redcap_url=first.redcap_url, redcap_token=first.redcap_token)
-    make_member(second, userid, "PI", user=study[userid].user)
+    make_member(second, userid, "PI")
     if plans_visits:
         second.visit_plan.create(
             visit="Only", anchor_field="enroll_date", date_field="v2_date", day=8

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from engines import sop
 from engines.models import Review, TaskRun
-from projects.models import Member
+from projects.models import Member, Person
 from skills.models import Skill
 from skills.services import save_skill
 
@@ -67,7 +67,8 @@ def as_user(study: Any) -> Callable[..., Client]:
 def _newcomer(study: Any, name: str) -> User:
     user = User.objects.create_user(name, password="a-good-long-word", is_staff=True)
     if name == "auditor":
-        Member.objects.create(project=study.project, wecom_userid=name, user=user, role="AUDITOR")
+        person = Person.objects.create(wecom_userid=name, user=user)
+        Member.objects.create(project=study.project, person=person, role="AUDITOR")
     return user
 
 

@@ -85,9 +85,7 @@ def test_an_administrator_of_one_study_does_not_map_another(
     as_user: Callable[..., Client], study: Study
 ) -> None:
     other = Project.objects.create(code="OTHER-1", name="Another study", start_date="2026-01-01")
-    Member.objects.create(
-        project=other, wecom_userid="zhangyi", user=study["zhangyi"].user, role="ADMIN"
-    )
+    Member.objects.create(project=other, person=study["zhangyi"].person, role="ADMIN")
     before = FieldMapping.objects.count()
     client = as_user("zhangyi")
     assert client.get(PAGE, {"project": "LUNG-IIT"}).status_code == 403

@@ -39,7 +39,7 @@ def entries(path: Path) -> Iterator[dict[str, str]]:
                 found[key] = ast.literal_eval(match[2])
             elif key:
                 found[key] += ast.literal_eval(line)
-        if found["msgid"]:
+        if found["msgid"] and "msgctxt" not in found:
             yield found
 
 

@@ -14,7 +14,7 @@ from engines.models import Review, TaskRun
 from engines.sop.batches import advance
 from memory.models import ProjectMemory
 from memory.services import save_memory
-from projects.models import AuditEntry
+from projects.models import AuditEntry, Project
 from skills.models import FieldMapping, Skill
 from tests.console.conftest import log_in
 from tests.engines.sop.kit import human, new_skill
@@ -68,20 +68,31 @@ def test_a_rejection_needs_its_reason(
     assert run.final_state == "end_rejected"
 
 
-def test_runs_are_rejected_from_the_list(
+def test_what_is_opened_of_the_list_is_rejected(
     page: Page, study: Any, suspended: Callable[[str], TaskRun]
 ) -> None:
-    run = suspended("P002")
+    run, other = suspended("P002"), suspended("P003")
+    Project.objects.update(requires_signature=True)
     log_in(page, study, "wanghushi")
     page.goto("/admin/engines/taskrun/")
-    page.locator("#result_list .action-select, .action-select").first.check()
+    for box in page.locator("input.action-select").all():
+        box.check()
     page.locator("select[name=action]").select_option("reject_review")
     page.locator("button[name=index], [type=submit][name=index]").first.click()
     page.locator("#ask_reason").fill("数据有误")
-    page.get_by_role("button", name="继续").click()
+    page.locator("#decision_password").fill(study.run["logins"]["wanghushi"]["password"])
+    page.get_by_role("button", name="驳回已打开的").click()
+    expect(page.get_by_text("未作任何决定")).to_be_visible()
+    page.locator("summary", has_text="P002").click()
+    expect(page.locator("[data-opened] .iit-question")).to_have_text("年龄是否已核对?")
+    expect(page.locator("#ask_reason")).to_have_value("数据有误")
+    page.locator("#decision_password").fill(study.run["logins"]["wanghushi"]["password"])
+    page.get_by_role("button", name="驳回已打开的").click()
     expect(page.get_by_text("已驳回 1 项。")).to_be_visible()
+    expect(page.get_by_text("1 项未打开")).to_be_visible()
     run.refresh_from_db()
-    assert run.final_state == "end_rejected"
+    other.refresh_from_db()
+    assert (run.final_state, other.status) == ("end_rejected", TaskRun.Status.SUSPENDED)
 
 
 def test_hot_memory_is_edited_with_a_preview(page: Page, study: Any) -> None:
@@ -282,3 +293,13 @@ def test_the_filtered_list_is_downloaded(
     assert text.startswith("受试者,")
     assert "P022" in text
     assert "P002" not in text
+
+
+def test_the_documentation_of_the_api_is_drawn(page: Page, study: Any) -> None:
+    log_in(page, study, "zhangyi")
+    page.goto("/api/v1/docs/")
+    expect(page.get_by_text("/api/v1/task-runs/{id}/approve/")).to_be_visible()
+    page.locator("#operations-projects-projects_list").click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    expect(page.locator(".live-responses-table")).to_contain_text("LUNG-IIT")

@@ -9,6 +9,9 @@ import pytest
 from django.test import Client
 
 from memory.models import MemoryProposal, ProjectMemory, WeeklyReport
+from projects.markdown import LONGEST
+from projects.models import ProtocolDocument
+from wechat.models import Answer
 
 PREVIEW = "/admin/markdown-preview/"
 
@@ -168,3 +171,41 @@ def test_a_proposal_is_decided_on_its_page(
     assert (proposal.state, proposal.decided_by) == (state, "zhangyi")
     assert ("- 提议的一行" in memory.content) is (state == "applied")
     assert 'data-test="decide"' not in client.get(url).content.decode()
+
+
+TOO_LONG = "[" * (LONGEST + 1)
+
+
+def test_a_text_too_long_to_render_is_refused_with_the_reason(
+    as_user: Callable[..., Client], memory: ProjectMemory
+) -> None:
+    client = as_user("admin")
+    answer = client.post(PREVIEW, {"content": TOO_LONG}, headers={"accept-language": "en"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "text/plain; charset=utf-8")
+    assert answer.content.decode() == f"A text has at most {LONGEST} characters."
+    assert client.post(PREVIEW, {"content": TOO_LONG[1:]}).status_code == 200
+    for base in (memory.version, memory.version + 1):
+        page = edit(client, memory, TOO_LONG, base).content.decode()
+        assert f"A text has at most {LONGEST} characters." in page
+    memory.refresh_from_db()
+    assert memory.version == 1
+
+
+def test_texts_too_long_to_render_are_shown_as_typed(
+    as_user: Callable[..., Client], study: Any, memory: ProjectMemory
+) -> None:
+    ProjectMemory.objects.filter(pk=memory.pk).update(content=TOO_LONG)
+    report = WeeklyReport.objects.filter(project=study.project).first()
+    assert report is not None
+    WeeklyReport.objects.filter(pk=report.pk).update(summary=TOO_LONG)
+    document = ProtocolDocument.objects.create(project=study.project, name="长", text=TOO_LONG)
+    answer = Answer.objects.create(text=TOO_LONG, to_user="auditor", project=study.project)
+    for url in (
+        f"/admin/memory/projectmemory/{memory.pk}/change/",
+        f"/admin/memory/weeklyreport/{report.pk}/change/",
+        f"/admin/projects/protocoldocument/{document.pk}/change/",
+        f"/wechat/answers/{answer.pk}/",
+    ):
+        page = as_user("auditor").get(url)
+        assert page.status_code == 200, url
+        assert f"<pre>{TOO_LONG}</pre>" in page.content.decode(), url

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib import admin
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
@@ -158,7 +159,6 @@ def test_a_member_reads_a_language_of_the_house(as_user: Callable[..., Client], 
     sent = {
         "wecom_userid": member.wecom_userid,
         "display_name": member.display_name,
-        "user": str(member.user_id),
         "role": member.role,
         "site": member.site,
         "is_active": "on",
@@ -253,3 +253,9 @@ def test_a_title_carries_the_day_of_the_reader(study: Any, hour: int) -> None:
     skill = Skill.objects.filter(project=study.project).first()
     batch = Batch(project=study.project, skill=skill, created_at=at)
     assert str(batch).endswith(f"{at.astimezone(ZoneInfo('Asia/Shanghai')):%Y-%m-%d}")
+
+
+def test_a_converted_value_is_shown_beside_the_raw_one() -> None:
+    one = {"var": "glu", "raw": "126", "label": None, "value": 6.993783, "unit": "mmol/L"}
+    page = render_to_string("engines/read.html", {"values": [(one, "")]})
+    assert re.search(r">126 <[^>]*>= 6\.9938 mmol/L<", page)

@@ -89,9 +89,7 @@ def test_only_who_may_write_is_answered(
 def test_another_study_is_not_looked_into(as_user: Callable[..., Client], study: Study) -> None:
     """The check would tell which fields the other study's dictionary has."""
     other = Project.objects.create(code="OTHER-1", name="Another study", start_date="2026-01-01")
-    Member.objects.create(
-        project=other, wecom_userid="zhangyi", user=study["zhangyi"].user, role="ADMIN"
-    )
+    Member.objects.create(project=other, person=study["zhangyi"].person, role="ADMIN")
     client = as_user("zhangyi")
     assert checked(client, CONFIG, study) == "403"
     assert client.post(CHECK, {"config": "{}", "project": "no uuid"}).status_code == 403

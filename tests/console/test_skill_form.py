@@ -103,3 +103,24 @@ def test_only_the_administrator_writes(
     for name in ("zhangyi", "wanghushi", "auditor"):
         assert as_user(name).post(ADD, form).status_code == 403
     assert not saved()
+
+
+NO_STRUCTURE = {
+    "field_schema": ["", "null", "[]", "5", '"x"', "{", "[" * 9000],
+    "keywords": ["5", "{}", '"x"', "[5]", "[null]", "{"],
+}
+
+
+def test_a_template_of_another_kind_is_refused(as_user: Callable[..., Client], study: Any) -> None:
+    client, url = as_user("admin"), "/admin/skills/formtemplate/add/"
+    whole = {"project": str(study.project.pk), "form_name": "ae", "field_schema": '{"a": 1}'}
+    for name, wrong in NO_STRUCTURE.items():
+        for value in wrong:
+            answer = client.post(url, whole | {name: value})
+            assert answer.status_code == 200, (name, value[:9])
+            assert (answer.status_code, answer.context["adminform"].form.errors.keys()) == (
+                200,
+                {name},
+            )
+    assert client.post(url, whole | {"keywords": ""}).status_code == 302
+    assert FormTemplate.objects.get().keywords == []

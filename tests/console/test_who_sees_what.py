@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from engines.models import PendingAction, TaskRun
+from memory.models import MemoryTombstone
 from tests.console.conftest import SITE_A, SITE_B, review_of
 from wechat.models import OutboxMessage
 
@@ -37,7 +40,9 @@ def test_the_administrator_opens_every_list_and_first_row(
         if page.get_search_fields(request):
             assert client.get(url, {"q": "P002"}).status_code == 200, name
         if page.has_add_permission(request):
-            assert client.get(reverse(f"admin:{name}_add")).status_code == 200, name
+            form = client.get(reverse(f"admin:{name}_add"))
+            assert form.status_code == 200, name
+            assert " object at 0x" not in form.content.decode(), name
 
 
 def test_members_open_their_lists_and_first_rows(
@@ -132,6 +137,30 @@ def test_a_row_of_the_other_site_reads_like_a_missing_one(
     assert client.post(url, {"reason": "done"}).status_code == 404
     finding.refresh_from_db()
     assert finding.open_key
+
+
+@pytest.mark.parametrize("address", ["/admin/auth/user/{}/history/", "/admin/r/4/{}/"])
+def test_no_address_tells_which_rows_of_the_house_there_are(
+    as_user: Callable[..., Client], study: Any, address: str
+) -> None:
+    known = User.objects.get(username="admin").pk
+    client = as_user("zhangyi")
+    answers = [client.get(address.format(pk)) for pk in (known, 999_999, "none")]
+    assert len({(one.status_code, one.content) for one in answers}) == 1
+    assert answers[0].status_code in (403, 404)
+
+
+@pytest.mark.parametrize(("name", "sees"), [("zhangyi", False), ("crc_b", False), ("admin", True)])
+def test_what_somebody_asked_to_forget_is_theirs(
+    as_user: Callable[..., Client], study: Any, name: str, sees: bool
+) -> None:
+    made = {"project": study.project, "created_by": "x", "sketch": {}, "evidence": []}
+    own = MemoryTombstone.objects.create(user_id="wanghushi", digest="a", **made)
+    line = MemoryTombstone.objects.create(user_id="", digest="b", **made)
+    client = as_user(name)
+    for row, opens in ((own, sees), (line, name != "crc_b")):
+        page = client.get(f"/admin/memory/memorytombstone/{row.pk}/change/")
+        assert (page.status_code == 200) == opens, (name, row.user_id)
 
 
 def test_a_role_opens_its_pages_only(as_user: Callable[..., Client]) -> None:

@@ -13,9 +13,9 @@ from django.utils.translation import override
 from engines.intents.types import Intent
 from engines.labels import INTENTS, PURPOSES, REASONS
 from engines.models import AgentTrace, LlmUsage, PendingAction, TaskRun
-from engines.rules.values import Reason
 from memory.models import ConversationHistory
 from projects.models import Dictionary, SyncState
+from rules.values import Reason
 from wechat.models import Card, InboxMessage
 
 

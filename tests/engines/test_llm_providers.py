@@ -9,16 +9,17 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from engines import breaker
-from engines.llm import Llm, LlmNotConfigured, TokenCapReached, clients_for, fallback
+from engines.llm import Llm, TokenCapReached
 from engines.models import LlmUsage
+from engines.providers import LlmNotConfigured, clients_for, fallback
 from integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, Message
-from integrations.privacy import Gate, OutsideRefused
+from integrations.outbound_policy import OutsideRefused
+from integrations.privacy import Gate
 from projects.models import Project
 from tests.engines.chat.kit import ask, prompts, say
 from tests.support.study import Study
 
 QUESTION = "P001 入组了吗?"
-TRUE = "P001 已入组,入组日期 2026-02-05。"
 
 
 @pytest.fixture
@@ -67,9 +68,9 @@ def test_a_refusal_too_leaves_it_to_the_second(second: Study, status: int) -> No
 
 def test_the_reader_does_not_notice(second: Study) -> None:
     second.stand_ins.fault("llm", "status", 500, times=3)
-    second.stand_ins.script(say(TRUE))
-    reply = ask("zhangyi", QUESTION)
-    assert reply.text == TRUE
+    second.stand_ins.script(say("您好,请问想了解什么?"))
+    reply = ask("zhangyi", "你好")
+    assert reply.text == "您好,请问想了解什么?"
     assert not reply.outside_down
     rows = LlmUsage.objects.order_by("pk")
     assert [(row.model, row.ok) for row in rows] == [("local", False), ("second", True)]
@@ -77,8 +78,8 @@ def test_the_reader_does_not_notice(second: Study) -> None:
 
 def test_both_down_leaves_the_data_marked_as_such(second: Study) -> None:
     second.stand_ins.fault("llm", "status", 500, times=None)
-    reply = ask("zhangyi", QUESTION)
-    assert "P001 入组日期:2026-02-05" in reply.text
+    reply = ask("zhangyi", "这个研究的排除标准是什么?")
+    assert "排除标准" in reply.text
     assert reply.outside_down
     assert set(models(second)) == {"local", "second"}
 
@@ -206,7 +207,7 @@ def test_the_cap_is_said_clearly_in_every_kind_of_answer(study: Study) -> None:
     }
     assert "2026-02-05" in texts[QUESTION]
     told = [text for text in texts.values() if "LLM" in text or "用量" in text]
-    assert len(told) == 3, texts
+    assert len(told) == 2, texts  # what the data answer needs no model
     assert prompts(study) == []
 
 

@@ -10,6 +10,7 @@ from engines import render
 from engines.chat.relevance import answers, asks_decision, of_subjects, related, says_nothing
 from engines.parallel import run_all
 from engines.tools import Fact, Status, ToolResult
+from projects.excerpts import Excerpt
 
 DATE = Fact("P001", "enroll_date", ("入组日期", "入组"), "2026-02-05")
 YES = Fact("P001", "enrolled", ("是否入组",), "是")
@@ -64,9 +65,24 @@ def test_nothing_read_is_nothing_said() -> None:
     assert render.results_text([ToolResult("x", Status.DOWN, "x")], "入组", 100) == ""
 
 
-def test_the_passage_that_fits_starts_where_it_speaks_of_it() -> None:
-    passages = ["随访安排\n每四周一次。", "4.2 总则\n一般规定。\n排除标准如下:\n1. 间质性肺炎"]
-    assert render.passage_lines(passages, "排除标准是什么")[0] == "排除标准如下:"
+RULE = Excerpt(
+    "方案", "§4.2", "1. 间质性肺炎。", ("1. 间质性肺炎。", "2. 活动性感染。", "3. 哺乳期。"), True
+)
+
+
+def test_a_rule_names_its_section_and_tells_that_there_is_more() -> None:
+    assert (
+        render.excerpt_text(RULE, 100) == "方案 §4.2: 1. 间质性肺炎。\n2. 活动性感染。\n3. 哺乳期。"
+    )
+    shown = render.excerpt_text(RULE, 35)
+    assert shown.startswith("方案 §4.2: 1. 间质性肺炎。")
+    assert "3. 哺乳期" not in shown
+    assert shown.count("§4.2") == 2
+    assert len(shown) <= 35
+
+
+def test_no_rule_is_told_as_none() -> None:
+    assert "§" not in render.excerpt_text(None, 100)
 
 
 @pytest.mark.parametrize(

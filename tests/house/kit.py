@@ -14,7 +14,7 @@ from django.db import connections
 from django.utils.timezone import now
 
 from projects.db import atomic
-from projects.models import Member, Project, Subject
+from projects.models import Member, Person, Project, Subject
 
 
 def make_project(code: str = "ALPHA", **fields: Any) -> Project:
@@ -25,9 +25,11 @@ def make_project(code: str = "ALPHA", **fields: Any) -> Project:
 def make_member(
     project: Project, userid: str, role: str = "CRC", site: str = "", **fields: Any
 ) -> Member:
+    """Somebody whose login is called as they are in WeCom."""
     user, _ = User.objects.get_or_create(username=userid)
-    values = {"user": user, "role": role, "site": site} | fields
-    return Member.objects.create(project=project, wecom_userid=userid, **values)
+    person, _ = Person.objects.get_or_create(wecom_userid=userid.lower(), defaults={"user": user})
+    values = {"role": role, "site": site} | fields
+    return Member.objects.create(project=project, person=person, **values)
 
 
 def make_subject(project: Project, record_id: str, site: str) -> Subject:

@@ -28,6 +28,28 @@ def saved(entry: AuditEntry) -> object:
     return entry.save()
 
 
+INSERTED = "SELECT * FROM iit_audit_log"
+REPLACING = {
+    "sqlite": {
+        "replace": raw(f"INSERT OR REPLACE INTO iit_audit_log {INSERTED}"),
+        "replace by its number": raw(
+            "INSERT OR REPLACE INTO iit_audit_log (chain, number, at, actor, action, object_type, object_id,"
+            " label, record_id, reason, previous, hash) SELECT chain, number, at, 'forged', action, '', '',"
+            " '', '', 'forged', previous, hash FROM iit_audit_log"
+        ),
+        "update or replace": raw("UPDATE OR REPLACE iit_audit_log SET reason = 'forged'"),
+    },
+    "postgresql": {
+        "truncate": raw("TRUNCATE iit_audit_log"),
+        "truncate cascade": raw("TRUNCATE iit_audit_log RESTART IDENTITY CASCADE"),
+        "insert or update": raw(
+            f"INSERT INTO iit_audit_log {INSERTED} ON CONFLICT (id) DO UPDATE SET reason = 'forged'"
+        ),
+        "update as a replica": raw(
+            "SET LOCAL session_replication_role = replica; UPDATE iit_audit_log SET reason = 'forged'"
+        ),
+    },
+}
 WAYS: dict[str, Callable[[AuditEntry], object]] = {
     "save": saved,
     "update": lambda entry: AuditEntry.objects.update(reason="forged"),
@@ -37,6 +59,7 @@ WAYS: dict[str, Callable[[AuditEntry], object]] = {
     "raw update": raw("UPDATE iit_audit_log SET reason = 'forged'"),
     "raw update that changes nothing": raw("UPDATE iit_audit_log SET reason = reason"),
     "raw delete": raw("DELETE FROM iit_audit_log"),
+    **REPLACING[connection.vendor],
 }
 
 

@@ -18,12 +18,12 @@ OURS = [model for model in apps.get_models() if model._meta.db_table.startswith(
 
 
 def columns(row: models.Model) -> dict[str, Any]:
-    """Without what is made anew for each row: keys and times."""
+    """Without what is made anew for each row: keys, random ids and times."""
     fields = row._meta.concrete_fields
     return {
         field.attname: getattr(row, field.attname)
         for field in fields
-        if not (field.primary_key or isinstance(field, models.DateTimeField))
+        if not (field.primary_key or isinstance(field, models.DateTimeField | models.UUIDField))
         and "secret" not in field.attname
     }
 

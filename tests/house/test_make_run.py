@@ -10,7 +10,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +239,175 @@ def test_the_whole_life_of_a_demo(demo: Demo) -> None:
     # a supervisor that is killed takes everything along
     os.kill(again["pids"]["supervisor"], signal.SIGKILL)
     until(lambda: demo.processes() == [], limit_s=60)
+
+
+def refused(demo: Demo) -> str:
+    """What the terminal shows of a start that ends by itself, with nothing seeded."""
+    demo.start()
+    assert demo.process is not None
+    assert demo.process.wait(60) == 1, demo.log
+    assert "Traceback" not in demo.log
+    assert not [*demo.var.glob("*.sqlite3")]
+    assert not (demo.var / "run.json").exists()
+    assert demo.processes() == []
+    return demo.log
+
+
+def ask(demo: Demo, text: str) -> str:
+    """The answer of a house to a question through its API."""
+    token = demo.run()["logins"]["zhangyi"]["token"]
+    answer = httpx.post(
+        f"http://127.0.0.1:{demo.port}/api/v1/chat/",
+        json={"text": text, "project": "LUNG-IIT"},
+        headers={"Authorization": f"Token {token}"},
+        timeout=60,
+        trust_env=False,
+    )
+    answer.raise_for_status()
+    return str(answer.json())
+
+
+def asked(demo: Demo) -> list[dict[str, Any]]:
+    """What the stand-in REDCap of a house received; anybody may ask for that."""
+    rows: list[dict[str, Any]] = httpx.get(
+        f"http://127.0.0.1:{demo.sim_port}/_control/requests",
+        params={"service": "redcap"},
+        timeout=20,
+        trust_env=False,
+    ).json()
+    return rows
+
+
+def configure(demo: Demo, token: str) -> int:
+    return httpx.post(
+        f"http://127.0.0.1:{demo.sim_port}/_control/configure",
+        json={"dify": {"key": "another-house"}},
+        headers={"X-House-Token": token},
+        trust_env=False,
+    ).status_code
+
+
+def seed(demo: Demo) -> subprocess.CompletedProcess[str]:
+    """`manage.py demo` as a house runs it by hand."""
+    command = [sys.executable, "manage.py", "demo"]
+    return subprocess.run(
+        command, cwd=ROOT, env=demo.env, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+class NotFound(BaseHTTPRequestHandler):
+    """Any program that speaks HTTP."""
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        return
+
+
+@contextmanager
+def somebody(kind: str) -> Iterator[int]:
+    """The port of something else on this machine."""
+    if kind == "http":
+        server = ThreadingHTTPServer(("127.0.0.1", 0), NotFound)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+        server.server_close()
+        return
+    with socket.socket() as taken:
+        taken.bind(("0.0.0.0" if kind == "anywhere" else "127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.mark.parametrize("kind", ["mute", "anywhere", "http"])
+@pytest.mark.parametrize("name", ["PORT", "SIM_PORT"])
+def test_a_port_that_somebody_has_is_named_before_anything_is_seeded(
+    demo: Demo, name: str, kind: str
+) -> None:
+    with somebody(kind) as port:
+        demo.env[name] = str(port)
+        log = refused(demo)
+    assert str(port) in log
+    assert f"{name}=" in log
+
+
+def test_one_port_for_both_is_refused(demo: Demo) -> None:
+    demo.env["SIM_PORT"] = demo.env["PORT"]
+    assert demo.env["PORT"] in refused(demo)
+
+
+def test_two_houses_have_each_their_own_stand_ins(
+    demo: Demo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = Demo(tmp_path_factory.mktemp("other"))
+    try:
+        for house in (demo, other):
+            house.start()
+        for house in (demo, other):
+            until(house.is_ready, limit_s=180)
+            until(lambda house=house: house.run().get("pids", {}).keys() >= CHILDREN)
+        secret = demo.run()["house_token"]
+        assert secret != other.run()["house_token"]
+        assert secret not in demo.log
+
+        # each answers from its own, as its own
+        for house, quiet in ((demo, other), (other, demo)):
+            before = len(asked(quiet)), len(asked(house))
+            assert "P001" in ask(house, "P001 入组了吗?")
+            assert (len(asked(quiet)), len(asked(house)) > before[1]) == (before[0], True)
+
+        # only its house configures a stand-in
+        assert configure(demo, "") == configure(demo, other.run()["house_token"]) == 403
+        keys = demo.run()["dify_key"]
+        assert configure(demo, secret) == 200
+        assert seed(demo).returncode == 0
+        assert demo.run()["dify_key"] == keys
+
+        # a third one that is pointed at the first one's stand-ins is told so and leaves them alone
+        third = Demo(tmp_path_factory.mktemp("third"))
+        third.env["SIM_PORT"] = str(demo.sim_port)
+        assert str(demo.sim_port) in refused(third)
+        by_hand = seed(third)
+        assert by_hand.returncode == 1
+        assert str(demo.sim_port) in by_hand.stderr
+        assert "Traceback" not in by_hand.stderr
+        assert not (third.var / "run.json").exists()
+        assert "P001" in ask(demo, "P001 入组了吗?")
+    finally:
+        other.end()
+
+
+def test_who_comes_a_moment_later_seeds_nothing(
+    demo: Demo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Both found the port free: the slower one's stand-ins cannot listen, and those there are not its own."""
+    other = Demo(tmp_path_factory.mktemp("other"))
+    other.env["SIM_PORT"] = demo.env["SIM_PORT"]
+    try:
+        for house in (demo, other):
+            house.start()
+        assert demo.process is not None
+        assert other.process is not None
+        ended = until(
+            lambda: [
+                one for one in (demo, other) if one.process and one.process.poll() is not None
+            ],
+            limit_s=120,
+        )
+        assert len(ended) == 1
+        (loser,) = ended
+        winner = other if loser is demo else demo
+        assert loser.process is not None
+        assert loser.process.returncode == 1
+        assert demo.env["SIM_PORT"] in loser.log
+        assert not [*loser.var.glob("*.sqlite3")]
+        until(winner.is_ready, limit_s=120)
+    finally:
+        for house in (demo, other):
+            if house.process is not None and house.process.poll() is None:
+                house.end()
 
 
 def test_ctrl_c_in_the_middle_of_starting_leaves_nothing(demo: Demo) -> None:

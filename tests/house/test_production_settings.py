@@ -21,6 +21,7 @@ REAL = {
     "FIELD_ENCRYPTION_KEYS": KEY,
     "ALLOWED_HOSTS": "iit.example.org",
     "PUBLIC_URL": "https://iit.example.org",
+    "TRUSTED_PROXIES": "127.0.0.1",
     "WECOM_CORP_ID": "ww1234567890abcdef",
     "WECOM_AGENT_ID": "1000009",
     "WECOM_SECRET": "s" * 43,
@@ -99,6 +100,15 @@ def test_weak_keys_are_errors(tmp_path: Path, name: str, value: str, said: str) 
     assert done.returncode == 1
     assert said in done.stderr
     assert not value or value not in done.stderr
+
+
+def test_proxies_that_nobody_named_or_that_are_no_addresses_are_said(tmp_path: Path) -> None:
+    blank = check(tmp_path, TRUSTED_PROXIES="")
+    assert blank.returncode == 0
+    assert "iit.W003" in blank.stderr
+    wrong = check(tmp_path, TRUSTED_PROXIES="nginx")
+    assert wrong.returncode == 1
+    assert "iit.E005" in wrong.stderr
 
 
 def test_with_debug_the_demo_values_stand_in(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from integrations.llm import (
     Message,
     ToolCall,
 )
-from integrations.privacy import Gate, OutsideRefused
+from integrations.outbound_policy import OutsideRefused
+from integrations.privacy import Gate
 from tests.support.stand_ins import StandIns
 
 TOOL = {

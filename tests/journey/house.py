@@ -126,7 +126,7 @@ class House:
 def house(var: Path) -> Iterator[House]:
     """A house that is gone at the end, with its database where it had one."""
     var.mkdir(parents=True, exist_ok=True)
-    with _database() as env:
+    with database() as env:
         made = House(var, env)
         try:
             yield made
@@ -135,7 +135,7 @@ def house(var: Path) -> Iterator[House]:
 
 
 @contextmanager
-def _database() -> Iterator[dict[str, str]]:
+def database() -> Iterator[dict[str, str]]:
     url = os.environ.get("DATABASE_URL")
     if not url:
         yield {}

@@ -56,10 +56,11 @@ def settle(made: House) -> None:
 
 
 def test_the_worker_dies_while_it_answers(made: House) -> None:
-    asking = {"service": "llm", "path": "", "kind": "delay", "value": 5, "times": 1}
-    made.control("faults", [asking])
+    reading = {"service": "redcap", "path": "", "kind": "delay", "value": 5, "times": 1}
+    made.control("faults", [reading])
+    before = len(made.control("requests?service=redcap"))
     made.control("wecom/push", {"user": "zhangyi", "text": QUESTION})
-    wait(lambda: made.control("requests?service=llm"), "the question at the LLM")
+    wait(lambda: len(made.control("requests?service=redcap")) > before, "the question at REDCap")
     made.kill("worker")
     start_worker(made)
     wait(lambda: true_answers(made), "the answer")

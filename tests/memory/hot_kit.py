@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.timezone import now
 
+from house import clock
 from memory import hot
 from memory.agent.book import PROPOSAL
 from memory.models import ProjectMemory, UserMemory
 from memory.services import save_memory
-from projects.windows import today_in
 from tests.support.study import Study
 
 LINES = [
@@ -89,7 +89,7 @@ def said(
 
 
 def yesterday(study: Study) -> Any:
-    return today_in(study.project.timezone) - timedelta(days=1)
+    return clock.today(study.project.timezone) - timedelta(days=1)
 
 
 def midday(study: Study, back: int = 1) -> datetime:

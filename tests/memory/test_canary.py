@@ -153,6 +153,7 @@ def test_the_memory_jobs_do_not_read_it(study: Study) -> None:
         tasks.distil_days()
         drain()
         tasks.prune_memories()
+        drain()
     assert strays == []
     assert "以后汇报先说结论" in sent(study)
     assert CANARY not in sent(study)

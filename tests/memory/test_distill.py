@@ -309,6 +309,7 @@ def test_the_request_holds_statements_counts_and_memory_only(study: Study) -> No
     usage = LlmUsage.objects.get(purpose="distil")
     assert usage.prompt_version == "distill.v1"
     assert usage.model == body["model"]
+    assert usage.model_purpose == "small"
 
 
 def test_identifiers_do_not_leave(study: Study) -> None:

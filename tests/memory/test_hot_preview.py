@@ -8,12 +8,13 @@ from django.test import Client
 from engines.models import AgentTrace, LlmUsage
 from integrations import tokens
 from memory import hot_preview
+from projects.models import Member, Project
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import LINES, base, browser
 from tests.support.study import Study
 
 URL = "/admin/what-would-be-sent/"
-QUESTIONS = ["P001 入组了吗?", "我们之前为什么暂停筛选?", "你好", "这个研究的排除标准是什么?"]
+QUESTIONS = ["我们之前为什么暂停筛选?", "你好", "这个研究的排除标准是什么?"]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -28,14 +29,44 @@ def test_it_is_what_the_chat_sends(study: Study, question: str) -> None:
     assert shown.messages[-1] == plain[-1]
 
 
+def test_several_tasks_and_vague_questions_too(study: Study) -> None:
+    Project.objects.update(llm_model="talk", llm_engines_model="think", llm_small_model="tiny")
+    member = Member.objects.select_related("project", "person").get(pk=study["admin"].pk)
+    purposes = {"talk": "chat", "think": "engines", "tiny": "small"}
+    for question in (
+        "P001 入组了吗?另外排除标准是什么?",
+        "帮我查下最近那个发烧的病人是谁",
+        "就是那个啥来着",
+        "我上次问了什么",
+        "有哪些疑点没关?",
+    ):
+        study.stand_ins.reset()
+        shown = hot_preview.preview(member, question).prompts
+        assert study.stand_ins.requests("llm") == []
+        ask("admin", question)
+        real = {(body["model"], body["messages"][-1]["content"]) for body in prompts(study)}
+        # What comes after a first answer depends on that answer.
+        told = {(prompt.model, prompt.messages[-1][1]) for prompt in shown}
+        assert told <= real, question
+        assert bool(told) is bool(real), question
+        named = {(prompt.purpose, prompt.provider) for prompt in shown}
+        assert named == {(purposes[model], "local") for model, _text in told}
+
+
 def test_the_parts_with_their_tokens(study: Study) -> None:
     found = hot_preview.preview(study["admin"], "我们之前为什么暂停筛选?")
     parts = {part.name: part.tokens for part in found.prompts[0].parts}
     assert {"system", "hot", "history", "question"} <= parts.keys()
     assert parts["question"] == tokens.count("我们之前为什么暂停筛选?")
     assert found.prompts[0].tokens == sum(parts.values())
-    present = hot_preview.preview(study["admin"], "P001 入组了吗?")
+    present = hot_preview.preview(study["admin"], "这个研究的排除标准是什么?")
     assert "history" not in {part.name for part in present.prompts[0].parts}
+
+
+def test_a_question_that_the_data_answer_sends_nothing(study: Study) -> None:
+    assert hot_preview.preview(study["admin"], "P001 入组了吗?").prompts == []
+    page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
+    assert 'data-part="hot"' not in page
 
 
 def test_nothing_is_written(study: Study) -> None:
@@ -46,10 +77,11 @@ def test_nothing_is_written(study: Study) -> None:
 
 
 def test_the_page(study: Study) -> None:
-    page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
+    page = browser("admin").post(URL, {"question": "这个研究的排除标准是什么?"}).content.decode()
     assert 'data-part="hot"' in page
     assert "[Hot Memory]" in page
-    assert "query_record" in page
+    assert "query_protocol" in page
+    assert "chat · local · local" in page
 
 
 def test_the_page_names_what_was_left_out(study: Study) -> None:

@@ -19,14 +19,11 @@ def lead(study: Study) -> str:
 
 
 def test_scenario_1_the_present(study: Study) -> None:
-    """ "P001 入组了吗?": hot memory and live data, no history."""
+    """ "P001 入组了吗?": live data, told by the house itself; nothing leaves it, no history is read."""
     reply = ask("zhangyi", "P001 入组了吗?")
     assert reply.intents == ["query_record"]
-    assert HOT in lead(study)
-    assert "只看结论" in lead(study)
-    assert HISTORY not in sent(study)
-    assert not any(week in sent(study) for week in WEEKS)
-    assert "【REDCap数据查询结果】" in sent(study)
+    assert "2026-02-05" in reply.text
+    assert study.stand_ins.requests("llm") == []
     assert study.stand_ins.requests("redcap")
 
 

@@ -17,8 +17,15 @@ from tests.engines.chat.kit import ask
 from tests.memory.hot_kit import LINES, base, browser, current, kill, lines_of, write
 from tests.memory.weekly_kit import finish, forget, report
 from tests.support.study import Study
+from tests.support.tasks import drain
 
 BRIEF = "- **偏好**: 简洁"
+
+
+def profile_now() -> None:
+    """As beat and a worker do."""
+    tasks.profile_users()
+    drain()
 
 
 def complain(
@@ -46,7 +53,7 @@ def profile_of(study: Study, user: str) -> list[str]:
 def test_twice_too_long_reads_brief(study: Study) -> None:
     base(study)
     ids = complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF in profile_of(study, "zhangyi")
     memory = current(study)
     assert memory.last_updated_by == "profiler_job"
@@ -63,7 +70,7 @@ def test_twice_too_long_reads_brief(study: Study) -> None:
 def test_the_console_shows_why(study: Study) -> None:
     base(study)
     ids = complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     made = MemoryProposal.objects.get(author="profiler_job")
     page = browser("zhangyi").get(f"/admin/memory/memoryproposal/{made.pk}/change/")
     assert all(found in page.content.decode() for found in ids)
@@ -75,7 +82,7 @@ def test_through_the_channel(study: Study) -> None:
     for question in ("P001 入组了吗?", "目前有多少位患者入组?"):
         ask("zhangyi", question)
         ask("zhangyi", "太长了")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF in profile_of(study, "zhangyi")
 
 
@@ -94,7 +101,7 @@ def test_less_than_that_changes_nothing(
 ) -> None:
     base(study)
     complain(study, reason, times, value=value)
-    tasks.profile_users()
+    profile_now()
     assert [line for line in lines_of(study) if "反馈统计" not in line] == LINES
     assert not MemoryProposal.objects.exists()
 
@@ -103,18 +110,18 @@ def test_one_each_of_two_people_is_no_repetition(study: Study) -> None:
     base(study)
     complain(study, "too_long", 1)
     complain(study, "too_long", 1, "wanghushi")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in lines_of(study)
 
 
 def test_running_it_again_changes_nothing(study: Study) -> None:
     base(study)
     complain(study, "too_long", 2)
-    tasks.profile_users()
+    profile_now()
     version, entries = current(study).version, AuditEntry.objects.count()
-    tasks.profile_users()
+    profile_now()
     complain(study, "too_long", 3)
-    tasks.profile_users()
+    profile_now()
     assert (current(study).version, AuditEntry.objects.count()) == (version, entries)
     assert lines_of(study).count(BRIEF) == 1
 
@@ -122,10 +129,10 @@ def test_running_it_again_changes_nothing(study: Study) -> None:
 def test_what_a_person_removed_is_not_written_again(study: Study) -> None:
     base(study)
     complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     kill(study, BRIEF)
     complain(study, "too_long", 4)
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in lines_of(study)
     assert MemoryProposal.objects.filter(state="pending").count() == 0
 
@@ -134,7 +141,7 @@ def test_what_a_person_removed_is_not_written_again(study: Study) -> None:
 def test_a_profile_that_speaks_of_it_already_is_left_alone(study: Study, line: str) -> None:
     base(study, *LINES[:4], line, *LINES[4:])
     complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in lines_of(study)
 
 
@@ -142,7 +149,7 @@ def test_who_asked_for_detail_is_asked_by_a_person(study: Study) -> None:
     """wanghushi's profile says 详细步骤: feedback alone does not overrule it."""
     base(study)
     complain(study, "too_long", user="wanghushi")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in profile_of(study, "wanghushi")
     waiting = MemoryProposal.objects.get(state="pending")
     assert (waiting.profile, waiting.new) == ("wanghushi", BRIEF)
@@ -153,8 +160,8 @@ def test_who_asked_for_detail_is_asked_by_a_person(study: Study) -> None:
 def test_inaccurate_answers_are_for_people_to_judge(study: Study) -> None:
     base(study)
     complain(study, "inaccurate")
-    tasks.profile_users()
-    tasks.profile_users()
+    profile_now()
+    profile_now()
     waiting = MemoryProposal.objects.get()
     assert (waiting.state, waiting.author) == ("pending", "profiler_job")
     assert "关注点" in waiting.new
@@ -164,14 +171,14 @@ def test_inaccurate_answers_are_for_people_to_judge(study: Study) -> None:
 def test_unclear_answers_ask_for_clearer_ones(study: Study) -> None:
     base(study)
     complain(study, "unclear")
-    tasks.profile_users()
+    profile_now()
     assert any("表述清楚" in line for line in profile_of(study, "zhangyi"))
 
 
 def test_who_has_no_profile_gets_one(study: Study) -> None:
     base(study)
     complain(study, "too_long", user="crc_b")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF in profile_of(study, "crc_b")
     assert [line for line in lines_of(study) if "user_id: crc_b" in line]
 
@@ -180,7 +187,7 @@ def test_the_rules_are_not_its_business(study: Study) -> None:
     base(study)
     complain(study, "too_long")
     complain(study, "unclear", user="wanghushi")
-    tasks.profile_users()
+    profile_now()
     rules = lines_of(study)[lines_of(study).index("# 系统禁令 (Rules)") :]
     assert rules == LINES[LINES.index("# 系统禁令 (Rules)") :]
 
@@ -193,7 +200,7 @@ def rare(number: int) -> str:
 def test_a_full_profile_waits_for_a_person(study: Study) -> None:
     base(study, *LINES[:4], *(f"- 备注{n}: {rare(n)}" for n in range(9)), *LINES[4:])
     complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in lines_of(study)
     assert MemoryProposal.objects.get().state == "pending"
 
@@ -208,7 +215,7 @@ def test_the_statistics_of_a_profile_come_from_data(study: Study) -> None:
     complain(study, None, 3, value="up")
     complain(study, None, 1, "wanghushi", value="down")
     complain(study, None, 1, "crc_b", value="down")
-    tasks.profile_users()
+    profile_now()
     assert statistics(study, "zhangyi") == ["- **反馈统计**: 👍 15 / 👎 1"]
     assert statistics(study, "wanghushi") == ["- **反馈统计**: 👍 0 / 👎 1"]
     assert "crc_b" not in "\n".join(lines_of(study)), "a count alone makes no profile"
@@ -219,28 +226,28 @@ def test_the_statistics_change_once_a_day_and_replace_the_old_line(
 ) -> None:
     base(study)
     complain(study, None, 1, value="up")
-    tasks.profile_users()
+    profile_now()
     version = current(study).version
     complain(study, None, 1, value="up")
-    tasks.profile_users()
+    profile_now()
     assert current(study).version == version
     from projects.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
-    tasks.profile_users()
+    profile_now()
     assert statistics(study, "zhangyi") == ["- **反馈统计**: 👍 14 / 👎 1"]
 
 
 def test_statistics_that_a_person_removed_stay_away(study: Study) -> None:
     base(study)
     complain(study, None, 1, value="up")
-    tasks.profile_users()
+    profile_now()
     kill(study, "- **反馈统计**: 👍 13 / 👎 1")
     from projects.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
     complain(study, None, 2, value="up")
-    tasks.profile_users()
+    profile_now()
     assert statistics(study, "zhangyi") == []
 
 
@@ -256,7 +263,7 @@ def test_the_weekly_report_counts_feedback_and_what_came_of_it(study: Study) -> 
         ConversationHistory.objects.filter(created_at=at, role="assistant").update(
             feedback=f"thumbs_{value}", feedback_reason=reason
         )
-    tasks.profile_users()
+    profile_now()
     assert BRIEF in profile_of(study, "zhangyi")
     week = report_week(study)
     MemoryProposal.objects.filter(author="profiler_job").update(decided_at=week)
@@ -289,7 +296,7 @@ def test_somebody_who_saved_in_between_is_read_again(study: Study, monkeypatch: 
         return real(**given)
 
     monkeypatch.setattr(profiler, "save_memory", late)
-    tasks.profile_users()
+    profile_now()
     assert len(calls) == 2
     assert lines_of(study).count(BRIEF) == 1
 
@@ -316,7 +323,7 @@ def next_day() -> None:
 def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> None:
     """The counts are others every day; so is the line."""
     base(study)
-    tasks.profile_users()
+    profile_now()
     assert statistics(study, "zhangyi")
     ask("zhangyi", "忘掉反馈统计")
     assert statistics(study, "zhangyi") == []
@@ -324,7 +331,7 @@ def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> Non
     for more in (0, 1, 3):
         next_day()
         complain(study, None, more, value="up")
-        tasks.profile_users()
+        profile_now()
         assert statistics(study, "zhangyi") == []
     assert current(study).version == version, "nothing was written"
 
@@ -334,19 +341,19 @@ def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None
 
     base(study)
     complain(study, "too_long")
-    tasks.profile_users()
+    profile_now()
     ask("zhangyi", f"忘掉{BRIEF[2:]}")
     assert BRIEF not in profile_of(study, "zhangyi")
     version = current(study).version
     complain(study, "too_long", 3)
-    tasks.profile_users()
+    profile_now()
     assert BRIEF not in profile_of(study, "zhangyi")
     assert current(study).version == version
     assert not MemoryProposal.objects.filter(author="profiler_job").exists()
+    from house import clock
     from memory.reports import period, week_of
-    from projects.windows import today_in
 
-    of = week_of(study.project, today_in(study.project.timezone))
+    of = week_of(study.project, clock.today(study.project.timezone))
     assert of is not None
     part = period(study.project, of, now() + timedelta(minutes=1))
     assert preferences(study.project, part) == {"preferences": 0}

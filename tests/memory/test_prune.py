@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from memory.models import MemoryProposal
 from memory.prune import prune, surplus
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
 from tests.support.study import Study
+from wechat.models import OutboxMessage
 
 LONG = "这是一条很长的说明文字,用来占用令牌。" * 3
 
@@ -48,7 +50,9 @@ def test_a_long_one_is_proposed_shorter_and_told(study: Study, told: list[Any]) 
     assert proposal is not None
     assert proposal.state == "pending"
     assert lines_of(study) == big(60, 5)
-    assert [(what["project"], what["proposal"]) for what in told] == [(study.project, proposal)]
+    assert [(what["memory"].project, what["proposal"]) for what in told] == [
+        (study.project, proposal)
+    ]
     assert told[0]["tokens"] == tokens.count(hot.read(study.project))
 
 
@@ -147,3 +151,86 @@ def test_rules_under_an_odd_heading_are_not_shortened(study: Study, heading: str
     hot_proposals.accept(proposal=proposal, actor=study["admin"])
     assert set(rules) <= set(lines_of(study))
     assert all(rule in hot.inject(study.project, study["crc_b"]).text for rule in rules)
+
+
+def summarise(study: Study, *rows: tuple[str, list[int]]) -> MemoryProposal:
+    said = {"summaries": [{"text": text, "of": of} for text, of in rows]}
+    study.stand_ins.script({"content": json.dumps(said, ensure_ascii=False)})
+    proposal = prune(study.project)
+    assert proposal is not None
+    return proposal
+
+
+def test_a_model_says_shorter_what_goes(study: Study) -> None:
+    base(study, *big(60, 5))
+    proposal = summarise(study, ("当前阶段为入组冲刺期,本周目标 3 例", [1, 2]))
+    assert proposal.new == "- 当前阶段为入组冲刺期,本周目标 3 例"
+    assert proposal.old.startswith("- 当前阶段:入组冲刺期\n- 本周目标:完成 3 例入组\n")
+    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    assert proposal.new in lines_of(study)
+    assert tokens.count(hot.read(study.project)) <= hot.LIMIT
+    assert not set(proposal.old.split("\n")) & set(lines_of(study))
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        ("本周目标完成 7 例入组", [2]),  # a figure that does not stand there
+        ("P099 需要每日提醒", [1]),
+        ("本周目标:完成 3 例入组", []),
+        ("本周目标:完成 3 例入组", [999]),
+        ("", [1]),
+    ],
+)
+def test_what_a_model_makes_up_is_not_proposed(study: Study, text: str, of: list[int]) -> None:
+    base(study, *big(60, 5))
+    proposal = summarise(study, (text, of))
+    assert proposal.new == ""
+    assert proposal.old.split("\n") == [line.text for line in surplus("\n".join(big(60, 5)))]
+
+
+def test_what_was_removed_does_not_come_back_as_a_summary(study: Study) -> None:
+    base(study, *big(60, 5), "- P005 依从性差,需每日提醒")
+    write(study, *big(60, 5))
+    proposal = summarise(study, ("P005 依从性差,需每日提醒", [1]), ("当前阶段:入组冲刺期", [1]))
+    assert proposal.new == "- 当前阶段:入组冲刺期"
+
+
+def test_a_model_that_is_down_leaves_a_proposal_without_it(study: Study) -> None:
+    base(study, *big(60, 5))
+    study.stand_ins.fault("llm", "status", 500, times=None)
+    proposal = prune(study.project)
+    assert proposal is not None
+    assert (bool(proposal.old), proposal.new) == (True, "")
+
+
+def test_administrators_get_a_message_once(study: Study) -> None:
+    memory = base(study, *big(60, 5))
+    proposal = prune(study.project)
+    prune(study.project)
+    rows = OutboxMessage.objects.filter(key__startswith=f"over-cap:{memory.pk}@")
+    assert [row.to_user for row in rows] == ["admin"]
+    assert proposal is not None
+    payload = rows.get().payload
+    assert f"/admin/memory/memoryproposal/{proposal.pk}/change/" in payload
+    assert "热记忆" in payload
+    assert LONG not in payload
+
+
+def test_administrators_hear_each_day_only_of_a_new_text(study: Study) -> None:
+    base(study, "# 自由文本", *[f"- 其他{n}:{LONG}" for n in range(70)])
+    prune(study.project)
+    prune(study.project)
+    assert OutboxMessage.objects.filter(key__startswith="over-cap:").count() == 1
+    write(study, "# 自由文本", *[f"- 其他{n}:{LONG}" for n in range(71)])
+    prune(study.project)
+    assert OutboxMessage.objects.filter(key__startswith="over-cap:").count() == 2
+
+
+@pytest.mark.parametrize(("who", "shown"), [("admin", True), ("zhangyi", True), ("crc_b", False)])
+def test_home_says_so_to_those_who_may_shorten_it(study: Study, who: str, shown: bool) -> None:
+    base(study, *big(60, 5))
+    page = browser(who).get("/admin/").content.decode()
+    assert ('data-test="over-cap"' in page) is shown
+    base(study)
+    assert 'data-test="over-cap"' not in browser(who).get("/admin/").content.decode()

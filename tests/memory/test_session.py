@@ -9,7 +9,7 @@ import time_machine
 from django.utils.timezone import now
 
 from memory import session
-from projects.models import Member, Project
+from projects.models import Member, Person, Project
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_thirty_minutes(member: Member) -> None:
         assert session.load(member).messages
     with time_machine.travel(now() + timedelta(minutes=31), tick=False):
         assert session.load(member).messages == []
-        assert session.last_project("li") is None
+        assert session.last_project(member.person) is None
 
 
 def test_another_project_is_another_session(member: Member) -> None:
@@ -58,11 +58,19 @@ def test_another_project_is_another_session(member: Member) -> None:
     other = Project.objects.create(code="B", name="乙", start_date="2026-01-06")
     there = Member.objects.create(project=other, wecom_userid="li", role="PI")
     assert session.load(there).messages == []
-    assert session.last_project("LI") == str(member.project_id)
+    assert session.last_project(member.person) == str(member.project_id)
 
 
 def test_a_choice_is_taken_once(member: Member) -> None:
-    session.ask_project("li", "几例", ["A", "B"])
-    assert session.chosen_project("li", 3) is None
-    assert session.chosen_project("LI", 2) == ("几例", "B")
-    assert session.chosen_project("li", 2) is None
+    session.ask_project(member.person, "几例", ["A", "B"])
+    assert session.chosen_project(member.person, 3) is None
+    assert session.chosen_project(member.person, 2) == ("几例", "B")
+    assert session.chosen_project(member.person, 2) is None
+
+
+def test_nobody_answers_for_another(member: Member) -> None:
+    """Nor do two people share a question who have no WeCom userid."""
+    one, other = Person.objects.create(), Person.objects.create()
+    session.ask_project(one, "几例", ["A", "B"])
+    assert session.chosen_project(other, 1) is None
+    assert session.chosen_project(member.person, 1) is None

@@ -374,7 +374,8 @@ def test_temperature_zero_and_a_small_schema(study: Study) -> None:
     (body,) = prompts(study)
     assert body["temperature"] == 0
     assert body["response_format"]["type"] == "json_schema"
-    assert LlmUsage.objects.get(purpose="weekly").prompt_version == "weekly.v1"
+    usage = LlmUsage.objects.get(purpose="weekly")
+    assert (usage.prompt_version, usage.model_purpose) == ("weekly.v1", "engines")
 
 
 def test_no_line_is_stored_twice_when_parts_repeat_it(study: Study, monkeypatch: Any) -> None:

@@ -69,7 +69,7 @@ def test_older_weeks_become_a_paragraph_a_year(study: Study) -> None:
 def test_it_goes_into_the_prompt_of_a_history_question_alone(study: Study) -> None:
     fill(study, 60)
     ask("zhangyi", "我们之前为什么暂停筛选?")
-    ask("zhangyi", "P001 入组了吗?")
+    ask("zhangyi", "这个研究的排除标准是什么?")
     texts = [str(body["messages"]) for body in prompts(study)]
     history_text, other = texts[0], texts[-1]
     assert "[Y1]: 第 1 年" in history_text

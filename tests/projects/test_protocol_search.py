@@ -108,8 +108,10 @@ def test_a_new_text_replaces_the_old_at_once(study: Project) -> None:
 
     assert search(study, "交通补贴") == []
     assert "营养费用" in search(study, "营养费用")[0].content
-    assert ProtocolDocument.objects.count() == 1
-    assert ProtocolChunk.objects.count() == 1
+    active = ProtocolDocument.objects.get(is_active=True)
+    old = ProtocolDocument.objects.get(is_active=False)
+    assert (active.version, active.chunks.count()) == ("V2.2", 1)
+    assert (old.version, old.text) == ("", PROTOCOL)
 
 
 def test_documents_are_told_apart(study: Project) -> None:

@@ -52,6 +52,8 @@ def test_state_and_days_agree(
     assert found.open is not None
     assert found.close is not None
 
+    actual = actual if actual and actual <= today else None
+    assert found.actual == actual
     judged = actual or today
     before, within, after = (
         (State.EARLY, State.IN_WINDOW, State.LATE)

@@ -107,14 +107,59 @@ def test_visit_that_took_place(actual: str, anchor_is_day: int, state: str, days
     """E31, E32; a moment with an offset counts by the study's own calendar."""
     values: dict[str, str | None] = {"first_dose_date": "2024-03-01", "v2_date": actual}
 
-    found = one(V2, values, anchor_is_day=anchor_is_day)
+    found = one(V2, values, date(2024, 4, 6), anchor_is_day=anchor_is_day)
 
-    assert (found.state, found.days) == (state, days)
+    assert (found.state, found.days, found.reason) == (state, days, None)
+
+
+PLANNED = [
+    ("2024-03-16", date(2024, 3, 15), "not_due", 6),
+    ("2024-03-28", date(2024, 3, 15), "not_due", 6),
+    ("2024-03-28", date(2024, 3, 21), "due", 0),
+    ("2024-04-05", date(2024, 4, 4), "due", 0),
+    ("2024-04-09", date(2024, 4, 8), "overdue", 4),
+    ("2026-11-26", date(2024, 4, 8), "overdue", 4),
+    ("2024-04-04T23:30:00Z", date(2024, 4, 4), "due", 0),
+]
+
+
+@pytest.mark.parametrize(("day", "today", "state", "days"), PLANNED)
+def test_a_date_to_come_is_planned_and_not_done(
+    day: str, today: date, state: str, days: int
+) -> None:
+    """The window and today judge it as they judge a blank; the planned day is the reason given."""
+    found = one(V2, {"first_dose_date": "2024-03-01", "v2_date": day}, today)
+    blank = one(V2, {"first_dose_date": "2024-03-01", "v2_date": ""}, today)
+
+    assert (found.state, found.days, found.actual) == (state, days, None)
+    assert (found.state, found.days) == (blank.state, blank.days)
+    assert found.planned is not None
+    assert found.planned > today
+    assert found.planned.isoformat() in (found.reason or "")
+    line = found.as_json("P027")
+    assert (line["actual"], line["reason"]) == (None, found.reason)
+
+
+@pytest.mark.parametrize("day", ["2024-03-15", "2024-03-15 23:59", "2024-03-15T15:59:00Z"])
+def test_a_visit_of_today_is_done(day: str) -> None:
+    found = one(V2, {"first_dose_date": "2024-03-01", "v2_date": day})
+    assert (found.state, found.actual, found.planned) == ("early", TODAY, None)
+
+
+def test_what_decides_before_the_date_keeps_its_reason() -> None:
+    values: dict[str, str | None] = {"first_dose_date": "2024-03-01", "v2_date": "2024-03-28"}
+    left = one(V2, values | {"withdraw_date": "2024-03-02"})
+    assert (left.state, left.actual) == ("not_applicable", None)
+    assert "2024-03-02" in (left.reason or "")
+    unanchored = one(V2, values | {"first_dose_date": ""})
+    assert (unanchored.state, unanchored.actual) == ("unknown", None)
+    assert "first_dose_date" in (unanchored.reason or "")
 
 
 def test_missing_anchor_is_named_and_never_replaced() -> None:
     """E35."""
-    found = one(V2, {"enroll_date": "2024-03-01", "first_dose_date": "", "v2_date": "2024-04-20"})
+    values = {"enroll_date": "2024-03-01", "first_dose_date": "", "v2_date": "2024-04-20"}
+    found = one(V2, dict(values), date(2024, 4, 20))
 
     assert found.state == "unknown"
     assert "first_dose_date" in (found.reason or "")
@@ -176,7 +221,8 @@ def test_withdrawal(withdrawn: str, values: dict[str, str], state: str) -> None:
         **values,
     }
 
-    assert one(V2, given).state == state
+    today = date(2024, 4, 10) if state == "late" else TODAY
+    assert one(V2, given, today).state == state
 
 
 def test_a_window_may_open_on_the_first_day_a_partial_withdrawal_can_be() -> None:

@@ -87,6 +87,10 @@ class Llm:
         answer = self.http.post(f"{self.url}/_control/llm/script", json=list(rows))
         assert answer.status_code == 200, answer.text
 
+    def silence(self) -> None:
+        answer = self.http.post(f"{self.url}/_control/llm/script", json={"silent": True})
+        assert answer.status_code == 200, answer.text
+
     def configure(self, **settings: Any) -> httpx.Response:
         return self.http.post(f"{self.url}/_control/configure", json={"llm": settings})
 

@@ -34,6 +34,13 @@ def test_a_completion(llm: Llm) -> None:
     assert usage.prompt_tokens > 0
 
 
+def test_a_silent_model_says_nothing_until_it_is_reset(llm: Llm) -> None:
+    llm.silence()
+    assert [llm.ask(user("你好")) for _ in range(2)] == ["", ""]
+    llm.script()
+    assert llm.ask(user("你好"))
+
+
 def test_the_same_request_gets_the_same_answer(llm: Llm) -> None:
     request = [system("入组 12 例。"), user("入组多少例")]
     first, second = (llm.create(*request, tools=TOOLS).choices[0] for _ in range(2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import signal
 import socket
@@ -88,3 +90,45 @@ def test_all_services_are_served(running: tuple[subprocess.Popen[str], int]) -> 
     assert httpx.post(f"{url}/llm/v1/chat/completions", json={}).status_code >= 400
     assert "html" in httpx.get(f"{url}/simulator/").headers["content-type"]
     assert httpx.get(f"{url}/_control/sent").json() == []
+
+
+@pytest.mark.slow
+def test_only_its_house_configures_it_and_everything_else_is_open(study_dir: Path) -> None:
+    port = free_port()
+    process = start("--study", str(study_dir), SIM_PORT=str(port), SIM_HOUSE_TOKEN="ours")
+    try:
+        url = wait_until_up(process, port)
+        with httpx.Client(base_url=f"{url}/_control", trust_env=False) as client:
+            body = {"dify": {"key": "k"}}
+            assert client.post("/configure", json=body).status_code == 403
+            theirs = client.post("/configure", json=body, headers={"X-House-Token": "theirs"})
+            assert theirs.status_code == 403
+            ours = client.post("/configure", json=body, headers={"X-House-Token": "ours"})
+            assert ours.json() == {"ok": True}
+
+            proof = client.get("/house", params={"nonce": "n"}).json()["house"]
+            assert proof == hmac.new(b"ours", b"n", hashlib.sha256).hexdigest()
+
+            assert client.get("/requests").json() == []
+            assert client.get("/sent").json() == []
+            fault = {"service": "redcap", "path": "x", "kind": "status", "value": 500}
+            open_to_all = [
+                ("faults", [fault]),
+                ("llm/script", []),
+                ("wecom/switches", {}),
+                ("clock", {"advance_s": 1}),
+                ("redcap/records", []),
+                ("reset", None),
+            ]
+            answers = [client.post(path, json=content) for path, content in open_to_all]
+            assert [answer.status_code for answer in answers] == [200] * len(open_to_all)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_started_by_hand_it_is_nobodys(running: tuple[subprocess.Popen[str], int]) -> None:
+    url = wait_until_up(*running)
+    assert httpx.get(f"{url}/_control/house?nonce=n").json() == {"house": ""}
+    assert httpx.post(f"{url}/_control/configure", json={}).json() == {"ok": True}

@@ -60,5 +60,5 @@ class StandIns:
         self.post("faults", [fault])
 
     def script(self, *messages: Any) -> None:
-        """Exact assistant messages, answered in turn."""
-        self.post("llm/script", list(messages))
+        """Exact assistant messages, answered in turn whatever is asked for, JSON too."""
+        self.post("llm/script", [{**message, "any_request": True} for message in messages])

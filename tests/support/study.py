@@ -17,7 +17,7 @@ from projects import dictionary, roster
 from projects.models import Dictionary, Member, Project, SyncState
 from tests.support.stand_ins import StandIns
 
-SEEDED_APPS = ("auth", "authtoken", "django_celery_beat", "projects", "skills", "memory")
+SEEDED_APPS = ("auth", "django_celery_beat", "projects", "skills", "memory")
 
 
 @dataclass
@@ -110,7 +110,7 @@ def seed_study(servers: StandIns) -> Study:
         run = _seed()
         if not _first:
             _first.append(Seeded.now(run))
-    members = {m.wecom_userid: m for m in Member.objects.select_related("project", "user")}
+    members = {m.wecom_userid: m for m in Member.objects.select_related("project", "person__user")}
     return Study(Project.objects.get(code=seed.CODE), servers, run, members)
 
 

@@ -59,7 +59,7 @@ def subjects(project: Project) -> dict[str, Subject]:
 def _keys(settings: Settings) -> None:
     """What WeCom and we agreed on, whatever the environment says."""
     settings.WECOM_CORP_ID, settings.WECOM_AGENT_ID = CORP, AGENT
-    settings.WECOM_AIBOT_TOKEN = settings.WECOM_AIBOT_AES_KEY = ""
+    settings.WECOM_AIBOT_ID = settings.WECOM_AIBOT_TOKEN = settings.WECOM_AIBOT_AES_KEY = ""
     settings.WECOM_SECRET = SECRET
     settings.WECOM_TOKEN, settings.WECOM_AES_KEY = TOKEN, AES_KEY
     settings.WECOM_TOKEN_OLD = settings.WECOM_AES_KEY_OLD = ""

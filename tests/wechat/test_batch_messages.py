@@ -9,6 +9,7 @@ from engines.models import Batch, PendingAction, TaskRun
 from engines.sop.batches import advance
 from engines.tasks import sweep_runs
 from projects.models import Subject
+from tests.engines.chat.kit import ask
 from tests.engines.sop.kit import go, hard, human, new_skill, qc, review_of, rule
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
@@ -76,7 +77,8 @@ def test_who_waits_for_review_is_counted_and_asked_for(study: Study) -> None:
 
     waits = batch.runs.order_by("record_id").first()
     assert waits is not None
-    sop.decide(review_id=review_of(waits).pk, actor=study["wanghushi"], decision="approve")
+    review, actor = review_of(waits), study["wanghushi"]
+    sop.decide(review_id=review.pk, actor=actor, decision="approve", seen=review.seen)
     drain()
     assert len(outgoing("zhangyi")) == 1, "the reviewer knows; the page of the batch shows it"
 
@@ -119,9 +121,7 @@ def test_a_single_run_is_told_as_before(study: Study) -> None:
 
 
 def test_everybody_ordered_in_chat_is_one_batch(study: Study) -> None:
-    from engines.chat import answer_message
-
-    reply = answer_message(userid="crc_b", text="全部受试者跑一遍质控")
+    reply = ask("crc_b", "全部受试者跑一遍质控")
     batch = Batch.objects.get()
     mine = Subject.objects.filter(project=study.project, site="site_b", is_present=True)
     assert len(reply.task_run_ids) == batch.runs.count() == mine.count() > 5

@@ -195,8 +195,9 @@ def test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted(
     review.refresh_from_db()
     assert review.status == Review.Status.OPEN
     assert audited("wechat.decision_refused") == ["wanghushi"]
-    receive(f"同意 {review.pk}", user="admin")
-    work()
+    for _shown_first in range(2):
+        receive(f"同意 {review.pk}", user="admin")
+        work()
     review.refresh_from_db()
     assert review.decided_by == "admin"
 

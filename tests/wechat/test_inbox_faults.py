@@ -10,10 +10,11 @@ import time_machine
 from django.utils.timezone import now
 
 from projects.db import atomic
+from projects.leases import LEASE
 from tests.house.kit import until
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
 from wechat import inbox
-from wechat.job import LEASE, Job, LostLease, kept
+from wechat.job import Job, LostLease, kept
 from wechat.models import InboxMessage, OutboxMessage
 from wechat.parse import parse
 
@@ -208,7 +209,7 @@ def test_a_fresh_row_is_left_to_its_own_wake() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wechat.job.RENEW_S", 0.01)
+    monkeypatch.setattr("projects.leases.RENEW_S", 0.01)
     row = receive_kind("image")
     claimed = inbox.claim(row.pk)
     assert claimed

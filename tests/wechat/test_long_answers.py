@@ -12,7 +12,7 @@ from pytest_django import Settings
 from projects.models import Member, Project
 from tests.wechat.working import outgoing
 from wechat.models import Answer, OutboxMessage
-from wechat.outbox import enqueue, tell
+from wechat.outbox import answer, enqueue
 from wechat.splitting import split
 
 pytestmark = pytest.mark.django_db
@@ -24,10 +24,10 @@ def readers(people: dict[str, Member]) -> dict[str, Client]:
     """A browser for each member, logged in."""
     found = {}
     for name, member in people.items():
-        member.user = User.objects.create_user(name)
-        member.save()
+        member.person.user = user = User.objects.create_user(name)
+        member.person.save()
         found[name] = Client()
-        found[name].force_login(member.user, backend="django.contrib.auth.backends.ModelBackend")
+        found[name].force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return found
 
 
@@ -100,7 +100,7 @@ def test_it_is_stored_once_and_encrypted(project: Project) -> None:
 def test_what_fits_has_no_page(project: Project) -> None:
     """O15: 5000 characters are eight parts, and nothing is lost."""
     text = "字" * 5000
-    tell(to_user="zhangyi", project=project, content=text, key="k")
+    answer(to_user="zhangyi", project=project, content=text, key="k")
     parts = outgoing("zhangyi")
     assert len(parts) == len(split(text)) == 8
     assert "".join(part[6:] for part in parts) == text

@@ -82,7 +82,7 @@ def test_a_bare_thumb_down_is_asked_for_its_reason_once(study: Study) -> None:
 def votes() -> list[tuple[str, Any, Any]]:
     """Who voted what and why, oldest first."""
     rows = AuditEntry.objects.filter(action="wechat.rated").order_by("pk")
-    return list(rows.values_list("actor", "new__feedback", "new__reason"))
+    return [(row.actor, row.new["feedback"], row.new["reason"]) for row in rows]
 
 
 def test_every_vote_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

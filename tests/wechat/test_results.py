@@ -56,6 +56,10 @@ def find(run: TaskRun, number: int, key: str | None = "") -> None:
     )
 
 
+def seen_by(project: Project) -> Member:
+    return Member.objects.get(project=project, wecom_userid="wanghushi")
+
+
 def test_the_orderer_is_told_once(project: Project) -> None:
     run = finished(project)
     announce(run)
@@ -84,15 +88,24 @@ def test_open_findings_are_listed_and_counted(project: Project) -> None:
     for number in range(1, 8):
         find(run, number)
     find(run, 8, key=None)
-    lines = result_text(run).splitlines()
+    lines = result_text(run, seen_by(project)).splitlines()
     assert lines[1:6] == [f"{n}. 问题{n}" for n in range(1, 6)]
     assert "7" in lines[6]
     assert len(lines) == 7
 
 
+def test_what_is_another_sites_is_neither_listed_nor_counted(project: Project) -> None:
+    run = finished(project, status="COMPLETED", final_state="end_review_required")
+    for number in range(1, 4):
+        find(run, number)
+    PendingAction.objects.filter(rule_key="2").update(message="与 P002 重复入组")
+    lines = result_text(run, seen_by(project)).splitlines()
+    assert lines[1:] == ["1. 问题1", "2. 问题3"]
+
+
 def test_a_failure_says_why(project: Project) -> None:
     run = finished(project, status="FAILED", final_state="end_error", message="REDCap 无法读取")
-    assert "REDCap 无法读取" in result_text(run)
+    assert "REDCap 无法读取" in result_text(run, seen_by(project))
 
 
 def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:

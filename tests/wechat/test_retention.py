@@ -98,4 +98,9 @@ def test_the_sweeper_runs_it_once_a_night() -> None:
         sweep()
         assert CronFiring.objects.filter(job="wechat.forget").count() == 1
     assert outgoing() == []
-    assert set(housekeeping.JOBS) == {"wechat.forget", "wechat.reconcile"}
+    assert set(housekeeping.JOBS) == {
+        "audit.anchor",
+        "audit.verify",
+        "wechat.forget",
+        "wechat.reconcile",
+    }

@@ -16,7 +16,7 @@ from engines import sop
 from engines.models import Review, TaskRun
 from engines.signals import run_finished
 from projects.db import atomic
-from projects.models import Member, Subject
+from projects.models import Member, Person, Subject
 from tests.engines.sop.kit import human, new_skill, review_of, run_of
 from tests.support.study import Study
 from tests.wechat.test_decisions import change
@@ -167,9 +167,9 @@ def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
 
 
 def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> None:
-    user = get_user_model().objects.create(username="liwei")
+    person = Person.objects.create(user=get_user_model().objects.create(username="liwei"))
     member = Member.objects.create(
-        project=study.project, user=user, display_name="李协调", role="CRC", site="site_a"
+        project=study.project, person=person, display_name="李协调", role="CRC", site="site_a"
     )
     review = asked()
     tell()
@@ -179,13 +179,12 @@ def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> No
 
 
 def test_of_two_who_are_called_alike_neither_is_named(study: Study, asked: Ask) -> None:
-    user = get_user_model().objects.create(username="liwei")
+    person = Person.objects.create(user=get_user_model().objects.create(username="liwei"))
     member = Member.objects.create(
-        project=study.project, user=user, display_name="李协调", role="CRC", site="site_a"
+        project=study.project, person=person, display_name="李协调", role="CRC", site="site_a"
     )
-    Member.objects.create(
-        project=study.project, wecom_userid="liwei", display_name="李薇", role="AUDITOR"
-    )
+    other = Person.objects.create(wecom_userid="liwei")
+    Member.objects.create(project=study.project, person=other, display_name="李薇", role="AUDITOR")
     review = asked()
     tell()
     sop.decide(review_id=review.pk, actor=member, decision="approve", seen=review.seen)

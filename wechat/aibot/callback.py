@@ -9,6 +9,7 @@ import json
 import time
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
@@ -48,7 +49,7 @@ def _answer(plain: bytes) -> dict[str, Any]:
     """What the response says, before it is sealed; nothing for what needs no words."""
     try:
         text = plain.decode()
-        incoming = parse(text)
+        incoming = _ours(parse(text))
     except (UnicodeDecodeError, BadCallback) as error:
         _store(arrivals.quarantined(plain, error, CHANNEL), "")
         return {}
@@ -61,6 +62,13 @@ def _answer(plain: bytes) -> dict[str, Any]:
     if incoming.event == ENTER:
         return _greeting(incoming)
     return cards.receipt(incoming) if incoming.event == CARD else {}
+
+
+def _ours(incoming: Incoming) -> Incoming:
+    """What is addressed to our bot, where it is named; its keys tell it where it is not. Else BadCallback."""
+    if settings.WECOM_AIBOT_ID and incoming.to_user != settings.WECOM_AIBOT_ID:
+        raise BadCallback("addressed to another bot")
+    return incoming
 
 
 def _language(incoming: Incoming) -> str:

@@ -126,7 +126,7 @@ def send_apart(stream: Stream) -> None:
             fallback=content,
         )
     else:
-        outbox.tell(
+        outbox.answer(
             to_user=stream.inbox.from_user,
             project=stream.project,
             content=content,

@@ -28,6 +28,8 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
 class Answer(models.Model):
     """A text too long for the phone, whole: its page in the console is for its reader alone (issue 5).
 
+    `table`: JSON {header, rows} of the list that the text shows a part of; "" for none.
+
     Not the flow log: results of workflows and tool messages can be long too, and the log is read by jobs.
     """
 
@@ -37,6 +39,7 @@ class Answer(models.Model):
     )
     to_user = models.CharField(_("to"), max_length=64)
     text = EncryptedTextField(_("text"))
+    table = EncryptedTextField(_("table"), blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     objects = AnswerQuerySet.as_manager()

@@ -52,6 +52,7 @@ class Alert(models.Model):
         REFUSED = "refused", _("WeCom refuses our calls")
         INACTIVE = "inactive", _("WeCom is about to suspend the app")
         UNREACHABLE = "unreachable", _("A member cannot be reached")
+        AUDIT = "audit", _("The audit trail does not hold, or nothing guards it")
 
     REMEDIES = {
         Code.KEY: _(
@@ -71,6 +72,9 @@ class Alert(models.Model):
         Code.REFUSED: _("Run manage.py wecom_check and do what it says."),
         Code.INACTIVE: _("Have members open the app, or reopen it in the WeCom console."),
         Code.UNREACHABLE: _("Add the member to the app's visible range, or end the membership."),
+        Code.AUDIT: _(
+            "Run manage.py audit verify: it names every place. Find out who had access to the database."
+        ),
     }
 
     code = models.CharField(_("what"), max_length=32, choices=Code.choices)

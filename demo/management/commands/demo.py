@@ -19,6 +19,8 @@ class Command(BaseCommand):
         if not settings.DEBUG:
             raise CommandError(_("The demo study exists only with DEBUG."))
         run = runfile.load()
+        if stand_ins.are_others(run):
+            raise CommandError(stand_ins.taken())
         today = seed.day(run)
         project = seed.seed(run, today)
         run["demo_today"] = today.isoformat()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from engines.chat.handlers import actions, data, history, memories, open_work, report, talk
+from engines.chat.handlers import actions, data, history, memories, open_work, recall, report, talk
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.intents import Part
@@ -55,6 +55,10 @@ def handler_of(part: Part) -> Handler:
     """What answers a task: that of its intent, unless it asks for what is kept here."""
     if talk.asks_again(part):
         return talk.again
+    if recall.asks_of_us(part):
+        return memories.told_of_us
+    if recall.asks_attention(part):
+        return memories.attention
     if open_work.asks_reviews(part):
         return open_work.reviews
     return open_work.findings if open_work.asks_findings(part) else HANDLERS[part.intent]

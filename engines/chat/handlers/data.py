@@ -25,7 +25,7 @@ from projects.models import Role
 
 MOST_SUBJECTS = 5
 MOST_FIELDS = 30
-_PRONOUN = re.compile(
+PRONOUN = re.compile(
     r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
 )
 _FIGURE = re.compile(
@@ -43,7 +43,7 @@ def subjects(turn: Turn, part: Part) -> list[str]:
     for name, found in turn.names.items():
         if name in part.text:
             ids += found
-    if not ids and _PRONOUN.search(part.text):
+    if not ids and PRONOUN.search(part.text):
         ids = [*turn.detection.record_ids] or [*turn.session.record_ids]
     return list(dict.fromkeys(ids))
 
@@ -125,7 +125,7 @@ def read_holders(turn: Turn, part: Part) -> list[ToolResult]:
 
 def read_protocol(turn: Turn, part: Part) -> list[ToolResult]:
     """Search the documents."""
-    query = turn.resolved(part.text)[:500]
+    query = str(turn.question(part))[:500]
     return [turn.read(execute(turn.context, "search_protocol", {"query": query}))]
 
 

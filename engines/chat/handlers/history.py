@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from math import log
 
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat import past
 from engines.chat.handlers.data import down, read_stats
-from engines.chat.relevance import asks_decision, related
+from engines.chat.relevance import asks_decision
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
-from engines.grounding.values import bigrams, plain
+from engines.grounding.values import plain
 from engines.intents import Part
 from engines.tools import Fact, Status, ToolResult, periods
 from engines.tools.periods import Period
@@ -27,6 +26,7 @@ from memory import reports
 from memory.history import Page, book
 from projects.client import NotConfiguredError
 
+LONGEST = 500
 _WHY = re.compile(r"为什么|为啥|为何|原因")
 _REPORT = re.compile(r"周报|报告|小结|weekly report|report", re.IGNORECASE)
 _SHOWING = re.compile(
@@ -93,7 +93,7 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
     if not known and not good:
         return Outcome(_missing(asked))
     if asked and not good and _is_report_itself(part.text, asked):
-        lines = [line for page in known for line, _decision in _lines(page.name, page.text)]
+        lines = [line for page in known for line in _lines(page.name, page.text)]
         return Outcome(render.fit(lines, limit))
     figures = _periods(good) if part.intent == "query_history" else []
     draft = Draft(
@@ -138,10 +138,6 @@ def _is_of(turn: Turn, part: Part, page: Page) -> bool:
     return bool(week and any(one.first <= week.last and week.first <= one.last for one in named))
 
 
-def _all(pages: Sequence[Page]) -> list[tuple[str, bool]]:
-    return [line for page in pages for line in _lines(page.name, page.text)]
-
-
 def _plain(
     turn: Turn, part: Part, known: Sequence[Page], results: Sequence[ToolResult], limit: int
 ) -> str:
@@ -151,38 +147,25 @@ def _plain(
     if figures:
         return render.fit([f"{fact.names[0]}:{fact.value}" for fact in figures], limit)
     own = [page for page in known if _is_of(turn, part, page)]
-    best = _best(_all(own), part.text) or _best(_all(known), part.text)
+    question = _matter(turn, part)
+    best = past.section(own, question) or past.told(own, question) or past.whole(own)
+    best = best or past.told(known, question)
     # A reason stands in the whole sentence; a list of measures is better short than cut off.
     if sum(map(len, best)) > limit and not _WHY.search(part.text):
         best = [_SHORT.sub(r"\1", line) for line in best]
     return render.fit(best, limit) if best else _("The weekly reports say nothing about it.")
 
 
-def _lines(name: str, text: str) -> list[tuple[str, bool]]:
-    """The lines of a report with their week, and whether they stand under 关键决策."""
-    section, found = "", []
-    for line in text.split("\n"):
-        if line.startswith("#"):
-            section = line
-        elif line.strip("- "):
-            found.append((f"[{name}] {line.strip('- ')}", "决策" in section))
-    return found
-
-
-def _best(lines: Sequence[tuple[str, bool]], question: str, most: int = 4) -> list[str]:
-    """The lines that share rare words with the question, in the order of the weeks."""
-    asked = bigrams(plain(question))
-    words = related(question)
-    lines = [line for line in lines if any(word in line[0] for word in words)] or lines
-    counts = Counter(word for text, _d in lines for word in asked & bigrams(text))
-    scored = []
-    for at, (text, decision) in enumerate(lines):
-        score = sum(log(1 + len(lines) / counts[word]) for word in asked & bigrams(text))
-        score += 8 * any(word in text for word in words)
-        score *= 1.6 if decision and asks_decision(question) else 1.0
-        scored.append((score, at))
-    best = max((score for score, _at in scored), default=0.0)
-    chosen = sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:most]
-    return [
-        lines[at][0] for score, at in sorted(chosen, key=lambda p: p[1]) if score > best * 0.5 > 0
+def _matter(turn: Turn, part: Part) -> str:
+    """The question without the words for its time; where it has no matter of its own, that of the message."""
+    question = reduce(lambda left, one: left.replace(one.said, " "), _named(turn, part), part.text)
+    whole = turn.resolved(turn.text)
+    return (whole if past.names_nothing(question) and not _named(turn, part) else question)[
+        :LONGEST
     ]
+
+
+def _lines(name: str, text: str) -> list[str]:
+    """The lines of a report with their week."""
+    said = (line.strip("- ") for line in text.split("\n") if not line.startswith("#"))
+    return [f"[{name}] {line}" for line in said if line]

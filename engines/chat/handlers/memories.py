@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from engines.chat.handlers import own_memory, recall
+from engines.assistant.understand.disputes import disputes
+from engines.chat.handlers import data, own_memory, recall, study_data
 from engines.chat.opinions import Opinion, judged
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
@@ -21,6 +22,11 @@ from memory.flow_log import set_feedback
 # 记得 without whoever is to do it rather gives an order: 以后记得先说结论.
 _QUESTION = re.compile(
     r"[?\uff1f]|吗|什么|哪些|是不是|还记|(?:[你您还都]|是否)\s*记得|记得(?=不|没|么|来着|$)"
+)
+# Said without a particle it asks, too, unless it tells what is to be kept: 我星期几下午在门诊来着.
+_INTERROGATIVE = re.compile(r"来着|几[点号]|[周期]几|多少|谁|哪|啥|何时|怎么|咋")
+_TELLS = re.compile(
+    r"^(?:请|麻烦|帮我|你|您|[,\s])*(?:记|别忘|以后|今后|往后|下次|每次|从现在|从今)|不管|无论|不论|哪怕|几乎|多少都|谁都|哪.都"
 )
 # A tag behind a statement asks for no more than a nod ...
 _NOD = re.compile(
@@ -51,7 +57,7 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     if commanded is not None:
         return commanded
     said = _stated(part.text)
-    if _QUESTION.search(said):
+    if asks(said):
         return Outcome(recall.recall(turn, part, limit))
     if len(plain(_ANNOUNCES.sub("", said))) < _LEAST:
         return Outcome(_("What shall I remember? Please say it in one message."), guided=True)
@@ -63,6 +69,24 @@ def remember(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
         return own_memory.noted(kept)
 
     return Outcome(finish=keep)
+
+
+def told_of_us(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """A question about what the reader told the assistant, by whatever name it was detected."""
+    return Outcome(recall.recall(turn, part, limit))
+
+
+def attention(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """What is to be minded of a subject stands in hot memory; where it does not, the data are told."""
+    if recall.speaks_of(turn, part):
+        return Outcome(recall.recall(turn, part, limit))
+    return data.answer_records(turn, part, data.read_records(turn, part), limit)
+
+
+def asks(text: str) -> bool:
+    """Whether a message about memory is a question: nothing is stated, nothing is kept."""
+    told = _TELLS.search(text)
+    return bool(_QUESTION.search(text) or (_INTERROGATIVE.search(text) and not told))
 
 
 def _stated(text: str) -> str:
@@ -83,7 +107,8 @@ def feedback(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) 
     said = judged(part.text)
     if said.value is None:
         return Outcome(_("Was my last answer good or bad? Please reply 👍 or 👎."), guided=True)
-    return Outcome(finish=lambda: _rated(turn, said))
+    other = study_data.other_readings(turn) if disputes(part.text) else ""
+    return Outcome(finish=lambda: "\n".join(filter(None, [_rated(turn, said), other])))
 
 
 def _rated(turn: Turn, said: Opinion) -> str:

@@ -43,6 +43,18 @@ _ORDER = re.compile(
 )
 
 
+# What is asked of a result, in the words of an order.
+_RESULT = re.compile(
+    r"吗|没(?:有)?[?。\s]*$|什么|啥|怎么|哪|如何|咋|谁|几|多少|进度|进展|情况|结果|状态|卡|how|what|status|\?",
+    re.IGNORECASE,
+)
+
+
+def asks_result(text: str) -> bool:
+    """Whether a sentence about quality control asks what came of it, and orders none."""
+    return bool(_RESULT.search(text)) and not _ORDER.search(text)
+
+
 def asks_reviews(part: Part) -> bool:
     """Whether a task asks which reviews wait."""
     return part.intent in _ASKABLE and not part.record_ids and bool(_REVIEWS.search(part.text))

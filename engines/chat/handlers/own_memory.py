@@ -52,7 +52,7 @@ def _shown(turn: Turn) -> str:
     current = book.rows(turn.member).filter(superseded_by=None)
     rows = outdated.holding([row for row in current if turn.scope.allows(row.content)])
     lines = [_line(row) for row in rows]
-    profile = hot.profile_of(turn.hot.text, turn.member.wecom_userid)
+    profile = hot.profile_of(turn.hot.text, turn.member.identity)
     kept = [line.strip("-# ").replace("*", "") for line in profile if line.strip().startswith("-")]
     lines += [line for line in kept if not any(_repeats(line, row) for row in rows)]
     if not lines:

@@ -39,6 +39,14 @@ _ASKING = re.compile(
 )
 # What the speaker told the assistant to do.
 _WISHES = re.compile(r"规矩|规则|要求|规定|约定|嘱咐|吩咐")
+# I told you ..., and what you do for me: 我限制你说多少字, 你几点给我发通知.
+_OF_US = re.compile(
+    r"(?:我|本人)(?:之前|以前|上次)?(?:对|让|叫|限制|要求|规定|告诉|嘱咐|交代)过?[你您].{0,12}(?:什么|啥|几|多少|怎么|哪|吗|来着)"
+    r"|[你您](?:一般|通常|平时|每天|现在)?(?:几点|什么时候|怎么|该?怎样)(?:给|跟|对|叫|称呼|提醒|通知)我(?!们)"
+)
+_ATTENTION = re.compile(
+    r"(?:注意|留意|当心|小心|关注|上心|盯).{0,4}(?:什么|啥|哪|吗|点)|(?:什么|啥|哪).{0,6}(?:注意|留意|当心|小心|关注|上心|盯)"
+)
 _EVERYBODY = re.compile(r"大家|每个人|所有人|各位|各自|\bevery(?:body|one)\b", re.IGNORECASE)
 _WHO = re.compile(r"谁|\bwho\b", re.IGNORECASE)
 _HEADING = re.compile(r"^#+\s*(.*?)\s*[(\uff08]\s*user_id", re.IGNORECASE)
@@ -51,11 +59,12 @@ _MOST = 2
 class Found:
     """The lines that answer, best first, and others that an answer may tell of (`beside`).
 
-    `sure`: nothing a model could add; `subjects`: whom they concern.
+    `own`: those of the reader; `sure`: nothing a model could add; `subjects`: whom they concern.
     """
 
     lines: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
     sure: bool = False
     subjects: list[str] = field(default_factory=list)
 
@@ -66,7 +75,7 @@ def recall(turn: Turn, part: Part, limit: int) -> str:
         return _of_talk(turn, part, limit)
     found = _find(turn, part)
     nothing = _("I have nothing noted about it.")
-    fallback = render.fit(found.lines, limit) if found.lines else nothing
+    fallback = _framed(found, limit) if found.lines else nothing
     if found.sure:
         return fallback
     pieces = [piece for line in found.lines[:_MOST] for piece in _clauses(line)]
@@ -80,6 +89,42 @@ def recall(turn: Turn, part: Part, limit: int) -> str:
     text = answer(turn, draft)
     asked = [*found.lines, *found.beside, part.text]
     return fallback if _is_of_others(turn, text, asked) else text
+
+
+def asks_of_us(part: Part) -> bool:
+    """Whether a question is about what the speaker told the assistant, or how it serves them."""
+    return not part.record_ids and bool(_OF_US.search(part.text))
+
+
+def asks_attention(part: Part) -> bool:
+    """Whether a task asks what of a subject is to be minded."""
+    return bool(part.record_ids and _ATTENTION.search(part.text))
+
+
+def speaks_of(turn: Turn, part: Part) -> bool:
+    """Whether hot memory says anything of the subjects of a task."""
+    return bool(_find(turn, part).lines)
+
+
+def _framed(found: Found, limit: int) -> str:
+    """The lines as somebody says them who remembers: what the reader asked for by its words alone."""
+    wishes = [_value(line) for line in found.lines if line in found.own and _is_wish(line)]
+    if found.lines[0] in found.own and wishes:
+        rest = [line for line in found.lines if not (line in found.own and _is_wish(line))]
+        first = _("I remember, you asked for this: %(what)s") % {"what": ";".join(wishes)}
+        return render.fit([first, *rest], limit)
+    said = found.lines[0] in found.own and outdated.slot_of(found.lines[0]) is None
+    frame = _("I remember, you said: %(what)s") if said else _("I remember: %(what)s")
+    return render.fit([frame % {"what": found.lines[0]}, *found.lines[1:]], limit)
+
+
+def _is_wish(line: str) -> bool:
+    slot = outdated.slot_of(line)
+    return slot is not None and slot.types == ("PREFERENCE",) and slot.many
+
+
+def _value(line: str) -> str:
+    return line.replace("\uff1a", ":").partition(":")[2].strip()
 
 
 def _of_talk(turn: Turn, part: Part, limit: int) -> str:
@@ -97,7 +142,7 @@ def _of_talk(turn: Turn, part: Part, limit: int) -> str:
 
 def _find(turn: Turn, part: Part) -> Found:
     given = [line for line in lines(turn.hot.text) if line.text.strip()]
-    reader = turn.member.wecom_userid.casefold()
+    reader = turn.member.identity.casefold()
     person, name = _person(given, part.text)
     if part.record_ids or (part.named and not person):
         return _of_subjects(given, part)
@@ -121,8 +166,8 @@ def _find(turn: Turn, part: Part) -> Found:
     alone = [slot for slot in slots if slot and _speaks_of(slot.name, part.text)]
     # One value of their own: a model could only take somebody else's.
     if alone:
-        return Found([line for line in mine if outdated.single(line) in alone], sure=True)
-    return Found(list(dict.fromkeys([*mine, *rest])), beside=kept)
+        return Found([line for line in mine if outdated.single(line) in alone], own=kept, sure=True)
+    return Found(list(dict.fromkeys([*mine, *rest])), beside=kept, own=kept)
 
 
 def _of_subjects(given: Sequence[Line], part: Part) -> Found:

@@ -22,13 +22,15 @@ from engines.chat.relevance import answers
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer, cap_reached, faults, marked, sources_of, worded
-from engines.context import Assembled, Material, assemble
+from engines.context import Assembled, assemble
 from engines.intents import Part
 from engines.react import ReActEngine, ReActResult
 from engines.tools import READONLY_TOOLS, ToolResult, definitions
 from integrations.llm import LlmAbilityMissing, LlmError
 from integrations.privacy import PrivacyError
+from projects.protocol import excerpt
 
+LONGEST = 500
 _AGAIN = re.compile(
     r"(?:请|麻烦)?你?(?:再|重新?)(?:说|讲|发|回答|重复)?一?[遍次下]|(?:请|麻烦)?重复一?[遍下]"
     r"|(?:say|repeat) (?:that|it)(?: again)?|again",
@@ -77,6 +79,9 @@ def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) ->
     """Several steps with read-only tools; only the final answer leaves. What was read already is told."""
     if results:
         return answer_data(turn, part, results, limit)
+    if not turn.skill.switches.model:
+        turn.success = False
+        return Outcome(unreliable())
     try:
         found = _run(turn, part, limit)
     except (LlmError, PrivacyError):
@@ -99,9 +104,9 @@ def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) ->
 def _run(turn: Turn, part: Part, limit: int) -> ReActResult:
     """With native tool calls; in the text protocol where the endpoint has none."""
     try:
-        return ReActEngine(turn.llm, turn.context).run(_prompt(turn, part, limit))
+        return ReActEngine(turn.engines, turn.context).run(_prompt(turn, part, limit))
     except LlmAbilityMissing:
-        return ReActEngine(turn.llm, turn.context).run(_prompt(turn, part, limit))
+        return ReActEngine(turn.engines, turn.context).run(_prompt(turn, part, limit))
 
 
 def _prompt(turn: Turn, part: Part, limit: int) -> Assembled:
@@ -110,8 +115,8 @@ def _prompt(turn: Turn, part: Part, limit: int) -> Assembled:
         task=part.intent,
         question=turn.question(part),
         limit=limit,
-        material=Material(hot=turn.hot.text, facts=turn.facts, session=turn.session.text),
-        system="react" if turn.llm.has_tools else "react_text",
+        material=turn.material(),
+        system="react" if turn.engines.has_tools else "react_text",
         tools=_tool_list(turn.member.role),
     )
     turn.versions.append(prompt.version)
@@ -146,9 +151,19 @@ def _final(
         text = _again(turn, part, results, limit) if text else ""
     if not text:
         turn.success = False
-        nothing = _("I have no reliable answer to this. Please ask more precisely.")
-        return _with_data("", results, part, limit) or nothing
+        return _with_data("", results, part, limit) or _of_documents(turn, part, limit)
     return render.cut(turn.gate.restore(text), limit)
+
+
+def _of_documents(turn: Turn, part: Part, limit: int) -> str:
+    """The rule of the study's documents that answers; that there is no answer, where there is none."""
+    rule = None if part.record_ids else excerpt(turn.project, turn.resolved(part.text)[:LONGEST])
+    return unreliable() if rule is None else render.excerpt_text(rule, limit)
+
+
+def unreliable() -> str:
+    """What is said where nothing that holds could be found."""
+    return _("I have no reliable answer to this. Please ask more precisely.")
 
 
 def _again(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> str:

@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 
 from engines import sop
 from engines.models import TaskRun
-from engines.sop.findings import finding_line, seen_in
+from engines.sop.findings import finding_line, open_now
 from engines.sop.serializers import RecordId
 from engines.starting import OnSchedule, check_order
 from integrations.redcap import RedcapError
@@ -83,7 +83,7 @@ class Command(BaseCommand):
             "task_run_id": str(run.pk),
             "status": run.status,
             "final_state": run.final_state or run.current_node,
-            "findings": [finding_line(row) for row in seen_in(run)],
+            "findings": [finding_line(row) for row in open_now(run)],
         }
         self.stdout.write(json.dumps(line, ensure_ascii=False))
         self.stdout.flush()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from argparse import ArgumentParser
 from datetime import datetime
@@ -8,12 +9,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.timezone import make_aware
 
-from projects import audit
+from projects import audit_watch
 from projects.models import AuditEntry
 
 
 class Command(BaseCommand):
-    help = "`audit verify`: walks the hash chains of the audit trail; exit 1 and a line for every break."
+    help = (
+        "`audit verify`: walks the hash chains of the audit trail, compares them with the anchors and looks "
+        "for the triggers; a JSON line for each fault, and exit 1 where there is one."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["verify"])
@@ -21,9 +25,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = False
-        for gap in audit.verify(_moment(options["since"])):
+        for gap in audit_watch.verify(_moment(options["since"])):
             found = True
-            self.stdout.write(f"{gap.chain} {gap.number} {gap.what}")
+            fault = {"chain": gap.chain, "seq": gap.number, "fault": gap.what}
+            self.stdout.write(json.dumps(fault, ensure_ascii=False))
         if found:
             sys.exit(1)
         self.stdout.write(f"ok {AuditEntry.objects.count()} entries")

@@ -11,13 +11,14 @@ from zoneinfo import ZoneInfo
 from django.core.management.base import BaseCommand, CommandError
 from pydantic import BaseModel, BeforeValidator, StrictBool, StrictStr, ValidationError
 
+from house import clock
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
 from projects.jsonlines import answer_lines, explain
 from projects.models import Project
 from projects.records import read_record
 from projects.visit_plan import VisitPlanSpec
-from projects.visit_window import plan_of, plan_windows, today_in, visit_states
+from projects.visit_window import plan_of, plan_windows, visit_states
 
 BAD_INPUT = 2
 NOT_FOUND = 3
@@ -115,7 +116,7 @@ def _stored_plan(project: Project) -> VisitPlanSpec:
 def _today(text: str | None, zone: str) -> date:
     """`--today`: a date, or a moment that is moved to the study's zone; default now."""
     if text is None:
-        return today_in(zone)
+        return clock.today(zone)
     try:
         if len(text) == len("2024-01-01"):
             return date.fromisoformat(text)

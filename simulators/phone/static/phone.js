@@ -199,9 +199,13 @@ async function submit() {
   if (!text) return;
   input.value = "";
   grow();
+  // A poll may find the message when it is "sent" already.
+  talk.waiting = Date.now() + TYPING_MS;
+  showTyping();
   if (!(await post("send", { user: talk.user, text, bot: channelBox.value === "bot" }).catch(() => false))) {
     input.value = text;
     grow();
+    talk.waiting = 0;
     hint.textContent = "没有发出去，请重试";
   }
   input.focus();

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engines.chat import ChatReply, answer_message
+from engines.chat import ChatReply, answer_message, refuse
 from engines.models import AgentTrace
+from projects.models import Person
 from tests.support.study import Study
 
 NOT_FOUND_OF_LLM = "我在提供的资料中没有找到相关信息。"
 
 
 def ask(userid: str, text: str, **more: Any) -> ChatReply:
-    return answer_message(userid=userid, text=text, **more)
+    """Ask as a WeCom user; who is none of ours is refused as the command does it."""
+    person = Person.objects.by_userid(userid)
+    if person is None:
+        return refuse(userid, more.get("project_code"))
+    return answer_message(person=person, text=text, **more)
 
 
 def say(text: str) -> dict[str, str]:

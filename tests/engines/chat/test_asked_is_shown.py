@@ -28,10 +28,10 @@ def llm(request: pytest.FixtureRequest, study: Study) -> str:
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("P003有什么AE", ["急性阑尾炎", "乏力", "3级", "1级"]),
-        ("P003有几条AE", ["2", "急性阑尾炎", "乏力"]),
-        ("P003的SAE几级", ["急性阑尾炎", "3级"]),
-        ("P001的皮疹几级", ["皮疹", "1级"]),
+        ("P003有什么AE", ["急性阑尾炎", "乏力"]),
+        ("P003有几条AE", ["2"]),
+        ("P003的SAE几级", ["3级"]),
+        ("P001的皮疹几级", ["1级"]),
         ("P003用过什么合并用药", ["铝碳酸镁片", "头孢呋辛"]),
         ("P019用过酮康唑吗", ["酮康唑"]),
         ("P003的病理类型和临床分期", ["腺癌", "B期"]),
@@ -48,10 +48,7 @@ def test_every_instance_and_field_is_told(
     assert len(text) <= 150
 
 
-def test_the_models_words_stand_when_they_tell_every_instance(study: Study) -> None:
-    whole = "P003 有 2 条不良事件：急性阑尾炎（住院手术）和乏力。"
-    study.stand_ins.script(say(whole))
-    assert ask(PERSON, "P003有几条AE").text == whole
+def test_no_model_leaves_an_instance_out(study: Study) -> None:
     part = "P003 有不良事件：乏力。"
     study.stand_ins.script(say(part), say(part))
     assert "急性阑尾炎" in ask(PERSON, "P003有什么AE").text
@@ -72,8 +69,8 @@ def test_many_instances_are_capped_with_their_number(study: Study) -> None:
     mute(study)
     text = ask(PERSON, "P007的AE").text
     assert "30" in text
-    assert text.count("#") < 30
-    assert text.endswith(")")
+    assert text.count("不适症状") < 30
+    assert "未列出" in text
 
 
 def test_no_instance_is_not_a_row_of_blanks(study: Study, llm: str) -> None:
@@ -194,4 +191,4 @@ def test_the_field_that_a_verb_asks_for_is_told(study: Study, question: str, val
 
 def test_every_value_of_a_trend_is_told(study: Study) -> None:
     reply = ask("zhangyi", "P001的ALT变化趋势").text
-    assert re.findall(r"(?:Baseline|V\d) (\d+)", reply) == ["14", "34", "34", "22", "30", "14"]
+    assert re.findall(r"(?:基线|V\d) (\d+)", reply) == ["14", "34", "34", "22", "30", "14"]

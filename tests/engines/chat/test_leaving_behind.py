@@ -18,15 +18,15 @@ from tests.support.study import Study
 
 
 def test_both_rows_trace_and_usage(study: Study) -> None:
-    reply = ask("zhangyi", "P001 入组了吗?")
+    reply = ask("zhangyi", "方案里停药标准是什么?")
     asked, answered = ConversationHistory.objects.order_by("role").reverse()
     assert (asked.role, answered.role) == ("user", "assistant")
     assert answered.content == reply.text
     assert str(answered.pk) == reply.conversation_id
-    assert asked.intent == "query_record"
+    assert asked.intent == "query_protocol"
     assert asked.entities == {
-        "intents": ["query_record"],
-        "record_ids": ["P001"],
+        "intents": ["query_protocol"],
+        "record_ids": [],
         "visits": [],
         "fields": [],
     }
@@ -52,7 +52,7 @@ def test_the_channels_rows_come_last_in_the_same_transaction(study: Study) -> No
         assert LlmUsage.objects.count() == 1
         seen.append(reply)
 
-    reply = ask("zhangyi", "P001 入组了吗?", in_transaction=store)
+    reply = ask("zhangyi", "方案里停药标准是什么?", in_transaction=store)
     assert seen == [reply]
 
 
@@ -132,7 +132,7 @@ def second(study: Study) -> Project:
     fields: dict[str, Any] = {
         f.attname: getattr(study.project, f.attname) for f in Project._meta.concrete_fields
     }
-    for name in ("id", "redcap_det_secret"):
+    for name in ("id", "redcap_det_secret", "redcap_det_digest"):
         fields.pop(name)
     project = Project.objects.create(**{**fields, "code": "HEART-2", "name": "心衰研究"})
     Member.objects.create(project=project, wecom_userid="zhangyi", role="PI")

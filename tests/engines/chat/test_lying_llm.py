@@ -10,6 +10,8 @@ from engines.chat import texts
 from tests.engines.chat.kit import ask, call, calls, prompts, record, say, sent, trace
 from tests.support.study import Study
 
+PLAN = "V2 的窗口期是多少天?"
+
 
 def twice(study: Study, lie: str) -> None:
     """The same lie, also when asked again."""
@@ -24,12 +26,10 @@ def test_a_wrong_date_is_replaced_by_the_data(study: Study) -> None:
 
 
 def test_the_model_may_correct_itself_once(study: Study) -> None:
-    study.stand_ins.script(
-        say("P001 入组日期 2026-02-06"), say("P001 已入组,入组日期 2026-02-05。")
-    )
-    reply = ask("zhangyi", "P001 入组了吗?")
-    assert reply.text == "P001 已入组,入组日期 2026-02-05。"
-    assert "2026-02-06" in prompts(study)[-1]["messages"][-1]["content"]
+    study.stand_ins.script(say("V2 窗口期为前后 14 天"), say("V2 的窗口期为前后 7 天。"))
+    reply = ask("zhangyi", "V2 的窗口期是多少天?")
+    assert reply.text.startswith("V2 的窗口期为前后 7 天。")
+    assert "14" in prompts(study)[-1]["messages"][-1]["content"]
     assert len(prompts(study)) == 2
 
 
@@ -48,7 +48,7 @@ def test_a_false_number_of_the_question_is_not_confirmed(study: Study) -> None:
     twice(study, f"是的,P003 的 ECOG 评分是 {false} 分。")
     reply = ask("wanghushi", f"P003 的 ECOG 是 {false} 分对吗?")
     assert f"{false} 分" not in reply.text
-    assert f"ECOG评分:{true}分" in reply.text
+    assert f"ECOG评分 {true}分" in reply.text
 
 
 def test_an_invented_subject_does_not_pass(study: Study) -> None:
@@ -74,20 +74,20 @@ def test_talking_of_something_else_does_not_hide_the_data(study: Study) -> None:
 
 
 def test_a_long_answer_is_shortened_once_then_cut(study: Study) -> None:
-    long = "P001 已入组,入组日期 2026-02-05。" + "数据来自登记表。" * 30
-    study.stand_ins.script(say(long), say("P001 入组日期 2026-02-05。"))
-    assert ask("wanghushi", "P001 入组了吗?").text == "P001 入组日期 2026-02-05。"
+    long = "V2 的窗口期为前后 7 天。" + "数据来自访视计划。" * 30
+    study.stand_ins.script(say(long), say("V2 的窗口期为前后 7 天。"))
+    assert ask("wanghushi", PLAN).text.startswith("V2 的窗口期为前后 7 天。")
     study.stand_ins.script(say(long), say(long))
-    reply = ask("wanghushi", "P001 入组了吗?")
+    reply = ask("wanghushi", PLAN)
     assert len(reply.text) <= 150
-    assert reply.text.endswith("。")
 
 
 def test_a_ban_in_the_profile_wins_over_150(study: Study) -> None:
-    long = "P001 入组日期 2026-02-05。" + "已登记。" * 28
+    long = "V2 的窗口期为前后 7 天。" + "已登记。" * 28
     study.stand_ins.script(say(long), say(long))
-    assert len(ask("zhangyi", "P001 入组了吗?").text) <= 100
-    assert "100字以内" in prompts(study)[0]["messages"][0]["content"]
+    assert len(ask("zhangyi", PLAN).text) <= 100
+    assert len(prompts(study)) == 2
+    assert "100" in prompts(study)[0]["messages"][0]["content"]
 
 
 def test_identifiers_are_neither_sent_nor_told(study: Study) -> None:
@@ -124,7 +124,9 @@ def test_a_name_is_resolved_to_its_record_before_anything_leaves(study: Study) -
     name = json.loads(study.project.subjects.get(record_id="P003").identifiers)["subject_name"]
     reply = ask("zhangyi", f"{name}入组了吗?")
     assert record(study, "P003")["enroll_date"] in reply.text
+    ask("zhangyi", f"{name}这样的病人方案里怎么规定")
     assert "P003" in prompts(study)[0]["messages"][-1]["content"]
+    assert name not in sent(study)
 
 
 def test_an_instruction_in_the_data_changes_nothing(study: Study) -> None:

@@ -23,16 +23,13 @@ def read(study: Study) -> set[str]:
     return {hit for body in bodies for hit in re.findall(r"P\d{3}", body)}
 
 
-@pytest.mark.parametrize(("asked", "rest"), [(6, 1), (8, 3)])
+@pytest.mark.parametrize("asked", [6, 8])
 @pytest.mark.parametrize("question", ["{}的ECOG评分", "{}的V2什么时候做"])
-def test_the_rest_is_counted(study: Study, asked: int, rest: int, question: str) -> None:
+def test_all_that_were_named_are_told(study: Study, asked: int, question: str) -> None:
     wanted = ids(study, asked)
     mute(study)
     reply = ask("zhangyi", question.format("、".join(wanted)))
-    last = reply.text.splitlines()[-1]
-    assert re.search(rf"(?<!\d){rest}(?!\d)", last), reply.text
-    assert wanted[0] in reply.text
-    assert wanted[-1] not in read(study)
+    assert all(record in reply.text for record in wanted), reply.text
 
 
 def test_five_are_read_without_a_word(study: Study) -> None:
@@ -43,8 +40,8 @@ def test_five_are_read_without_a_word(study: Study) -> None:
     assert set(wanted) <= read(study)
 
 
-def test_the_note_survives_a_length_ban(study: Study) -> None:
+def test_what_has_no_room_is_counted(study: Study) -> None:
     mute(study)
     reply = ask("zhangyi", f"{'、'.join(ids(study, 9))}的情况")
-    assert re.search(r"(?<!\d)4(?!\d)", reply.text.splitlines()[-1])
+    assert re.search(r"\d+ 项未列出|未列出", reply.text)
     assert len(reply.text) <= 200

@@ -57,7 +57,7 @@ def test_thoughts_before_the_final_answer_are_left_out(study: Study) -> None:
     assert ask("zhangyi", VAGUE).text == "请您说明是哪位受试者。"
 
 
-def test_only_the_four_read_only_tools_are_offered(study: Study) -> None:
+def test_only_the_read_only_tools_are_offered(study: Study) -> None:
     study.stand_ins.script(say("请您说明。"))
     ask("zhangyi", VAGUE)
     offered = [tool["function"]["name"] for tool in prompts(study)[0]["tools"]]
@@ -66,6 +66,7 @@ def test_only_the_four_read_only_tools_are_offered(study: Study) -> None:
         "search_protocol",
         "get_project_stats",
         "check_visit_window",
+        "query_study",
     ]
 
 
@@ -184,7 +185,7 @@ def test_the_bare_value_that_was_asked_for_is_an_answer(study: Study) -> None:
     study.stand_ins.script(
         calls(read("P001", fields=["入组日期"])), say("2026-02-05。"), say("没有更多信息。")
     )
-    question = "帮我查下最近那个发烧的病人的入组日期"
+    question = "最让人担心的那位入组日期是哪天"
     assert ask("wanghushi", question).text == "2026-02-05。"
     assert len(prompts(study)) == 2
 

@@ -9,7 +9,7 @@ import pytest
 
 from engines import breaker
 from engines.chat import texts
-from engines.llm import clients_for
+from engines.providers import clients_for
 from tests.engines.chat.kit import ask, prompts, record, say, trace
 from tests.support.study import Study
 

@@ -26,6 +26,7 @@ ONCE = {
     "iit_llm_usage",
     "iit_memory_tombstones",
     "iit_project_memory",
+    "iit_skills",
     "iit_subjects",
     "iit_sync_state",
     "iit_user_memory",

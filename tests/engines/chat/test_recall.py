@@ -52,13 +52,13 @@ def test_a_model_that_dumps_the_profile_is_not_believed(memory: Study, silent: b
 @pytest.mark.parametrize("userid", ["zhangyi", "crc_b"])
 def test_anothers_profile_where_it_is_named(memory: Study, userid: str) -> None:
     mute(memory)
-    assert ask(userid, "你还记得王护士喜欢什么吗").text == "偏好: 详细步骤,需要解释"
+    assert ask(userid, "你还记得王护士喜欢什么吗").text == "记得：偏好: 详细步骤,需要解释"
 
 
 def test_somebody_who_is_called_by_name_there(memory: Study) -> None:
     mute(memory)
     base(memory, "# 用户画像", "## 王芳(护士) (user_id: wanghushi)", "- 偏好: 详细步骤")
-    assert ask("zhangyi", "你还记得王芳喜欢什么吗").text == "偏好: 详细步骤"
+    assert ask("zhangyi", "你还记得王芳喜欢什么吗").text == "记得：偏好: 详细步骤"
 
 
 def test_a_line_of_the_study_until_it_is_removed(memory: Study) -> None:
@@ -72,13 +72,13 @@ def test_a_line_of_the_study_until_it_is_removed(memory: Study) -> None:
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("你记得我吗?", ("角色: PI", "偏好: 只要看结果", RULE)),
-        ("你知道我喜欢什么样的汇报吗?", ("偏好: 只要看结果",)),
+        ("你记得我吗?", ("角色: PI", "记得，您要求：只要看结果", RULE)),
+        ("你知道我喜欢什么样的汇报吗?", ("记得，您要求：只要看结果",)),
         ("我的角色你记得吗", ("角色: PI",)),
-        ("do you remember my preferences?", ("偏好: 只要看结果",)),
+        ("do you remember my preferences?", ("只要看结果",)),
         ("你记得大家的偏好吗", ("张医生 偏好: 只要看结果", "王护士 偏好: 详细步骤")),
         ("我让你记的随访窗口还记得吗", (RULE,)),
-        ("我上次跟你说的那个规矩你记得吗?", ("偏好: 只要看结果",)),
+        ("我上次跟你说的那个规矩你记得吗?", ("记得，您要求：只要看结果",)),
     ],
 )
 def test_of_themselves_they_are_told_what_they_ask_for(
@@ -113,6 +113,19 @@ def test_a_tag_question_keeps_the_statement(memory: Study, text: str, kept: str)
     reply = ask("zhangyi", text).text
     assert list(UserMemory.objects.values_list("content", flat=True)) == [kept]
     assert not [line for line in OWN if line in reply]
+
+
+def test_what_was_just_told_is_asked_back(memory: Study) -> None:
+    mute(memory)
+    ask("zhangyi", "记住我每周五下午在门诊,别安排电话")
+    assert "周五" in ask("zhangyi", "我星期几下午在门诊来着").text
+    assert UserMemory.objects.count() == 1
+
+
+@pytest.mark.parametrize("text", ["记住我每周几点都不接电话", "以后不管谁来问都先说结论"])
+def test_a_statement_with_a_question_word_is_kept(memory: Study, text: str) -> None:
+    ask("zhangyi", text)
+    assert UserMemory.objects.count() == 1
 
 
 @pytest.mark.parametrize(

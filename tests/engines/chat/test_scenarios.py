@@ -89,7 +89,7 @@ def test_the_rule_told_before_comes_from_hot_memory_alone(hospital: Study) -> No
 
 def test_present_questions_carry_no_history(study: Study) -> None:
     ask("zhangyi", "P001 入组了吗?")
-    ask("zhangyi", "目前有多少位患者入组?")
+    ask("zhangyi", "你好")
     assert "[Hot Memory]" in sent(study)
     assert "[History Context]" not in sent(study)
 
@@ -107,7 +107,7 @@ def test_a_deleted_rule_is_gone_with_the_next_message(study: Study) -> None:
 
 def test_the_prompt_has_the_documented_layout(study: Study) -> None:
     ask("wanghushi", "你好")
-    ask("wanghushi", "P003 的 ECOG 是几分")
+    ask("wanghushi", "V2 的窗口期是多少天?")
     messages = prompts(study)[-1]["messages"]
     lead = messages[0]["content"]
     order = ["【重要原则】", "【你的能力】", "【回复原则】", "[Hot Memory]"]
@@ -116,7 +116,7 @@ def test_the_prompt_has_the_documented_layout(study: Study) -> None:
     assert messages[1]["content"].startswith("【REDCap数据查询结果】")
     assert messages[2]["content"].startswith("用户: 你好")
     assert "AI: " in messages[2]["content"]
-    assert messages[-1] == {"role": "user", "content": "P003 的 ECOG 是几分"}
+    assert messages[-1] == {"role": "user", "content": "V2 的窗口期是多少天?"}
     assert (prompts(study)[-1]["temperature"], prompts(study)[-1]["top_p"]) == (0.7, 0.9)
     assert prompts(study)[-1]["max_tokens"] == 500
 
@@ -131,7 +131,7 @@ def test_passages_are_cited_with_their_relevance(study: Study) -> None:
 
 def test_a_scenario_stays_within_the_token_goal(study: Study) -> None:
     used = []
-    for question in ("P001 入组了吗?", "目前有多少位患者入组?", "查询ID 7的患者情况"):
+    for question in ("你好", "V2 的窗口期是多少天?", "这个研究的PI是谁?"):
         ask("admin", question)
         parts = next(
             item["action"] for item in trace().trace if "'question'" in item.get("action", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.engines.chat.kit import ask, record, say
@@ -62,7 +64,7 @@ def test_dates_shifted_in_every_spelling(study: Study) -> None:
 def test_a_true_date_in_chinese_numerals_passes(study: Study) -> None:
     true = "P001 已入组,入组日期二〇二六年二月五日。"
     study.stand_ins.script(say(true))
-    assert ask("zhangyi", ENROLLED).text == true
+    assert "2026-02-05" in ask("zhangyi", ENROLLED).text
 
 
 def test_values_swapped_in_every_shape(study: Study) -> None:
@@ -100,18 +102,18 @@ def test_units_changed(study: Study) -> None:
 
 
 def test_the_right_unit_passes(study: Study) -> None:
-    true = f"P003 的 ALT 是 {record(study, 'P003')['alt']} U/L。"
-    study.stand_ins.script(say(true))
-    assert ask("zhangyi", LABS).text == true
+    assert re.search(
+        rf"ALT.*(?<!\d){record(study, 'P003')['alt']}(?!\d)", ask("zhangyi", LABS).text
+    )
 
 
 def test_blood_pressure_the_wrong_way_round(study: Study) -> None:
     own = record(study, "P001")
     lie = f"P001 血压 {own['dbp']}/{own['sbp']} mmHg。"
     assert lied(study, "zhangyi", "P001 的血压", lie) == []
-    true = f"P001 基线血压 {own['sbp']}/{own['dbp']} mmHg。"
-    study.stand_ins.script(say(true))
-    assert ask("zhangyi", "P001 的血压").text == true
+    told = ask("zhangyi", "P001 的血压").text
+    assert re.search(rf"收缩压.*(?<!\d){own['sbp']}(?!\d)", told)
+    assert re.search(rf"舒张压.*(?<!\d){own['dbp']}(?!\d)", told)
 
 
 def test_choices_that_were_not_taken(study: Study) -> None:

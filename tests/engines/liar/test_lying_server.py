@@ -29,6 +29,14 @@ QUESTIONS = (
     "P003 的 ECOG 是几分",
     "目前有多少位患者入组?",
     "P005 的 V2 什么时候做",
+    # What the model still words: the plan, the study, a subject's unsure questions.
+    "V2 的窗口期是多少天?",
+    "V3 的窗口期是多少天?",
+    "V4 窗口期前后允许几天",
+    "这个项目的PI是谁",
+    "项目什么时候启动的,现在什么状态",
+    "告诉我P001的入组情况,我要写进汇报里发给主任看",
+    "帮我看看P003这个人的肝功能最近到底行不行啊,我有点担心",
 )
 
 
@@ -156,7 +164,8 @@ def test_no_bent_sentence_reaches_the_reader(liar: Liar, userid: str) -> None:
             reply = ask(userid, question).text
             passed += [f"{bend.__name__}: {lie}" for lie in liar.lies if lie.strip() in reply]
         told += len(liar.lies)
-        assert liar.lies, f"{bend.__name__} changed nothing"
+        # Who is asked about by number is answered without a model: no stranger and no state to bend.
+        assert liar.lies or bend in (stranger, flipped), f"{bend.__name__} changed nothing"
     assert passed == []
     assert told > 40
 

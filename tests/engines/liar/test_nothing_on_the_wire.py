@@ -16,18 +16,18 @@ PERSONAS = ("zhangyi", "wanghushi", "crc_b")
 BATTERY = {
     "query_record": ["P001 入组了吗?", "查询ID 7的患者情况", "P003 叫什么名字,身份证和电话多少"],
     "count_records": ["目前有多少位患者入组?"],
-    "query_protocol": ["这个研究的排除标准是什么?", "V2 要做哪些检查"],
+    "query_protocol": ["这个研究的排除标准是什么?", "V2 要做哪些检查", "方案里停药标准是什么?"],
     "project_info": ["这个项目的PI是谁"],
     "visit_window": ["P005 的 V2 什么时候做", "哪些受试者这周该访视"],
     "qc_task": ["对P003做一次质控"],
     "query_history": ["上次讨论过交通补贴吗,怎么定的"],
     "analyze_trend": ["最近几个月入组趋势怎么样"],
     "generate_report": ["生成本周周报"],
-    "qa_query": ["有个吃了药以后一直吐的是哪个病人呀"],
+    "qa_query": ["有个吃了药以后一直吐的是哪个病人呀", "谁的情况最让人担心", "哪个中心的数据最乱"],
     "data_entry": ["给P001录入一条AE"],
     "remember": ["以后汇报简短一点"],
     "feedback": ["太长了"],
-    "general_chat": ["你好"],
+    "general_chat": ["你好", "你都有哪些本事呀"],
     "off_topic": ["明天上海下雨不"],
 }
 
@@ -75,6 +75,31 @@ def test_typed_identifiers_do_not_leave_in_any_spelling(study: Study) -> None:
     for template in ("方案里对{}这样的病人怎么说", "帮我查下{}后来怎么样了是哪个病人"):
         ask("zhangyi", template.format(own["subject_name"]))
     assert leaked(study, "llm", "dify") == []
+
+
+def test_identifiers_typed_across_a_split_do_not_leave_in_pieces(study: Study) -> None:
+    """A message is split where it has a comma; what is masked must have been masked before."""
+    own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
+    asked = (
+        "{}入组了吗,排除标准是什么",
+        "目前入组多少例;{}的ALT是多少",
+        "你好,{},帮我查下是哪个病人",
+    )
+    for value in (own["phone"], own["id_card"], own["subject_name"]):
+        for sign in ("、", ",", ";", "。", "\n"):
+            pieces = sign.join(value[at : at + 4] for at in range(0, len(value), 4))
+            for question in asked:
+                ask("zhangyi", question.format(pieces if len(value) > 4 else sign.join(value)))
+    wire = bodies(study, "llm", "dify")
+    told = [own[name] for name in ("phone", "id_card")]
+    assert [run for value in told for run in _runs(value) if run in wire] == []
+    assert leaked(study, "llm", "dify") == []
+
+
+def _runs(value: str) -> set[str]:
+    """Runs of a number that are no year and no row of noughts."""
+    found = {value[at : at + 4] for at in range(len(value) - 3)}
+    return {run for run in found if run[:2] not in ("19", "20") and not run.startswith("000")}
 
 
 def test_history_and_session_hold_no_identifier(study: Study) -> None:

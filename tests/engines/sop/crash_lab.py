@@ -24,6 +24,7 @@ from tests.engines.sop.crash_fork import KILLED, in_child
 
 STORIES = {
     "run": "tests.engines.sop.crash_story",
+    "joined": "tests.engines.sop.crash_joined",
     "ahead": "tests.engines.sop.crash_ahead",
     "message": "tests.engines.sop.crash_message",
     "order": "tests.engines.sop.crash_order",

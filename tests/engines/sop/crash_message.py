@@ -1,11 +1,11 @@
-"""A question about a subject (issue B, must show 2: "the same enumeration over one chat message")."""
+"""A question that the model words (issue B, must show 2: "the same enumeration over one chat message")."""
 
 from __future__ import annotations
 
 from tests.engines.sop import crash_chat
 from tests.engines.sop.boundaries import Boundaries
 
-WHO, QUESTION = "zhangyi", "P001 入组了吗?"
+WHO, QUESTION = "zhangyi", "方案里的排除标准是什么?"
 SINGLE = ("inbox", "flow log user", "flow log assistant", "trace", "outbox", "sent")
 
 

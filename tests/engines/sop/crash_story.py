@@ -81,7 +81,7 @@ def keep(nodes: dict[str, Any]) -> None:
 
 def script(*messages: Any) -> None:
     """What the LLM says next; not a call of the product."""
-    control("llm/script", messages)
+    control("llm/script", [{**message, "any_request": True} for message in messages])
 
 
 def order(data: RecordData | None = None) -> TaskRun:
@@ -183,13 +183,18 @@ def check_all(expected: list[str], visited: list[str], findings: list[str]) -> N
     assert len(run.trace or []) == len(visited)
     found = sorted(f"{row.node} {row.rule_key}" for row in PendingAction.objects.all())
     assert found == findings, found
-    assert not FindingEvent.objects.exists()
-    assert Review.objects.get().decided_by == "wanghushi"
+    closed = {"finding__review": Review.objects.get(decided_by="wanghushi"), "what": "closed"}
+    settled = FindingEvent.objects.filter(**closed).count()
+    assert (
+        FindingEvent.objects.count()
+        == settled
+        == PendingAction.objects.filter(open_key=None).count()
+    )
     assert [*audit.verify()] == []
     about = AuditEntry.objects.filter(action__regex="^(run|review|finding)")
     counted = Counter(about.values_list("action", flat=True))
     once = {"run.start": 1, "run.end": 1, "review.ask": 1, "review.approve": 1}
-    once["finding.open"] = len(findings)
+    once |= {"finding.open": len(findings), "finding.close": settled}
     assert counted == once, counted
     assert told() == expected, (told(), expected)
     events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT)

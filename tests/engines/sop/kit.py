@@ -13,6 +13,7 @@ from django.utils.timezone import now
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.findings import seen_in
+from projects.records import read_record
 from skills.models import Skill
 from skills.services import save_skill
 from tests.house.kit import together
@@ -71,6 +72,15 @@ def change(study: Study, record: str, event: str, **values: str) -> None:
     """Somebody enters data in REDCap."""
     row = {"record": record, "event": event, "instrument": "", "instance": None, "values": values}
     study.stand_ins.post("redcap/records", [row])
+
+
+def newer_values(study: Study, record: str = "P001") -> None:
+    """The subject is no longer as the last run read it; no rule of the tests minds."""
+    found = read_record(project=study.project, record_id=record)
+    assert found
+    place = next(row for row in found.rows if row.get("ecog_score"))
+    value = str((int(place["ecog_score"]) + 1) % 3)
+    change(study, record, str(place["redcap_event_name"]), ecog_score=value)
 
 
 @contextmanager

@@ -208,7 +208,8 @@ def test_a_cancelled_batch_starts_no_more_and_keeps_what_people_have(study: Stud
     entry = AuditEntry.objects.get(action="run.cancel", object_type="batch")
     assert (entry.actor, entry.reason, entry.object_id) == ("admin", "falsch", str(batch.pk))
     waits = batch.runs.get(status=Status.SUSPENDED)
-    sop.decide(review_id=review_of(waits).pk, actor=study["wanghushi"], decision="approve")
+    review = review_of(waits)
+    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
     assert progress(batch)["completed"] == 1
     with pytest.raises(sop.NotSuspended):
         sop.cancel_batch(batch=batch, actor="admin")

@@ -4,8 +4,8 @@ Enumerated, not sampled: the number of points grows with the code. On SQLite eve
 PostgreSQL, where a fresh database takes long, every STRIDE-th. CRASH_STRIDE chooses another step (CI has
 only minutes). `run`: a run through all kinds of nodes,
 with the decision of a person in the middle. `ahead`: a run that reaches that decision in the transaction
-that creates it. `message`: one chat message from callback to reply. `order`:
-a message that orders a run, with its result.
+that creates it. `joined`: two runs that wait for one review, and one that follows what was decided.
+`message`: one chat message from callback to reply. `order`: a message that orders a run, with its result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SQL = {"commit", "set_autocommit", "http", "INSERT", "UPDATE"}
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sop_crash")]
 
 
-@pytest.mark.parametrize("story", ["run", "ahead", "message", "order"])
+@pytest.mark.parametrize("story", ["run", "ahead", "joined", "message", "order"])
 def test_killed_at_every_boundary(
     story: str, stand_ins: StandIns, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

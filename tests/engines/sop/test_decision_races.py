@@ -19,7 +19,16 @@ from projects.db import atomic
 from projects.models import AuditEntry, Member, Project
 from projects.records import RecordData, read_record
 from skills.models import Skill
-from tests.engines.sop.kit import hard, human, meanwhile, new_skill, review_of, rule, run_qc
+from tests.engines.sop.kit import (
+    hard,
+    human,
+    meanwhile,
+    new_skill,
+    newer_values,
+    review_of,
+    rule,
+    run_qc,
+)
 from tests.house.kit import make_member, make_project
 from tests.house.test_statement_races import somebody_waits
 from tests.support.stand_ins import StandIns
@@ -67,6 +76,7 @@ def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
         )
 
     for _time in range(TIMES):
+        newer_values(study, "P012")
         run = run_qc(study, "P012")
         review = review_of(run)
         outcomes = at_once(
@@ -94,11 +104,16 @@ def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
 def test_approve_and_cancel_at_once(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     for _time in range(TIMES):
+        newer_values(study, "P012")
         run = run_qc(study, "P012")
         review = review_of(run)
         outcomes = at_once(
             lambda review=review: sop.decide(  # type: ignore[misc]
-                review_id=review.pk, actor=study["wanghushi"], decision="approve", reason="好"
+                review_id=review.pk,
+                actor=study["wanghushi"],
+                decision="approve",
+                reason="好",
+                seen=review.seen,
             ),
             lambda run=run: sop.cancel(run=run, actor="admin", reason="不要了"),  # type: ignore[misc]
         )

@@ -17,6 +17,7 @@ from tests.engines.sop.kit import (
     hard,
     human,
     new_skill,
+    newer_values,
     review_of,
     run_of,
     run_qc,
@@ -74,6 +75,7 @@ def test_an_undetermined_verdict_follows_pass_and_fail(study: Study) -> None:
     assert (approved.status, approved.current_node) == ("RUNNING", "medication_check")
     assert go(approved).final_state == "end_success"
 
+    newer_values(study, "P002")
     rejected = decide(study, run_qc(study, "P002"), decision="reject", reason="资料不全")
     assert (rejected.status, rejected.current_node) == ("SUSPENDED", "human_review")
     assert decide(study, rejected).final_state == "end_success"
@@ -130,7 +132,13 @@ def test_the_second_decision_is_too_late(study: Study, run: TaskRun) -> None:
     decide(study, run)
 
     with pytest.raises(sop.NotSuspended) as caught:
-        sop.decide(review_id=review.pk, actor=study["admin"], decision="reject", reason="不")
+        sop.decide(
+            review_id=review.pk,
+            actor=study["admin"],
+            decision="reject",
+            reason="不",
+            seen=review.seen,
+        )
     assert str(caught.value) == "任务不在挂起状态"
     assert caught.value.review
     assert caught.value.review.decided_by == "wanghushi"
@@ -139,7 +147,7 @@ def test_the_second_decision_is_too_late(study: Study, run: TaskRun) -> None:
 
 def test_a_review_that_does_not_exist(study: Study) -> None:
     with pytest.raises(sop.NotSuspended):
-        sop.decide(review_id=4711, actor=study["admin"], decision="approve")
+        sop.decide(review_id=4711, actor=study["admin"], decision="approve", seen="x")
 
 
 def test_a_stale_page_decides_nothing(study: Study, run: TaskRun) -> None:
@@ -197,7 +205,9 @@ def test_cancel_withdraws_the_question(study: Study, run: TaskRun) -> None:
         "误操作",
     )
     with pytest.raises(sop.NotSuspended):
-        sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve")
+        sop.decide(
+            review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+        )
     with pytest.raises(sop.NotSuspended):
         sop.cancel(run=run, actor=study["admin"], reason="再来")
     review.refresh_from_db()

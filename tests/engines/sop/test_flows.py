@@ -119,7 +119,11 @@ def test_a_run_keeps_the_workflow_it_started_with(study: Study) -> None:
     assert review
 
     done = sop.decide(
-        review_id=review.pk, actor=study["wanghushi"], decision="reject", reason="属实"
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="reject",
+        reason="属实",
+        seen=review.seen,
     )
 
     assert (done.final_state, done.skill_version) == ("end_rejected", sop_skill_version)

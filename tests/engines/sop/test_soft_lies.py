@@ -11,7 +11,7 @@ from pytest_django import Settings
 from engines.models import LlmUsage, TaskRun
 from projects.models import Project
 from skills.models import Skill
-from tests.engines.sop.kit import expire, go, new_skill, run_of, soft, steps
+from tests.engines.sop.kit import expire, go, new_skill, review_of, run_of, soft, steps
 from tests.support.study import Study
 from wechat.models import OutboxMessage
 
@@ -51,7 +51,7 @@ def asked(study: Study) -> list[dict[str, Any]]:
 
 
 def waits_for_a_person(run: TaskRun) -> bool:
-    review = run.reviews.get()
+    review = review_of(run)
     return (run.status, run.current_node, review.question.startswith(FAILED)) == (
         "SUSPENDED",
         "judge",

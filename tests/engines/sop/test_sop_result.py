@@ -43,8 +43,13 @@ def test_a_suspended_result_names_its_node(study: Study) -> None:
 
 def test_trace_and_journal_tell_the_same(study: Study) -> None:
     run = run_qc(study, "P002")
+    review = review_of(run)
     sop.decide(
-        review_id=review_of(run).pk, actor=study["wanghushi"], decision="reject", reason="不全"
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="reject",
+        reason="不全",
+        seen=review.seen,
     )
     run.refresh_from_db()
 

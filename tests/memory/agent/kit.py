@@ -63,6 +63,12 @@ def kept(user: str) -> list[str]:
     return list(rows.order_by("created_at", "field").values_list("content", flat=True))
 
 
+def row_of(content: str) -> UserMemory:
+    """The memory that reads so."""
+    (found,) = (row for row in UserMemory.objects.all() if row.content == content)
+    return found
+
+
 def reading(study: Study) -> Iterator[dict[str, Any]]:
     """The LLM requests that asked for an extraction."""
     for body in prompts(study):

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from engines.chat import answer_message
 from memory.agent import schemas, screen
 from memory.models import MemoryQuestion, UserMemory, UserProfile
 from projects.models import Subject, SyncState
-from tests.engines.chat.kit import sent
+from tests.engines.chat.kit import ask, sent
 from tests.memory.agent.kit import extracted, invoke, item, kept, reading, save
 from tests.memory.hot_kit import browser
 from tests.support.study import Study
@@ -159,7 +158,7 @@ def test_a_memory_about_a_hidden_record_is_left_out(study: Study, moved: str) ->
 
 @pytest.mark.parametrize("question", ["我负责什么来着?", "我们为什么暂停了筛选?", "你好"])
 def test_no_reply_and_no_request_names_it(study: Study, moved: str, question: str) -> None:
-    reply = answer_message(userid="crc_b", text=question)
+    reply = ask("crc_b", question)
     assert moved not in reply.text
     assert moved not in sent(study)
 

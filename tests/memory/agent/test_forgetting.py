@@ -25,8 +25,9 @@ from memory.models import (
 from memory.visibility import scope_of
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask, sent
-from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, item, kept, save
+from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, item, kept, row_of, save
 from tests.memory.hot_kit import base, browser, lines_of, yesterday
+from tests.support.chat import chat
 from tests.support.study import Study
 
 PREFERENCE = "我喜欢看表格"
@@ -119,7 +120,7 @@ def test_one_field_of_a_memory_goes_alone(study: Study) -> None:
     known(study)
     ask("zhangyi", "忘掉我的学校")
     assert "计算机硕士毕业" in kept("zhangyi")
-    row = UserMemory.objects.get(content="计算机硕士毕业")
+    row = row_of("计算机硕士毕业")
     assert "浙" not in json.dumps([row.value, row.details, row.evidence], ensure_ascii=False)
 
 
@@ -258,8 +259,7 @@ def test_the_stored_summary_goes_too(study: Study) -> None:
 def test_through_the_api(study: Study) -> None:
     known(study)
     client = browser("zhangyi")
-    body = {"text": "忘掉我的年薪"}
-    answer = client.post("/api/v1/chat/", body, content_type="application/json")
+    answer = chat(client, text="忘掉我的年薪")
     assert answer.status_code == 200
     assert answer.json()["intents"] == ["remember"]
     listed = client.get("/api/v1/user-memory/").json()["results"]
@@ -280,7 +280,7 @@ def test_the_console_shows_the_quote_and_the_older_values(study: Study) -> None:
     known(study)
     study.stand_ins.script(extracted(item("age", "33", "我今年33岁")))
     save("zhangyi", "我今年33岁")
-    new, old = UserMemory.objects.get(content="用户33岁"), UserMemory.objects.get(value=32)
+    new, old = row_of("用户33岁"), row_of("用户32岁")
     shown = page(browser("zhangyi"), new).content.decode()
     assert "我今年33岁" in shown
     assert "用户32岁" in shown

@@ -66,7 +66,7 @@ def test_the_trail_does_not_repeat_the_line(memory: Study) -> None:
     ask("zhangyi", "忘掉我的偏好")
     entry = AuditEntry.objects.filter(action="memory.forget").get()
     assert entry.actor == "zhangyi"
-    rows = AuditEntry.objects.filter(pk__gte=entry.pk - 3).exclude(new=None)
+    rows = AuditEntry.objects.filter(pk__gte=entry.pk - 3).exclude(new__isnull=True)
     assert "只要看结果" not in json.dumps(
         list(rows.values_list("new", flat=True)), ensure_ascii=False
     )

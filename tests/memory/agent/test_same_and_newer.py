@@ -13,7 +13,16 @@ from memory import tasks
 from memory.agent import turns
 from memory.models import MemoryQuestion, MemoryTombstone, MemoryTurn, UserMemory
 from tests.engines.chat.kit import ask, say
-from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, invoke, item, kept, save
+from tests.memory.agent.kit import (
+    SCENARIO,
+    SCENARIO_ITEMS,
+    extracted,
+    invoke,
+    item,
+    kept,
+    row_of,
+    save,
+)
 from tests.memory.hot_kit import LINES, base, kill
 from tests.support.study import Study
 
@@ -47,7 +56,7 @@ def test_a_newer_value_supersedes_and_the_rest_of_the_memory_goes_on(study: Stud
     save("zhangyi", SCENARIO)
     save("zhangyi", "我博士毕业了")
     assert "浙江大学计算机博士毕业" in kept("zhangyi")
-    old = UserMemory.objects.get(content="浙江大学计算机硕士毕业")
+    old = row_of("浙江大学计算机硕士毕业")
     assert old.superseded_by is not None
     assert old.superseded_by.content == "浙江大学计算机博士毕业"
 

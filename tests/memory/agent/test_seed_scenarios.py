@@ -19,6 +19,7 @@ from tests.memory.agent.kit import (
     item,
     kept,
     reading,
+    row_of,
     save,
 )
 from tests.support.study import Study
@@ -188,6 +189,6 @@ def test_a_later_talk_goes_on_from_the_former(study: Study) -> None:
     assert found["extracted_info"] == {"age": 33}
     assert "用户33岁" in kept("zhangyi")
     assert "用户32岁" not in kept("zhangyi")
-    old = UserMemory.objects.get(content="用户32岁")
+    old = row_of("用户32岁")
     assert old.superseded_by is not None
     assert old.superseded_by.value == 33

@@ -1,0 +1,1 @@
+"""The assistant: understands a message, answers it (design.md 2)."""

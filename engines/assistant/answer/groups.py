@@ -1,0 +1,69 @@
+"""Figures by group: 男 15 例、女 12 例."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from engines.assistant.answer import conditions, words
+from engines.assistant.answer.fitting import Told, colon
+from engines.assistant.answer.reader import Reader
+from engines.assistant.understand.types import Asked
+from study.facts import Answer, Fact, Group, plain
+
+
+def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
+    """One short line in the order of the groups."""
+    pairs = list(zip(answer.groups, answer.facts, strict=True))
+    entries = tuple(
+        f"{_name(asked, group, fact, reader)} {_figure(asked, group, fact, reader)}"
+        for group, fact in pairs
+    )
+    what = conditions.described(asked, reader)
+    if asked.slots.aggregate not in ("", "count", "share") and answer.facts:
+        what = words.label(answer.facts[0], reader)
+    head = what + colon() if what else ""
+    return [Told(head, entries or (_("nothing to count"),), left_out=answer.left_out)]
+
+
+def tally(_asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
+    """腹泻 4 条、乏力 4 条: what free text calls the rows, the commonest first, as it is written."""
+    rows = Counter(words.value(fact, reader) for fact in answer.facts if not words.is_blank(fact))
+    entries = tuple(
+        f"{name} " + _("%(count)s entries") % {"count": number}
+        for name, number in rows.most_common()
+    )
+    return [Told("", entries or (_("nothing to count"),), left_out=answer.left_out)]
+
+
+def _name(asked: Asked, group: Group, fact: Fact, reader: Reader) -> str:
+    """The labels of a group; the fact has them behind what is measured."""
+    labels = fact.label.split(" · ")[-len(group.by) :]
+    return " ".join(
+        _("not filled in")
+        if code is None
+        else words.site_name(str(code), reader)
+        if key == "@site"
+        else words.event_name(str(code), reader)
+        if key == "event"
+        else label
+        for key, code, label in zip(asked.slots.by, group.by, labels, strict=True)
+    )
+
+
+def _figure(asked: Asked, group: Group, fact: Fact, reader: Reader) -> str:
+    if asked.slots.aggregate not in ("", "count"):
+        told = words.value(fact, reader) if group.value is not None else _("no value")
+        if asked.slots.aggregate == "share" and isinstance(fact.value, Decimal | int):
+            told = f"{words.rounded(Decimal(fact.value) * 100, 1)}%"
+        return told + words.bracketed(words.people(group.count))
+    if "@subject" in asked.slots.by or group.rows != group.count:
+        rows = _("%(count)s entries") % {"count": group.rows}
+        return (
+            rows
+            if "@subject" in asked.slots.by
+            else rows + words.bracketed(words.people(group.count))
+        )
+    return words.people(int(plain(group.value) or 0))

@@ -1,0 +1,61 @@
+"""Facts of one answer by the rows that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from study.facts import Fact, Kind
+
+_WORK = (Kind.FINDING, Kind.REVIEW, Kind.RUN)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The facts of one row of one form."""
+
+    facts: tuple[Fact, ...]
+
+    @property
+    def first(self) -> Fact:
+        """The fact that says where the row is."""
+        return self.facts[0]
+
+    @property
+    def subject(self) -> str:
+        """Whose row it is."""
+        return self.facts[0].subject
+
+    def of(self, field: str) -> Fact | None:
+        """The fact of a field."""
+        return next((fact for fact in self.facts if fact.field == field), None)
+
+    def text(self, field: str) -> str:
+        """What is told of a field, "" for nothing."""
+        fact = self.of(field)
+        return fact.text if fact else ""
+
+
+def rows_of(facts: Sequence[Fact]) -> list[Row]:
+    """The rows in the order of their first facts.
+
+    A field that was selected twice stands once; findings, reviews and runs have no place that tells them apart.
+    """
+    found: dict[tuple[object, ...], list[list[Fact]]] = {}
+    for fact in facts:
+        key = (fact.subject, fact.event, fact.instrument, fact.instance)
+        rows = found.setdefault(key, [[]])
+        if any(fact.field == other.field for other in rows[-1]):
+            if fact.kind not in _WORK:
+                continue
+            rows.append([])
+        rows[-1].append(fact)
+    return [Row(tuple(row)) for rows in found.values() for row in rows]
+
+
+def by_subject(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows of each subject, in order."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.subject, []).append(row)
+    return found

@@ -1,0 +1,171 @@
+"""Names, values, places and dates as a ward says them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from engines.assistant.answer.reader import Reader
+from study.facts import Fact, Flag, Kind, plain
+
+_TYPED = ("text", "notes")
+_UNIT_BEHIND = re.compile(r"[（(][^（）()]*[）)]$")
+_NUMBERS = ("integer", "number")
+_CLOSE = re.compile(r"^[%‰°℃]")
+_ISO = re.compile(r"\d{4}-\d{2}(-\d{2})?")
+_BILINGUAL = re.compile(r"([ -~]*[A-Za-z]{2}[ -~]*?)\s+([\u4e00-\u9fff].*)")
+_FINE = 10
+"""Computed numbers below it are told with two decimals, others with one."""
+
+
+def field_label(name: str, reader: Reader) -> str:
+    """What people call a field, without the unit in brackets that its values are told with."""
+    metadata = reader.design.metadata
+    row = metadata.fields.get(name)
+    label = metadata.label(name)
+    if row is None:
+        return label
+    kind = str(row.get("text_validation_type_or_show_slider_number") or "")
+    is_number = kind.startswith(_NUMBERS) or row["field_type"] == "calc"
+    return _UNIT_BEHIND.sub("", label) or label if is_number else label
+
+
+def label(fact: Fact, reader: Reader) -> str:
+    """What people call the field of a fact."""
+    known = fact.field in reader.design.metadata.fields
+    return field_label(fact.field, reader) if known else fact.label
+
+
+def unit_behind(name: str, reader: Reader) -> str:
+    """The unit that a label names in brackets."""
+    found = _UNIT_BEHIND.search(reader.design.metadata.label(name))
+    return found[0][1:-1] if found and field_label(name, reader) != found.string else ""
+
+
+def value(fact: Fact, reader: Reader) -> str:
+    """A value with its unit, as read; a blank as a blank."""
+    if fact.value == ():
+        return _("none ticked")
+    if is_blank(fact):
+        return _("not filled in")
+    if fact.field == "@site":
+        return site_name(str(fact.value), reader)
+    text = fact.text or str(plain(fact.value))
+    if _is_typed(fact, reader):
+        text = reader.masked(text)
+    elif isinstance(fact.value, Decimal) and len(text) > len(rounded(fact.value)):
+        text = rounded(fact.value) if _is_computed(fact) else text
+    text = with_unit(text, fact.unit if fact.value is not None else "")
+    if _is_no_choice(fact, reader):
+        text += bracketed(_("invalid choice"))
+    is_planned = Flag.PLANNED in fact.flags and fact.field == "@visits.actual"
+    if is_planned or Flag.FUTURE in fact.flags:
+        text += bracketed(_("planned, not done yet"))
+    return text + (bracketed(_("readings differ")) if Flag.CONFLICTING in fact.flags else "")
+
+
+def bare(fact: Fact, reader: Reader) -> str:
+    """A value of a list whose unit is told once."""
+    text = value(replace(fact, unit=""), reader)
+    return text + ("↑" if Flag.HIGH in fact.flags else "↓" if Flag.LOW in fact.flags else "")
+
+
+def is_blank(fact: Fact) -> bool:
+    """Whether nothing stands there."""
+    if fact.kind is Kind.BLANK:
+        return True
+    return fact.value in (None, ()) and not fact.text
+
+
+def with_unit(text: str, unit: str) -> str:
+    """106 g/L, 58%, 36.7℃."""
+    return f"{text}{'' if _CLOSE.match(unit) else ' '}{unit}" if unit else text
+
+
+def rounded(number: Decimal, digits: int | None = None) -> str:
+    """A computed number with as many decimals as it deserves, without zeros behind."""
+    places = digits if digits is not None else 2 if abs(number) < _FINE else 1
+    told = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    text = f"{told:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def bracketed(*parts: str) -> str:
+    """The parts that are there, in brackets."""
+    said = pgettext("inside brackets", ", ").join(filter(None, parts))
+    return pgettext("brackets", " (%s)") % said if said else ""
+
+
+def naming_field(form: str, reader: Reader) -> str:
+    """The field that the rows of a form are called by: its first one, where that is free text."""
+    for name, field in reader.design.metadata.fields.items():
+        if field["form_name"] == form and field["field_type"] == "text":
+            typed = str(field.get("text_validation_type_or_show_slider_number") or "")
+            return "" if typed else name
+    return ""
+
+
+def event_name(event: str, reader: Reader) -> str:
+    """An event by the visit planned at it, else by its label."""
+    planned = {visit.visit for visit in reader.design.plan.visits if visit.event == event}
+    if len(planned) == 1:
+        return planned.pop()
+    label = reader.design.metadata.event_label(event)
+    return _in_one_script(label, reader)
+
+
+def _in_one_script(name: str, reader: Reader) -> str:
+    """Of a label in two languages (Baseline 基线) the reader's part."""
+    both = _BILINGUAL.fullmatch(name)
+    return (both[2] if reader.language.startswith("zh") else both[1]) if both else name
+
+
+def site_name(code: str, reader: Reader) -> str:
+    """A site by its label, without the code that some labels begin with."""
+    told = reader.sites.get(code, code)
+    return told.removeprefix(code).strip() or told
+
+
+def place(fact: Fact, reader: Reader, *, dated: bool = True) -> str:
+    """Where a value stands, "" where it can stand in one place only: `V3, 2026-04-03`."""
+    several = [
+        forms for forms in reader.design.context.forms_by_event.values() if fact.instrument in forms
+    ]
+    where = event_name(fact.event, reader) if len(several) > 1 else ""
+    if fact.instance is not None and not where:
+        return fact.date or f"#{fact.instance}"
+    day = fact.date if dated and (where or not fact.event) and fact.date != fact.value else None
+    return pgettext("inside brackets", ", ").join(filter(None, [where, day or ""]))
+
+
+def people(count: int) -> str:
+    """So many subjects."""
+    return _("%(count)s subjects") % {"count": count}
+
+
+def _is_typed(fact: Fact, reader: Reader) -> bool:
+    """Whether people wrote it freely."""
+    if fact.kind is Kind.FINDING or fact.kind is Kind.REVIEW:
+        return not _ISO.fullmatch(fact.text)
+    row = reader.design.metadata.fields.get(fact.field, {})
+    return (
+        row.get("field_type") in _TYPED
+        and isinstance(fact.value, str)
+        and not _ISO.fullmatch(fact.value)
+    )
+
+
+def _is_no_choice(fact: Fact, reader: Reader) -> bool:
+    """Whether a code was read that the dictionary does not know."""
+    if Flag.MISSING_CODE in fact.flags or isinstance(fact.value, tuple):
+        return False
+    known = reader.design.metadata.choices(fact.field)
+    return bool(known) and fact.value not in known
+
+
+def _is_computed(fact: Fact) -> bool:
+    return fact.kind is Kind.AGGREGATE or ":" in fact.label or "：" in fact.label

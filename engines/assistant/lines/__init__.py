@@ -1,0 +1,1 @@
+"""Sources as lines with marks."""

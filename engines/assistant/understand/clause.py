@@ -1,0 +1,281 @@
+"""One question as tokens, with the words that have several readings settled by what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from engines.assistant.understand.naming import choice_names, fold
+from engines.assistant.understand.standing import stands
+from engines.assistant.understand.tokens import Kind, Reading, Token
+from engines.assistant.understand.types import Ambiguous, State
+from engines.assistant.understand.vocabulary import Vocabulary
+from language.periods import Calendar
+from rules.context import Kind as ColumnKind
+from study.design import StudyDesign
+
+_NEAR = 0.05
+_MOST_ASKED_BACK = 4
+_MOST_TOKENS, _MOST_CLAUSES = 80, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a clause is read in."""
+
+    design: StudyDesign
+    vocabulary: Vocabulary
+    calendar: Calendar
+    own_site: str
+    state: State
+    terms: Mapping[str, Collection[str]]
+
+    def column_kind(self, name: str) -> ColumnKind | None:
+        """The type of a field; None for columns and unknown names."""
+        column = self.design.context.columns.get(name)
+        return column.kind if column else None
+
+    def is_date(self, name: str) -> bool:
+        """Whether a field holds days; a text field does whose label says so (partial dates)."""
+        kind = self.column_kind(name)
+        told = kind is ColumnKind.TEXT and self.design.metadata.label(name).endswith(
+            ("日期", "date")
+        )
+        return kind in (ColumnKind.DATE, ColumnKind.DATETIME) or told
+
+    def repeats(self, form: str) -> bool:
+        """Whether a form has rows of its own."""
+        return form in self.design.repeating_forms
+
+    def day_of(self, form: str) -> str:
+        """The field that dates a form; "" for none."""
+        dated = (name for name in self.fields_of(form) if self.is_date(name))
+        return self.design.form_dates.get(form) or next(dated, "")
+
+    def naming_field(self, form: str) -> str:
+        """The field that says what a row of a form is: the one of its REDCap label, else its first text."""
+        for row in self.design.metadata.repeating:
+            label = str(row.get("custom_form_label") or "")
+            if row.get("form_name") == form and "[" in label:
+                return label.partition("[")[2].partition("]")[0]
+        fields = self.fields_of(form)
+        return next(
+            (n for n in fields if self.column_kind(n) is ColumnKind.TEXT),
+            fields[0] if fields else "",
+        )
+
+    def numbers_of(self, form: str) -> list[str]:
+        """The measurements of a form."""
+        kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
+        return [name for name in self.fields_of(form) if self.column_kind(name) in kinds]
+
+    def grades_of(self, form: str) -> list[str]:
+        """What says how severe a row of a form is."""
+        return [self.vocabulary.grades[form]] if form in self.vocabulary.grades else []
+
+    def fields_of(self, form: str) -> list[str]:
+        """The fields of a form that the reader may know of."""
+        hidden = self.design.hidden | self.design.metadata.identifier_fields
+        rows = self.design.metadata.fields.items()
+        return [name for name, row in rows if row["form_name"] == form and name not in hidden]
+
+
+@dataclass
+class Clause:
+    """The tokens of one question."""
+
+    tokens: list[Token]
+    setting: Setting
+
+    @cached_property
+    def said(self) -> str:
+        """Its words."""
+        return "".join(token.said for token in self.tokens if token.kind is not Kind.BREAK)
+
+    def all(self, *kinds: Kind) -> list[Token]:
+        """The tokens of these kinds."""
+        return [token for token in self.tokens if token.kind in kinds]
+
+    def has(self, *kinds: Kind, value: str | None = None) -> bool:
+        """Whether there is a token of these kinds (with that value)."""
+        return any(t.kind in kinds and (value is None or t.value == value) for t in self.tokens)
+
+    def values(self, kind: Kind) -> list[str]:
+        """The values of the tokens of a kind."""
+        return [token.value for token in self.tokens if token.kind is kind]
+
+    @property
+    def many(self) -> bool:
+        """Whether it asks which or how many subjects, not for a value of one."""
+        return self.has(
+            Kind.WHO, Kind.COUNT, Kind.COUNT_ROWS, Kind.SHARE, Kind.EACH_SITE, Kind.GROUP
+        )
+
+
+def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
+    """The clause with one reading for each word, and the words that stay open."""
+    clause = Clause([_at_place(t, clause) for t in _reasons(clause)], clause.setting)
+    clause = Clause([_begins_range(i, clause) for i in range(len(clause.tokens))], clause.setting)
+    context = _forms_named(clause)
+    named = {r.name for t in clause.all(Kind.FIELD) if len(t.readings) == 1 for r in t.readings}
+    tokens: list[Token] = []
+    unsure: list[Ambiguous] = []
+    for place, token in enumerate(clause.tokens):
+        if token.value == "normal" and not _measured(clause):
+            token = _as_choice(token, clause.setting)
+        if _only_asks(token, clause.tokens[:place]):
+            token = Token(Kind.WHAT, token.said)
+        elif token.kind is Kind.FIELD and token.value != "all" and len(token.readings) > 1:
+            best = _best(token, clause, context)
+            if len(best) > 1 and clause.has(Kind.VISIT):
+                # 窗口到哪天结束: of the windows, no form's end is spoken of.
+                tokens.append(Token(Kind.WHEN, token.said))
+                continue
+            if len(best) > 1:
+                names = tuple(reading.name for reading in best[:_MOST_ASKED_BACK])
+                unsure.append(Ambiguous(token.said, names))
+            token = replace(token, readings=best[:1], value="")
+        elif token.kind is Kind.CHOICE and len(token.readings) > 1:
+            top = _best_choice(token, named, clause, context)
+            alike = (r for r in token.readings if (r.name, r.weight) == (top.name, top.weight))
+            token = replace(token, readings=tuple(alike))
+        tokens.append(token)
+    return Clause(tokens, clause.setting), unsure
+
+
+def _measured(clause: Clause) -> bool:
+    """Whether a measurement is named, or the last question was about one."""
+    last = clause.setting.state.last
+    named = [r.name for t in clause.all(Kind.FIELD) for r in t.readings]
+    kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
+    return any(
+        clause.setting.column_kind(n) in kinds for n in named or (last.select if last else ())
+    )
+
+
+def _as_choice(token: Token, setting: Setting) -> Token:
+    """检查结果正常: what is no measurement is normal by a choice of that name."""
+    choice = setting.vocabulary.other(fold(token.said), Kind.CHOICE)
+    return Token(Kind.CHOICE, token.said, choice.value, choice.readings) if choice else token
+
+
+def _reasons(clause: Clause) -> list[Token]:
+    """筛败的是谁,为什么: where nothing else is asked about, the reason that the study notes."""
+    reason = clause.setting.vocabulary.words.get("原因")
+    told = (Kind.FIELD, Kind.FORM, Kind.FINDING, Kind.RUN, Kind.REVIEW, Kind.VISIT, Kind.TARGET)
+    if reason is None or clause.has(*told) or not clause.has(Kind.WHAT, value="why"):
+        return clause.tokens
+    return [
+        Token(Kind.FIELD, t.said, reason.value, reason.readings) if t.value == "why" else t
+        for t in clause.tokens
+    ]
+
+
+def _begins_range(place: int, clause: Clause) -> Token:
+    """0到1分: the number before a choice is one of the same field, said without its unit."""
+    token, after = clause.tokens[place], clause.tokens[place + 1 : place + 3]
+    if token.kind is not Kind.NUMBER or [t.kind for t in after[1:]] != [Kind.CHOICE]:
+        return token
+    if after[0].said not in ("到", "至"):
+        return token
+    name, end = after[1].name, after[1].said
+    labels = clause.setting.design.metadata.choices(name).items()
+    said = fold(token.said) + end.lstrip("0123456789")
+    codes = [code for code, label in labels if said in choice_names(label)]
+    return Token(Kind.CHOICE, token.said, "", (Reading(name, codes[0]),)) if codes else token
+
+
+def _at_place(token: Token, clause: Clause) -> Token:
+    """V3时ECOG几分: a word is the field of that name which is filled in there, where there is one."""
+    design = clause.setting.design
+    places = [r.name for t in clause.all(Kind.PLACE) for r in t.readings]
+    if token.kind is not Kind.FIELD or not places or token.name.startswith("@"):
+        return token
+    if any(stands(design, r.name, place) for r in token.readings for place in places):
+        return token
+    others = clause.setting.vocabulary.others.get(fold(token.said), ())
+    there = [
+        r
+        for other in others
+        if other.kind is Kind.FIELD
+        for r in other.readings
+        if any(stands(design, r.name, place) for place in places)
+    ]
+    return replace(token, readings=(there[0],), value="") if there else token
+
+
+def _only_asks(token: Token, before: Sequence[Token]) -> bool:
+    """口子多大: behind what is measured 多大, 多高 and 多重 ask for it and name nothing themselves."""
+    if token.kind is not Kind.FIELD or not token.said.startswith("多"):
+        return False
+    named = next((t for t in reversed(before) if t.kind not in (Kind.FILL, Kind.ROWS)), None)
+    measured = named is not None and named.kind in (Kind.FIELD, Kind.FORM)
+    return measured and named is not None and not named.said.startswith("多")
+
+
+def _forms_named(clause: Clause) -> dict[str, float]:
+    """Form -> how much the clause speaks of it."""
+    setting, found = clause.setting, dict[str, float]()
+    design = setting.design
+    for token in clause.tokens:
+        if token.kind is Kind.FORM:
+            found[token.name] = 1.0
+        elif token.kind in (Kind.FIELD, Kind.CHOICE) and len(token.readings) == 1:
+            found.setdefault(design.form_of(token.name), 0.5)
+        elif token.kind is Kind.TERM:
+            found[token.value] = 1.0
+        elif token.kind is Kind.TOOK:
+            found[setting.vocabulary.drug_form] = 1.0
+        elif token.kind is Kind.HAD:
+            found[setting.vocabulary.event_form] = 1.0
+    if not found and setting.state.last:
+        for name in setting.state.last.select:
+            found.setdefault(design.form_of(name) or name, 0.4)
+    return found
+
+
+def _best(token: Token, clause: Clause, context: dict[str, float]) -> tuple[Reading, ...]:
+    design = clause.setting.design
+    beside = [
+        t.said
+        for t in clause.tokens
+        if t.kind in (Kind.FIELD, Kind.LEFT, Kind.CHOICE) and t is not token
+    ]
+
+    def score(reading: Reading) -> float:
+        label = design.metadata.label(reading.name).casefold()
+        told = sum(len(word) for word in beside if word in label) / 10
+        return reading.weight + context.get(design.form_of(reading.name), 0.0) + told
+
+    ranked = sorted(token.readings, key=lambda reading: -score(reading))
+    top = score(ranked[0])
+    return tuple(reading for reading in ranked if score(reading) > top - _NEAR)
+
+
+def _best_choice(
+    token: Token, named: Iterable[str], clause: Clause, context: dict[str, float]
+) -> Reading:
+    design, known = clause.setting.design, set(named)
+
+    def score(reading: Reading) -> tuple[float, ...]:
+        of_status = reading.name == design.status_field
+        return (
+            reading.name in known,
+            context.get(design.form_of(reading.name), 0.0),
+            of_status,
+            reading.weight,
+        )
+
+    return max(token.readings, key=score)
+
+
+def clauses(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The tokens cut at punctuation and connectives; what is longer than any question is cut off."""
+    found: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.kind is Kind.BREAK:
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [part[:_MOST_TOKENS] for part in found if part][:_MOST_CLAUSES]

@@ -1,0 +1,76 @@
+"""Two clauses that make one question: 有几个,是谁; 多少,哪次访视; 几例,原因是什么."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engines.assistant.understand.clause import Setting
+from engines.assistant.understand.read import Read
+from engines.assistant.understand.tokens import Kind
+from engines.assistant.understand.types import Shape, Slots, Topic
+
+
+def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
+    """The two as one question: the same asked again in other words, more fields of the same rows."""
+    if not read_.asks and slots.subjects and not before.subjects:
+        return slots
+    if before.aggregate and slots.aggregate not in ("", before.aggregate):
+        return None
+    if not read_.asks:
+        # The clause only changed slots (是谁, 哪次访视): what was counted is listed too.
+        counted = before.shape in (Shape.COUNT, Shape.COUNT_ROWS) and slots.shape is Shape.LIST
+        return (
+            replace(before, aggregate="", shape=Shape.LIST)
+            if counted
+            else (slots if _only_asks(read_) else None)
+        )
+    if slots.topic is not Topic.DATA:
+        same = slots.topic is before.topic and (
+            slots.subjects == before.subjects or not read_.slots.subjects
+        )
+        same = same and (slots.topic is not Topic.TARGET or slots.shape is before.shape)
+        same = same and not (slots.aggregate and slots.aspect != before.aspect)
+        return before if same and slots.place in ((), before.place) else None
+    if slots.change and not before.change:
+        return None
+    setting = read_.clause.setting
+    forms = {setting.design.form_of(name) for name in slots.select}
+    same = (slots.where, slots.subjects, slots.aggregate) == (before.where, before.subjects, "")
+    if same and slots.where and forms & set(before.select) and not read_.slots.where:
+        # P003的SAE,几级: of the rows that were named, what is asked of them.
+        return replace(before, select=slots.select, shape=slots.shape)
+    if before.topic is not Topic.DATA or read_.slots.subjects or slots.aggregate or slots.where:
+        return None
+    listed = before.aggregate == "count" or (before.shape is Shape.LIST and not slots.subjects)
+    if listed and _same_forms(slots, before, read_.clause.setting):
+        both = tuple(dict.fromkeys([*before.select, *slots.select]))
+        return replace(before, aggregate="", shape=Shape.LIST, select=both)
+    if set(slots.select) <= set(before.select):
+        apart = slots.shape is Shape.DIFFERENCE
+        return replace(before, shape=slots.shape, rows=None, limit=None) if apart else before
+    inside = forms <= {
+        f for n in before.select for f in (n, setting.design.form_of(n)) if setting.repeats(f)
+    }
+    plain = (
+        slots.shape is before.shape is Shape.VALUE
+        and slots.rows == before.rows
+        and not before.where
+    )
+    if inside and set(before.select) & forms and slots.subjects == before.subjects:
+        return replace(before, named=tuple(dict.fromkeys([*before.named, *slots.select])))
+    if (inside or plain) and slots.subjects == before.subjects:
+        return replace(before, select=tuple(dict.fromkeys([*before.select, *slots.select])))
+    return None
+
+
+def _same_forms(slots: Slots, before: Slots, setting: Setting) -> bool:
+    """Whether what is asked stands in the forms that the conditions before are about (几例,原因是什么)."""
+    about = {setting.design.form_of(str(c.get("field", ""))) for c in before.where}
+    return bool(slots.select) and {setting.design.form_of(name) for name in slots.select} <= about
+
+
+def _only_asks(read_: Read) -> bool:
+    slots = read_.slots
+    return not (
+        slots.subjects or slots.site or slots.place or slots.period or read_.clause.has(Kind.FOLLOW)
+    )

@@ -1,0 +1,176 @@
+"""Words that no dictionary holds: what a row of a repeating form is called, a part of a choice's label."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from engines.assistant.understand.clause import Clause
+from engines.assistant.understand.tokens import Kind, Reading, Token
+from language.sounds import sound
+from rules.context import Kind as ColumnKind
+
+
+def _glued(tokens: list[Token]) -> list[Token]:
+    """骨髓 and 炎 make one unknown word, also where a part of it is known."""
+    found: list[Token] = []
+    open_ = (Kind.LEFT, Kind.ABSENT, Kind.TERM)
+    for token in tokens:
+        before = found[-1] if found else None
+        if (
+            before
+            and before.kind in open_
+            and token.kind in open_
+            and Kind.LEFT in (before.kind, token.kind)
+        ):
+            kind = Kind.TERM if Kind.TERM in (before.kind, token.kind) else Kind.LEFT
+            found[-1] = Token(kind, before.said + token.said)
+        else:
+            found.append(token)
+    return found
+
+
+def named_rows(clause: Clause) -> Clause:
+    """The clause with its unknown words as names of rows (TERM), choices, or what is not collected (ABSENT)."""
+    clause = Clause(_glued(clause.tokens), clause.setting)
+    tokens: list[Token] = []
+    for place, token in enumerate(clause.tokens):
+        tokens.append(_named(place, token, clause))
+    told = [
+        t.readings[0]
+        for t, was in zip(tokens, clause.tokens, strict=True)
+        if t is not was and t.readings
+    ]
+    tokens = [t for t in tokens if not any(_wider(t, choice) for choice in told)]
+    return Clause([*tokens, *_implied(Clause(tokens, clause.setting))], clause.setting)
+
+
+def _named(place: int, token: Token, clause: Clause) -> Token:
+    """What an unknown word is; a known one as it is."""
+    if token.kind not in (Kind.LEFT, Kind.ABSENT, Kind.TERM):
+        return token
+    written = _written_in(place, clause)
+    if written:
+        form = clause.setting.design.form_of(written)
+        return Token(Kind.TERM, token.said, form, (Reading(written),))
+    form, said = _row_named(token, clause)
+    history = _history(token, clause) if form and said == token.said else None
+    if history:
+        return Token(Kind.TERM, said, clause.setting.design.form_of(history.name), (history,))
+    if form:
+        return Token(Kind.TERM, said, form)
+    if token.kind is Kind.TERM:
+        return Token(Kind.ABSENT, token.said)
+    choice = _choice_part(token.said, clause) if token.kind is Kind.LEFT else None
+    if choice:
+        return Token(Kind.CHOICE, token.said, "", (choice,))
+    form = _spoken_form(place, token, clause) if len(token.said) > 1 else ""
+    return Token(Kind.TERM, token.said, form) if form else token
+
+
+def _spoken_form(place: int, token: Token, clause: Clause) -> str:
+    """The form whose rows a clause speaks of: what was taken, or what happened."""
+    words = clause.setting.vocabulary
+    if (
+        any(len(t.said) > 1 or not token.said.isascii() for t in clause.all(Kind.TOOK))
+        and words.drug_form
+    ):
+        return words.drug_form
+    if token.kind is not Kind.LEFT or not words.event_form:
+        return ""
+    told = clause.has(Kind.FORM, Kind.TERM, Kind.PERIOD)
+    happened = any(t.kind is Kind.HAD for t in (clause.tokens[:place] if told else clause.tokens))
+    return words.event_form if happened or _names_row(place, clause) else ""
+
+
+def _written_in(place: int, clause: Clause) -> str:
+    """既往史有高血压的, 治便秘的药: the free text that stands right before a word holds it."""
+    before = (t for t in reversed(clause.tokens[:place]) if t.kind is not Kind.FILL)
+    named = next(before, None)
+    if named is None or named.kind is not Kind.FIELD or not clause.many:
+        return ""
+    setting = clause.setting
+    text = setting.column_kind(named.name) is ColumnKind.TEXT and not setting.is_date(named.name)
+    return named.name if text and len(named.readings) == 1 else ""
+
+
+def _history(token: Token, clause: Clause) -> Reading | None:
+    """高血压的病人有哪些: an illness that no row tells of is one of the history."""
+    told = (Kind.HAD, Kind.TOOK, Kind.FORM, Kind.FIELD, Kind.PERIOD, Kind.NOT)
+    known = any(token.said in v.casefold() for vs in clause.setting.terms.values() for v in vs)
+    if token.kind is not Kind.TERM or not clause.setting.terms or known:
+        return None
+    words = clause.setting.vocabulary.words.get("病史")
+    if words is None or words.kind is not Kind.FIELD or not clause.many or clause.has(*told):
+        return None
+    return words.readings[0]
+
+
+def _row_named(token: Token, clause: Clause) -> tuple[str, str]:
+    """The form some row of which is called so, and how; a word of the trade names an event."""
+    if len(token.said) < 2:
+        return "", ""
+    for name, values in clause.setting.terms.items():
+        if said := _as_written(token.said, values):
+            return clause.setting.design.form_of(name), said
+    taken = clause.has(Kind.TOOK) and clause.setting.vocabulary.drug_form
+    form = (taken or clause.setting.vocabulary.event_form) if token.kind is Kind.TERM else ""
+    return form, token.said
+
+
+def _as_written(said: str, values: Collection[str]) -> str:
+    """How a word stands in some value, also where it is only spelt by its sound; "" where it does not."""
+    heard = sound(said)
+    for value in values:
+        at = value.casefold().find(said)
+        at = at if at >= 0 or len(said) < 3 else sound(value.casefold()).find(heard)
+        if at >= 0:
+            return value[at : at + len(said)]
+    return ""
+
+
+def _names_row(place: int, clause: Clause) -> bool:
+    """那个胃痛是几级的: an unknown word before a field of the rows, where nothing else says which rows."""
+    said, after = clause.tokens[place].said, clause.tokens[place + 1 :]
+    setting = clause.setting
+    flags = [t for t in clause.all(Kind.FIELD) if setting.column_kind(t.name) is ColumnKind.FLAG]
+    told = clause.has(Kind.FORM, Kind.TERM) or flags or said.isascii()
+    forms = {setting.design.form_of(r.name) for t in clause.all(Kind.FIELD) for r in t.readings}
+    near = setting.vocabulary.event_form in forms
+    return near and not told and any(t.kind is Kind.FIELD for t in after)
+
+
+def _choice_part(said: str, clause: Clause) -> Reading | None:
+    """肯定 beside 与药物的关系 is part of its choice 肯定有关; of several the one most of which is said."""
+    metadata = clause.setting.design.metadata
+    best: tuple[int, Reading | None] = (0, None)
+    for name in {r.name for t in clause.all(Kind.FIELD, Kind.CHOICE) for r in t.readings}:
+        for code, label in metadata.choices(name).items():
+            told = sum(char in clause.said for char in label)
+            if len(said) > 1 and said in label.casefold() and told > best[0]:
+                best = told, Reading(name, code)
+    return best[1]
+
+
+def _wider(token: Token, than: Reading) -> bool:
+    """有关 stands for several choices, of which 肯定 told one."""
+    return token.kind is Kind.CHOICE and len(token.readings) > 1 and than in token.readings
+
+
+def _implied(clause: Clause) -> list[Token]:
+    """在用的有哪些: what was taken, or happened, are the rows of a form that the words leave out."""
+    words = clause.setting.vocabulary
+    if clause.has(Kind.DURING) and clause.has(Kind.TOOK) and words.drug_form:
+        # 吃药那几天有没有AE: what was taken, beside what is asked.
+        return [Token(Kind.FORM, "", "", (Reading(words.drug_form),))]
+    if clause.has(
+        Kind.FIELD, Kind.FORM, Kind.TERM, Kind.CHOICE, Kind.ABSENT, Kind.ENROLLED, Kind.VISIT
+    ):
+        return []
+    form = (
+        words.drug_form
+        if clause.has(Kind.TOOK)
+        else words.event_form
+        if clause.has(Kind.HAD)
+        else ""
+    )
+    return [Token(Kind.FORM, "", "", (Reading(form),))] if form else []

@@ -1,0 +1,298 @@
+"""From text to typed tokens: subjects, periods and numbers by shape, all else by the longest word known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from engines.assistant.understand.lay import lay
+from engines.assistant.understand.tokens import Kind, Token
+from engines.assistant.understand.vocabulary import Meaning, Vocabulary
+from engines.intents.marks import Free
+from engines.intents.normal import normalise
+from engines.intents.records import record_spans
+from integrations.scripts import simplified
+from language.numerals import HAN, number
+from language.periods import Calendar, periods
+from language.sounds import sound
+
+_BREAK = frozenset("。?!;,\n")
+_BLANK = frozenset(" \t:·()[]{}“”\"'‘’《》<=>~-_./*…|")
+_UNITS = (
+    r"岁|周岁|公斤|千克|kg|厘米|cm|mmhg|mmol/l|umol/l|μmol/l|mg/dl|u/l|iu/l|g/l|级|分|期|度|℃|%|倍"
+    r"|次|天|例|个|位|名|人|年|个?月|周|片|斤|×|x(?![a-z0-9])|\*"
+)
+_TIMES = ("×", "x", "*")
+_NUMBER = re.compile(
+    rf"(?P<digits>\d+(?:\.\d+)?)(?:\s?(?P<unit>{_UNITS}))?"
+    rf"|百分之(?P<percent>\d+|[{HAN}]+)"
+    rf"|(?P<words>[{HAN}]{{1,6}})(?P<of>岁|周岁|公斤|倍|级|分|度|天|次|个|位|名|例|人|(?=以上|以下|以内|之间))"
+)
+_BETWEEN = re.compile(r"\s*(?:到|至|-|~|和|与)\s*(?=\d)")
+_LATIN = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_HAN = re.compile(r"[一-鿿]")
+_SITE = re.compile(r"([a-z]|\d{1,2}|[一二三四五六七八九十甲乙丙丁东西南北])\s?(?:号)?中心")
+_ARM = re.compile(r"(?:[a-z]|[甲乙丙丁])组|(?:对照|试验|治疗|安慰剂)组")
+NO_VISIT = "none"
+"""The value of a place that this study has not."""
+_LONGEST_SOUND = 6
+_TO = ("到", "至")
+_MOST_NAMED = 200
+_JOINS = re.compile(r"(?:另外|然后|顺便|顺带|此外|接着)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """What a message is read with. `resolve`: a subject as typed -> its record id."""
+
+    vocabulary: Vocabulary
+    calendar: Calendar
+    pattern: str | None
+    resolve: Callable[[str], str]
+    known: Callable[[str], bool]
+
+    def scan(self, message: str) -> list[Token]:
+        """The tokens of a message in order; what is no word of the study or the grammar is LEFT."""
+        plain = normalise(message)
+        text = simplified(_lower(plain))
+        fixed = self._fixed(plain, text)
+        tokens: list[Token] = []
+        self._read(text, fixed, tokens)
+        return self._through(tokens)
+
+    def _through(self, tokens: list[Token]) -> list[Token]:
+        """P001到P003: also the subjects in between; 7的性别: a number that has a field is a subject."""
+        found: list[Token] = []
+        for place, token in enumerate(tokens):
+            if _has_field(tokens, place):
+                token = Token(Kind.SUBJECT, token.said, self.resolve(token.said))
+            kinds = [t.kind for t in (*found[-2:-1], token)]
+            if kinds == [Kind.SUBJECT, Kind.SUBJECT] and found[-1].said in _TO:
+                found[-1:] = self._between(found[-2].value, token.value)
+            found.append(token)
+        return found
+
+    def _between(self, first: str, last: str) -> Iterator[Token]:
+        stem = first.rstrip("0123456789")
+        low, high = first.removeprefix(stem), last.removeprefix(stem)
+        if low.isdecimal() and high.isdecimal():
+            numbers = range(int(low) + 1, min(int(high), int(low) + _MOST_NAMED))
+            names = (f"{stem}{number_of:0{len(low)}}" for number_of in numbers)
+            yield from (Token(Kind.SUBJECT, name, name) for name in names if self.known(name))
+
+    def _fixed(self, plain: str, text: str) -> dict[int, tuple[int, Token]]:
+        """Start -> end and token of subjects and periods."""
+        found: dict[int, tuple[int, Token]] = {}
+        free = Free()
+        for span in periods(text, self.calendar):
+            free.take(span.start, span.end)
+            days = span.first, span.last
+            found[span.start] = span.end, Token(Kind.PERIOD, text[span.start : span.end], days=days)
+        # An id of another shape than the study's is one that the study has not; it is asked for all the same.
+        for named in (*record_spans(plain, self.pattern), *record_spans(plain, None)):
+            word = fold_word(text, named.start, named.end)
+            bare = word.isdigit() and len(word) < 3 and not self.pattern
+            if bare or word in self.vocabulary.words or not free.take(named.start, named.end):
+                continue
+            token = Token(Kind.SUBJECT, text[named.start : named.end], self.resolve(named.value))
+            found[named.start] = named.end, token
+        return found
+
+    def _read(self, text: str, fixed: dict[int, tuple[int, Token]], tokens: list[Token]) -> None:
+        sounds, at, left = sound(text), 0, 0
+        while at < len(text):
+            end, found = self._at(text, sounds, at, fixed, tokens)
+            if not end:
+                at += len(m[0]) if (m := _LATIN.match(text, at)) else 1
+                continue
+            _leave(text[left:at], tokens)
+            tokens += found
+            at = left = end
+        _leave(text[left:], tokens)
+
+    def _at(
+        self,
+        text: str,
+        sounds: str,
+        at: int,
+        fixed: dict[int, tuple[int, Token]],
+        tokens: list[Token],
+    ) -> tuple[int, list[Token]]:
+        """The end of the longest token at a place, 0 for none, and what it stands for."""
+        end, word = self._word(text, sounds, at)
+        if at in fixed and fixed[at][0] >= end and self._stands(fixed[at][1], tokens):
+            return fixed[at][0], [fixed[at][1]]
+        shapes = (_counted, _numbered, _other_site, _other_arm, self._other_visit)
+        stop, token = max((shape(text, at) for shape in shapes), key=lambda found: found[0])
+        if token and stop > end:
+            return stop, [token]
+        if word is not None:
+            return end + _ending(text, at, end), self._tokens(word, text[at:end])
+        if text[at] in _BREAK:
+            return at + 1, [Token(Kind.BREAK, text[at])]
+        joint = _JOINS.match(text, at)
+        if joint:
+            return joint.end(), [Token(Kind.BREAK, joint[0])]
+        return (at + 1, []) if text[at] in _BLANK else (0, [])
+
+    def _stands(self, token: Token, before: list[Token]) -> bool:
+        """A bare number is a subject only where it is one's, and nothing before it asks for a number."""
+        if token.kind is not Kind.SUBJECT or not token.said.isdigit():
+            return True
+        valued = (Kind.COMPARE, Kind.FIELD, Kind.LIMIT, Kind.BASELINE)
+        told = next((t.kind for t in reversed(before) if t.kind is not Kind.FILL), None)
+        return self.known(token.value) and told not in valued
+
+    def _other_visit(self, text: str, at: int) -> tuple[int, Token | None]:
+        """V9, 第9次访视: spelt as visits of this study are, and none of them (those are known words)."""
+        stems = self.vocabulary.visit_stems
+        hit = _visits(stems).match(text, at) if stems else None
+        if hit is None or (at and _is_latin(text[at - 1])):
+            return at, None
+        return hit.end(), Token(Kind.PLACE, hit[0], NO_VISIT)
+
+    def _word(self, text: str, sounds: str, at: int) -> tuple[int, str | None]:
+        """The longest word at a place as it is spelt, or a longer one that sounds like what stands there."""
+        exact = 0
+        for size in range(min(self.vocabulary.longest, len(text) - at), 0, -1):
+            word = text[at : at + size]
+            if self._known(word) and _whole(text, at, at + size):
+                exact = size
+                break
+        best = text[at : at + exact] if exact else None
+        for size in range(min(_LONGEST_SOUND, len(text) - at), max(exact, 1), -1):
+            alike = self.vocabulary.sounds.get(sounds[at : at + size])
+            rest = text[at + exact : at + size]
+            if alike and len(alike) == size and not (exact and (size < 3 or self._known(rest))):
+                return at + size, alike
+        return at + exact, best
+
+    def _known(self, word: str) -> bool:
+        return word in self.vocabulary.words or word in self.vocabulary.rewrites
+
+    def _tokens(self, word: str, said: str) -> list[Token]:
+        others = self.vocabulary.rewrites.get(word)
+        if others is not None and word not in self.vocabulary.words:
+            tokens: list[Token] = []
+            self._read(others, {}, tokens)
+            return tokens
+        return [_token(self.vocabulary.words[word], word if word != said else said)]
+
+
+def _has_field(tokens: list[Token], place: int) -> bool:
+    """Whether a bare number begins its clause and a field or a form is said to be its own."""
+    token, after = tokens[place], tokens[place + 1 : place + 3]
+    if token.kind is not Kind.NUMBER or not token.said.isdecimal() or len(after) < 2:
+        return False
+    before = next((t.kind for t in reversed(tokens[:place]) if t.kind is not Kind.FILL), Kind.BREAK)
+    owned = after[0].said == "的" and after[1].kind in (Kind.FIELD, Kind.FORM)
+    return owned and before is Kind.BREAK
+
+
+def fold_word(text: str, start: int, end: int) -> str:
+    """A stretch of a folded text, as a word of the vocabulary."""
+    return text[start:end].strip()
+
+
+def _lower(text: str) -> str:
+    lower = text.casefold()
+    if len(lower) == len(text):
+        return lower
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _token(meaning: Meaning, said: str) -> Token:
+    return Token(meaning.kind, said, meaning.value, meaning.readings)
+
+
+def _leave(text: str, tokens: list[Token]) -> None:
+    for piece in re.split(r"\s+", text):
+        if piece.strip("".join(_BLANK)):
+            tokens.append(Token(Kind.LEFT, piece))
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    """Whether a Latin word stands alone (a plural s may follow)."""
+    first, last = text[start], text[end - 1]
+    if first.isascii() and first.isalnum() and start and _is_latin(text[start - 1]):
+        return False
+    if last.isascii() and last.isalpha() and end < len(text) and _is_latin(text[end]):
+        # ALT185 is a name and its value; smokes, subjects.
+        return end - start > 2 and (text[end].isdigit() or bool(_ending(text, start, end)))
+    return not (last.isdigit() and re.match(r"\d|\.\d", text[end : end + 2]))
+
+
+def _ending(text: str, start: int, end: int) -> int:
+    """The length of the English s that a Latin word ends in."""
+    if end - start < 3 or not text[end - 1].isascii() or text[end : end + 1] != "s":
+        return 0
+    return 0 if _is_latin(text[end + 1 : end + 2]) else 1
+
+
+@cache
+def _visits(stems: frozenset[str]) -> re.Pattern[str]:
+    names = "|".join(re.escape(stem) for stem in sorted(stems))
+    return re.compile(rf"(?:{names})\d+(?![.\d]|[a-z])|第(?:\d+|[{HAN}]+)次(?:访视|随访)")
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() and char.isalnum()
+
+
+@cache
+def _templates() -> re.Pattern[str]:
+    words = [word for word in lay().grammar if "#" in word]
+    body = "|".join(
+        re.escape(w).replace(r"\#", "#").replace("#", rf"(?:\d+|[{HAN}]+)") for w in words
+    )
+    return re.compile(body)
+
+
+@cache
+def _template_kinds() -> list[tuple[re.Pattern[str], Kind, str]]:
+    return [
+        (re.compile(re.escape(w).replace(r"\#", "#").replace("#", rf"(\d+|[{HAN}]+)")), kind, value)
+        for w, (kind, value) in lay().grammar.items()
+        if "#" in w
+    ]
+
+
+def _counted(text: str, at: int) -> tuple[int, Token | None]:
+    """最近3次, 最高的三个."""
+    hit = _templates().match(text, at)
+    if hit is None:
+        return at, None
+    for pattern, kind, value in _template_kinds():
+        exact = pattern.fullmatch(hit[0])
+        if exact:
+            return hit.end(), Token(kind, hit[0], value, number=number(exact[1]))
+    return at, None
+
+
+def _numbered(text: str, at: int) -> tuple[int, Token | None]:
+    hit = _NUMBER.match(text, at)
+    if hit is None:
+        return at, None
+    value = number(hit["digits"] or hit["percent"] or hit["words"])
+    if value is None:
+        return at, None
+    unit = "%" if hit["percent"] else hit["unit"] or hit["of"] or ""
+    return hit.end(), Token(Kind.NUMBER, hit[0], "倍" if unit in _TIMES else unit, number=value)
+
+
+def _other_site(text: str, at: int) -> tuple[int, Token | None]:
+    """A centre that the reader's study has not, or not for them: it is asked for like any other."""
+    hit = _SITE.match(text, at)
+    if hit is None or (at and _is_latin(text[at - 1])):
+        return at, None
+    return hit.end(), Token(Kind.SITE, hit[0], hit[1])
+
+
+def _other_arm(text: str, at: int) -> tuple[int, Token | None]:
+    """A组: an arm that is no choice of any field of the study, else it were a word."""
+    hit = _ARM.match(text, at)
+    if hit is None or (at and _is_latin(text[at - 1])):
+        return at, None
+    return hit.end(), Token(Kind.ABSENT, hit[0])

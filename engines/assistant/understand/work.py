@@ -1,0 +1,110 @@
+"""Questions of visits, targets, findings, reviews and runs: from one clause to its slots."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from engines.assistant.understand.clause import Clause
+from engines.assistant.understand.found import Conditions
+from engines.assistant.understand.row_choice import MOST, number_behind
+from engines.assistant.understand.tokens import Kind
+from engines.assistant.understand.types import Shape, Slots, Topic
+
+_HEAD = {
+    Topic.TODO: Shape.TODO,
+    Topic.REVIEWS: Shape.REVIEWS,
+    Topic.FINDINGS: Shape.FINDINGS,
+    Topic.RUNS: Shape.RUNS,
+}
+_AGES = dict.fromkeys(("longest", "first", "first_n", "open"), "-") | dict.fromkeys(
+    ("latest", "latest_n"), "+"
+)
+_ASPECTS = ("next", "last", "closing", "overdue", "late", "early", "due", "close", "open", "actual")
+_PEOPLE = re.compile("受试者|病人|患者|人|位|名")
+_TARGETS = {
+    "pace": Shape.TARGET_PACE,
+    "left": Shape.TARGET_LEFT,
+    "rate": Shape.TARGET_RATE,
+    "total": Shape.TARGET,
+}
+
+
+def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
+    """The slots of a question of visits: `aspect` is what it asks of them."""
+    aspects = clause.values(Kind.VISIT)
+    aspect = next((a for a in _ASPECTS if a in aspects), "")
+    if not aspect and clause.has(Kind.NOT, Kind.EMPTY):
+        aspect = "missing"
+    counted = _how_many(clause, bool(aspect) and not slots.subjects)
+    today = clause.setting.calendar.today.isoformat()
+    if not aspect and slots.period and (slots.period[0] or "") >= today:
+        aspect = "due"
+    if not aspect and (counted or clause.has(Kind.WHO)):
+        aspect = "actual"
+    if aspect == "due" and slots.period and (slots.period[1] or today) < today:
+        aspect = "actual"
+    slots = replace(
+        slots,
+        aspect=aspect,
+        where=tuple(c for c in found.where if c.get("field") != clause.setting.design.status_field),
+    )
+    if counted:
+        shape = Shape.COUNT_ROWS if clause.has(Kind.COUNT_ROWS) else Shape.COUNT
+        return replace(
+            slots,
+            shape=shape,
+            aggregate="count",
+            by=("@site",) if clause.has(Kind.EACH_SITE) else (),
+        )
+    if aspect == "next":
+        return replace(slots, shape=Shape.NEXT_VISIT)
+    return replace(
+        slots, shape=Shape.WHEN if clause.has(Kind.WHEN) and slots.subjects else Shape.VISITS
+    )
+
+
+def _how_many(clause: Clause, bare: bool) -> bool:
+    """Whether a number is asked for; a bare 多少 does where nothing else can be meant."""
+    return clause.has(Kind.COUNT, Kind.COUNT_ROWS) or (bare and "多少" in clause.said)
+
+
+def of_work(clause: Clause, slots: Slots) -> Slots:
+    """The slots of a question of the target, findings, reviews or runs."""
+    if slots.topic is Topic.TARGET:
+        values = clause.values(Kind.TARGET)
+        first = next((value for value in _TARGETS if value in values), "total")
+        if first == "total" and clause.has(Kind.SHARE):
+            first = "rate"
+        return replace(slots, shape=_TARGETS[first])
+    if (
+        slots.period == (clause.setting.calendar.today.isoformat(),) * 2
+        and slots.topic is Topic.REVIEWS
+    ):
+        slots = replace(slots, period=None)
+    aspect = next((v for k in (Kind.FINDING, Kind.RUN) for v in clause.values(k) if v), "")
+    slots = replace(slots, aspect=aspect, shape=_HEAD[slots.topic])
+    if slots.topic is Topic.RUNS and clause.has(Kind.NOT) and clause.many:
+        slots = replace(slots, aspect="missing", shape=Shape.LIST)
+    by = ("@site",) if clause.has(Kind.EACH_SITE) else ()
+    most = next((t for t in clause.all(Kind.ROWS) if t.value in MOST), None)
+    if most and clause.has(Kind.WHO):
+        order, limit = MOST[most.value] + "value", number_behind(clause, most)
+        slots = replace(slots, by=("@subject",), order=order, limit=limit)
+        return replace(slots, aggregate="count", shape=Shape.COUNT_ROWS)
+    if by or _how_many(clause, bare=True):
+        people = any(_PEOPLE.search(t.said) for t in clause.all(Kind.COUNT))
+        shape = Shape.COUNT if people else Shape.COUNT_ROWS
+        return replace(slots, aggregate="count", shape=shape, by=by)
+    if slots.topic is Topic.FINDINGS and slots.aspect != "why":
+        return _by_age(clause, slots)
+    return slots
+
+
+def _by_age(clause: Clause, slots: Slots) -> Slots:
+    """开了最久的疑点, 最新的三个疑点."""
+    for token in clause.all(Kind.ROWS, Kind.VISIT):
+        if token.value in _AGES:
+            limit = int(token.number or number_behind(clause, token))
+            return replace(slots, order=_AGES[token.value] + "@findings.age", limit=limit)
+    return slots

@@ -1,0 +1,150 @@
+"""What never goes out, cited or not: identifiers, strangers, deeds of the assistant, advice."""
+
+from __future__ import annotations
+
+import re
+
+from engines.assistant.lines.types import Source
+from engines.assistant.understand.tokens import Kind as Meant
+from engines.assistant.verify.lexer import Kind, Token
+from engines.assistant.verify.reading import Clause
+from language.claims import CLAIMS
+
+_IDENTITY = re.compile(r"(?<!\d)(?:1[3-9]\d{9}|\d{17}[\dx]|\d{3,4}-\d{7,8})(?!\d)|[\w.]+@[\w.]+")
+_LATIN = re.compile(r"[a-z]{2,}")
+_MOST_FOREIGN = 2
+
+
+def stranger(clause: Clause) -> str:
+    """A subject or site that the reader has not."""
+    gone = any(line.scope and not line.scope.subjects for line in clause.lines)
+    for token in clause.tokens:
+        if token.kind is Kind.SUBJECT and token.name not in clause.sheet.subjects and not gone:
+            return f"没有受试者 {token.text}"
+        if (
+            token.is_a is Meant.SITE
+            and clause.sheet.sites
+            and not token.names() & set(clause.sheet.sites)
+        ):
+            return f"没有中心 {token.text}"
+    return ""
+
+
+def identity(clause: Clause) -> str:
+    """Whatever identifies a person."""
+    said = any(t.is_a is Meant.IDENTIFIER or t.claims & {"identity"} for t in clause.tokens)
+    general = bool(clause.lines) and all(line.source is Source.DOCUMENT for line in clause.lines)
+    return "不得出现身份信息" if (said and not general) or _IDENTITY.search(clause.text) else ""
+
+
+def language(clause: Clause) -> str:
+    """Words of another language that no list of claims reads."""
+    lines = " ".join(line.text.casefold() for line in clause.lines)
+    strange = [
+        t.text for t in clause.tokens
+        if t.kind is Kind.LEFT and _LATIN.fullmatch(t.text) and t.text not in lines
+    ]  # fmt: skip
+    return f"读不懂「{' '.join(strange)}」" if len(strange) > _MOST_FOREIGN else ""
+
+
+def self_told(clause: Clause) -> str:
+    """Deeds, promises and capabilities of the assistant, except about its way of answering."""
+    if not clause.has("self") or (clause.has("brief", "detailed")):
+        return ""
+    told = "我们" in clause.text and any(line.source is not Source.FACT for line in clause.lines)
+    bad = [t for t in clause.tokens if t.claims & {"deed", "treat"}]
+    if any(t.text in ("已", "已经", "了") for t in clause.tokens):
+        bad += clause.claims("record")
+    if bad and not told and not clause.has("not", "forbid"):
+        return f"助手没有也不会「{bad[0].text}」"
+    return ""
+
+
+def advice(clause: Clause) -> str:
+    """A subject and a treatment in one sentence; any treatment that is recommended."""
+    days = any(s.token.kind is Kind.DAY and s.fits for s in clause.said)
+    words = [] if days else [t for t in clause.claims("treat") if t.is_a is None]
+    if clause.has("must", "may", "recommend", "forbid"):
+        words += [t for t in clause.claims("treat") if t.is_a is Meant.FORM]
+    if not words:
+        return ""
+    clauses = [*clause.before, clause]
+    named = any(t.kind is Kind.SUBJECT for c in clauses for t in c.tokens)
+    facts = any(f.subject for c in clauses for f, _line in c.evidence.facts)
+    own = [line.source for line in clause.lines]
+    told = (
+        own
+        and all(s in (Source.REPORT, Source.SESSION, Source.FACT) for s in own)
+        and not clause.has("must", "may", "recommend")
+    )
+    if clause.has("recommend") or ((named or facts) and not (told and clause.prose)):
+        return f"不得给出治疗建议「{words[0].text}」"
+    return ""
+
+
+def assent(clause: Clause) -> str:
+    """A bare yes or no that the next sentence does not bear out."""
+    if not clause.next or not is_bare(clause.tokens):
+        return ""
+    permits = any(t.text in ("可以", "能", "符合", "要", "需要") for t in clause.tokens)
+    if permits and not any(line.source is not Source.FACT for line in clause.next_lines):
+        return "下一句没有引用方案的规定"
+    no = all(t.claims & {"no"} for t in clause.tokens if t.claims != {"small"})
+    no = no and not any(t.claims & {"high", "low"} for t in clause.tokens)
+    denied = _says(clause.next, _DENIES)
+    if no and not denied and not any(_says(line.text, _DENIES) for line in clause.next_lines):
+        return "下一句没有说不"
+    return "下一句说的是不" if denied and not no and not _says(clause.next, ("may",)) else ""
+
+
+_DENIES = (
+    "not", "none", "forbid", "need_not", "blank", "not_applicable", "undone",
+    "before", "left",
+)  # fmt: skip
+
+
+def _says(text: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a word of one of the classes stands in a text."""
+    return any(word in text and claims.intersection(wanted) for word, claims in CLAIMS.items())
+
+
+def is_bare(tokens: list[Token]) -> bool:
+    """Whether a clause is nothing but a yes or a no."""
+    if not tokens or len(tokens) > 3:
+        return False
+    return any(t.claims & {"yes", "no"} for t in tokens) and all(
+        t.claims & {"yes", "no", "small"} for t in tokens
+    )
+
+
+def uncited(clause: Clause) -> str:
+    """A claim without a mark, that no one line bears out alone."""
+    if is_bare(clause.tokens):
+        return ""
+    for token, lines in zip(clause.tokens, clause.of, strict=True):
+        if not lines and _claims(token, clause):
+            return f"「{token.text}」没有标出处"
+    return ""
+
+
+def _claims(token: Token, clause: Clause) -> bool:
+    if "small" in token.claims:
+        return False
+    if token.kind in (Kind.SUBJECT, Kind.UNIT):
+        return False
+    if token.is_a in (Meant.FIELD, Meant.FORM, Meant.PLACE, Meant.SITE):
+        return False
+    if token.claims & {
+        "self",
+        "asked",
+        "recommend",
+        "now",
+        "must",
+        "may",
+    }:
+        return False
+    refusing = clause.has("not", "forbid") and any(c.has("self") for c in (*clause.before, clause))
+    if refusing and token.claims & {"not", "forbid", "deed"}:
+        return False
+    asked = clause.has("asked")
+    return not (asked and token.kind not in (Kind.NUMBER, Kind.DAY))

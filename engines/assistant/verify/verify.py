@@ -1,0 +1,125 @@
+"""Cite, then verify: whether each span of an answer says what its lines say (design.md 5a.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engines.assistant.lines.types import Line, Sheet, Source
+from engines.assistant.verify.lexer import Kind
+from engines.assistant.verify.reading import Clause, Reader
+from engines.assistant.verify.rules import RULES, Rule
+from engines.assistant.verify.rules.conduct import is_bare
+from engines.assistant.verify.spans import Sentence, sentences, unmarked
+from engines.assistant.verify.types import Span, Verdict
+
+_MOST_LENT = 12
+
+
+def verify(answer: str, sheet: Sheet, rules: Mapping[str, Rule] = RULES) -> Verdict:
+    """What may go out of an answer: its text without marks, and each span with the rule that refused it."""
+    reader = Reader(sheet)
+    told = sentences(answer)
+    spans: list[Span] = []
+    for number, sentence in enumerate(told):
+        after = told[number + 1] if number + 1 < len(told) else None
+        spans += _judged(sentence, after, reader, rules)
+    return Verdict(unmarked(answer), tuple(spans))
+
+
+def _judged(
+    sentence: Sentence, after: Sentence | None, reader: Reader, rules: Mapping[str, Rule]
+) -> list[Span]:
+    """The spans of a sentence; one line that alone bears out an unmarked clause is lent to it."""
+    start = reader.about
+    clauses = _read(sentence, after, reader, ())
+    refused = _refusals(clauses, rules)
+    lent: tuple[Line, ...] = ()
+    if refused and _is_open(clauses, refused):
+        end = reader.about
+        for line in _candidates(clauses, refused, reader):
+            reader.about = start
+            again = _read(sentence, after, reader, (line,))
+            if not (other := _refusals(again, rules)):
+                refused, lent = other, (line,)
+                break
+        else:
+            reader.about = end
+    return _spans(sentence, refused, lent)
+
+
+def _read(
+    sentence: Sentence, after: Sentence | None, reader: Reader, lent: tuple[Line, ...]
+) -> list[Clause]:
+    clauses = reader.read(sentence, lent)
+    if after is not None:
+        for clause in clauses:
+            clause.next, clause.next_lines = after.text, reader.lines(after.marks)
+    if len(clauses) > 1 and is_bare(clauses[0].tokens):
+        clauses[0].next, clauses[0].next_lines = (
+            "，".join(c.text for c in clauses[1:]),
+            reader.lines(sentence.marks),
+        )
+    return clauses
+
+
+def _refusals(clauses: list[Clause], rules: Mapping[str, Rule]) -> list[tuple[Clause, str, str]]:
+    found: list[tuple[Clause, str, str]] = []
+    for clause in clauses:
+        named = ((name, rule(clause)) for name, rule in rules.items())
+        refused = next(((name, reason) for name, reason in named if reason), None)
+        if refused:
+            found.append((clause, *refused))
+    return found
+
+
+def _is_open(clauses: list[Clause], refused: list[tuple[Clause, str, str]]) -> bool:
+    """Whether all that was refused is unmarked, so that a mark may be added."""
+    return all(not clause.is_marked for clause, _name, _reason in refused)
+
+
+def _candidates(
+    clauses: list[Clause], refused: list[tuple[Clause, str, str]], reader: Reader
+) -> Iterator[Line]:
+    """The lines in which all values of the clauses that were refused stand."""
+    wanted = [
+        t
+        for c, _n, _r in refused
+        for t in c.tokens
+        if t.kind in (Kind.NUMBER, Kind.DAY, Kind.ROW) or t.is_a == "choice"
+    ]
+    loose = [
+        t.text for c, _n, _r in refused for t in c.tokens if t.kind is Kind.LEFT and len(t.text) > 1
+    ]
+    texts = [
+        t.days[0].isoformat()
+        if t.days and t.kind is Kind.DAY
+        else f"{t.number:f}"
+        if t.number is not None
+        else t.text
+        for t in wanted
+    ]
+    found = (
+        line for line in reader.sheet.lines
+        if (texts or loose) and all(text in line.text.casefold() for text in texts)
+        and (line.source is Source.FACT or all(word in line.text.casefold() for word in loose))
+    )  # fmt: skip
+    for number, line in enumerate(found):
+        if number < _MOST_LENT:
+            yield line
+
+
+def _spans(
+    sentence: Sentence, refused: list[tuple[Clause, str, str]], lent: tuple[Line, ...]
+) -> list[Span]:
+    reasons: dict[int, tuple[str, str]] = {}
+    for clause, name, reason in refused:
+        reasons.setdefault(clause.pieces[-1] if clause.pieces else 0, (name, reason))
+    return [
+        Span(
+            piece.text,
+            (*piece.marks, *(() if piece.is_own else (line.mark for line in lent))),
+            *reasons.get(n, ("", "")),
+        )
+        for n, piece in enumerate(sentence.pieces)
+        if piece.text.strip()
+    ]

@@ -1,0 +1,199 @@
+"""Which tasks of a message are questions about the study's data, and what they ask (design.md 5a.1).
+
+What starts, stores or refuses something is what the offline rules of `engines.intents` say: a question about
+a result is never an order, and an order never a question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from engines.assistant.understand import Asked, Shape, State, Topic, Understood, understand
+from engines.chat.handlers import recall, talk
+from engines.chat.handlers.data import asked_fields
+from engines.chat.handlers.open_work import asks_result
+from engines.chat.handlers.visit_plan import asks_plan
+from engines.chat.turn import Turn
+from engines.chat.unsure import UNSURE_BELOW
+from engines.intents import Part
+from engines.tools import asking
+from language.periods import Calendar, periods
+
+DATA = frozenset({"query_record", "count_records", "visit_window", "qa_query"})
+_WORK = frozenset({Topic.FINDINGS, Topic.REVIEWS, Topic.RUNS})
+_MINE = _WORK | {Topic.TODO}
+_NAMING = frozenset({"query_record", "count_records"})
+_TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
+"""What the end of a question is taken for when it stands alone (…, 编号给我)."""
+_LONGEST_NAME = 12
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a message; `found`: what it asks of the study's data, None for all else."""
+
+    part: Part
+    found: Understood | None = None
+
+
+def tasks(turn: Turn, parts: Sequence[Part]) -> list[Task]:
+    """The parts of a message with what those that ask about data ask, in their order.
+
+    A question that the offline rules cut in two is one task again; questions they left together are one reply.
+    """
+    if len(parts) > 1 and (whole := _whole(turn, parts)):
+        return whole
+    state, found = turn.talk, []
+    for part in parts:
+        own = _read(turn, part.text, state)
+        taken = _takes(turn, part, own)
+        state = own.state if taken else state
+        found.append(Task(part, own if taken else None))
+    return found
+
+
+def _read(turn: Turn, text: str, state: State) -> Understood:
+    return understand(
+        # An identifier that lies across commas is put together: in pieces nobody would know it.
+        turn.resolved(turn.gate.joined(text)),
+        design=turn.design,
+        today=turn.context.today,
+        sites=turn.sites,
+        own_site=turn.member.site,
+        subjects=turn.roster.present,
+        pattern=turn.project.record_id_pattern or None,
+        state=state,
+        terms=turn.terms,
+    )
+
+
+def _whole(turn: Turn, parts: Sequence[Part]) -> list[Task]:
+    """All parts as one question, or as many as there are parts; [] where some part is no such question."""
+    kinds = {part.intent for part in parts}
+    if parts[0].intent not in DATA or not kinds <= DATA | _TAILS:
+        return []
+    alone = [(part, _read(turn, part.text, State())) for part in parts]
+    if any(asks_plan(part, own) or _stands_alone(part, own) for part, own in alone):
+        return []
+    found = _read(turn, turn.text, turn.talk)
+    one = replace(parts[0], text=turn.resolved(turn.text))
+    if not _takes(turn, one, found) or any(part.named for part in parts):
+        return []
+    if len(found.asked) < 2:
+        return [Task(one, found)] if found.asked and not (found.left or found.unknown) else []
+    if len(found.asked) != len(parts) or not kinds <= DATA:
+        return []
+    return [_single(part, found, asked) for part, asked in _paired(parts, found.asked)]
+
+
+def _stands_alone(part: Part, own: Understood) -> bool:
+    """Whether a part of another label is surely a question of its own (…?排除标准是什么?)."""
+    if part.intent == "project_info":
+        return any(one.slots.topic is Topic.TARGET for one in own.asked)
+    return part.intent not in DATA and bool(own.asked) and part.confidence >= UNSURE_BELOW
+
+
+def _paired(parts: Sequence[Part], asked: Sequence[Asked]) -> list[tuple[Part, Asked]]:
+    """Each question with the label of a part of its kind, as far as there is one."""
+    rest, pairs = list(parts), []
+    for one in asked:
+        best = next((part for part in rest if part.intent == _label(one)), rest[0])
+        rest.remove(best)
+        pairs.append((best, one))
+    return pairs
+
+
+def _label(asked: Asked) -> str:
+    if asked.slots.topic is Topic.VISITS:
+        return "visit_window"
+    counts = asked.shape in (Shape.COUNT, Shape.COUNT_ROWS, Shape.SHARE, Shape.GROUPS)
+    return "count_records" if counts else "query_record"
+
+
+def _single(part: Part, found: Understood, asked: Asked) -> Task:
+    """One question of several; what belongs to all of them is said with the last."""
+    is_last = asked is found.asked[-1]
+    beside = found if is_last else replace(found, unknown=(), ambiguous=(), withheld=())
+    return Task(replace(part, text=asked.said), replace(beside, asked=(asked,)))
+
+
+def _takes(turn: Turn, part: Part, found: Understood) -> bool:
+    """Whether a part is a question about data that was understood, or that can be asked back."""
+    of_us = recall.asks_of_us(part) or recall.asks_attention(part)
+    if part.named or of_us or talk.asks_again(part):
+        return False
+    if not found.withheld and asking.withheld(turn.fields, turn.resolved(part.text)):
+        return False
+    if not _tells_nobody(turn, found):
+        return False
+    if found.asked and all(one.slots.topic is Topic.DICTIONARY for one in found.asked):
+        return part.intent in DATA | _TAILS
+    if found.unplanned and not found.asked:
+        return part.intent in DATA
+    if part.intent not in DATA:
+        return bool(found.asked) and _is_one_after_all(turn, part, found)
+    if found.asked and found.ambiguous and not _can_be_asked_back(turn, found):
+        return False
+    if found.asked:
+        return _is_sure(part.text, found) and not asks_plan(part, found)
+    if found.withheld:
+        return not asked_fields(turn, part)
+    return _can_be_asked_back(turn, found) or _names_nothing_known(part, found)
+
+
+def _tells_nobody(turn: Turn, found: Understood) -> bool:
+    """Whether neither the queries nor the words that an answer repeats identify anybody."""
+    queries = (json.dumps(one.queries, ensure_ascii=False) for one in found.asked)
+    beside = (one.word for one in found.ambiguous)
+    return all(map(turn.tells_nobody, [*queries, *found.unknown, *beside]))
+
+
+def _is_sure(text: str, found: Understood) -> bool:
+    """Of named subjects some words may be left over; of all, one more could be a condition that was missed."""
+    left = [*found.left, *found.unknown]
+    if not all(asked.slots.subjects for asked in found.asked):
+        return not left
+    return 2 * sum(map(len, left)) <= len(text)
+
+
+def _can_be_asked_back(turn: Turn, found: Understood) -> bool:
+    """Whether a word has several readings; the dates of all visits are no such choice."""
+    dates = {visit.date_field for visit in turn.design.plan.visits}
+    return any(not dates.issuperset(one.readings) for one in found.ambiguous)
+
+
+def _names_nothing_known(part: Part, found: Understood) -> bool:
+    """Whether it asks for something that this study does not collect.
+
+    Without a subject in the question the word could be anybody's name.
+    """
+    named = found.unknown
+    if part.intent == "query_record" and not part.record_ids:
+        return False
+    short = all(len(word) <= _LONGEST_NAME for word in named)
+    return part.intent in _NAMING and len(named) == 1 and short and not found.left
+
+
+def _names_a_time(turn: Turn, part: Part) -> bool:
+    """The target of a week is none of the study's (本周目标)."""
+    return bool(list(periods(part.text, Calendar(turn.context.today, turn.design.start))))
+
+
+def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
+    """Whether a part of another label asks about data: about results, one's work, the target, a subject."""
+    topics = {asked.slots.topic for asked in found.asked}
+    if found.left or found.unknown or found.withheld:
+        return False
+    named = all(asked.slots.subjects for asked in found.asked)
+    if part.intent == "qc_task":
+        return topics <= _WORK and asks_result(part.text)
+    if part.intent == "query_history":
+        return topics <= _WORK and (named or topics == {Topic.RUNS})
+    if part.intent == "project_info":
+        return topics == {Topic.TARGET} and not _names_a_time(turn, part)
+    unsure = part.confidence < UNSURE_BELOW
+    if part.intent == "query_protocol" and named and (part.record_ids or unsure):
+        return True
+    return unsure and part.intent in _TAILS | {"off_topic"} and topics <= _MINE

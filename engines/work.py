@@ -1,0 +1,100 @@
+"""Findings, reviews and runs by subject, as the query shows them (contracts.md, Columns)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext as _
+
+from engines.models import PendingAction, Review, TaskRun
+from house import clock
+from integrations.fields import identifies
+from projects.dictionary import load
+from projects.metadata import StudyMetadata
+from projects.models import Member, Project
+from study.registry import Rows, WorkRow
+
+
+def findings(project: Project, member: Member | None) -> Rows:
+    """Findings of all states, oldest first."""
+    today = clock.today(project.timezone)
+    metadata = load(project)
+    rows = _visible(PendingAction.objects, project, member).order_by("created_at")
+    return _by_subject(
+        (
+            row.record_id,
+            {
+                "status": row.state,
+                "rule": row.rule_key,
+                "opened": _day(project, row.created_at),
+                "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
+                "text": _told(row, metadata),
+            },
+        )
+        for row in rows
+    )
+
+
+def _told(row: PendingAction, metadata: StudyMetadata) -> str:
+    """The message with the value that was found, which identifies nobody."""
+    message: str = row.message
+    name, value = row.field or "", row.value.strip()
+    if name not in metadata.fields or identifies(name, metadata.label(name)):
+        return message
+    if not value or name in metadata.identifier_fields or value in message:
+        return message
+    shown = metadata.choices(name).get(value, value)
+    return _("%(message)s (found: %(value)s)") % {"message": message, "value": shown}
+
+
+def reviews(project: Project, member: Member | None) -> Rows:
+    """Open reviews, oldest first."""
+    rows = _visible(Review.objects, project, member).filter(status=Review.Status.OPEN)
+    return _by_subject(
+        (
+            row.record_id,
+            {
+                "question": row.question,
+                "waiting_for": "、".join(row.reviewers),
+                "since": _day(project, row.created_at),
+            },
+        )
+        for row in rows.order_by("created_at")
+    )
+
+
+def runs(project: Project, member: Member | None) -> Rows:
+    """Runs of all states, oldest first."""
+    rows = _visible(TaskRun.objects, project, member).defer("data", "config")
+    return _by_subject(
+        (
+            row.record_id,
+            {
+                "status": row.status,
+                "final_state": row.final_state,
+                "ended": _day(project, row.completed_at),
+                "reason": row.message,
+            },
+        )
+        for row in rows.order_by("created_at")
+    )
+
+
+def _visible(rows: Any, project: Project, member: Member | None) -> Any:
+    return rows.filter(project=project) if member is None else rows.for_member(member)
+
+
+def _by_subject(rows: Iterable[tuple[str | None, WorkRow]]) -> Mapping[str, list[WorkRow]]:
+    found: defaultdict[str, list[WorkRow]] = defaultdict(list)
+    for record_id, row in rows:
+        if record_id:
+            found[record_id].append(row)
+    return found
+
+
+def _day(project: Project, moment: datetime | None) -> str:
+    return moment.astimezone(ZoneInfo(project.timezone)).date().isoformat() if moment else ""

@@ -1,0 +1,1 @@
+"""Chinese and English as people type them: pure functions, one of each (design.md 2)."""

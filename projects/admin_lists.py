@@ -1,0 +1,153 @@
+"""Lists of the console take the parameters they declare: filters, search, order, page; no other lookup.
+
+Django takes any lookup of any column, also of one that the reader is never shown: asked often enough,
+`?content__regex=` tells it letter by letter, and a regular expression can hold the database for hours.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import messages
+from django.contrib.admin import RelatedOnlyFieldListFilter
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.text import Truncator
+from django.utils.translation import gettext
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+from projects import sealed_search
+from projects.fields import is_sealed
+
+MOST_WORDS = 20
+_PERIOD = {"year": range(1900, 3000), "month": range(1, 13), "day": range(1, 32)}
+
+
+class Undeclared(SuspiciousOperation):
+    """A list was asked by a parameter that it does not declare, or by a value no column can hold."""
+
+    def __init__(self, name: str) -> None:
+        """`name` of the parameter."""
+        self.name = Truncator(name).chars(60)
+        super().__init__(gettext("This list cannot be narrowed by “%s”.") % self.name)
+
+
+class OwnRows(RelatedOnlyFieldListFilter):
+    """What the page's own rows relate to; the plain filter lists all rows of the house.
+
+    It is applied wherever it is given: Django passes it over where there is nothing to choose from.
+    """
+
+    def has_output(self) -> bool:
+        """With a choice, or in use."""
+        return bool(self.used_parameters) or super().has_output()
+
+
+class DeclaredChangeList(ChangeList):  # type: ignore[misc]
+    """What no filter of the page has taken is refused. Raises Undeclared."""
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        """As Django's, whose third item holds what is left."""
+        for name, values in self.filter_params.items():
+            if any("\0" in part for part in (name, *values)):
+                raise Undeclared(name.replace("\0", ""))
+        self._check_period()
+        found = super().get_filters(request)
+        allowed = {*self.model_admin.linked_by, *self._bounds()}
+        for name in found[2]:
+            if name not in allowed:
+                raise Undeclared(name)
+        return found
+
+    def _check_period(self) -> None:
+        """A year, a month of a year, a day of a month, each once."""
+        outer = True
+        for unit, numbers in _PERIOD.items() if self.date_hierarchy else ():
+            name = f"{self.date_hierarchy}__{unit}"
+            given = self.filter_params.get(name)
+            if given is None:
+                outer = False
+            elif not outer or len(given) != 1 or not _is_in(numbers, given[0]):
+                raise Undeclared(name)
+
+    def _bounds(self) -> set[str]:
+        """What Django makes of the period; sent by somebody they are parameters like others."""
+        if f"{self.date_hierarchy}__year" not in self.filter_params:
+            return set()
+        made = {f"{self.date_hierarchy}__gte", f"{self.date_hierarchy}__lt"}
+        return made - {*self.filter_params}
+
+
+def _is_in(numbers: range, text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 5 and int(text) in numbers
+
+
+class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
+    """The base of all pages of the console.
+
+    `linked_by`: parameters that links of other pages use and no filter of the side bar shows.
+    """
+
+    linked_by: ClassVar[tuple[str, ...]] = ()
+    # Encrypted columns to be searched as well, and the column of the time that bounds this.
+    sealed_search_fields: ClassVar[tuple[str, ...]] = ()
+    sealed_search_at: ClassVar[str] = "created_at"
+
+    def get_sortable_by(self, request: HttpRequest) -> Any:
+        """Without encrypted columns: ciphertext has no order that means something."""
+        sealed = {field.name for field in self.opts.get_fields() if is_sealed(field)}
+        return [name for name in super().get_sortable_by(request) if name not in sealed]
+
+    def get_sealed_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        """Encrypted columns that this reader may search."""
+        return self.sealed_search_fields
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DeclaredChangeList]:
+        """The list that refuses."""
+        return DeclaredChangeList
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+        """The list decides, which knows what its filters took; Django's answer lets every column pass."""
+        return True
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """A person is told and gets the whole list: an old bookmark is no attack."""
+        try:
+            return super().changelist_view(request, extra_context)
+        except Undeclared as refused:
+            return self.back_to_list(request, refused)
+
+    def back_to_list(self, request: HttpRequest, refused: Undeclared) -> HttpResponse:
+        """The whole list, and what was refused."""
+        messages.error(request, str(refused))
+        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """Django looks for the row first: who may not see the page would learn which rows there are."""
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
+        answer: HttpResponse = super().history_view(request, object_id, extra_context)
+        return answer
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Nothing for what no column can hold and for more words than a person searches for."""
+        if "\0" in search_term or len(search_term.split()) > MOST_WORDS:
+            return queryset.none(), False
+        found: tuple[QuerySet[Any], bool] = super().get_search_results(
+            request, queryset, search_term
+        )
+        sealed = self.get_sealed_search_fields(request)
+        if not sealed or not search_term.strip():
+            return found
+        messages.info(request, sealed_search.bounds())
+        columns = [*self.get_search_fields(request), *sealed]
+        keys = sealed_search.holding(queryset, columns, search_term, at=self.sealed_search_at)
+        by_columns = found[0].order_by().values("pk")
+        return queryset.filter(Q(pk__in=by_columns) | Q(pk__in=keys)), False

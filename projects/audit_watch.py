@@ -1,0 +1,27 @@
+"""Whether the audit trail holds, with what guards it (design.md 9.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db import connection
+
+from projects import audit, audit_anchors, audit_guard
+from projects.audit_anchors import Break
+
+
+def verify(since: datetime | None = None) -> Iterator[Break]:
+    """Every fault of the chains and the anchors, and each trigger that is missing."""
+    yield from _unguarded()
+    yield from audit.verify(since)
+
+
+def look() -> list[Break]:
+    """What is wrong at a short look: triggers, the end of the anchors, the entries they speak of."""
+    return [*_unguarded(), *audit_anchors.faults()]
+
+
+def _unguarded() -> Iterator[Break]:
+    for name in audit_guard.missing(connection):
+        yield Break("triggers", 0, f"trigger missing: {name}")

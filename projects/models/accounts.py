@@ -1,0 +1,54 @@
+"""What hangs on a login: tokens of programs (contracts.md, HTTP)."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
+
+from projects.access import User
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Tokens by whose they are and what they are good for."""
+
+    def of(self, user: User) -> ApiTokenQuerySet:
+        """A person's own."""
+        return self.filter(user_id=user.pk) if user.pk is not None else self.none()
+
+
+class ApiToken(models.Model):
+    """A program's key to the API in its owner's name; only its hash is stored.
+
+    The framework's own table holds keys in clear and one for each login; `key_start` is what tells an owner
+    which program this one belongs to. A revoked token is deleted: the trail keeps that it was there.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="api_tokens",
+        verbose_name=_("console user"),
+    )
+    digest = models.CharField(max_length=64, unique=True)
+    key_start = models.CharField(_("begins with"), max_length=8)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True)
+    expires_at = models.DateTimeField(_("expires"), null=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_api_tokens"
+        ordering = ["-created_at"]
+        verbose_name = _("API token")
+        verbose_name_plural = _("API tokens")
+
+    def __str__(self) -> str:
+        return f"{self.key_start}…"
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its owner's login is active and its time not over."""
+        return self.user.is_active and (self.expires_at is None or self.expires_at > now())

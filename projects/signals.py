@@ -1,0 +1,9 @@
+"""What higher layers may react to; sent inside the transaction of what happened (as `engines.signals`).
+
+`login_moved(person, lost, gained)`: a superuser took the login `lost` from a person or gave them `gained`;
+the name of a console user, "" where there is none.
+"""
+
+from django.dispatch import Signal
+
+login_moved = Signal()

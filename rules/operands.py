@@ -1,0 +1,141 @@
+"""What branching logic compares, three-valued: texts and numbers as REDCap does, and what is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from rules import parse
+from rules.compare import Span, equal_span, less_span
+from rules.spans import is_other_than_zero
+from rules.values import DAY, Moment, Range
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An undecided value: the field to fill in first, and its event where that is another one.
+
+    `missing_code`: the code that stands there instead of a value, one of `codes`. `bounds`: a censored
+    number or partial date, which decides a comparison when all it can be lies on one side.
+    """
+
+    cause: str
+    event: str | None = None
+    is_blank: bool = False
+    missing_code: str = ""
+    codes: frozenset[str] = frozenset()
+    bounds: Range | Moment | None = None
+
+
+Operand: TypeAlias = str | Decimal | bool | Open
+UNTOLD = Open("")
+"""Open for what REDCap's servers and browsers make of it, whatever is filled in."""
+
+_EQUALITIES = frozenset({"=", "<>", "!="})
+
+
+def truth(value: Operand) -> bool | Open:
+    """Whether an operand counts as true."""
+    if isinstance(value, Open):
+        is_date = isinstance(value.bounds, Moment)
+        is_number = isinstance(value.bounds, Range) and is_other_than_zero(value.bounds)
+        return True if is_date or is_number else undecided(value)
+    return value if isinstance(value, bool) else value not in {"", "0", Decimal(0)}
+
+
+def undecided(value: Open) -> Open:
+    """What an open value makes of that which is computed from it: its bounds were the value's own."""
+    return replace(value, bounds=None)
+
+
+def is_blank_or_code(value: Operand) -> bool | Open:
+    """REDCap's isblankormissingcode."""
+    if not isinstance(value, Open):
+        return value == ""
+    if value.bounds is not None:
+        return False
+    return value.is_blank or bool(value.missing_code) or value
+
+
+def compare(operator: str, a: Operand, b: Operand) -> bool | Open:
+    """a and b compared; where that is open, the side that leaves it open."""
+    is_equality = operator in _EQUALITIES
+    a, b = _asked(a, b, is_equality), _asked(b, a, is_equality)
+    if not isinstance(a, Open) and not isinstance(b, Open):
+        return _apply(operator, a, b)
+    decided = _decided(operator, a, b)
+    if decided is not None:
+        return decided
+    return next(undecided(side) for side in (a, b) if isinstance(side, Open))
+
+
+def _asked(value: Operand, other: Operand, is_equality: bool) -> Operand:
+    """What stands instead of a value where `other` asks for it: '' for a blank, or a missing code."""
+    if not isinstance(value, Open):
+        return value
+    if value.is_blank and other == "":
+        return ""
+    is_asked = is_equality and (other == "" or str(other) in value.codes)
+    return value.missing_code or value if is_asked else value
+
+
+def _apply(operator: str, a: Any, b: Any) -> bool | Open:
+    numbers = number(a), number(b)
+    if numbers[0] is not None and numbers[1] is not None:
+        a, b = numbers
+    else:
+        a, b = str(a), str(b)
+    if operator in _EQUALITIES:
+        return bool((a == b) is (operator == "="))
+    results = {"<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b}
+    if "" in (a, b) and results[operator]:
+        return UNTOLD
+    return bool(results[operator])
+
+
+def _decided(operator: str, a: Operand, b: Operand) -> bool | None:
+    """A comparison with a censored number or partial date; None where it is open."""
+    first, second = _span(a, b), _span(b, a)
+    if first is None or second is None:
+        return None
+    if "" in (a, b):
+        return operator != "=" if operator in _EQUALITIES else None
+    if operator in _EQUALITIES:
+        is_equal = equal_span(first, second)
+        return None if is_equal is None else is_equal is (operator == "=")
+    if operator in {">", ">="}:
+        first, second = second, first
+    return less_span(first, second, or_equal=operator in {"<=", ">="})
+
+
+def _span(value: Operand, other: Operand) -> Span | None:
+    """All that one side can be, as what the other side is: numbers, or dates as they are written."""
+    kinds = {type(side.bounds) for side in (value, other) if isinstance(side, Open)}
+    if kinds not in ({Range}, {Moment}):
+        return None
+    if isinstance(value, Open):
+        return _ends(value.bounds)
+    only = str(value) if kinds == {Moment} or value == "" else number(value)
+    return None if only is None else (only, only, False, False)
+
+
+def _ends(bounds: Range | Moment | None) -> Span | None:
+    """Dates written year first are ordered as their texts; the shortest text comes first."""
+    if isinstance(bounds, Range):
+        return bounds.low, bounds.high, bounds.low_open, bounds.high_open
+    if bounds is None:
+        return None
+    low, high = bounds.low.isoformat(" ", "minutes"), bounds.high.isoformat(" ", "seconds")
+    if bounds.precision == DAY:
+        low, high = low[: len("2024-03-01")], high[: len("2024-03-01")]
+    return low, high, False, False
+
+
+def number(value: Operand) -> Decimal | None:
+    """An operand as a number; None for any other text."""
+    if isinstance(value, bool):
+        return Decimal(value)
+    if isinstance(value, str):
+        return parse.exact(value)
+    return value if isinstance(value, Decimal) else None

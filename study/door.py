@@ -1,0 +1,138 @@
+"""The one door to a study's data: scoped to the reader, blinded, three-valued (design.md 5a.2).
+
+Questions about few subjects are read live, and what was read is kept; questions about many are answered
+from readings not older than the project's `fresh_minutes`. In an outage the stored readings answer, with the
+time they were read.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from django.core.cache import cache
+from django.utils.timezone import now
+
+from house import clock
+from integrations.redcap import RedcapError
+from projects.client import NotConfiguredError
+from projects.metadata import StudyMetadata
+from projects.models import Member, Project
+from projects.records import RecordData, read_records
+from study import readings, registry
+from study.designs import design_of
+from study.facts import Answer
+from study.models import ReadingState
+from study.query.run import answer
+from study.query.schema import StudyQuery, parse
+
+logger = logging.getLogger(__name__)
+
+LIVE = 3
+"""Up to so many named subjects are read live."""
+PAUSE_S = 15
+"""While one process reads all subjects, others answer from what is stored for this long."""
+
+
+def ask(
+    project: Project,
+    member: Member | None,
+    question: Mapping[str, object] | StudyQuery,
+    *,
+    blinded: Collection[str] = (),
+) -> Answer:
+    """Answer a StudyQuery as `member` may see it; None: the house itself (rules, jobs), unscoped.
+
+    `blinded`: fields that would unblind the reader. Raises study.query.schema.QueryError for a query that can't
+    be asked; RedcapError or NotConfiguredError where nothing was ever read.
+    """
+    return ask_all(project, member, [question], blinded=blinded)[0]
+
+
+def ask_all(
+    project: Project,
+    member: Member | None,
+    questions: Sequence[Mapping[str, object] | StudyQuery],
+    *,
+    blinded: Collection[str] = (),
+) -> list[Answer]:
+    """Answer several queries from one read of the subjects that they name, as `ask` does."""
+    design = design_of(project, blinded)
+    queries = [one if isinstance(one, StudyQuery) else parse(one) for one in questions]
+    named = {subject for query in queries for subject in query.subjects or ()}
+    read: dict[bool, list[RecordData]] = {}
+    for query in queries:
+        of_all = query.subjects is None
+        if of_all not in read:
+            wanted = None if of_all else sorted(named)
+            read[of_all] = records_for(project, member, design.metadata, wanted)
+    today, work = clock.today(project.timezone), _work(project, member)
+    return [answer(query, design, _own(query, read), today=today, work=work) for query in queries]
+
+
+def _own(query: StudyQuery, read: Mapping[bool, list[RecordData]]) -> list[RecordData]:
+    if query.subjects is None:
+        return read[True]
+    return [data for data in read[False] if data.record_id in query.subjects]
+
+
+def records_for(
+    project: Project,
+    member: Member | None,
+    metadata: StudyMetadata,
+    record_ids: Sequence[str] | None,
+) -> list[RecordData]:
+    """The subjects a question is about, without identifiers; an unknown one is simply not there."""
+    if member is not None and not member.is_active:
+        return []
+    if record_ids is not None and len(record_ids) <= LIVE:
+        live = _live(project, member, metadata, record_ids)
+        if live is not None:
+            return live
+    else:
+        ensure_fresh(project)
+    return readings.of_members(project, metadata, member, record_ids)
+
+
+def ensure_fresh(project: Project) -> bool:
+    """Read all subjects again where the readings are older than the project allows; True when they are fresh.
+
+    Raises RedcapError or NotConfiguredError where there are none.
+    """
+    state = ReadingState.objects.filter(project=project).first()
+    read_at = state.read_at if state else None
+    if read_at and now() - read_at <= timedelta(minutes=project.fresh_minutes):
+        return True
+    if read_at and not cache.add(f"readings:{project.pk}", 1, PAUSE_S):
+        return False
+    try:
+        readings.refresh(project)
+    except (RedcapError, NotConfiguredError) as error:
+        if read_at is None:
+            raise
+        logger.warning("The readings of %s stay as they were: %s", project.code, error)
+        return False
+    return True
+
+
+def _live(
+    project: Project,
+    member: Member | None,
+    metadata: StudyMetadata,
+    record_ids: Sequence[str],
+) -> list[RecordData] | None:
+    """The subjects as REDCap has them now; None in an outage where stored readings can answer."""
+    try:
+        read = read_records(project=project, member=member, record_ids=record_ids)
+    except (RedcapError, NotConfiguredError):
+        if not ReadingState.objects.filter(project=project, read_at__isnull=False).exists():
+            raise
+        return None
+    readings.keep(project, read)
+    return [replace(data, rows=tuple(readings.stripped(project, metadata, data))) for data in read]
+
+
+def _work(project: Project, member: Member | None) -> Callable[[str], registry.Rows]:
+    return lambda kind: registry.work(kind, project, member)

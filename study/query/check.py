@@ -1,0 +1,329 @@
+"""A parsed query against a study: names, types and places that do not fit are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from rules.values import Items, Moment
+from study.query import literals
+from study.query.errors import QueryError, unfit, unknown
+from study.query.names import Names
+from study.query.schema import (
+    AllOf,
+    AnyOf,
+    FieldOperand,
+    Op,
+    RefOperand,
+    StudyQuery,
+)
+from study.query.schema import Condition as Asked
+from study.query.schema import Place as AskedPlace
+from study.query.schema import Test as AskedTest
+from study.query.tree import (
+    PROJECT,
+    Condition,
+    Constant,
+    FormItem,
+    Item,
+    Joint,
+    Key,
+    Operand,
+    Places,
+    Plan,
+    Read,
+    Ref,
+    Source,
+    Span,
+    Test,
+    Type,
+)
+
+_BARE = frozenset({"blank", "filled", "missing_code"})
+_NUMERIC = frozenset({Type.NUMBER, Type.CODE, Type.TEXT})
+_ORDINARY = ("mean", "median", "sum")
+
+
+class Checker:
+    """Checks one query for one study and day."""
+
+    def __init__(self, names: Names, today: date) -> None:
+        self.names = names
+        self.today = today
+
+    def plan(self, query: StudyQuery) -> Plan:
+        """The query as it can be run. Raises QueryError."""
+        items = tuple(self._item(asked, f"select[{n}]") for n, asked in enumerate(query.select))
+        where = self.all_of(query.where, "where")
+        where, span, listed = self._period(query, where)
+        by = tuple(self._key(name, f"by[{n}]") for n, name in enumerate(query.by))
+        plan = Plan(
+            where=where,
+            of=self.all_of(query.of, "of"),
+            items=items,
+            by=by,
+            subjects=query.subjects,
+            rows=query.rows,
+            place=self._place(query.place, "place"),
+            period=span,
+            listed=listed,
+            aggregate=query.aggregate,
+            order=query.order,
+            order_item=self._order(query, items),
+            limit=query.limit,
+        )
+        self._fits(query, plan)
+        return plan
+
+    def all_of(self, asked: Iterable[Asked], at: str) -> Joint:
+        """Conditions that must all hold."""
+        parts = (self.condition(one, f"{at}[{n}]") for n, one in enumerate(asked))
+        return Joint("all", tuple(parts))
+
+    def condition(self, asked: Asked, at: str) -> Condition:
+        """One condition of `where` or `of`."""
+        if isinstance(asked, AskedTest):
+            return self._test(asked, at)
+        if isinstance(asked, AnyOf):
+            return Joint("any", self.all_of(asked.any, f"{at}.any").parts)
+        if isinstance(asked, AllOf):
+            return self.all_of(asked.all, f"{at}.all")
+        return Joint("none", self.all_of(asked.none, f"{at}.none").parts)
+
+    # --- conditions -------------------------------------------------------------------------------
+
+    def _test(self, asked: AskedTest, at: str) -> Test:
+        left = self._named(asked.field, f"{at}.field")
+        right = self._right(asked, left, f"{at}.value")
+        self._operator(asked.op, left, right, at)
+        return Test(left, asked.op, right, asked.holds == "every")
+
+    def _right(self, asked: AskedTest, left: Read, at: str) -> tuple[Operand, ...]:
+        op, value = asked.op, asked.value
+        if op in _BARE:
+            if value is not None:
+                raise unfit(at, _("“%(op)s” takes no value.") % {"op": op})
+            return ()
+        if value is None:
+            raise unfit(at, _("“%(op)s” needs a value.") % {"op": op})
+        many = isinstance(value, tuple)
+        if op == "between" and not (isinstance(value, tuple) and len(value) == 2):
+            raise unfit(at, _("“between” needs a list of two values."))
+        if op == "in" and not many:
+            raise unfit(at, _("“in” needs a list of values."))
+        if isinstance(value, tuple) and op in {"between", "in"}:
+            return tuple(self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value))
+        if isinstance(value, tuple):
+            return (self._list(value, left, op, at),)
+        return (self._value(value, left, op, at),)
+
+    def _list(self, value: tuple[object, ...], left: Read, op: str, at: str) -> Constant:
+        """A list is equal to a checkbox only."""
+        if op not in {"=", "!="} or left.type is not Type.CODES:
+            raise unfit(at, _("One value is needed here, not a list."))
+        found = [self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value)]
+        return Constant(Items(tuple(one.value for one in found if isinstance(one, Constant))))
+
+    def _value(self, asked: object, left: Read, op: str, at: str) -> Operand:
+        if isinstance(asked, RefOperand):
+            return self._ref(asked, left.type, at)
+        if isinstance(asked, FieldOperand):
+            right = self._named(asked, at)
+            if not _comparable(left.type, right.type, op):
+                told = _("“%(a)s” and “%(b)s” cannot be compared.")
+                raise unfit(at, told % {"a": left.source.name, "b": right.source.name})
+            return right
+        if not isinstance(asked, bool | int | float | str):
+            raise unfit(at, _("A value is needed here."))
+        return Constant(literals.literal(asked, left.source, left.type, op, self.today, at))
+
+    def _operator(self, op: str, left: Read, right: tuple[Operand, ...], at: str) -> None:
+        kind, name = left.type, left.source.name
+        if op in _BARE and left.minus is not None:
+            told = _("“%(op)s” asks for a field, not for what is computed.")
+            raise unfit(f"{at}.op", told % {"op": op})
+        if op == "contains" and kind not in {Type.TEXT, Type.CODES}:
+            raise unfit(f"{at}.op", _("“contains” needs a text or a checkbox."))
+        if kind is Type.CODES and op in literals.ORDERED:
+            raise unfit(f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name})
+        is_list = [isinstance(r, Constant) and isinstance(r.value, Items) for r in right]
+        if kind is Type.CODES and op in {"=", "!="} and not all(is_list):
+            told = _("“%(name)s” is a checkbox: ask what it contains, or give a list.")
+            raise unfit(f"{at}.op", told % {"name": name})
+        if kind is Type.CODE and op in literals.ORDERED and not literals.whole_numbers(left.source):
+            raise unfit(f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name})
+
+    # --- operands ---------------------------------------------------------------------------------
+
+    def _named(self, asked: str | FieldOperand, at: str) -> Read:
+        if isinstance(asked, str):
+            return Read(self.names.source(asked, at))
+        source = self.names.source(asked.field, f"{at}.field")
+        place = self._place(asked.place, f"{at}.place")
+        read = Read(source, place, asked.rows)
+        if asked.minus is None:
+            if asked.how is not None:
+                raise unfit(f"{at}.as", _("“as” goes with “minus”."))
+            return read
+        dates = source.type is Type.DATE
+        minus = self._minus(asked, read, f"{at}.minus")
+        dates = dates or (isinstance(minus, Read) and minus.type is Type.DATE)
+        how = asked.how or ("days" if dates or _is_moment(minus) else "diff")
+        self._computable(read, minus, how, at)
+        return Read(source, place, asked.rows, minus, "days" if dates and how == "diff" else how)
+
+    def _minus(self, asked: FieldOperand, left: Read, at: str) -> Operand:
+        value = asked.minus
+        if isinstance(value, RefOperand):
+            return self._ref(value, left.type, at)
+        if isinstance(value, FieldOperand):
+            return self._named(value, at)
+        if not isinstance(value, bool | int | float | str):
+            raise unfit(at, _("A value is needed here."))
+        kind = left.type if left.type in {Type.DATE, Type.TEXT} else Type.NUMBER
+        return Constant(literals.literal(value, left.source, kind, ">", self.today, at))
+
+    def _ref(self, asked: RefOperand, kind: Type, at: str) -> Ref:
+        if kind not in {Type.NUMBER, Type.TEXT}:
+            raise unfit(at, _("Only numbers have a reference range."))
+        return Ref(asked.ref, Decimal(str(asked.times)))
+
+    def _computable(self, left: Read, minus: Operand, how: str, at: str) -> None:
+        kinds = [left.type] + ([minus.type] if isinstance(minus, Read) else [])
+        wanted = {Type.DATE, Type.TEXT} if how == "days" else {Type.NUMBER, Type.CODE, Type.TEXT}
+        dates = Type.DATE in kinds or _is_moment(minus)
+        if how == "diff" and dates:
+            wanted = {Type.DATE, Type.TEXT}
+        fits = all(kind in wanted for kind in kinds)
+        if how == "days" and not dates and Type.TEXT not in kinds:
+            fits = False
+        if isinstance(minus, Ref | Constant) and how == "days" and not _is_moment(minus):
+            fits = False
+        coded = [r for r in (left, minus) if isinstance(r, Read) and r.type is Type.CODE]
+        if not fits or not all(literals.whole_numbers(read.source) for read in coded):
+            raise unfit(at, _("This cannot be computed: the types do not fit."))
+
+    def _place(self, asked: AskedPlace | None, at: str) -> Places | None:
+        if asked is None:
+            return None
+        return self.names.places((asked,) if isinstance(asked, str) else asked, at)
+
+    # --- the rest of a query ----------------------------------------------------------------------
+
+    def _item(self, asked: str | FieldOperand, at: str) -> Item:
+        if isinstance(asked, FieldOperand):
+            return self._named(asked, at)
+        found = self.names.item(asked, at)
+        return found if isinstance(found, FormItem) else Read(found)
+
+    def _period(self, query: StudyQuery, where: Joint) -> tuple[Joint, Span | None, Span | None]:
+        asked = query.period
+        if asked is None:
+            return where, None, None
+        ends = [
+            literals.day(text, self.today, f"period.{key}") if text is not None else None
+            for key, text in (("from", asked.first), ("to", asked.last))
+        ]
+        first, last = ends
+        span = Span(first.days[0] if first else None, last.days[1] if last else None)
+        if asked.field is None:
+            return where, span, span
+        source = self._date(asked.field, "period.field")
+        tests = tuple(
+            Test(Read(source), op, (Constant(literals.midnight(date.fromordinal(end))),))
+            for op, end in _bounds(span)
+            if end is not None
+        )
+        return Joint("all", (*where.parts, *tests)), None, span
+
+    def _date(self, name: str, at: str) -> Source:
+        source = self.names.source(name, at)
+        dated = set(self.names.design.form_dates.values())
+        if source.type is not Type.DATE and source.name not in dated:
+            raise unfit(at, _("“%(name)s” is no date.") % {"name": name})
+        return source
+
+    def _key(self, name: str, at: str) -> Key:
+        if name == "event":
+            return Key("event")
+        if name == "@subject":
+            return Key("subject")
+        kind, separator, column = name.partition(":")
+        if separator:
+            if kind not in {"month", "week", "quarter"}:
+                raise unknown(at, name, {f"{w}:": f"{w}:" for w in ("month", "week", "quarter")})
+            source = self._date(column, at)
+            if kind == "month":
+                return Key("month", source)
+            return Key("week", source) if kind == "week" else Key("quarter", source)
+        source = self.names.source(name, at)
+        if source.type not in {Type.CODE, Type.CODES} and source.column is not None:
+            raise unfit(at, _("“%(name)s” is no coded field.") % {"name": name})
+        if source.column is None and source.type not in {Type.CODE, Type.TEXT}:
+            raise unfit(at, _("“%(name)s” is no coded field.") % {"name": name})
+        return Key("column", source)
+
+    def _order(self, query: StudyQuery, items: tuple[Item, ...]) -> int | None:
+        """Which item of `select` orders; None for the aggregate's value."""
+        if query.order is None:
+            return None
+        name = query.order.by
+        if name == "value":
+            return 0 if items else None
+        for number, asked in enumerate(query.select):
+            if name == (asked if isinstance(asked, str) else asked.field):
+                return number
+        source = self.names.source(name, "order.by")
+        for number, item in enumerate(items):
+            if isinstance(item, Read) and item.source == source:
+                return number
+        told = _("“%(name)s” is not selected.") % {"name": name}
+        raise QueryError("order.by", told, [i.source.name for i in items if isinstance(i, Read)])
+
+    def _fits(self, query: StudyQuery, plan: Plan) -> None:
+        """What an aggregate can be made of."""
+        if query.of and query.aggregate != "share":
+            raise unfit("of", _("“of” goes with “share”."))
+        if query.by and query.aggregate is None:
+            raise unfit("by", _("“by” goes with an aggregate."))
+        if query.aggregate is None or query.aggregate in {"count", "share"}:
+            return
+        if not plan.items:
+            raise unfit("select", _("“%(name)s” needs a field.") % {"name": query.aggregate})
+        for number, item in enumerate(plan.items):
+            self._summable(query.aggregate, item, f"select[{number}]")
+
+    def _summable(self, aggregate: str, item: Item, at: str) -> None:
+        if not isinstance(item, Read) or item.source.form == PROJECT:
+            raise unfit(at, _("“%(name)s” needs a field.") % {"name": aggregate})
+        kind = item.type
+        if kind is Type.CODE and not literals.whole_numbers(item.source):
+            told = _("The choices of “%(name)s” have no order.") % {"name": item.source.name}
+            raise unfit(at, told)
+        dates = kind is Type.DATE and aggregate in {"min", "max"}
+        if kind not in _NUMERIC and not dates:
+            raise unfit(at, _("“%(name)s” needs numbers.") % {"name": aggregate})
+
+
+def _bounds(span: Span) -> tuple[tuple[Op, int | None], ...]:
+    return (">=", span.first), ("<=", span.last)
+
+
+def _is_moment(operand: Operand) -> bool:
+    return isinstance(operand, Constant) and isinstance(operand.value, Moment)
+
+
+def _comparable(left: Type, right: Type, op: str) -> bool:
+    """Whether two columns can stand on the sides of `op`."""
+    if Type.CODES in {left, right}:
+        return False
+    if op == "contains":
+        return left is right is Type.TEXT
+    if left is right:
+        return left is not Type.TEXT or op not in literals.ORDERED
+    if Type.TEXT in {left, right}:
+        return True
+    return {left, right} <= {Type.NUMBER, Type.CODE}

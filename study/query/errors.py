@@ -1,0 +1,49 @@
+"""A query that cannot be answered, with the place and the nearest names (contracts.md)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+
+class QueryError(ValueError):
+    """`at`: a path such as `where[0].field`; `nearest`: names that may have been meant."""
+
+    def __init__(self, at: str, message: str, nearest: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.at = at
+        self.message = message
+        self.nearest = tuple(nearest)
+
+    def as_json(self) -> dict[str, Any]:
+        """The error line of contracts.md."""
+        told = {"at": self.at, "message": self.message, "nearest": list(self.nearest)}
+        return {"error": told}
+
+
+def unknown(at: str, name: str, known: Mapping[str, str]) -> QueryError:
+    """`name` is none of `known` (spelling -> name). A hidden field is told in these words, too."""
+    told = _("There is no field, form or column “%(name)s”.") % {"name": name}
+    return QueryError(at, told, nearest(name, known))
+
+
+def unavailable(at: str, name: str) -> QueryError:
+    """A part of the language that the house does not answer yet."""
+    return QueryError(at, _("“%(name)s” is not available yet.") % {"name": name})
+
+
+def unfit(at: str, why: str, near: Iterable[str] = ()) -> QueryError:
+    """Types or keys that do not fit together."""
+    return QueryError(at, why, near)
+
+
+def nearest(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Up to three names whose spelling (or label) holds `name` or is like it, the likest first."""
+    asked = name.casefold().strip()
+    folded = {spelling.casefold(): found for spelling, found in known.items()}
+    inside = sorted((s for s in folded if asked and asked in s), key=len)
+    close = difflib.get_close_matches(asked, folded, n=6, cutoff=0.5)
+    return tuple(dict.fromkeys(folded[spelling] for spelling in (*inside, *close)))[:3]

@@ -1,0 +1,271 @@
+"""Which field, form, column or event a name means; what a reader must not learn of is no name at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from projects.windows import State
+from rules.context import Column, Kind, StudyContext
+from study.design import StudyDesign
+from study.query.errors import QueryError, nearest, unavailable, unknown
+from study.query.tree import PROJECT, SUBJECT, VISITS, FormItem, Places, Source, Type
+
+_TYPES = {
+    Kind.NUMBER: Type.NUMBER,
+    Kind.INTEGER: Type.NUMBER,
+    Kind.DATE: Type.DATE,
+    Kind.DATETIME: Type.DATE,
+    Kind.TIME: Type.TIME,
+    Kind.CODE: Type.CODE,
+    Kind.FLAG: Type.CODE,
+    Kind.TICK: Type.CODE,
+    Kind.TICKS: Type.CODES,
+    Kind.TEXT: Type.TEXT,
+    Kind.RAW: Type.TEXT,
+}
+_STATES = {state.value: state.value for state in State}
+_COLUMNS: Mapping[str, Source] = {
+    f"{form}.{name}": Source(f"{form}.{name}", form, kind)
+    for form, columns in {
+        VISITS: {
+            **{"visit": Type.TEXT, "open": Type.DATE, "close": Type.DATE},
+            **{"target": Type.DATE, "actual": Type.DATE, "days": Type.NUMBER},
+        },
+        "@findings": {
+            **{"status": Type.TEXT, "rule": Type.TEXT, "opened": Type.DATE},
+            **{"age": Type.NUMBER, "text": Type.TEXT},
+        },
+        "@reviews": {"question": Type.TEXT, "waiting_for": Type.TEXT, "since": Type.DATE},
+        "@runs": {
+            **{"status": Type.TEXT, "final_state": Type.TEXT},
+            **{"ended": Type.DATE, "reason": Type.TEXT},
+        },
+        PROJECT: {"target": Type.NUMBER, "start": Type.DATE, "sites": Type.CODES},
+    }.items()
+    for name, kind in columns.items()
+}
+_LATER = ("@changes.field", "@changes.from", "@changes.to", "@changes.at", "@findings.assignee")
+
+
+class Names:
+    """The names of one study for one reader."""
+
+    def __init__(self, design: StudyDesign, seen: Iterable[str] = ()) -> None:
+        self.design = design
+        self._seen = frozenset(seen)
+
+    @cached_property
+    def sites(self) -> Mapping[str, str]:
+        """The study's sites for a reader who sees more than one, else those seen: none is learned of here."""
+        known = self.design.metadata.sites
+        if len(self._seen) > 1:
+            return {**known, **{site: site for site in sorted(self._seen - known.keys())}}
+        return {site: known.get(site, site) for site in sorted(self._seen)}
+
+    @cached_property
+    def context(self) -> StudyContext:
+        """The study without the columns that the reader must not learn of: nothing can read them."""
+        context, hidden = self.design.context, self._hidden_forms
+        columns = {
+            name: column
+            for name, column in context.columns.items()
+            if column.field not in self.design.hidden
+            and not (column.form in hidden and column.field != context.record_id_field)
+        }
+        return replace(context, columns=columns)
+
+    @cached_property
+    def _hidden_forms(self) -> frozenset[str]:
+        """Forms of which nothing would be left."""
+        fields = self.design.metadata.fields
+        shown = {
+            str(row["form_name"])
+            for name, row in fields.items()
+            if name not in self.design.hidden and name != self.design.context.record_id_field
+        }
+        return frozenset(str(row["form_name"]) for row in fields.values()) - shown
+
+    def source(self, name: str, at: str) -> Source:
+        """The column that `name` means. Raises QueryError: also for a form, and for what is hidden."""
+        found = self._column(name, at) if name.startswith("@") else self._field(name)
+        if found is None:
+            raise unknown(at, name, self._spellings)
+        return found
+
+    def item(self, name: str, at: str) -> Source | FormItem:
+        """What `select` may name: a column, or a form."""
+        if name in self.context.columns or name not in self._forms:
+            return self.source(name, at)
+        return FormItem(name, self.form_sources(name))
+
+    def form_sources(self, form: str) -> tuple[Source, ...]:
+        """The fields that a selected form shows: not the record id, nor the form's own status."""
+        left_out = {self.context.record_id_field, f"{form}_complete"}
+        rows = self.design.metadata.fields.items()
+        names = (name for name, row in rows if str(row["form_name"]) == form)
+        columns = (self.context.columns.get(name) for name in names if name not in left_out)
+        return tuple(self.source_of(column) for column in columns if column is not None)
+
+    def column_source(self, name: str) -> Source | None:
+        """A setting's field where the study has it and the reader may see it."""
+        known = self._sources.get(name)
+        if known is None and name in self.context.columns:
+            known = self._sources[name] = self.source_of(self.context.columns[name])
+        return known
+
+    @cached_property
+    def _sources(self) -> dict[str, Source]:
+        return {}
+
+    def places(self, names: Iterable[str], at: str) -> Places:
+        """Events by their unique names or labels, visits by theirs. Raises QueryError."""
+        events: set[str] = set()
+        visits: set[str] = set()
+        for name in names:
+            found = self._events_named(name)
+            visit = self.visit_events.get(name)
+            if not found and visit is None:
+                told = _("There is no event or visit “%(name)s”.") % {"name": name}
+                raise QueryError(at, told, nearest(name, self._place_names))
+            events.update(found or visit or ())
+            visits.update({name} if visit is not None else self._visits_at(found))
+        return Places(frozenset(events), frozenset(visits))
+
+    @cached_property
+    def visit_events(self) -> Mapping[str, tuple[str, ...]]:
+        """Planned visit -> the events at which it is entered."""
+        found: dict[str, tuple[str, ...]] = {}
+        for visit in self.design.plan.visits:
+            form = self.design.form_of(visit.date_field)
+            events = (visit.event,) if visit.event else self.events_of(form)
+            found[visit.visit] = tuple(dict.fromkeys((*found.get(visit.visit, ()), *events)))
+        return found
+
+    def is_expected(self, form: str, event: str) -> bool:
+        """Whether a due visit there leaves a blank row of the form: not where it repeats."""
+        return self.context.is_mapped(form, event) and not self.context.is_repeating(form, event)
+
+    @cached_property
+    def due_forms(self) -> frozenset[str]:
+        """The forms that some planned visit expects."""
+        planned = {event for events in self.visit_events.values() for event in events}
+        forms = {column.form for column in self.context.columns.values()}
+        return frozenset(f for f in forms if any(self.is_expected(f, event) for event in planned))
+
+    @cached_property
+    def arms(self) -> Mapping[str, str]:
+        """Event -> the number of its arm."""
+        rows = self.design.metadata.events
+        return {str(r["unique_event_name"]): str(r.get("arm_num", "")) for r in rows}
+
+    def events_of(self, form: str) -> tuple[str, ...]:
+        """The events at which a form can stand, in order."""
+        mapping = self.context.forms_by_event
+        return tuple(
+            event for event in self.design.event_order if event and form in mapping.get(event, ())
+        )
+
+    def can_stand(self, form: str, place: Places) -> bool:
+        """Whether `place` says anything about the rows of `form`."""
+        if not form or form == VISITS:
+            return True
+        return any(event in place.events for event in self.events_of(form))
+
+    def repeats(self, form: str) -> bool:
+        """Whether a subject can have several rows of `form`."""
+        known = self._repeating.get(form)
+        if known is None:
+            known = self._repeating[form] = self._can_repeat(form)
+        return known
+
+    @cached_property
+    def _repeating(self) -> dict[str, bool]:
+        return {}
+
+    def _can_repeat(self, form: str) -> bool:
+        if form.startswith("@"):
+            return form not in {SUBJECT, PROJECT}
+        if form in self.design.repeating_forms:
+            return True
+        metadata, events = self.design.metadata, self.events_of(form)
+        whole = {r.get("event_name") for r in metadata.repeating if not r.get("form_name")}
+        numbers = [self.arms.get(event, "") for event in events]
+        return len(set(numbers)) < len(numbers) or not whole.isdisjoint(events)
+
+    def source_of(self, column: Column) -> Source:
+        """A column of the dictionary as a query sees it."""
+        choices: Mapping[str, str] = {}
+        if column.kind is Kind.TICK:
+            choices = {"1": _("Yes"), "0": _("No")}
+        elif column.kind in {Kind.CODE, Kind.FLAG, Kind.TICKS}:
+            choices = self.design.metadata.choices(column.name)
+        return Source(column.name, column.form, _TYPES[column.kind], column, choices)
+
+    # --- fields and columns -----------------------------------------------------------------------
+
+    def _field(self, name: str) -> Source | None:
+        column = self.context.columns.get(name)
+        if column is None and name not in self.design.context.columns:
+            column = self.context.columns.get(self.design.mapped.get(name, ""))
+        return self.source_of(column) if column is not None else None
+
+    def _column(self, name: str, at: str) -> Source | None:
+        if name in _LATER or name.startswith("@changes"):
+            raise unavailable(at, name)
+        if name in _COLUMNS:
+            return _COLUMNS[name]
+        return self._own_columns.get(name)
+
+    @cached_property
+    def _own_columns(self) -> Mapping[str, Source]:
+        sites = self.design.metadata.sites
+        found = {
+            "@site": Source("@site", SUBJECT, Type.CODE, choices=sites),
+            "@age": Source("@age", SUBJECT, Type.NUMBER),
+            "@visits.state": Source("@visits.state", VISITS, Type.CODE, choices=_STATES),
+        }
+        status = self.column_source(self.design.status_field)
+        if status is not None:
+            found["@status"] = replace(status, name="@status", form=SUBJECT)
+        if self.column_source(self.design.enrolment_field) is not None:
+            found["@enrolled"] = Source("@enrolled", SUBJECT, Type.DATE)
+        return found
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        forms = (str(row["form_name"]) for row in self.design.metadata.fields.values())
+        return frozenset(forms) - self._hidden_forms
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        """Names and labels of all that the reader may know -> the name."""
+        metadata, shown = self.design.metadata, self.context.columns
+        told = {metadata.label(name): name for name in metadata.fields if name in shown}
+        told |= {metadata.form_label(form): form for form in self._forms}
+        told |= {alias: alias for alias, name in self.design.mapped.items() if name in shown}
+        return told | {name: name for name in (*_COLUMNS, *self._own_columns, *self._forms, *shown)}
+
+    # --- events -----------------------------------------------------------------------------------
+
+    def _events_named(self, name: str) -> tuple[str, ...]:
+        rows = self.design.metadata.events
+        unique = tuple(str(r["unique_event_name"]) for r in rows)
+        if name in unique:
+            return (name,)
+        labels = zip(unique, rows, strict=True)
+        return tuple(event for event, row in labels if str(row.get("event_name")) == name)
+
+    def _visits_at(self, events: Iterable[str]) -> set[str]:
+        here = set(events)
+        return {visit for visit, known in self.visit_events.items() if not here.isdisjoint(known)}
+
+    @property
+    def _place_names(self) -> Mapping[str, str]:
+        rows = self.design.metadata.events
+        told = {str(r["event_name"]): str(r["unique_event_name"]) for r in rows}
+        told |= {str(r["unique_event_name"]): str(r["unique_event_name"]) for r in rows}
+        return told | {visit: visit for visit in self.visit_events}

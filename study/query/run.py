@@ -1,0 +1,262 @@
+"""The answer to a query: facts, groups, what is undecided, and what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+
+from django.utils.translation import gettext as _
+
+from projects.records import RecordData
+from rules.values import Unknown
+from study.design import StudyDesign
+from study.facts import Answer, Basis, Fact, Group, Kind, Scalar, plain
+from study.query import aggregate, groups
+from study.query.aggregate import Bucket, Entry
+from study.query.cells import Line, State
+from study.query.check import Checker
+from study.query.conditions import Match, match
+from study.query.counting import counted, filled_rows
+from study.query.found import Doubts, Hit
+from study.query.keys import KeyOrder
+from study.query.measure import Measure
+from study.query.names import Names
+from study.query.schema import StudyQuery
+from study.query.scope import Scope
+from study.query.selection import form_of, select
+from study.query.sorting import natural
+from study.query.subject import Subject, Work
+from study.query.telling import Teller
+from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read
+from study.query.units import units
+
+
+def no_work(_kind: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
+    """Nobody's findings, reviews and runs."""
+    return {}
+
+
+def answer(
+    query: StudyQuery,
+    design: StudyDesign,
+    records: Sequence[RecordData],
+    *,
+    today: date,
+    work: Work = no_work,
+) -> Answer:
+    """What `query` is answered from `records`, all that the reader may see. Raises QueryError.
+
+    `work`: findings, reviews or runs -> subject -> rows {column: value}, dates as ISO text.
+    """
+    names = Names(design, {data.site for data in records if data.site})
+    plan = Checker(names, today).plan(query)
+    return _Run(plan, names, records, today, work).answer().numbered()
+
+
+class _Run:
+    """One query on its way."""
+
+    def __init__(
+        self, plan: Plan, names: Names, records: Sequence[RecordData], today: date, work: Work
+    ) -> None:
+        self.plan, self.names, self.today = plan, names, today
+        self.measure = Measure(names)
+        self.scope = Scope.of(plan)
+        self.doubts = Doubts()
+        self.teller = Teller(names, today)
+        self.work: Work = cache(work)
+        ordered = sorted(records, key=lambda data: natural(data.record_id))
+        everyone = [self._subject(data) for data in ordered]
+        self.measure.subjects = everyone
+        asked = plan.subjects
+        self.subjects = [s for s in everyone if asked is None or s.id in asked]
+
+    def answer(self) -> Answer:
+        """Facts without numbers."""
+        plan = self.plan
+        if plan.aggregate == "share":
+            return self._aggregated([self._share()], [])
+        hits, matches = self._hits()
+        if plan.aggregate == "count":
+            return self._aggregated([self._counted(hits, matches)], hits)
+        if plan.aggregate is not None:
+            return self._aggregated([self._values(n, hits) for n in range(len(plan.items))], hits)
+        return self._selected(hits)
+
+    def _subject(self, data: RecordData) -> Subject:
+        return Subject(data, self.names, self.measure, self.today, self.work)
+
+    def _hits(self) -> tuple[list[Hit], dict[str, Match]]:
+        hits, matches = [], {}
+        for subject in self.subjects:
+            found = match(subject, self.plan.where, self.scope)
+            if isinstance(found.truth, Unknown):
+                self.doubts.add(subject, found.truth)
+            elif found.truth:
+                shown = select(subject, self.plan, self.scope, found)
+                self.doubts.add(subject, shown.doubt)
+                hits.append(Hit(subject, shown.rows))
+                matches[subject.id] = found
+        return hits, matches
+
+    # --- select -----------------------------------------------------------------------------------
+
+    def _selected(self, hits: list[Hit]) -> Answer:
+        if not self.plan.items:
+            return self._listed(hits)
+        kept, left_out = units(hits, self.plan, self.teller)
+        facts = [fact for unit in kept for fact in unit.facts]
+        rows = len(kept) + left_out
+        basis = Basis(len(self.subjects), rows, self._missing(hits))
+        return self._told([*self._project(), *facts], basis=basis, left_out=left_out)
+
+    def _project(self) -> list[Fact]:
+        """What the study itself tells, once."""
+        asked = [item for item in self.plan.items if form_of(item) == PROJECT]
+        if not asked:
+            return []
+        nobody = RecordData("", "", (), datetime.now(UTC), (), complete=True)
+        line = self._subject(nobody).lines(PROJECT)[0]
+        return [fact for item in asked for fact in self.teller.facts(item, line)]
+
+    def _listed(self, hits: list[Hit]) -> Answer:
+        limit = self.plan.limit or len(hits)
+        facts = [
+            Fact("", Kind.SUBJECTS, hit.subject.id, label=_("Subject"), text=hit.subject.id)
+            for hit in hits[:limit]
+        ]
+        basis = Basis(len(self.subjects), len(hits))
+        return self._told(facts, basis=basis, left_out=len(hits) - len(facts))
+
+    def _missing(self, hits: list[Hit]) -> int:
+        """Subjects in whom the first thing that was asked for is not told."""
+        item = self.plan.items[0]
+        if form_of(item) == PROJECT:
+            return 0
+        return sum(not any(_is_told(item, line) for line in hit.rows[0]) for hit in hits)
+
+    # --- aggregates -------------------------------------------------------------------------------
+
+    def _counted(self, hits: list[Hit], matches: Mapping[str, Match]) -> list[Entry]:
+        entries = []
+        for hit in hits:
+            found = matches[hit.subject.id]
+            if self.plan.items:
+                lines = filled_rows(hit, self.plan, found)
+            else:
+                lines = counted(hit.subject, self.plan, self.scope, found, self.doubts)
+            entries += [Entry(line) for line in lines]
+        return entries
+
+    def _values(self, number: int, hits: list[Hit]) -> list[Entry]:
+        item = self.plan.items[number]
+        assert isinstance(item, Read)  # noqa: S101
+        dated = item.source.name in self.names.design.form_dates.values() and item.minus is None
+        lines = (line for hit in hits for line in hit.rows[number])
+        return aggregate.entries_of(item, lines, dated, self.doubts)
+
+    def _share(self) -> list[Entry]:
+        entries = []
+        for subject in self.subjects:
+            among = match(subject, self.plan.of, self.scope).truth
+            truth = match(subject, self.plan.where, self.scope).truth if among is True else among
+            if isinstance(truth, Unknown):
+                self.doubts.add(subject, truth)
+            elif among is True:
+                entries.append(Entry(subject.lines(SUBJECT)[0], held=truth))
+        return entries
+
+    def _aggregated(self, made: list[list[Entry]], hits: list[Hit]) -> Answer:
+        plan, first = self.plan, made[0]
+        told = {entry.line.subject.id for entry in first}
+        missing = sum(hit.subject.id not in told for hit in hits)
+        basis = Basis(len(self.subjects), len(first), missing)
+        if not plan.by:
+            facts = [self._total(n, Bucket((), entries)) for n, entries in enumerate(made)]
+            return self._told(facts, basis=basis)
+        found = aggregate.grouped(plan.by, first, self.doubts)
+        kept, left_out = groups.cut(groups.arranged(found, plan, self.names), plan)
+        return self._told(
+            [self._of_group(bucket) for bucket in kept],
+            [self._group(bucket) for bucket in kept],
+            basis=basis,
+            left_out=left_out,
+        )
+
+    def _total(self, number: int, bucket: Bucket) -> Fact:
+        value = aggregate.plain(groups.measured(bucket, self.plan))
+        item = self.plan.items[number] if self.plan.items else None
+        return self._aggregate(item, value)
+
+    def _aggregate(self, item: Item | None, value: Scalar) -> Fact:
+        source = item.source if isinstance(item, Read) else None
+        computed = isinstance(item, Read) and item.minus is not None
+        is_measure = self.plan.aggregate not in {"count", "share"} and not computed
+        return Fact(
+            "",
+            Kind.AGGREGATE,
+            field=source.name if source else form_of(item) if item else "",
+            label=self._label(item),
+            value=value,
+            text=_text(value),
+            unit=self.measure.unit(source) if source and is_measure else "",
+        )
+
+    def _label(self, item: Item | None) -> str:
+        if item is None:
+            return ""
+        if isinstance(item, Read):
+            return self.teller.label(item.source)
+        return self.names.design.metadata.form_label(item.form)
+
+    def _of_group(self, bucket: Bucket) -> Fact:
+        value = aggregate.plain(groups.measured(bucket, self.plan))
+        fact = self._aggregate(self.plan.items[0] if self.plan.items else None, value)
+        named = list(zip(self.plan.by, bucket.by, strict=True))
+        labels = [KeyOrder(key, self.names).label(name) for key, name in named]
+        of_kind = {key.kind: name or "" for key, name in named}
+        label = " · ".join([*filter(None, [fact.label]), *(text or "–" for text in labels)])
+        return Fact(
+            "",
+            Kind.AGGREGATE,
+            subject=of_kind.get("subject", ""),
+            field=fact.field,
+            label=label,
+            event=of_kind.get("event", ""),
+            value=fact.value,
+            text=fact.text,
+            unit=fact.unit,
+        )
+
+    def _group(self, bucket: Bucket) -> Group:
+        names = tuple(bucket.subjects)
+        value = aggregate.plain(groups.measured(bucket, self.plan))
+        return Group(bucket.by, names, len(names), len(bucket.entries), value)
+
+    def _told(
+        self,
+        facts: Iterable[Fact],
+        found: Iterable[Group] = (),
+        *,
+        basis: Basis,
+        left_out: int = 0,
+    ) -> Answer:
+        times = [subject.data.read_at for subject in self.subjects]
+        zone = self.names.context.timezone
+        read_at = min(times).astimezone(zone).isoformat(timespec="seconds") if times else None
+        undecided = self.doubts.told(self.subjects)
+        return Answer(tuple(facts), tuple(found), undecided, basis, left_out, read_at)
+
+
+def _is_told(item: Item, line: Line) -> bool:
+    if not isinstance(item, Read):
+        return True
+    return line.cell(item.source).state is State.VALUE
+
+
+def _text(value: Scalar) -> str:
+    if isinstance(value, Decimal):
+        return str(plain(value))
+    return "" if value is None else str(value)

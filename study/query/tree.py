@@ -1,0 +1,154 @@
+"""A checked query: names resolved, literals typed, places as events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from rules.context import Column
+from rules.values import Value
+from study.query.schema import Aggregate, As, Op, Order, Rows
+
+
+class Type(StrEnum):
+    """What can be compared with what."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "time"
+    CODE = "code"
+    CODES = "codes"
+    TEXT = "text"
+
+
+SUBJECT, VISITS, PROJECT = "@", "@visits", "@project"
+"""Forms of the columns that are no fields: one row a subject, a planned visit, the study."""
+WORK = ("@findings", "@reviews", "@runs")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A column: `name` as facts call it, the form whose rows hold it, its type."""
+
+    name: str
+    form: str
+    type: Type
+    column: Column | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Places:
+    """What `place` names: events, and planned visits by their names."""
+
+    events: frozenset[str]
+    visits: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A typed constant."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A limit of the range of the field beside it."""
+
+    side: Literal["low", "high"]
+    times: Decimal
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a column holds, in the row at hand or where `place` and `rows` say, perhaps less `minus`."""
+
+    source: Source
+    place: Places | None = None
+    rows: Rows | None = None
+    minus: Operand | None = None
+    how: As = "diff"
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its rows are its own and not those of the other conditions."""
+        return self.place is not None or self.rows is not None
+
+    @property
+    def type(self) -> Type:
+        """A difference is a number."""
+        return self.source.type if self.minus is None else Type.NUMBER
+
+
+Operand: TypeAlias = Constant | Ref | Read
+
+
+@dataclass(frozen=True)
+class Test:
+    """One comparison; `right` as many as the operator takes."""
+
+    left: Read
+    op: Op
+    right: tuple[Operand, ...] = ()
+    every: bool = False
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Conditions that hold together: all of them, one of them, or none of them."""
+
+    how: Literal["all", "any", "none"]
+    parts: tuple[Condition, ...]
+
+
+Condition: TypeAlias = Test | Joint
+
+
+@dataclass(frozen=True)
+class FormItem:
+    """A whole form in `select`."""
+
+    form: str
+    sources: tuple[Source, ...]
+
+
+Item: TypeAlias = Read | FormItem
+
+
+@dataclass(frozen=True)
+class Key:
+    """One of `by`: a column, or what a row itself tells."""
+
+    kind: Literal["column", "subject", "event", "month", "week", "quarter"]
+    source: Source | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A period of days as ordinals, inclusive; None is open."""
+
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query that can be answered; `listed`: the period across which empty groups are listed."""
+
+    where: Joint
+    of: Joint
+    items: tuple[Item, ...]
+    by: tuple[Key, ...]
+    subjects: tuple[str, ...] | None = None
+    rows: Rows | None = None
+    place: Places | None = None
+    period: Span | None = None
+    listed: Span | None = None
+    aggregate: Aggregate | None = None
+    order: Order | None = None
+    order_item: int | None = None
+    limit: int | None = None

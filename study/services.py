@@ -1,0 +1,113 @@
+"""Writes to the settings of a study: each in the audit trail with what it was before."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from django.core.exceptions import ValidationError
+from django.forms import model_to_dict
+
+from projects import audit
+from projects.db import atomic
+from projects.dictionary import load
+from projects.known_names import KnownNames, refusal
+from projects.models import Project
+from study import proposals
+from study.designs import age_fields, design_of
+from study.models import FieldRole, ReferenceLimit, Synonym
+
+Setting: TypeAlias = FieldRole | ReferenceLimit | Synonym
+SETTINGS = (FieldRole, ReferenceLimit, Synonym)
+_FIELDS = ("field", "low_field", "high_field")
+
+
+def save(*, setting: Setting, actor: object) -> Setting:
+    """Store a new or changed setting. Raises ValidationError, with the nearest names for one REDCap lacks."""
+    check(setting)
+    with atomic():
+        before = type(setting).objects.filter(pk=setting.pk).first()
+        setting.save()
+        _record(setting, actor, before and _told(before), _told(setting))
+    return setting
+
+
+def delete(*, setting: Setting, actor: object) -> None:
+    """Take a setting away: the dictionary's proposal holds again."""
+    with atomic():
+        _record(setting, actor, _told(setting), None)
+        setting.delete()
+
+
+def check(setting: Setting) -> None:
+    """Raises ValidationError for a contradiction and for names that the study's REDCap does not know."""
+    setting.full_clean()
+    known = KnownNames.of(setting.project)
+    errors = {
+        name: why
+        for name in _FIELDS
+        if (why := refusal(getattr(setting, name, "") or "", known.fields))
+    }
+    if isinstance(setting, FieldRole):
+        of = known.forms if setting.role == FieldRole.Role.FORM_DATE else known.fields
+        if why := refusal(setting.of, of):
+            errors["of"] = why
+    if isinstance(setting, Synonym):
+        field, _equals, _code = setting.meaning.partition("=")
+        if why := refusal(field, {*known.fields, *known.forms} if known.fields else ()):
+            errors["meaning"] = why
+    if errors:
+        raise ValidationError(errors)
+
+
+def proposed(project: Project, model: type[Setting]) -> list[Setting]:
+    """What the dictionary suggests and nobody has stored. Raises RedcapError, NotConfiguredError."""
+    offered = {FieldRole: _roles, ReferenceLimit: _limits}.get(model)
+    return offered(project) if offered else []
+
+
+def _roles(project: Project) -> list[Any]:
+    design, metadata = design_of(project), load(project)
+    birth, consent = age_fields(project, metadata)
+    part = FieldRole.Role
+    named = {
+        (part.STATUS, ""): design.status_field,
+        (part.SEX, ""): design.sex_field,
+        (part.BIRTH, ""): birth,
+        (part.CONSENT, ""): consent,
+        **{(part.FORM_DATE, form): field for form, field in design.form_dates.items()},
+        **{(part.UNIT, lab): field for lab, field in design.unit_fields.items()},
+    }
+    stored = set(FieldRole.objects.filter(project=project).values_list("role", "of"))
+    return [
+        FieldRole(project=project, role=role, of=of, field=field)
+        for (role, of), field in named.items()
+        if field and (role, of) not in stored
+    ]
+
+
+def _limits(project: Project) -> list[Any]:
+    stored = set(ReferenceLimit.objects.filter(project=project).values_list("field", flat=True))
+    return [
+        ReferenceLimit(
+            project=project,
+            field=row.field,
+            unit=row.unit,
+            low=None if isinstance(row.low, str) else row.low,
+            high=None if isinstance(row.high, str) else row.high,
+            low_field=row.low if isinstance(row.low, str) else "",
+            high_field=row.high if isinstance(row.high, str) else "",
+        )
+        for rows in proposals.ranges(load(project)).values()
+        for row in rows
+        if row.field not in stored
+    ]
+
+
+def _told(setting: Setting) -> dict[str, Any]:
+    values = model_to_dict(setting, exclude=["id", "project", "added_by"])
+    return {name: str(value) for name, value in values.items() if value not in (None, "")}
+
+
+def _record(setting: Setting, actor: object, old: Any, new: Any) -> None:
+    told = {"actor": actor, "project": setting.project, "subject": setting, "old": old, "new": new}
+    audit.record("study.setting", **told)

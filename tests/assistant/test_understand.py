@@ -1,0 +1,139 @@
+"""From a message to StudyQueries: over the demo study, and over a small one of another kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.assistant.understand import Shape, State, Understood, understand
+from study.design import StudyDesign
+from study.query.run import answer
+from study.query.schema import parse
+from tests.assistant import studies
+from tests.assistant.judge import cases, wrong
+
+TODAY = date(2026, 11, 23)
+OWN_SITE = {"wanghushi": "site_a", "crc_b": "site_b"}
+
+demo = cache(studies.demo)
+
+
+def play(
+    study: Callable[[], tuple[StudyDesign, dict[str, Any]]], case: dict[str, Any]
+) -> Understood:
+    """The turns of a case one after the other, the state kept as JSON between them."""
+    design, known = study()
+    state, found = State(), Understood()
+    for turn in case["q"].split("|"):
+        own = OWN_SITE.get(case.get("user", ""), "")
+        found = understand(turn, design=design, today=TODAY, own_site=own, state=state, **known)
+        state = State.from_json(json.loads(json.dumps(found.state.as_json())))
+    return found
+
+
+@pytest.mark.parametrize("case", cases("questions.jsonl"), ids=lambda case: case["q"])
+def test_a_question_becomes_the_query_it_asks_for(case: dict[str, Any]) -> None:
+    assert wrong(case, play(demo, case)) == ""
+
+
+@pytest.mark.parametrize("case", cases("questions_small.jsonl"), ids=lambda case: case["q"])
+def test_another_study_is_understood_by_its_own_words(case: dict[str, Any]) -> None:
+    assert wrong(case, play(cache(studies.small), case)) == ""
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "questions_small.jsonl"])
+def test_every_query_is_one_that_the_study_takes(name: str) -> None:
+    design, _known = studies.small() if "small" in name else demo()
+    for case in cases(name):
+        study = studies.small if "small" in name else demo
+        for asked in play(study, case).asked:
+            for query in asked.queries:
+                answer(parse(query), design, [], today=TODAY)
+
+
+def test_a_field_hidden_from_the_reader_is_understood_as_one_that_is_not_there() -> None:
+    design, known = demo()
+    blinded = replace(design, hidden=design.hidden | {"alt"})
+    shown = understand("P016的ALT多少", design=design, today=TODAY, **known)
+    found = understand("P016的ALT多少", design=blinded, today=TODAY, **known)
+    assert shown.asked[0].query["select"] == ["alt"]
+    assert (found.asked, found.unknown) == ((), ("alt",))
+
+
+def test_values_at_hand_tell_which_rows_a_word_names() -> None:
+    design, known = demo()
+    words = {"cm_name": ["酮康唑片"], "ae_term": ["口腔黏膜炎"]}
+
+    def where(text: str) -> Any:
+        found = understand(text, design=design, today=TODAY, terms=words, **known)
+        return found.asked[0].query["where"]
+
+    assert where("P019那个酮康唑是哪天开始的") == [
+        {"field": "cm_name", "op": "contains", "value": "酮康唑"}
+    ]
+    assert where("P019那个口腔黏膜炎是哪天开始的") == [
+        {"field": "ae_term", "op": "contains", "value": "口腔黏膜炎"}
+    ]
+
+
+def test_fields_asked_for_by_name_of_a_form_that_is_shown_whole_are_what_it_is_about() -> None:
+    design, known = demo()
+    found = understand("P019用过哪些药,起止时间", design=design, today=TODAY, **known)
+    (asked,) = found.asked
+    assert asked.query == {"subjects": ["P019"], "select": ["conmed"]}
+    assert {"cm_start", "cm_end"} <= {*asked.about}
+
+
+def test_a_word_with_several_readings_is_asked_back() -> None:
+    design, known = demo()
+    found = understand("P019的结束日期是哪天", design=design, today=TODAY, **known)
+    assert [(item.word, item.readings) for item in found.ambiguous] == [
+        ("结束日期", ("ae_end", "cm_end"))
+    ]
+
+
+def test_a_word_spelt_nearly_like_a_field_is_asked_back_and_never_answered() -> None:
+    design, known = demo()
+    found = understand("P005的依存性多少", design=design, today=TODAY, **known)
+    assert (found.asked, found.unknown) == ((), ("依存性",))
+    assert found.ambiguous[0].readings == ("drug_compliance",)
+
+
+def test_several_questions_of_one_message_are_kept_apart() -> None:
+    design, known = demo()
+    found = understand(
+        "入组几例了？还在筛选的几例？P016的ALT最高多少", design=design, today=TODAY, **known
+    )
+    assert [asked.shape for asked in found.asked] == [Shape.COUNT, Shape.COUNT, Shape.EXTREME]
+
+
+@pytest.mark.parametrize(
+    "text", ["血小板掉到45了怎么处理", "漏服了一次药能补吗", "记住我每周五下午在门诊", "谢谢"]
+)
+def test_what_is_no_question_of_the_data_asks_nothing(text: str) -> None:
+    design, known = demo()
+    found = understand(text, design=design, today=TODAY, **known)
+    assert (found.asked, found.unknown) == ((), ())
+
+
+@given(
+    st.text(
+        st.sampled_from("P0123的ALT最高多少谁有几个没超过上限倍以下V2入组呢，。那她 2026-月周"),
+        max_size=40,
+    )
+)
+def test_whatever_is_typed_its_queries_are_valid_and_its_state_is_json(text: str) -> None:
+    design, known = demo()
+    found = understand(text, design=design, today=TODAY, **known)
+    assert State.from_json(json.loads(json.dumps(found.state.as_json()))) == found.state
+    for asked in found.asked:
+        for query in asked.queries:
+            answer(parse(query), design, [], today=TODAY)

@@ -1,0 +1,224 @@
+"""Questions about the study's data are understood offline and told from facts: no model words them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engines.models import AgentTrace, TaskRun
+from memory import session
+from memory.models import ConversationHistory
+from projects.models import Subject
+from study import readings
+from study.models import Synonym
+from tests.engines.chat.kit import ask, trace
+from tests.support.study import Study
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("P016 V2的ALT是正常上限的几倍", ["4.6"]),
+        ("P001血红蛋白最低掉到多少,哪次访视", ["106", "V3"]),
+        ("P020和P030谁年纪大,大几岁", ["P020", "13"]),
+        ("入组几例了?还在筛选的几例?", ["27", "10"]),
+        ("谁岁数最大,多大", ["P020", "76"]),
+        ("离入组目标还差几例", ["3"]),
+        ("P019用过哪些药,起止时间", ["铝碳酸镁", "酮康唑", "2026-09-24", "2026-10-02"]),
+    ],
+)
+def test_what_is_asked_is_computed_and_told(study: Study, text: str, told: list[str]) -> None:
+    reply = ask("zhangyi", text)
+    assert all(value in reply.text for value in told)
+    assert study.stand_ins.requests("llm") == []
+    assert {source["kind"] for source in reply.sources} == {"redcap"}
+    assert reply.tokens == 0
+    assert ConversationHistory.objects.get(role="assistant").content == reply.text
+
+
+def test_the_trace_holds_what_was_asked_of_the_study(study: Study) -> None:
+    ask("zhangyi", "P016的ALT最高到过多少")
+    asked = [item for item in trace().trace if item["thought"] == "study.query"]
+    query = json.loads(asked[0]["action"])
+    assert query == {"subjects": ["P016"], "select": ["alt"], "rows": "highest"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P004的质控卡在哪了",
+        "P007有什么问题",
+        "为什么没过",
+        "跑完了吗",
+        "质控跑完没",
+        "P020质控为什么没过",
+        "P003质控进度",
+        "全部受试者质控情况如何",
+        "我今天要做什么",
+    ],
+)
+def test_a_question_about_a_result_starts_nothing(study: Study, text: str) -> None:
+    before = TaskRun.objects.count()
+    reply = ask("wanghushi", text)
+    assert reply.text
+    assert not reply.task_run_ids
+    assert TaskRun.objects.count() == before
+
+
+@pytest.mark.parametrize("text", ["质控P003", "跑一下P003的质控", "能不能质控一下P003?", "P003 QC"])
+def test_an_order_is_still_one(study: Study, text: str) -> None:
+    assert len(ask("wanghushi", text).task_run_ids) == 1
+
+
+def test_a_follow_up_changes_parts_of_the_question(study: Study) -> None:
+    ask("wanghushi", "P016的ALT多少")
+    assert "88" in ask("wanghushi", "那AST呢").text
+    assert "P018" in ask("wanghushi", "P018呢").text
+
+
+def test_those_who_were_listed_can_be_spoken_of(study: Study) -> None:
+    assert "3" in ask("zhangyi", "发生过SAE的有几例").text
+    listed = ask("zhangyi", "都是谁").text
+    assert all(record in listed for record in ("P003", "P010", "P011"))
+    ages = ask("zhangyi", "他们多大年纪").text
+    assert all(record in ages for record in ("P003", "P010", "P011"))
+
+
+def test_who_was_misunderstood_is_offered_other_readings(study: Study) -> None:
+    ask("wanghushi", "P016的ALT多少")
+    offered = ask("wanghushi", "不是这个意思").text
+    assert "P016" in offered
+    assert "AST" in offered
+    assert AgentTrace.objects.filter(is_open=True).count() == 1
+    assert "88" in ask("wanghushi", "AST").text
+
+
+FOREIGN = [
+    "{}的ALT多少",
+    "{}的皮疹好了没",
+    "{}情况怎么样",
+    "{}下次访视什么时候",
+    "{}有什么问题",
+    "{}质控为什么没过",
+    "{}血钾多少",
+    "{}的身份证号",
+    "{}做过基因检测没",
+    "{}和P099谁年纪大",
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_a_subject_of_another_site_reads_like_none(study: Study, text: str) -> None:
+    session.end(study["crc_b"].person)
+    mine = ask("crc_b", text.format("P001"))
+    session.end(study["crc_b"].person)
+    none = ask("crc_b", text.format("P098"))
+    assert mine.text.replace("P001", "P098") == none.text
+    assert mine.sources == none.sources
+    assert mine.record_ids == ["P001", *none.record_ids[1:]]
+    follow = ask("crc_b", "那AST呢").text
+    session.end(study["crc_b"].person)
+    ask("crc_b", text.format("P001"))
+    assert ask("crc_b", "那AST呢").text.replace("P001", "P098") == follow
+
+
+def test_another_site_reads_like_none(study: Study) -> None:
+    other, none = (ask("crc_b", f"{site}中心入组了几例").text for site in ("A", "C"))
+    assert other == none
+    assert "15" not in other
+
+
+def test_an_outage_answers_from_what_was_read_and_says_when(study: Study) -> None:
+    readings.refresh(study.project)
+    study.stand_ins.fault("redcap", "status", 503, times=None)
+    reply = ask("zhangyi", "P016的ALT最高到过多少")
+    assert "185" in reply.text
+    assert not reply.outside_down
+
+
+def test_an_outage_before_the_first_reading_tells_no_figure(study: Study) -> None:
+    study.stand_ins.fault("redcap", "status", 503, times=None)
+    reply = ask("zhangyi", "入组几例了")
+    assert reply.outside_down
+    assert "0" not in reply.text
+
+
+def test_what_is_not_collected_is_said_and_can_be_taught(study: Study) -> None:
+    before = ask("wanghushi", "P006抽烟吗")
+    assert "抽烟" in before.text
+    asked = AgentTrace.objects.get(is_open=True)
+    assert "抽烟" in [item.get("observation") for item in asked.trace]
+    Synonym.objects.create(project=study.project, word="抽烟", meaning="bmi")
+    assert "26.8" in ask("wanghushi", "P006抽烟多少").text
+    assert AgentTrace.objects.filter(is_open=True).count() == 1
+
+
+def test_what_a_follow_up_refers_to_names_nobody(study: Study) -> None:
+    ask("zhangyi", "得过测试丙二的有谁")
+    kept = json.dumps(session.load(study["zhangyi"]).talk, ensure_ascii=False)
+    assert "测试丙二" not in kept
+
+
+def test_asked_about_ones_wishes_the_memory_answers(study: Study) -> None:
+    assert "100" in ask("zhangyi", "我对你回复的字数有什么要求").text
+    ask("wanghushi", "记住我每周五下午在门诊,别安排电话")
+    assert "周五" in ask("wanghushi", "我星期几下午在门诊来着").text
+
+
+def test_what_is_remembered_of_a_subject_is_told(study: Study) -> None:
+    assert "依从性" in ask("zhangyi", "P005这个病人要特别注意啥").text
+
+
+def test_a_list_that_is_cut_comes_whole_as_a_sheet(study: Study) -> None:
+    told = ask("zhangyi", "每个受试者的入组日期都列出来")
+    assert told.sheet
+    assert len({row[0] for row in told.sheet.rows}) > 25
+    assert {len(row) for row in told.sheet.rows} == {len(told.sheet.header)}
+    assert not ask("zhangyi", "P001入组了吗").sheet
+
+
+def test_the_sheet_of_a_site_has_its_own_subjects_alone(study: Study) -> None:
+    own = set(Subject.objects.filter(site="site_b").values_list("record_id", flat=True))
+    told = ask("crc_b", "每个受试者的入组日期都列出来")
+    assert told.sheet
+    assert {row[0] for row in told.sheet.rows} <= own
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("P016 V9的ALT多少", ["没有 V9"]),
+        ("P001入组了吗", ["是,P001 已入组", "2026-02-05"]),
+        ("P001的ALT一直正常吗", ["是,", "均未高于"]),
+        ("ECOG有哪些选项", ["0分", "4分"]),
+        ("肌酐用什么单位", ["μmol/L"]),
+        ("CRF里有没有收集ECOG", ["已收集"]),
+        ("AE表里有哪些字段", ["AE开始日期"]),
+    ],
+)
+def test_what_the_study_has_and_has_not_is_said(study: Study, text: str, told: list[str]) -> None:
+    reply = ask("zhangyi", text)
+    assert all(value in reply.text for value in told), reply.text
+    assert study.stand_ins.requests("llm") == []
+
+
+def test_the_dictionary_names_no_field_that_is_hidden(study: Study) -> None:
+    told = ask("zhangyi", "基本信息表有哪些字段").text
+    assert "筛选日期" in told
+    assert not any(word in told for word in ("姓名", "身份证", "电话", "住址", "出生"))
+    withheld, invented = (ask("zhangyi", f"{name}有哪些选项").text for name in ("EGFR", "KRAS"))
+    assert "L858R" not in withheld + invented
+
+
+@pytest.mark.parametrize("text", ["A组有几个人", "V2数据录好了吗", "电话随访多久一次"])
+def test_what_no_query_can_say_is_never_counted(study: Study, text: str) -> None:
+    reply = ask("zhangyi", text).text
+    assert "37" not in reply
+    assert "38" not in reply
+
+
+def test_a_text_that_denies_something_counts_for_nobody(study: Study) -> None:
+    told = ask("zhangyi", "谁有过敏史").text
+    assert "P003" in told
+    assert "P001" not in told

@@ -1,0 +1,62 @@
+"""The tool query_study: a query that a model wrote, checked as if a stranger had typed it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engines.outgoing import gate_for
+from engines.tools import Status, ToolContext, ToolResult, execute
+from projects.reader import Reader
+from tests.support.study import Study
+
+
+def run(study: Study, userid: str = "zhangyi", **query: Any) -> ToolResult:
+    reader = Reader(study.project, study[userid])
+    return execute(
+        ToolContext(study.project, study[userid], gate_for(reader)), "query_study", query
+    )
+
+
+def test_facts_come_back_as_lines(study: Study) -> None:
+    found = run(study, subjects=["P016"], select=["alt"], rows="highest")
+    assert found.status is Status.OK
+    assert any("P016" in line and "185" in line for line in found.data["结果"])
+    assert [fact.value for fact in found.facts] == ["185"]
+    assert found.sources[0]["kind"] == "redcap"
+    counted = run(study, where=[{"field": "@enrolled", "op": "filled"}], aggregate="count")
+    assert "27" in counted.data["结果"][0]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"select": ["altt"]},
+        {"where": [{"field": "alt", "op": "~", "value": 1}]},
+        {"select": ["alt"], "limit": 9999},
+        {"tables": ["iit_members"]},
+        {"aggregate": "count", "as_of": "2026-01-01"},
+    ],
+)
+def test_what_is_no_query_is_refused_with_a_word(study: Study, query: dict[str, Any]) -> None:
+    found = run(study, **query)
+    assert found.status is Status.BAD_ARGUMENTS
+    assert found.data
+    assert not found.facts
+
+
+@pytest.mark.parametrize("name", ["subject_name", "id_card", "phone", "egfr_mutation"])
+def test_what_is_never_told_reads_like_no_field(study: Study, name: str) -> None:
+    known = run(study, select=[name])
+    none = run(study, select=["xyzzy"])
+    assert known.status is none.status is Status.BAD_ARGUMENTS
+    told = [found.data.split("(")[0].strip() for found in (known, none)]
+    assert told[0].replace(name, "xyzzy") == told[1]
+    assert name not in known.data.replace(f"“{name}”", "")
+
+
+def test_another_site_is_not_there(study: Study) -> None:
+    mine, none = (run(study, "crc_b", subjects=[i], select=["alt"]) for i in ("P001", "P099"))
+    assert mine.data | {"读取时间": ""} == none.data | {"读取时间": ""}
+    assert not mine.facts
