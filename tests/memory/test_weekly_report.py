@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils.timezone import now
 
 from engines.models import LlmUsage
 from memory import reports, tasks
@@ -18,6 +17,7 @@ from tests.memory.weekly_kit import (
     DECISION,
     asked,
     claim,
+    due_later,
     finish,
     forget,
     last_number,
@@ -92,7 +92,7 @@ def test_without_the_model_the_figures_stand_and_the_narrative_follows(
     study.stand_ins.reset()
     study.stand_ins.script(told(claim("decision", KEPT, 1)))
     assert last_number(study) not in job.due(study.project), "an outage is not hammered"
-    assert job.due(study.project, now() + timedelta(hours=1)) == [last_number(study)]
+    assert due_later(study) == [last_number(study)]
     finish(study)
     found = report(study)
     assert found.narrated_at is not None
@@ -202,7 +202,7 @@ def test_what_could_not_be_read_is_unknown_and_said(study: Study) -> None:
     assert "未能完整读取" in found.summary
     assert found.counted_at is None
     study.stand_ins.reset()
-    assert job.due(study.project, now() + timedelta(hours=1)) == [last_number(study)]
+    assert due_later(study) == [last_number(study)]
     finish(study)
     found = report(study)
     assert found.metrics["complete"] is True

@@ -13,6 +13,7 @@ from memory import reports, tasks
 from memory.flow_log import Turn, append
 from memory.models import WeeklyReport
 from memory.reports import Week
+from memory.weekly import job
 from tests.engines.chat.kit import prompts
 from tests.support.study import Study
 from tests.support.tasks import drain
@@ -23,6 +24,14 @@ DECISION = "今天PI会议定了:维持ECOG 0到2分,不放宽入排标准"
 def last_number(study: Study) -> int:
     """The last week that is over."""
     return reports.weeks_over(study.project, now())
+
+
+def due_later(study: Study) -> list[int]:
+    """What an hour from now is due of the weeks that are over now; one more may end within the hour."""
+    last = last_number(study)
+    return [
+        number for number in job.due(study.project, now() + timedelta(hours=1)) if number <= last
+    ]
 
 
 def last_week(study: Study) -> Week:
