@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,19 @@ def place_dates(value: Any, today: date) -> Any:
     return value
 
 
+def stamp(directory: Path) -> tuple[tuple[str, int, int], ...]:
+    """Name, time of change and size of each file below `directory`: read again only where one differs."""
+    found = [(str(path), path.stat()) for path in sorted(directory.glob("*/*"))]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
+
+
 def load_study(directory: Path, today: date) -> Study:
-    """The study in `directory`/redcap, or a built-in one of two fields when there is none."""
+    """The study in `directory`/redcap, else a built-in one of two fields. Nobody changes it."""
+    return _study_of(directory, today, stamp(directory))
+
+
+@lru_cache(maxsize=4)
+def _study_of(directory: Path, today: date, _stamp: object) -> Study:
     root = directory / "redcap"
     if not (root / "metadata.csv").exists():
         return _built_in()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from simulators.dify.index import Chunk, Index, keywords, split
 from simulators.dify.validation import PATH, DifyError, Query, check_key, read_query
 from simulators.http import Request, Response
 from simulators.state import State
-from simulators.study import load_documents
+from simulators.study import load_documents, stamp
 
 # The oddities of 3.1, all off until switched on.
 SWITCHES = (
@@ -26,6 +28,12 @@ SWITCHES = (
     "parent_child",
 )
 Hit = tuple[float | None, Chunk]
+
+
+@lru_cache(maxsize=4)
+def _index_of(study_dir: Path, today: date, _stamp: object) -> Index:
+    documents = load_documents(study_dir, today)
+    return Index([chunk for name, text in documents.items() for chunk in split(name, text)])
 
 
 class DifyService:
@@ -44,10 +52,7 @@ class DifyService:
 
     def reset(self) -> None:
         """Read the documents again, switches off, hit counts 0."""
-        documents = load_documents(self._study_dir, self.state.today())
-        self._index = Index(
-            [chunk for name, text in documents.items() for chunk in split(name, text)]
-        )
+        self._index = _index_of(self._study_dir, self.state.today(), stamp(self._study_dir))
         self._switches = dict.fromkeys(SWITCHES, False)
         self._hits: Counter[str] = Counter()
         self._loaded_at = int(self.state.timestamp())
