@@ -99,8 +99,10 @@ def _occurs(word: str, text: str) -> bool:
         return word in text
     start = text.find(word) if word else -1
     while start >= 0:
-        before, after = text[start - 1 : start], text[start + len(word) :][:1]
-        if not _is_latin(before) and not _is_latin(after):
+        before, after = text[start - 1 : start], text[start + len(word) :]
+        # V2.1 is a version and speaks of no V2.
+        goes_on = _is_latin(after[:1]) or (after[:1] == "." and after[1:2].isdecimal())
+        if not _is_latin(before) and not goes_on:
             return True
         start = text.find(word, start + 1)
     return False

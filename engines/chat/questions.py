@@ -7,6 +7,7 @@ a result is never an order, and an order never a question.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,9 +26,13 @@ DATA = frozenset({"query_record", "count_records", "visit_window", "qa_query"})
 _WORK = frozenset({Topic.FINDINGS, Topic.REVIEWS, Topic.RUNS})
 _MINE = _WORK | {Topic.TODO}
 _NAMING = frozenset({"query_record", "count_records"})
+_TOLD = frozenset({"remember", "feedback", "data_entry", "generate_report"})
+"""What tells or orders something: never a question, whatever it names."""
 _TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
 """What the end of a question is taken for when it stands alone (…, 编号给我)."""
 _LONGEST_NAME = 12
+_VERSION = re.compile(r"(?<![a-z0-9])v\d+\.\d+", re.IGNORECASE)
+_VISIT_NAMED = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ def tasks(turn: Turn, parts: Sequence[Part]) -> list[Task]:
 
     A question that the offline rules cut in two is one task again; questions they left together are one reply.
     """
+    parts = [_of_version(part) for part in parts]
     if len(parts) > 1 and (whole := _whole(turn, parts)):
         return whole
     state, found = turn.talk, []
@@ -52,6 +58,14 @@ def tasks(turn: Turn, parts: Sequence[Part]) -> list[Task]:
         state = own.state if taken else state
         found.append(Task(part, own if taken else None))
     return found
+
+
+def _of_version(part: Part) -> Part:
+    """V2.1是哪天更新的: what has a point is no visit but a version of a document, of which the past tells."""
+    of_visit = _VISIT_NAMED.search(part.text)
+    if part.intent != "visit_window" or of_visit or not _VERSION.search(part.text):
+        return part
+    return replace(part, intent="query_history")
 
 
 def _read(turn: Turn, text: str, state: State) -> Understood:
@@ -75,9 +89,12 @@ def _whole(turn: Turn, parts: Sequence[Part]) -> list[Task]:
     if parts[0].intent not in DATA or not kinds <= DATA | _TAILS:
         return []
     alone = [(part, _read(turn, part.text, State())) for part in parts]
-    if any(asks_plan(part, own) or _stands_alone(part, own) for part, own in alone):
+    if any(asks_plan(part, own) for part, own in alone):
         return []
     found = _read(turn, turn.text, turn.talk)
+    is_one = len(found.asked) == 1 and not (found.left or found.unknown or found.ambiguous)
+    if not is_one and any(_stands_alone(part, own) for part, own in alone):
+        return []
     one = replace(parts[0], text=turn.resolved(turn.text))
     if not _takes(turn, one, found) or any(part.named for part in parts):
         return []
@@ -189,11 +206,17 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
     named = all(asked.slots.subjects for asked in found.asked)
     if part.intent == "qc_task":
         return topics <= _WORK and asks_result(part.text)
+    if part.intent in _TOLD:
+        return False
+    if found.goes_on or (part.intent == "analyze_trend" and named and topics == {Topic.DATA}):
+        return True
     if part.intent == "query_history":
         return topics <= _WORK and (named or topics == {Topic.RUNS})
-    if part.intent == "project_info":
-        return topics == {Topic.TARGET} and not _names_a_time(turn, part)
+    if part.intent == "project_info" and topics == {Topic.TARGET}:
+        return not _names_a_time(turn, part)
     unsure = part.confidence < UNSURE_BELOW
     if part.intent == "query_protocol" and named and (part.record_ids or unsure):
         return True
-    return unsure and part.intent in _TAILS | {"off_topic"} and topics <= _MINE
+    counted = all(asked.slots.aggregate for asked in found.asked)
+    of_data = topics <= _MINE or (topics <= {Topic.DATA, Topic.VISITS} and (named or counted))
+    return unsure and part.intent in _TAILS | {"off_topic"} and of_data

@@ -84,6 +84,52 @@ def test_values_at_hand_tell_which_rows_a_word_names() -> None:
     ]
 
 
+_WRITTEN = {
+    "ae_term": ["肝功能异常（ALT升高）", "腹泻"],
+    "cm_name": ["复方甘草片"],
+    "cm_indication": ["咳嗽", "2型糖尿病"],
+    "medical_history_text": ["2型糖尿病病史5年。否认间质性肺炎。"],
+    "allergy_history": ["青霉素皮试阳性"],
+    "icf_version": ["V2.1"],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("哪几个人有糖尿病", "medical_history_text", "糖尿病"),
+        ("有没有人青霉素过敏", "allergy_history", "青霉素"),
+        ("P016咳嗽吃的那个药停了吗", "cm_indication", "咳嗽"),
+        ("肝功能异常那个AE是哪个病人", "ae_term", "肝功能异常"),
+        ("拉肚子的有多少人", "ae_term", "腹泻"),
+    ],
+)
+def test_a_word_is_looked_for_where_it_is_written(text: str, field: str, value: str) -> None:
+    design, known = demo()
+    found = understand(text, design=design, today=TODAY, terms=_WRITTEN, **known)
+    assert found.asked[0].query["where"] == [{"field": field, "op": "contains", "value": value}]
+
+
+def test_what_is_only_denied_in_a_text_is_not_taken_from_it() -> None:
+    design, known = demo()
+    found = understand("间质性肺病的有谁", design=design, today=TODAY, terms=_WRITTEN, **known)
+    named = [c.get("field") for asked in found.asked for c in asked.query.get("where", ())]
+    assert named != ["medical_history_text"] or not found.asked
+
+
+def test_a_version_of_a_document_is_no_value_to_list_subjects_by() -> None:
+    design, known = demo()
+    found = understand("V2.1是哪天更新的", design=design, today=TODAY, terms=_WRITTEN, **known)
+    assert found.asked == ()
+
+
+def test_a_clause_that_only_changes_the_last_question_says_so() -> None:
+    design, known = demo()
+    first = understand("入组几例", design=design, today=TODAY, **known)
+    then = understand("其中B中心的呢", design=design, today=TODAY, state=first.state, **known)
+    assert (first.goes_on, then.goes_on) == (False, True)
+
+
 def test_fields_asked_for_by_name_of_a_form_that_is_shown_whole_are_what_it_is_about() -> None:
     design, known = demo()
     found = understand("P019用过哪些药,起止时间", design=design, today=TODAY, **known)

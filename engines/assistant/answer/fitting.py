@@ -22,7 +22,8 @@ def colon() -> str:
 class Told:
     """One line: what it begins with, the things it lists, and what is said behind them whatever is cut.
 
-    `left_out`: things that were left out before. `shorter`: the same with less detail.
+    `left_out`: things that were left out before. `shorter`: the same with less detail. `weights`: of the
+    things, where those that tell most are not the first ones.
     """
 
     head: str = ""
@@ -30,18 +31,24 @@ class Told:
     notes: tuple[str, ...] = ()
     left_out: int = 0
     shorter: Told | None = None
+    weights: tuple[int, ...] = ()
 
     def text(self, shown: int | None = None) -> str:
-        """The line with its first `shown` entries (None: all)."""
-        kept = self.entries if shown is None else self.entries[:shown]
+        """The line with the `shown` entries that tell most (None: all), in their order."""
+        kept = self.entries if shown is None else self._most_telling(shown)
         missing = self.left_out + len(self.entries) - len(kept)
         body = self.head + joint().join(kept)
         return pgettext("between clauses", "; ").join(
             filter(None, [body, *([left_out(missing)] if missing else []), *self.notes])
         )
 
+    def _most_telling(self, count: int) -> tuple[str, ...]:
+        weights = self.weights or range(len(self.entries), 0, -1)
+        best = sorted(range(len(self.entries)), key=lambda i: -weights[i])[:count]
+        return tuple(self.entries[i] for i in sorted(best))
+
     def cut(self, limit: int) -> str:
-        """Cut at whole entries; the first always stands."""
+        """Cut at whole entries; one always stands."""
         shown = len(self.entries)
         while shown > 1 and len(self.text(shown)) > limit:
             shown -= 1
@@ -61,7 +68,7 @@ _FEW = 4
 def fitted(lines: Sequence[Told], limit: int) -> str:
     """All lines in the most detail that fits; else cut, each thing whole, with the count of the rest."""
     while True:
-        whole = "\n".join(line.text() for line in lines)
+        whole = "\n".join(filter(None, (line.text() for line in lines)))
         if len(whole) <= limit:
             return whole
         if not any(line.shorter for line in lines):
@@ -72,6 +79,7 @@ def fitted(lines: Sequence[Told], limit: int) -> str:
 def _cut(lines: Sequence[Told], limit: int) -> str:
     """Few lines share the room; of many as many stand whole as fit."""
     shown: list[str] = []
+    lines = [line for line in lines if line.text()]
     left = limit
     for place, line in enumerate(lines):
         rest = len(lines) - place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -25,7 +26,17 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     if asked.slots.aggregate not in ("", "count", "share") and answer.facts:
         what = words.label(answer.facts[0], reader)
     head = what + colon() if what else ""
-    return [Told(head, entries or (_("nothing to count"),), left_out=answer.left_out)]
+    line = Told(head, entries or (_("nothing to count"),), left_out=answer.left_out)
+    if not any(key.startswith(("month:", "week:", "quarter:")) for key in asked.slots.by):
+        return [line]
+    filled = [e for e, (group, _fact) in zip(entries, pairs, strict=True) if group.rows]
+    if not filled:
+        return [line]
+    notes = (_("none in the others"),) if len(filled) < len(entries) else ()
+    # Of periods the newest tell most.
+    newest = tuple(range(len(filled)))
+    brief = Told(head, tuple(filled), notes, left_out=answer.left_out, weights=newest)
+    return [replace(line, shorter=brief, weights=tuple(range(len(entries))))]
 
 
 def tally(_asked: Asked, answer: Answer, reader: Reader) -> list[Told]:

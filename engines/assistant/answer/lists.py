@@ -14,14 +14,26 @@ from engines.assistant.answer.fitting import Told, joint
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, by_subject, rows_of
 from engines.assistant.understand.types import Asked
+from language.denials import denies
 from study.facts import Answer, Fact, Kind
 
 _FEW = 20
 
 
 def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
-    """The subjects with their count; beside each what is not already said by the question."""
+    """The subjects with their count; beside each what is not already said by the question.
+
+    Who denies what was looked for in a free text is counted apart.
+    """
     rows = rows_of(answer.facts)
+    denied = {row.subject for row in rows if _denied(row, asked)}
+    if denied:
+        rows = [row for row in rows if row.subject not in denied]
+        text = _("%(count)s subjects in whom it is denied are not counted")
+        note = text % {"count": len(denied)}
+        kept = tuple(fact for row in rows for fact in row.facts)
+        rest = replace(answer, facts=kept, basis=answer.basis)
+        return [replace(line, notes=(*line.notes, note)) for line in told(asked, rest, reader)]
     if not rows:
         return [values.nothing(asked, answer, reader)]
     of_all = by_subject(rows)
@@ -34,6 +46,14 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         if entries != line.entries:
             line = Told(head, entries, left_out=answer.left_out, shorter=line)
     return [line]
+
+
+def _denied(row: Row, asked: Asked) -> bool:
+    """Whether a word that was looked for stands in a row's free text, and is denied there."""
+    sought = [p for p in conditions.parts(asked.slots.where) if p.get("op") == "contains"]
+    told = [(row.text(str(part["field"])), str(part["value"])) for part in sought]
+    found = [(text, word) for text, word in told if text]
+    return bool(found) and all(denies(text, word) for text, word in found)
 
 
 def yes_or_no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:
@@ -49,9 +69,17 @@ def yes_or_no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[T
         return [] if doubtful else [_no(asked, answers, reader)]
     render = values.told if asked.query.get("subjects") else told
     lines = render(asked, answer, reader)
+    if _asks_what(asked, reader):
+        return lines
     # What must hold of no row was found in these.
     said = pgettext("it is not so", "No, ") if asked.slots.every else _("Yes, ")
     return [_begun(said, lines[0]), *lines[1:]]
+
+
+def _asks_what(asked: Asked, reader: Reader) -> bool:
+    """那个SAE跟药有关系没: of the rows that were named a choice is asked for, which answers by itself."""
+    named = {str(part.get("field")) for part in conditions.parts(asked.slots.where)}
+    return any(conditions.choices(n, reader) for n in asked.slots.select if n not in named)
 
 
 def plainly(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:

@@ -9,6 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from engines.assistant.answer import (
+    blanks,
     changes,
     conditions,
     counts,
@@ -45,6 +46,7 @@ _OF_ONE = {
     Shape.LASTED: changes.lasted,
     Shape.RATIO_TO_LIMIT: changes.ratio,
     Shape.OVERVIEW: overview.told,
+    Shape.BLANKS: blanks.told,
     Shape.REVIEWS: work.reviews,
     Shape.RUNS: work.runs,
 }
@@ -56,6 +58,7 @@ _OF_ALL = {
     Shape.YES_NO: lists.yes_or_no,
     Shape.FINDINGS: work.findings,
     Shape.TODO: work.todo,
+    Shape.WATCH: work.watch,
 }
 _COUNTED = (Topic.FINDINGS, Topic.REVIEWS, Topic.RUNS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
@@ -12,7 +13,7 @@ from engines.assistant.answer.limits import times_over
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, by_subject, rows_of
 from engines.assistant.understand.types import Asked
-from study.facts import Answer, Fact
+from study.facts import Answer, Fact, Flag
 
 
 def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
@@ -40,15 +41,20 @@ def nothing(asked: Asked, answer: Answer, reader: Reader) -> Told:
         what = chosen or what
         what = f"{where} {what}" if where else what
         return Told(told % {"subject": joint().join(subjects), "what": what})
-    return Told(_("No subject meets this") + looked_at(asked, answer, reader))
+    none = _("No subject meets this")
+    return Told(none + words.bracketed(chosen, _over(asked, answer, reader)))
 
 
 def looked_at(asked: Asked, answer: Answer, reader: Reader) -> str:
     """Over whom something was looked for: the sites asked for, else all that the reader may see."""
+    return words.bracketed(_over(asked, answer, reader))
+
+
+def _over(asked: Asked, answer: Answer, reader: Reader) -> str:
     if asked.slots.site:
-        return words.bracketed(conditions.scope(asked, reader))
+        return conditions.scope(asked, reader)
     count = answer.basis.subjects
-    return words.bracketed(_("the %(count)s subjects that you may see") % {"count": count})
+    return _("the %(count)s subjects that you may see") % {"count": count}
 
 
 def _across(facts: Sequence[Fact], reader: Reader) -> Told:
@@ -95,7 +101,29 @@ def _by_field(rows: Sequence[Row], asked: Asked, reader: Reader) -> list[Told]:
     facts = {f: [fact for row in rows for fact in row.facts if fact.field == f] for f in fields}
     once = [found[0] for found in facts.values() if len(found) == 1]
     lines = [_sentence(name, once, asked, reader)] if once else []
-    return lines + [series(found, reader) for found in facts.values() if len(found) > 1]
+    several = [found for found in facts.values() if len(found) > 1]
+    return lines + _beside(several, [series(found, reader) for found in several], reader)
+
+
+def _beside(several: Sequence[Sequence[Fact]], lines: list[Told], reader: Reader) -> list[Told]:
+    """Several series, in little room one line of all: P016(基线/V2):ALT 31/185↑ U/L、AST 21/88↑ U/L."""
+    places = [[words.place(f, reader, dated=False) for f in facts] for facts in several]
+    if len(lines) < 2 or any(own != places[0] for own in places) or not all(places[0]):
+        return lines
+    head = several[0][0].subject + words.bracketed("/".join(places[0])) + colon()
+    brief = Told(head, tuple(_in_a_row(facts, reader) for facts in several))
+    rest = [replace(line, shorter=replace(line.shorter or line, shorter=Told())) for line in lines]
+    first = replace(rest[0], shorter=replace(lines[0].shorter or lines[0], shorter=brief))
+    return [first, *rest[1:]]
+
+
+def _in_a_row(facts: Sequence[Fact], reader: Reader) -> str:
+    """ALT 31/185↑/28 U/L."""
+    units = {fact.unit for fact in facts if not words.is_blank(fact)}
+    unit = units.pop() if len(units) == 1 else ""
+    said = words.bare if unit else words.value
+    values = (_("not filled in") if words.is_blank(f) else said(f, reader) for f in facts)
+    return words.with_unit(f"{words.label(facts[0], reader)} " + "/".join(values), unit)
 
 
 def _sentence(name: str, facts: Sequence[Fact], asked: Asked, reader: Reader) -> Told:
@@ -145,4 +173,8 @@ def series(facts: Sequence[Fact], reader: Reader) -> Told:
     if not known:
         return Told(f"{first.subject} {words.label(first, reader)} {_('not filled in')}")
     notes = (said,) if said else ()
-    return Told(head, tuple(full), notes, shorter=Told(head, tuple(short), notes))
+    # In little room what lies outside its limits is told first, then the newest.
+    beyond = [bool({Flag.HIGH, Flag.LOW} & fact.flags) for fact in known]
+    weights = tuple(place + len(known) * out for place, out in enumerate(beyond))
+    brief = Told(head, tuple(short), notes, weights=weights)
+    return Told(head, tuple(full), notes, shorter=brief, weights=weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from django.utils.translation import gettext as _
 
@@ -108,11 +109,19 @@ def _sentence(row: Row, asked: Asked, reader: Reader) -> str:
         State.UNKNOWN: _("cannot be told: its anchor day is not known"),
     }[state]
     said = said % (_done(row) | {"close": row.text("@visits.close")})
+    if asked.slots.aspect == "last":
+        said += words.bracketed(_days_ago(row.text("@visits.actual"), reader))
     head = f"{visit} "
     if asked.shape is Shape.NEXT_VISIT:
         head = _("next visit %(visit)s") % {"visit": visit} + colon()
     known = row.text("@visits.close")
     return head + said + (words.bracketed(target, window) if known else "")
+
+
+def _days_ago(day: str, reader: Reader) -> str:
+    """How long ago a day was, "" for none that is past."""
+    days = (reader.today - date.fromisoformat(day)).days if len(day) == 10 else 0
+    return _("%(days)s days ago") % {"days": days} if days > 0 else ""
 
 
 def _planned(visit: str, row: Row) -> str:

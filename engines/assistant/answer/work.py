@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from engines.assistant.answer import visits, words
+from engines.assistant.answer import forms, visits, words
 from engines.assistant.answer.fitting import Told, colon, joint
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, rows_of
@@ -110,6 +111,25 @@ def todo(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:
     if of_findings.facts:
         lines += findings(asked, [of_findings], reader)
     return lines or [Told(_("Nothing is to be done today") + looked_at(asked, of_visits, reader))]
+
+
+def watch(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:
+    """Who is to be watched, a line each for overdue visits, open findings and severe events that go on."""
+    overdue, found, *severe = answers
+    lines: list[Told] = []
+    if rows := rows_of(overdue.facts):
+        late = tuple(f"{row.subject} {visits.short(row)}" for row in rows)
+        lines.append(Told(_("overdue visits") + colon(), late))
+    if found.facts:
+        lines += findings(asked, [found], reader)
+    for answer in severe:
+        of_rows = rows_of(answer.facts)
+        named = tuple(f"{row.subject} {forms.entry(row, asked, reader, 2)}" for row in of_rows)
+        lines += [Told(_("severe events that go on") + colon(), named)] if named else []
+    basis = _("Looked for overdue visits, open findings and severe events (grade 3 and above) that go on")
+    if not lines:
+        return [Told(_("Nobody stands out") + looked_at(asked, overdue, reader), notes=(basis,))]
+    return [*lines[:-1], replace(lines[-1], notes=(*lines[-1].notes, basis))]
 
 
 def _none(asked: Asked, answer: Answer, reader: Reader, of_one: str, of_all: str) -> Told:

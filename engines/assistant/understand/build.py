@@ -25,6 +25,8 @@ _ORDERED = (">", ">=", "<", "<=")
 _COMING = ["overdue", "due", "not_due"]
 # Windows that close within a week close soon.
 _SOON = "today+7"
+# From this grade on an event is severe (CTCAE).
+_SEVERE = "3"
 _LATE = ["late", "overdue", "early"]
 
 
@@ -331,7 +333,23 @@ def _dictionary(_slots: Slots, _setting: Setting) -> list[Query]:
     return []
 
 
+def _watch(slots: Slots, setting: Setting) -> list[Query]:
+    """Whose visits are overdue, who has open findings, whose severe events go on."""
+    scope = {"subjects": slots.subjects, "site": slots.site}
+    late = Slots(topic=Topic.VISITS, aspect="overdue", **scope)
+    found = [*_visits(late, setting), *_findings(Slots(**scope), setting)]
+    words = setting.vocabulary
+    form = words.event_form
+    if form not in words.grades or form not in words.ends:
+        return found
+    severe: Query = {"field": words.grades[form], "op": ">=", "value": _SEVERE}
+    goes_on: Query = {"field": words.ends[form], "op": "blank"}
+    return [*found, _base(Slots(**scope), [severe, goes_on], [form])]
+
+
 def _todo(slots: Slots, setting: Setting) -> list[Query]:
+    if slots.shape is Shape.WATCH:
+        return _watch(slots, setting)
     visits = _visits(Slots(topic=Topic.VISITS, aspect="due", site=slots.site), setting)
     return [
         *visits,

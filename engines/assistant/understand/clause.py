@@ -166,8 +166,11 @@ def _reasons(clause: Clause) -> list[Token]:
     told = (Kind.FIELD, Kind.FORM, Kind.FINDING, Kind.RUN, Kind.REVIEW, Kind.VISIT, Kind.TARGET)
     if reason is None or clause.has(*told) or not clause.has(Kind.WHAT, value="why"):
         return clause.tokens
+    design = clause.setting.design
+    of_status = design.form_of(design.status_field)
+    readings = sorted(reason.readings, key=lambda r: design.form_of(r.name) != of_status)
     return [
-        Token(Kind.FIELD, t.said, reason.value, reason.readings) if t.value == "why" else t
+        Token(Kind.FIELD, t.said, "why", tuple(readings[:1])) if t.value == "why" else t
         for t in clause.tokens
     ]
 
@@ -209,7 +212,8 @@ def _only_asks(token: Token, before: Sequence[Token]) -> bool:
     """口子多大: behind what is measured 多大, 多高 and 多重 ask for it and name nothing themselves."""
     if token.kind is not Kind.FIELD or not token.said.startswith("多"):
         return False
-    named = next((t for t in reversed(before) if t.kind not in (Kind.FILL, Kind.ROWS)), None)
+    between = (Kind.FILL, Kind.ROWS, Kind.PERIOD, Kind.PLACE, Kind.FOLLOW)
+    named = next((t for t in reversed(before) if t.kind not in between), None)
     measured = named is not None and named.kind in (Kind.FIELD, Kind.FORM)
     return measured and named is not None and not named.said.startswith("多")
 

@@ -17,6 +17,7 @@ _ABNORMAL = {
     "normal": ((">", "high"), ("<", "low")),
 }
 _FLIPPED = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!="}
+_PEOPLE = ("人", "病人", "患者", "受试者", "patients", "subjects")
 _SIDES = {">": "abnormal_high", "<": "abnormal_low"}
 
 
@@ -268,4 +269,13 @@ def _field_for(clause: Clause, place: int, value: Token) -> str:
         return "@visits.days"
     last = clause.setting.state.last
     known = [n for n in (last.select if last else ()) if clause.setting.column_kind(n) is not None]
-    return known[-1] if known else ""
+    return known[-1] if known else _of_people(clause, value)
+
+
+def _of_people(clause: Clause, value: Token) -> str:
+    """65以上的女性, patients over 65: a bare number of people is their age."""
+    years = clause.setting.vocabulary.units.get("岁")
+    sex = {r.name for t in clause.all(Kind.CHOICE) for r in t.readings}
+    people = clause.setting.design.sex_field in sex or any(t.said in _PEOPLE for t in clause.tokens)
+    is_bare = value.kind is Kind.NUMBER and not value.value
+    return years[0].name if years and people and is_bare else ""

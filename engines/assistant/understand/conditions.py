@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.comparisons import compared
-from engines.assistant.understand.found import Conditions, negated
+from engines.assistant.understand.found import Conditions, is_flag, negated
 from engines.assistant.understand.rows_told import told_of_rows
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import Query
@@ -41,13 +41,23 @@ def _alternatives(clause: Clause, found: Conditions) -> None:
 def _empties(clause: Clause, found: Conditions) -> None:
     """没填体重, 没签知情, 还没结束: the row is there and the field is not filled."""
     told = clause.has(Kind.EMPTY)
+    if told and asks_blanks(clause):
+        found.blanks = True
+        return
     for place, token in enumerate(clause.tokens):
         name = _may_be_empty(clause, token)
-        if not name or place in found.used:
+        if not name or place in found.used or token.value == "why":
             continue
         coded = clause.setting.column_kind(name) is ColumnKind.CODE
         if told or ((coded or clause.setting.is_date(name)) and negated(clause, place)):
             found.add({"field": name, "op": "blank"}, place, {place}, name)
+
+
+def asks_blanks(clause: Clause) -> bool:
+    """P010的SAE还缺啥没填: of whom or of which rows is said, and what is not filled in is asked for."""
+    what = any(t.value == "" and t.said != "呢" for t in clause.all(Kind.WHAT))
+    fields = [t for t in clause.all(Kind.FIELD) if not is_flag(clause, t.name)]
+    return what and not clause.many and not fields and clause.has(Kind.SUBJECT, Kind.PRONOUN)
 
 
 def _may_be_empty(clause: Clause, token: Token) -> str:

@@ -15,6 +15,7 @@ class Conditions:
     """What was found. `used`: the places of tokens that are spent; `fields`: what the conditions are about.
 
     `every`: the conditions are what must hold of no row. `unlimited`: 正常 is asked of what has no limits.
+    `blanks`: what is not filled in is itself asked for.
     """
 
     where: list[Query] = field(default_factory=list)
@@ -24,6 +25,7 @@ class Conditions:
     needs_field: bool = False
     every: bool = False
     unlimited: bool = False
+    blanks: bool = False
 
     def add(self, condition: Query, place: int, spent: set[int], name: str = "") -> None:
         """One more; `place`: of its first token, so that 里 can part base and part."""

@@ -35,10 +35,8 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
         return None
     setting = read_.clause.setting
     forms = {setting.design.form_of(name) for name in slots.select}
-    same = (slots.where, slots.subjects, slots.aggregate) == (before.where, before.subjects, "")
-    if same and slots.where and forms & set(before.select) and not read_.slots.where:
-        # P003的SAE,几级: of the rows that were named, what is asked of them.
-        return replace(before, select=slots.select, shape=slots.shape)
+    if of_rows := _of_the_rows(before, slots, read_, forms):
+        return of_rows
     if before.topic is not Topic.DATA or read_.slots.subjects or slots.aggregate or slots.where:
         return None
     listed = before.aggregate == "count" or (before.shape is Shape.LIST and not slots.subjects)
@@ -59,6 +57,19 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     if inside and set(before.select) & forms and slots.subjects == before.subjects:
         return replace(before, named=tuple(dict.fromkeys([*before.named, *slots.select])))
     if (inside or plain) and slots.subjects == before.subjects:
+        return replace(before, select=tuple(dict.fromkeys([*before.select, *slots.select])))
+    return None
+
+
+def _of_the_rows(before: Slots, slots: Slots, read_: Read, forms: set[str]) -> Slots | None:
+    """P003的SAE,几级,好了没: of the rows that were named what is asked of them, and more of the same rows."""
+    setting = read_.clause.setting
+    same = (slots.where, slots.subjects, slots.aggregate) == (before.where, before.subjects, "")
+    if not same or not slots.where or read_.slots.where:
+        return None
+    if forms & set(before.select):
+        return replace(before, select=slots.select, shape=slots.shape)
+    if forms <= {setting.design.form_of(name) for name in before.select}:
         return replace(before, select=tuple(dict.fromkeys([*before.select, *slots.select])))
     return None
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from engines.assistant.understand.clause import Clause
+from engines.assistant.understand.naming import fold
 from engines.assistant.understand.tokens import Kind, Reading, Token
+from language.denials import denies
 from language.sounds import sound
 from rules.context import Kind as ColumnKind
+
+_NOTE = re.compile(r"[（(].*$")
+# What stands in brackets behind a name says more of it: 急性阑尾炎（住院手术）.
 
 
 def _glued(tokens: list[Token]) -> list[Token]:
@@ -29,9 +35,25 @@ def _glued(tokens: list[Token]) -> list[Token]:
     return found
 
 
+def _called(clause: Clause) -> list[Token]:
+    """肝功能异常那个AE: words that together are what a row of the events that are spoken of is called."""
+    setting, form = clause.setting, clause.setting.vocabulary.event_form
+    named = [setting.design.form_of(r.name) for t in clause.all(Kind.FIELD) for r in t.readings]
+    spoken = clause.has(Kind.HAD) or form in [*named, *(t.name for t in clause.all(Kind.FORM))]
+    values = setting.terms.get(setting.naming_field(form), ()) if form and spoken else ()
+    names = {fold(_NOTE.sub("", value)) for value in values}
+    tokens = clause.tokens
+    for first in range(len(tokens)):
+        for last in range(len(tokens), first + 1, -1):
+            said = "".join(token.said for token in tokens[first:last])
+            if said in names:
+                return [*tokens[:first], Token(Kind.TERM, said), *tokens[last:]]
+    return tokens
+
+
 def named_rows(clause: Clause) -> Clause:
     """The clause with its unknown words as names of rows (TERM), choices, or what is not collected (ABSENT)."""
-    clause = Clause(_glued(clause.tokens), clause.setting)
+    clause = Clause(_glued(_called(clause)), clause.setting)
     tokens: list[Token] = []
     for place, token in enumerate(clause.tokens):
         tokens.append(_named(place, token, clause))
@@ -52,12 +74,12 @@ def _named(place: int, token: Token, clause: Clause) -> Token:
     if written:
         form = clause.setting.design.form_of(written)
         return Token(Kind.TERM, token.said, form, (Reading(written),))
-    form, said = _row_named(token, clause)
-    history = _history(token, clause) if form and said == token.said else None
-    if history:
-        return Token(Kind.TERM, said, clause.setting.design.form_of(history.name), (history,))
-    if form:
-        return Token(Kind.TERM, said, form)
+    if found := _held(token, clause):
+        return found
+    if history := _history(token, clause):
+        return Token(Kind.TERM, token.said, clause.setting.design.form_of(history.name), (history,))
+    if form := _trade_form(token, clause):
+        return Token(Kind.TERM, token.said, form)
     if token.kind is Kind.TERM:
         return Token(Kind.ABSENT, token.said)
     choice = _choice_part(token.said, clause) if token.kind is Kind.LEFT else None
@@ -83,21 +105,60 @@ def _spoken_form(place: int, token: Token, clause: Clause) -> str:
 
 
 def _written_in(place: int, clause: Clause) -> str:
-    """既往史有高血压的, 治便秘的药: the free text that stands right before a word holds it."""
-    before = (t for t in reversed(clause.tokens[:place]) if t.kind is not Kind.FILL)
-    named = next(before, None)
-    if named is None or named.kind is not Kind.FIELD or not clause.many:
-        return ""
+    """既往史有高血压的, 治便秘的药, 青霉素过敏的: the free text named right beside a word holds it."""
     setting = clause.setting
-    text = setting.column_kind(named.name) is ColumnKind.TEXT and not setting.is_date(named.name)
-    return named.name if text and len(named.readings) == 1 else ""
+    before = (t for t in reversed(clause.tokens[:place]) if t.kind is not Kind.FILL)
+    after = clause.tokens[place + 1 : place + 2] if len(clause.tokens[place].said) > 1 else ()
+    beside = [next(before, None), *after]
+    for named in beside if clause.many else ():
+        if named is None or named.kind is not Kind.FIELD or len(named.readings) != 1:
+            continue
+        if setting.column_kind(named.name) is ColumnKind.TEXT and not setting.is_date(named.name):
+            return named.name
+    return ""
+
+
+def _held(token: Token, clause: Clause) -> Token | None:
+    """A word as some free text of the study has it: what a row is called, else what is written elsewhere."""
+    setting = clause.setting
+    for name in _texts(clause) if len(token.said) > 1 else ():
+        values = setting.terms[name]
+        form = setting.design.form_of(name)
+        called = setting.repeats(form) and name == setting.naming_field(form)
+        if not (setting.repeats(form) or clause.many or clause.has(Kind.SUBJECT, Kind.PRONOUN)):
+            continue
+        said = _as_written(token.said, values) if called else _affirmed(token.said, values)
+        if said:
+            return Token(Kind.TERM, said, form, () if called else (Reading(name),))
+    return None
+
+
+def _texts(clause: Clause) -> list[str]:
+    """The free texts of a study, first those where a word of this clause is looked for."""
+    setting = clause.setting
+    words, form_of = setting.vocabulary, setting.design.form_of
+    forms = [t.name for t in clause.all(Kind.FORM)]
+    forms += [words.drug_form] if clause.has(Kind.TOOK) else []
+
+    def rank(name: str) -> tuple[bool, bool, bool]:
+        form = form_of(name)
+        rows = setting.repeats(form)
+        called = rows and name == setting.naming_field(form)
+        return form not in forms, not called, rows
+
+    return sorted(setting.terms, key=rank)
+
+
+def _affirmed(said: str, values: Collection[str]) -> str:
+    """The word, where some value says it and does not deny it."""
+    told = any(said in value.casefold() and not denies(value, said) for value in values)
+    return said if told else ""
 
 
 def _history(token: Token, clause: Clause) -> Reading | None:
     """高血压的病人有哪些: an illness that no row tells of is one of the history."""
     told = (Kind.HAD, Kind.TOOK, Kind.FORM, Kind.FIELD, Kind.PERIOD, Kind.NOT)
-    known = any(token.said in v.casefold() for vs in clause.setting.terms.values() for v in vs)
-    if token.kind is not Kind.TERM or not clause.setting.terms or known:
+    if token.kind is not Kind.TERM or not clause.setting.terms:
         return None
     words = clause.setting.vocabulary.words.get("病史")
     if words is None or words.kind is not Kind.FIELD or not clause.many or clause.has(*told):
@@ -105,16 +166,12 @@ def _history(token: Token, clause: Clause) -> Reading | None:
     return words.readings[0]
 
 
-def _row_named(token: Token, clause: Clause) -> tuple[str, str]:
-    """The form some row of which is called so, and how; a word of the trade names an event."""
-    if len(token.said) < 2:
-        return "", ""
-    for name, values in clause.setting.terms.items():
-        if said := _as_written(token.said, values):
-            return clause.setting.design.form_of(name), said
-    taken = clause.has(Kind.TOOK) and clause.setting.vocabulary.drug_form
-    form = (taken or clause.setting.vocabulary.event_form) if token.kind is Kind.TERM else ""
-    return form, token.said
+def _trade_form(token: Token, clause: Clause) -> str:
+    """A word of the trade that nothing written holds names an event, or a drug where one was taken."""
+    if token.kind is not Kind.TERM or len(token.said) < 2:
+        return ""
+    words = clause.setting.vocabulary
+    return (clause.has(Kind.TOOK) and words.drug_form) or words.event_form
 
 
 def _as_written(said: str, values: Collection[str]) -> str:

@@ -65,6 +65,8 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
     data = bool(clause.all(Kind.FIELD, Kind.FORM, Kind.TERM)) or any(
         not n.startswith("@visits") for n in found.fields
     )
+    if found.blanks:
+        return Topic.DATA
     for kind, topic in _WORK.items():
         strong = kind in (Kind.TODO, Kind.TARGET) or not data
         if kind is Kind.TARGET and clause.has(Kind.VISIT, Kind.PLACE, Kind.SUBJECT):
@@ -152,7 +154,11 @@ def _from_to(clause: Clause) -> bool:
 
 
 def _period(clause: Clause) -> tuple[str | None, str | None] | None:
+    today = clause.setting.calendar.today
     for token in clause.all(Kind.PERIOD):
+        if clause.has(Kind.LASTED) and token.days == (today, today):
+            # 到今天多少天了: the end of the days that are counted.
+            continue
         first, last = token.days
         return (first.isoformat() if first else None, last.isoformat() if last else None)
     return None
@@ -164,6 +170,8 @@ def _data(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     )
     if found.unlimited:
         slots = replace(slots, aspect="unlimited", shape=Shape.YES_NO)
+    if found.blanks:
+        return _blanks(clause, slots)
     if both := _side_by_side(clause, slots):
         return both
     slots = _overview(clause, _had(clause, slots))
@@ -250,10 +258,22 @@ def _had(clause: Clause, slots: Slots) -> Slots:
 def _overview(clause: Clause, slots: Slots) -> Slots:
     if slots.select or slots.where or not clause.has(Kind.OVERVIEW) or not slots.subjects:
         return slots
-    design = clause.setting.design
-    forms = [str(r["instrument_name"]) for r in design.metadata.instruments]
-    shown = [form for form in forms if clause.setting.fields_of(form)]
-    return replace(slots, select=tuple(shown), shape=Shape.OVERVIEW)
+    return replace(slots, select=_forms(clause), shape=Shape.OVERVIEW)
+
+
+def _forms(clause: Clause) -> tuple[str, ...]:
+    """All forms of which the reader may know something."""
+    forms = [str(r["instrument_name"]) for r in clause.setting.design.metadata.instruments]
+    return tuple(form for form in forms if clause.setting.fields_of(form))
+
+
+def _blanks(clause: Clause, slots: Slots) -> Slots:
+    """还缺什么没填: the rows that are spoken of, else all forms, for what is blank in them."""
+    form_of = clause.setting.design.form_of
+    named = [form_of(name) or name for name in slots.select]
+    named += [form_of(str(c["field"])) for c in slots.where if "field" in c]
+    forms = tuple(dict.fromkeys(named)) or _forms(clause)
+    return replace(slots, select=forms, shape=Shape.BLANKS)
 
 
 def _shape(clause: Clause, found: Conditions, slots: Slots) -> Slots:

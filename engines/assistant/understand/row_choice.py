@@ -77,6 +77,10 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
     if token.value == "common":
         rows = [clause.setting.naming_field(n) for n in slots.select if clause.setting.repeats(n)]
         return replace(slots, select=tuple(rows[:1]), shape=Shape.TALLY) if rows else slots
+    if token.value == "since":
+        # 8月份那次…后来: from then on.
+        period = (slots.period[0], None) if slots.period else None
+        return replace(slots, shape=Shape.SERIES, place=(), period=period)
     if token.value == "each":
         return replace(slots, shape=Shape.SERIES, place=()) if slots.rows is None else slots
     return replace(slots, rows=token.value)

@@ -39,6 +39,7 @@ NO_VISIT = "none"
 """The value of a place that this study has not."""
 _LONGEST_SOUND = 6
 _TO = ("到", "至")
+_PEOPLE = ("受试者", "病人", "患者")
 _MOST_NAMED = 200
 _JOINS = re.compile(r"(?:另外|然后|顺便|顺带|此外|接着)")
 
@@ -173,8 +174,9 @@ class Scanner:
         return word in self.vocabulary.words or word in self.vocabulary.rewrites
 
     def _tokens(self, word: str, said: str) -> list[Token]:
-        others = self.vocabulary.rewrites.get(word)
-        if others is not None and word not in self.vocabulary.words:
+        others, known = self.vocabulary.rewrites.get(word), self.vocabulary.words.get(word)
+        # 拉肚子 is a word of the trade, too; the study writes 腹泻.
+        if others is not None and (known is None or known.kind in (Kind.TERM, Kind.ABSENT)):
             tokens: list[Token] = []
             self._read(others, {}, tokens)
             return tokens
@@ -182,13 +184,14 @@ class Scanner:
 
 
 def _has_field(tokens: list[Token], place: int) -> bool:
-    """Whether a bare number begins its clause and a field or a form is said to be its own."""
+    """Whether a bare number begins its clause, and a field or a form is its own or it is somebody (7号那位)."""
     token, after = tokens[place], tokens[place + 1 : place + 3]
     if token.kind is not Kind.NUMBER or not token.said.isdecimal() or len(after) < 2:
         return False
     before = next((t.kind for t in reversed(tokens[:place]) if t.kind is not Kind.FILL), Kind.BREAK)
     owned = after[0].said == "的" and after[1].kind in (Kind.FIELD, Kind.FORM)
-    return owned and before is Kind.BREAK
+    one = after[0].said == "号" and (after[1].kind is Kind.PRONOUN or after[1].said in _PEOPLE)
+    return (owned or one) and before is Kind.BREAK
 
 
 def fold_word(text: str, start: int, end: int) -> str:

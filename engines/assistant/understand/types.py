@@ -42,6 +42,8 @@ class Shape(StrEnum):
     RUNS = "runs"
     TODO = "todo"
     OVERVIEW = "overview"
+    BLANKS = "blanks"
+    WATCH = "watch"
     DICTIONARY = "dictionary"
 
 
@@ -169,6 +171,7 @@ class Understood:
     `unplanned`: places that the study has not.
     `left`: words that no part of the grammar took; where there are many the reading is not sure.
     `is_guess`: a model read it, so the answer says how it was understood.
+    `goes_on`: it only changes the last question.
     """
 
     asked: tuple[Asked, ...] = ()
@@ -179,3 +182,4 @@ class Understood:
     left: tuple[str, ...] = ()
     state: State = field(default_factory=State)
     is_guess: bool = False
+    goes_on: bool = False

@@ -57,6 +57,7 @@ class _Found:
     ambiguous: list[Ambiguous] = field(default_factory=list)
     waiting: list[Token] = field(default_factory=list)
     subjects: tuple[str, ...] = ()
+    followed: int = 0
 
 
 def understand(
@@ -114,6 +115,7 @@ def _understood(found: _Found, setting: Setting, last: Slots | None) -> Understo
         unplanned=tuple(dict.fromkeys(found.unplanned)),
         left=tuple(found.left),
         state=State(last, found.subjects),
+        goes_on=bool(asked) and found.followed >= len(asked) and setting.state.last is not None,
     )
 
 
@@ -169,6 +171,9 @@ def _part(clause: Clause, unsure: list[Ambiguous], found: _Found, *, alone: bool
     if clause.has(Kind.ABSENT) and not (slots.select or slots.topic is not Topic.DATA):
         found.unknown += clause_words(clause, Kind.ABSENT)
         return
+    if _says_nothing(slots, clause):
+        found.left.append(clause.said)
+        return
     if _not_whole(slots, clause):
         found.unknown += clause_words(clause, Kind.LEFT)[-1:]
         return
@@ -193,6 +198,16 @@ def _takes_denials(slots: Slots, setting: Setting) -> bool:
         and not setting.is_date(name)
         for name in named
     )
+
+
+def _says_nothing(slots: Slots, clause: Clause) -> bool:
+    """P016那几个酶, 谁签的是老版: the only word that could say what or who is meant was not known."""
+    if slots.topic is not Topic.DATA or slots.where or not clause.has(Kind.LEFT):
+        return False
+    if slots.aggregate == "count" and slots.subjects:
+        return not slots.select
+    narrowed = slots.site or slots.place or slots.period or slots.rows or slots.by or slots.order
+    return slots.shape is Shape.LIST and not (slots.subjects or narrowed)
 
 
 def _not_whole(slots: Slots, clause: Clause) -> bool:
@@ -236,6 +251,7 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
         return None
     slots = followed(read_, clause.setting.state.last, inside=inside)
     if slots is not None:
+        found.followed += 1
         return slots
     if not read_.asks:
         return None

@@ -34,6 +34,8 @@ def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     """The slots of a question of visits: `aspect` is what it asks of them."""
     aspects = clause.values(Kind.VISIT)
     aspect = next((a for a in _ASPECTS if a in aspects), "")
+    if not aspect and slots.subjects and clause.has(Kind.ROWS, value="latest"):
+        aspect = "last"
     if not aspect and clause.has(Kind.NOT, Kind.EMPTY):
         aspect = "missing"
     counted = _how_many(clause, bool(aspect) and not slots.subjects)
@@ -82,6 +84,8 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
         and slots.topic is Topic.REVIEWS
     ):
         slots = replace(slots, period=None)
+    if slots.topic is Topic.TODO and "watch" in clause.values(Kind.TODO):
+        return replace(slots, shape=Shape.WATCH)
     aspect = next((v for k in (Kind.FINDING, Kind.RUN) for v in clause.values(k) if v), "")
     slots = replace(slots, aspect=aspect, shape=_HEAD[slots.topic])
     if slots.topic is Topic.RUNS and clause.has(Kind.NOT) and clause.many:
