@@ -21,6 +21,7 @@ from engines.chat.unsure import UNSURE_BELOW
 from engines.intents import Part
 from engines.tools import asking
 from language.periods import Calendar, periods
+from memory.history import book
 
 DATA = frozenset({"query_record", "count_records", "visit_window", "qa_query"})
 _WORK = frozenset({Topic.FINDINGS, Topic.REVIEWS, Topic.RUNS})
@@ -31,6 +32,10 @@ _TOLD = frozenset({"remember", "feedback", "data_entry", "generate_report"})
 _TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
 """What the end of a question is taken for when it stands alone (…, 编号给我)."""
 _LONGEST_NAME = 12
+_TELLING = 3
+"""From so many letters on a word stands for its matter wherever it is found."""
+_ENDED = re.compile(r"[?!;。？！；].*\w", re.DOTALL)
+"""A sentence that is over, and another one behind it."""
 _VERSION = re.compile(r"(?<![a-z0-9])v\d+\.\d+", re.IGNORECASE)
 _VISIT_NAMED = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视", re.IGNORECASE)
 
@@ -56,8 +61,28 @@ def tasks(turn: Turn, parts: Sequence[Part]) -> list[Task]:
         own = _read(turn, part.text, state)
         taken = _takes(turn, part, own)
         state = own.state if taken else state
+        part = part if taken or not _is_remembered(turn, part, own) else _of_past(part)
         found.append(Task(part, own if taken else None))
     return found
+
+
+def _of_past(part: Part) -> Part:
+    return replace(part, intent="query_history")
+
+
+def _is_remembered(turn: Turn, part: Part, own: Understood) -> bool:
+    """交通补贴后来涨到多少了: nobody is named, the data know the word not, and the weekly reports do."""
+    unsure = part.confidence < UNSURE_BELOW and part.intent in _TAILS | {
+        "count_records",
+        "off_topic",
+    }
+    words = [
+        w for w in (*own.left, *own.unknown) if len(w) >= _TELLING and w in part.text.casefold()
+    ]
+    if not unsure or part.record_ids or not words:
+        return False
+    pages = book(turn.project, turn.member, scope=turn.scope)
+    return any(word in page.text.casefold() for page in pages for word in words)
 
 
 def _of_version(part: Part) -> Part:
@@ -65,7 +90,7 @@ def _of_version(part: Part) -> Part:
     of_visit = _VISIT_NAMED.search(part.text)
     if part.intent != "visit_window" or of_visit or not _VERSION.search(part.text):
         return part
-    return replace(part, intent="query_history")
+    return _of_past(part)
 
 
 def _read(turn: Turn, text: str, state: State) -> Understood:
@@ -92,7 +117,10 @@ def _whole(turn: Turn, parts: Sequence[Part]) -> list[Task]:
     if any(asks_plan(part, own) for part, own in alone):
         return []
     found = _read(turn, turn.text, turn.talk)
-    is_one = len(found.asked) == 1 and not (found.left or found.unknown or found.ambiguous)
+    unclear = found.left or found.unknown or found.ambiguous
+    is_one = len(found.asked) == 1 and not unclear and not _ENDED.search(turn.text)
+    if found.rules and "query_protocol" in kinds:
+        return []
     if not is_one and any(_stands_alone(part, own) for part, own in alone):
         return []
     one = replace(parts[0], text=turn.resolved(turn.text))
@@ -208,13 +236,14 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return topics <= _WORK and asks_result(part.text)
     if part.intent in _TOLD:
         return False
-    if found.goes_on or (part.intent == "analyze_trend" and named and topics == {Topic.DATA}):
+    unsure = part.confidence < UNSURE_BELOW
+    of_one = part.intent == "analyze_trend" and named and topics == {Topic.DATA}
+    if of_one or (found.goes_on and unsure):
         return True
     if part.intent == "query_history":
         return topics <= _WORK and (named or topics == {Topic.RUNS})
     if part.intent == "project_info" and topics == {Topic.TARGET}:
         return not _names_a_time(turn, part)
-    unsure = part.confidence < UNSURE_BELOW
     if part.intent == "query_protocol" and named and (part.record_ids or unsure):
         return True
     counted = all(asked.slots.aggregate for asked in found.asked)

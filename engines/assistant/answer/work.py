@@ -126,7 +126,9 @@ def watch(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]
         of_rows = rows_of(answer.facts)
         named = tuple(f"{row.subject} {forms.entry(row, asked, reader, 2)}" for row in of_rows)
         lines += [Told(_("severe events that go on") + colon(), named)] if named else []
-    basis = _("Looked for overdue visits, open findings and severe events (grade 3 and above) that go on")
+    basis = _(
+        "Looked for overdue visits, open findings and severe events (grade 3 and above) that go on"
+    )
     if not lines:
         return [Told(_("Nobody stands out") + looked_at(asked, overdue, reader), notes=(basis,))]
     return [*lines[:-1], replace(lines[-1], notes=(*lines[-1].notes, basis))]

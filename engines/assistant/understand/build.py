@@ -335,16 +335,16 @@ def _dictionary(_slots: Slots, _setting: Setting) -> list[Query]:
 
 def _watch(slots: Slots, setting: Setting) -> list[Query]:
     """Whose visits are overdue, who has open findings, whose severe events go on."""
-    scope = {"subjects": slots.subjects, "site": slots.site}
-    late = Slots(topic=Topic.VISITS, aspect="overdue", **scope)
-    found = [*_visits(late, setting), *_findings(Slots(**scope), setting)]
+    scope = Slots(subjects=slots.subjects, site=slots.site)
+    late = replace(scope, topic=Topic.VISITS, aspect="overdue")
+    found = [*_visits(late, setting), *_findings(scope, setting)]
     words = setting.vocabulary
     form = words.event_form
     if form not in words.grades or form not in words.ends:
         return found
     severe: Query = {"field": words.grades[form], "op": ">=", "value": _SEVERE}
     goes_on: Query = {"field": words.ends[form], "op": "blank"}
-    return [*found, _base(Slots(**scope), [severe, goes_on], [form])]
+    return [*found, _base(scope, [severe, goes_on], [form])]
 
 
 def _todo(slots: Slots, setting: Setting) -> list[Query]:

@@ -115,6 +115,7 @@ class Clause:
 
 def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
     """The clause with one reading for each word, and the words that stay open."""
+    clause = Clause(_eligible(clause), clause.setting)
     clause = Clause([_at_place(t, clause) for t in _reasons(clause)], clause.setting)
     clause = Clause([_begins_range(i, clause) for i in range(len(clause.tokens))], clause.setting)
     context = _forms_named(clause)
@@ -173,6 +174,18 @@ def _reasons(clause: Clause) -> list[Token]:
         Token(Kind.FIELD, t.said, "why", tuple(readings[:1])) if t.value == "why" else t
         for t in clause.tokens
     ]
+
+
+def _eligible(clause: Clause) -> list[Token]:
+    """P022能入组吗: of somebody, what speaks against it as far as it is noted, and where they stand."""
+    rule = next((t for t in clause.all(Kind.RULE) if t.value == "eligible"), None)
+    valued = (Kind.FIELD, Kind.CHOICE, Kind.NUMBER, Kind.FORM, Kind.LEFT)
+    if rule is None or not clause.has(Kind.SUBJECT, Kind.PRONOUN) or clause.has(*valued):
+        return clause.tokens
+    words = clause.setting.vocabulary.words
+    known = [meant for w in ("排除标准", "状态") if (meant := words.get(w)) and meant.readings]
+    told = [Token(Kind.FIELD, rule.said, "", meant.readings[:1]) for meant in known]
+    return [t for token in clause.tokens for t in (told if token is rule and told else [token])]
 
 
 def _begins_range(place: int, clause: Clause) -> Token:

@@ -107,11 +107,10 @@ def _spoken_form(place: int, token: Token, clause: Clause) -> str:
 def _written_in(place: int, clause: Clause) -> str:
     """既往史有高血压的, 治便秘的药, 青霉素过敏的: the free text named right beside a word holds it."""
     setting = clause.setting
-    before = (t for t in reversed(clause.tokens[:place]) if t.kind is not Kind.FILL)
-    after = clause.tokens[place + 1 : place + 2] if len(clause.tokens[place].said) > 1 else ()
-    beside = [next(before, None), *after]
-    for named in beside if clause.many else ():
-        if named is None or named.kind is not Kind.FIELD or len(named.readings) != 1:
+    before = [t for t in clause.tokens[:place] if t.kind is not Kind.FILL][-1:]
+    after = clause.tokens[place + 1 : place + 2] if len(clause.tokens[place].said) > 1 else []
+    for named in [*before, *after] if clause.many else []:
+        if named.kind is not Kind.FIELD or len(named.readings) != 1:
             continue
         if setting.column_kind(named.name) is ColumnKind.TEXT and not setting.is_date(named.name):
             return named.name

@@ -170,6 +170,7 @@ class Understood:
     `unknown`: words for what this study does not collect. `withheld`: words that ask for an identifier.
     `unplanned`: places that the study has not.
     `left`: words that no part of the grammar took; where there are many the reading is not sure.
+    `rules`: words that ask what must be, of which no data tell.
     `is_guess`: a model read it, so the answer says how it was understood.
     `goes_on`: it only changes the last question.
     """
@@ -180,6 +181,7 @@ class Understood:
     withheld: tuple[str, ...] = ()
     unplanned: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     state: State = field(default_factory=State)
     is_guess: bool = False
     goes_on: bool = False

@@ -58,6 +58,7 @@ class _Found:
     waiting: list[Token] = field(default_factory=list)
     subjects: tuple[str, ...] = ()
     followed: int = 0
+    rules: list[str] = field(default_factory=list)
 
 
 def understand(
@@ -114,6 +115,7 @@ def _understood(found: _Found, setting: Setting, last: Slots | None) -> Understo
         withheld=tuple(dict.fromkeys(found.withheld)),
         unplanned=tuple(dict.fromkeys(found.unplanned)),
         left=tuple(found.left),
+        rules=tuple(found.rules),
         state=State(last, found.subjects),
         goes_on=bool(asked) and found.followed >= len(asked) and setting.state.last is not None,
     )
@@ -134,6 +136,7 @@ def _clause(clause: Clause, found: _Found) -> None:
         found.withheld += [token.said for token in clause.all(Kind.IDENTIFIER)]
         return
     if clause.has(Kind.RULE) or of_collection(clause):
+        found.rules += [token.said for token in clause.all(Kind.RULE)]
         return
     if nowhere := [t.said for t in clause.all(Kind.PLACE) if t.value == NO_VISIT]:
         found.unplanned += nowhere
