@@ -24,7 +24,9 @@ GUARDED = pytest.StashKey[bool]()
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 # How long an example takes depends on what else the machine does: speed belongs in bench/.
-properties.register_profile("untimed", properties(), deadline=None)
+# EXAMPLES: of each property that asks for no number of its own.
+EXAMPLES = int(os.environ.get("EXAMPLES") or 100)
+properties.register_profile("untimed", properties(), deadline=None, max_examples=EXAMPLES)
 properties.load_profile("untimed")
 
 

@@ -14,6 +14,8 @@ from engines.assistant.lines.types import Line, Sheet, Source
 from projects.excerpts.units import units
 from tests.support.sheets import sheet
 
+pytestmark = pytest.mark.xdist_group("sheets")
+
 
 def fold(text: str) -> str:
     return re.sub(r"\s", "", unicodedata.normalize("NFKC", text))

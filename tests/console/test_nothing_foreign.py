@@ -89,6 +89,8 @@ def test_a_person_meets_what_is_theirs_and_nothing_else(name: str, house: House)
     lists = {model for model, page in PAGES.items() if page.has_view_permission(request)}
     assert {*PAGES} >= lists >= opened
     assert lists - opened <= WITHOUT_ROWS, "what a list shows must open"
+    closed = [address(model, "changelist").path for model in PAGES if model not in lists]
+    assert {client.get(path).status_code for path in closed} <= {403}
 
 
 def sent_by_root(house: House, one: Address, row: Any) -> list[dict[str, Any]]:

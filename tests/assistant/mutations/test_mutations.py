@@ -11,7 +11,7 @@ import pytest
 from tests.assistant.mutations.run import mutants, parents, played, rewritings, told
 
 MOST_LIES, LEAST_TRUE = 0.03, 0.93
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mutations")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sheets")]
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,9 @@ ALONE = 32
 """Rules that, each switched off alone, let a lie of the file through."""
 
 
+pytestmark = pytest.mark.xdist_group("sheets")
+
+
 @cache
 def shown(user: str, text: str) -> Sheet:
     """The sources of a question."""
