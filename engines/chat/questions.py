@@ -238,7 +238,7 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return False
     unsure = part.confidence < UNSURE_BELOW
     of_one = part.intent == "analyze_trend" and named and topics == {Topic.DATA}
-    if of_one or (found.goes_on and unsure):
+    if of_one or (found.goes_on and (unsure or part.intent in _TAILS)):
         return True
     if part.intent == "query_history":
         return topics <= _WORK and (named or topics == {Topic.RUNS})
@@ -246,6 +246,6 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return not _names_a_time(turn, part)
     if part.intent == "query_protocol" and named and (part.record_ids or unsure):
         return True
-    counted = all(asked.slots.aggregate for asked in found.asked)
-    of_data = topics <= _MINE or (topics <= {Topic.DATA, Topic.VISITS} and (named or counted))
-    return unsure and part.intent in _TAILS | {"off_topic"} and of_data
+    told = all(asked.slots.aggregate or asked.slots.where for asked in found.asked)
+    of_data = topics <= _MINE or (topics <= {Topic.DATA, Topic.VISITS} and (named or told))
+    return unsure and not found.rules and part.intent in _TAILS | {"off_topic"} and of_data

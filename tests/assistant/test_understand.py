@@ -102,6 +102,8 @@ _WRITTEN = {
         ("P016咳嗽吃的那个药停了吗", "cm_indication", "咳嗽"),
         ("肝功能异常那个AE是哪个病人", "ae_term", "肝功能异常"),
         ("拉肚子的有多少人", "ae_term", "腹泻"),
+        ("谁的知情是V2.1", "icf_version", "v2.1"),
+        ("复方甘草谁用过", "cm_name", "复方甘草"),
     ],
 )
 def test_a_word_is_looked_for_where_it_is_written(text: str, field: str, value: str) -> None:

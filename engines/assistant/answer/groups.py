@@ -26,7 +26,8 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     if asked.slots.aggregate not in ("", "count", "share") and answer.facts:
         what = words.label(answer.facts[0], reader)
     head = what + colon() if what else ""
-    line = Told(head, entries or (_("nothing to count"),), left_out=answer.left_out)
+    notes = _apart(asked, answer, reader)
+    line = Told(head, entries or (_("nothing to count"),), notes, left_out=answer.left_out)
     if not any(key.startswith(("month:", "week:", "quarter:")) for key in asked.slots.by):
         return [line]
     filled = [e for e, (group, _fact) in zip(entries, pairs, strict=True) if group.rows]
@@ -37,6 +38,16 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     newest = tuple(range(len(filled)))
     brief = Told(head, tuple(filled), notes, left_out=answer.left_out, weights=newest)
     return [replace(line, shorter=brief, weights=tuple(range(len(entries))))]
+
+
+def _apart(asked: Asked, answer: Answer, reader: Reader) -> tuple[str, ...]:
+    """男的平均体重比女的重多少: how far two groups lie apart, where that is asked."""
+    values = [plain(group.value) for group in answer.groups if group.value is not None]
+    if asked.slots.aspect != "difference" or len(values) != 2 or asked.slots.aggregate == "share":
+        return ()
+    apart = abs(Decimal(str(values[0])) - Decimal(str(values[1])))
+    told = words.with_unit(words.rounded(apart, 1), answer.facts[0].unit)
+    return (_("apart by %(value)s") % {"value": told},)
 
 
 def tally(_asked: Asked, answer: Answer, reader: Reader) -> list[Told]:

@@ -129,6 +129,9 @@ def _in_a_row(facts: Sequence[Fact], reader: Reader) -> str:
 def _sentence(name: str, facts: Sequence[Fact], asked: Asked, reader: Reader) -> Told:
     """P006 身高 165 cm、体重 72.9 kg; the place once where it is the same."""
     places = {_place(fact, reader) for fact in facts}
+    if len({(fact.event, fact.instrument, fact.instance) for fact in facts}) == 1:
+        # The day of the row is no place of its own.
+        places = {max(places, key=len)}
     one = len(places) == 1
     latest = {"latest": _(" latest reading"), "first": _(" first reading")}.get(
         str(asked.slots.rows), ""

@@ -36,7 +36,8 @@ def _differing(clause: Clause) -> Iterator[list[Token]]:
             yield figures
         return
     named = clause.all(Kind.TERM)
-    if len(named) > 1 and clause.has(Kind.EACH, Kind.COUNT):
+    alike = len({(token.value, token.readings) for token in named}) == 1
+    if len(named) > 1 and alike and clause.has(Kind.EACH, Kind.COUNT):
         yield from ([token] for token in named)
         return
     periods = sorted(set(clause.all(Kind.PERIOD)), key=lambda t: str(t.days[0]))

@@ -165,6 +165,7 @@ def _reasons(clause: Clause) -> list[Token]:
     """筛败的是谁,为什么: where nothing else is asked about, the reason that the study notes."""
     reason = clause.setting.vocabulary.words.get("原因")
     told = (Kind.FIELD, Kind.FORM, Kind.FINDING, Kind.RUN, Kind.REVIEW, Kind.VISIT, Kind.TARGET)
+    told += (Kind.NUMBER, Kind.PERIOD, Kind.PLACE)
     if reason is None or clause.has(*told) or not clause.has(Kind.WHAT, value="why"):
         return clause.tokens
     design = clause.setting.design
@@ -203,27 +204,29 @@ def _begins_range(place: int, clause: Clause) -> Token:
 
 
 def _at_place(token: Token, clause: Clause) -> Token:
-    """V3时ECOG几分: a word is the field of that name which is filled in there, where there is one."""
+    """V3时ECOG几分, ECOG的变化: a word is the field of that name which is filled in there, or several times."""
     design = clause.setting.design
-    places = [r.name for t in clause.all(Kind.PLACE) for r in t.readings]
-    if token.kind is not Kind.FIELD or not places or token.name.startswith("@"):
+    if token.kind is not Kind.FIELD or token.name.startswith("@"):
         return token
-    if any(stands(design, r.name, place) for r in token.readings for place in places):
+    places = [r.name for t in clause.all(Kind.PLACE) for r in t.readings]
+    over_time = any(t.value in ("each", "since") for t in clause.all(Kind.ROWS))
+
+    def fits(name: str) -> bool:
+        if places:
+            return any(stands(design, name, place) for place in places)
+        return sum(stands(design, name, event) for event in design.event_order) > 1
+
+    if not (places or over_time) or any(fits(r.name) for r in token.readings):
         return token
     others = clause.setting.vocabulary.others.get(fold(token.said), ())
-    there = [
-        r
-        for other in others
-        if other.kind is Kind.FIELD
-        for r in other.readings
-        if any(stands(design, r.name, place) for place in places)
-    ]
+    there = [r for o in others if o.kind is Kind.FIELD for r in o.readings if fits(r.name)]
     return replace(token, readings=(there[0],), value="") if there else token
 
 
 def _only_asks(token: Token, before: Sequence[Token]) -> bool:
     """口子多大: behind what is measured 多大, 多高 and 多重 ask for it and name nothing themselves."""
-    if token.kind is not Kind.FIELD or not token.said.startswith("多"):
+    how_bad = token.value == "part" and token.said.startswith("严重")
+    if token.kind is not Kind.FIELD or not (token.said.startswith("多") or how_bad):
         return False
     between = (Kind.FILL, Kind.ROWS, Kind.PERIOD, Kind.PLACE, Kind.FOLLOW)
     named = next((t for t in reversed(before) if t.kind not in between), None)

@@ -11,6 +11,7 @@ from engines.assistant.understand.tokens import CODED, Kind, Token
 from engines.assistant.understand.types import Slots
 from rules.context import Kind as ColumnKind
 
+_THAN = ("多", "少", "高", "低", "大", "小", "好", "差")
 _SITES = ("中心", "医院")
 
 
@@ -49,7 +50,9 @@ def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     by: list[str] = []
     told_apart = clause.has(Kind.EACH, Kind.COUNT, Kind.AGGREGATE, Kind.SHARE, Kind.WHO)
     which = any(t.said.startswith("哪") for t in clause.all(Kind.WHAT))
-    apart = len(slots.site) > 1 and (told_apart or which)
+    # B中心AE报得多还是A中心多: a comparison with nothing but the other site.
+    than = any(t.said in _THAN for t in clause.tokens)
+    apart = len(slots.site) > 1 and (told_apart or which or than)
     if clause.has(Kind.EACH_SITE) or apart:
         by.append("@site")
     by += [name for name in _coded_after_each(clause) if name not in by]
@@ -69,6 +72,8 @@ def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
         by = [n for n in slots.select if clause.setting.column_kind(n) is ColumnKind.CODE]
     if not by:
         return slots
+    if clause.has(Kind.DIFFERENCE):
+        slots = replace(slots, aspect="difference")
     where = tuple(c for c in slots.where if c.get("field") not in by)
     select = tuple(name for name in slots.select if name not in by)
     return replace(slots, by=tuple(by), where=where, select=select)
@@ -102,6 +107,7 @@ def _split_choices(clause: Clause, slots: Slots) -> list[str]:
     counted = max(len(clause.all(kind)) for kind in (Kind.COUNT, Kind.AGGREGATE)) > 1 or clause.has(
         Kind.EACH
     )
+    counted = counted or clause.has(Kind.DIFFERENCE)
     groups = [c["field"] for c in slots.where if c.get("op") == "in"]
     return groups if counted and isinstance(groups, list) else []
 
@@ -148,11 +154,28 @@ def aggregated(clause: Clause, slots: Slots) -> Slots:
             by=by,
             rows=rows,
         )
-    counted = counted or bool(slots.by and not slots.subjects)
+    if slots.by and not counted and _is_measured(clause, slots):
+        # 两个中心谁的依从性好: of what is measured the mean of each tells it.
+        return replace(slots, aggregate="mean", select=slots.select[:1])
+    counted = (counted and not _names_them(clause)) or bool(slots.by and not slots.subjects)
     bare = clause.has(Kind.WHAT) and slots.where and not slots.select and not slots.subjects
     if counted or bare:
         return replace(slots, aggregate="count")
     return slots
+
+
+def _names_them(clause: Clause) -> bool:
+    """一共几个都是谁: who is asked behind how many, and a list tells both."""
+    kinds = [t.kind for t in clause.tokens if t.kind is not Kind.FILL]
+    asks = (Kind.COUNT, Kind.WHO)
+    return any(tuple(kinds[i : i + 2]) == asks for i in range(len(kinds))) and kinds[-1:] == [
+        Kind.WHO
+    ]
+
+
+def _is_measured(clause: Clause, slots: Slots) -> bool:
+    kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
+    return bool(slots.select) and clause.setting.column_kind(slots.select[0]) in kinds
 
 
 def _of_people(clause: Clause, slots: Slots) -> bool:

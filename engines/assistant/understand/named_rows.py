@@ -13,6 +13,7 @@ from language.sounds import sound
 from rules.context import Kind as ColumnKind
 
 _NOTE = re.compile(r"[（(].*$")
+_DOSAGE = re.compile(r"(?:缓释|肠溶|分散)?(?:片|胶囊|颗粒|注射液|口服液|软膏|糖浆)$")
 # What stands in brackets behind a name says more of it: 急性阑尾炎（住院手术）.
 
 
@@ -36,17 +37,23 @@ def _glued(tokens: list[Token]) -> list[Token]:
 
 
 def _called(clause: Clause) -> list[Token]:
-    """肝功能异常那个AE: words that together are what a row of the events that are spoken of is called."""
+    """肝功能异常那个AE, 氨氯地平: words that together are what a row is called.
+
+    Words that are all known mean something by themselves, unless events are what is spoken of.
+    """
     setting, form = clause.setting, clause.setting.vocabulary.event_form
     named = [setting.design.form_of(r.name) for t in clause.all(Kind.FIELD) for r in t.readings]
     spoken = clause.has(Kind.HAD) or form in [*named, *(t.name for t in clause.all(Kind.FORM))]
-    values = setting.terms.get(setting.naming_field(form), ()) if form and spoken else ()
-    names = {fold(_NOTE.sub("", value)) for value in values}
+    fields = map(setting.naming_field, setting.design.repeating_forms)
+    values = [value for name in fields for value in setting.terms.get(name, ())]
+    names = {_DOSAGE.sub("", fold(_NOTE.sub("", value))) for value in values}
+    longest = max(map(len, names), default=0)
     tokens = clause.tokens
     for first in range(len(tokens)):
-        for last in range(len(tokens), first + 1, -1):
-            said = "".join(token.said for token in tokens[first:last])
-            if said in names:
+        for last in range(min(len(tokens), first + longest), first + 1, -1):
+            within = tokens[first:last]
+            said = "".join(token.said for token in within)
+            if said in names and (spoken or any(t.kind is Kind.LEFT for t in within)):
                 return [*tokens[:first], Token(Kind.TERM, said), *tokens[last:]]
     return tokens
 
@@ -63,6 +70,7 @@ def named_rows(clause: Clause) -> Clause:
         if t is not was and t.readings
     ]
     tokens = [t for t in tokens if not any(_wider(t, choice) for choice in told)]
+    tokens = _of_drugs(tokens, clause)
     return Clause([*tokens, *_implied(Clause(tokens, clause.setting))], clause.setting)
 
 
@@ -87,6 +95,20 @@ def _named(place: int, token: Token, clause: Clause) -> Token:
         return Token(Kind.CHOICE, token.said, "", (choice,))
     form = _spoken_form(place, token, clause) if len(token.said) > 1 else ""
     return Token(Kind.TERM, token.said, form) if form else token
+
+
+def _of_drugs(tokens: list[Token], clause: Clause) -> list[Token]:
+    """阑尾炎那次住院用了什么抗生素: where drugs are asked for, words of other rows say no more than when."""
+    form = clause.setting.vocabulary.drug_form
+    named = [t for t in tokens if t.kind is Kind.TERM]
+    if not clause.has(Kind.TOOK) or not clause.setting.terms or len(named) < 2:
+        return tokens
+    written = [v.casefold() for vs in clause.setting.terms.values() for v in vs]
+    drugs = [t for t in named if t.value == form and any(t.said in v for v in written)]
+    others = [t for t in named if t not in drugs and clause.setting.repeats(t.value)]
+    if not drugs:
+        return tokens
+    return [Token(Kind.FILL, t.said) if t in others else t for t in tokens]
 
 
 def _spoken_form(place: int, token: Token, clause: Clause) -> str:

@@ -34,6 +34,7 @@ _BETWEEN = re.compile(r"\s*(?:到|至|-|~|和|与)\s*(?=\d)")
 _LATIN = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _HAN = re.compile(r"[一-鿿]")
 _SITE = re.compile(r"([a-z]|\d{1,2}|[一二三四五六七八九十甲乙丙丁东西南北])\s?(?:号)?中心")
+_VERSION = re.compile(r"v\d+(?:\.\d+)+")
 _ARM = re.compile(r"(?:[a-z]|[甲乙丙丁])组|(?:对照|试验|治疗|安慰剂)组")
 NO_VISIT = "none"
 """The value of a place that this study has not."""
@@ -125,7 +126,7 @@ class Scanner:
         end, word = self._word(text, sounds, at)
         if at in fixed and fixed[at][0] >= end and self._stands(fixed[at][1], tokens):
             return fixed[at][0], [fixed[at][1]]
-        shapes = (_counted, _numbered, _other_site, _other_arm, self._other_visit)
+        shapes = (_counted, _numbered, _version, _other_site, _other_arm, self._other_visit)
         stop, token = max((shape(text, at) for shape in shapes), key=lambda found: found[0])
         if token and stop > end:
             return stop, [token]
@@ -283,6 +284,14 @@ def _numbered(text: str, at: int) -> tuple[int, Token | None]:
         return at, None
     unit = "%" if hit["percent"] else hit["unit"] or hit["of"] or ""
     return hit.end(), Token(Kind.NUMBER, hit[0], "倍" if unit in _TIMES else unit, number=value)
+
+
+def _version(text: str, at: int) -> tuple[int, Token | None]:
+    """V2.0: a version of a document, no visit and no number."""
+    hit = _VERSION.match(text, at)
+    if hit is None or (at and _is_latin(text[at - 1])):
+        return at, None
+    return hit.end(), Token(Kind.LEFT, hit[0])
 
 
 def _other_site(text: str, at: int) -> tuple[int, Token | None]:

@@ -263,6 +263,9 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
         before = found.asked[-1]
         scoped = replace(slots, where=before.where, site=before.site, period=before.period)
         slots = scoped if before.aggregate == "count" and before.topic is Topic.DATA else slots
+    asks = clause.has(Kind.YES_NO) or (clause.tokens and clause.tokens[-1].kind is Kind.NOT)
+    if inside and asks and _of_those(read_, found.asked[-1]):
+        slots = replace(slots, where=found.asked[-1].where, site=found.asked[-1].site)
     if inside and slots.topic is Topic.VISITS and slots.aggregate and not slots.place:
         before = found.asked[-1]
         slots = replace(slots, place=before.place, site=slots.site or before.site)
@@ -281,6 +284,12 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
     if not slots.subjects and found.subjects and heir and _of_one(read_):
         slots = replace(slots, subjects=found.subjects)
     return slots
+
+
+def _of_those(read_: Read, before: Slots) -> bool:
+    """ALT超过3倍上限的有谁,记AE没: asked of those who were listed."""
+    listed = before.shape is Shape.LIST and before.where and before.topic is Topic.DATA
+    return bool(listed) and not _own_scope(read_) and not read_.clause.has(*_PREDICATE)
 
 
 def _spoken_of(read_: Read, found: _Found) -> bool:
