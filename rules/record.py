@@ -18,6 +18,7 @@ from rules.convert import Reading
 from rules.values import DAY, Items, Moment, Reason, Unknown, Value
 
 _MAX_INSTANCE_DIGITS = 9
+_WHERE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,9 @@ class Row:
     def __init__(self, record: Record, data: Mapping[str, Any]) -> None:
         self.record = record
         self.data = data
-        self.place = Place(
-            _name(data.get("redcap_event_name")),
-            _name(data.get("redcap_repeat_instrument")),
-            _instance(data.get("redcap_repeat_instance")),
-        )
+        where = (data.get(_WHERE[0]), data.get(_WHERE[1]), data.get(_WHERE[2]))
+        typed = all(value is None or isinstance(value, str) for value in where)
+        self.place = _place(*where) if typed else _place.__wrapped__(*where)
         self.readings: dict[str, Reading] = {}
         self.visibility: dict[str, tuple[bool | None, tuple[str, str | None]]] = {}
 
@@ -135,6 +134,12 @@ class Record:
         """Note that the rule under evaluation met an impossible value: it must FAIL."""
         self.forced = self.forced or reason
         return Unknown(reason)
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(event: Any, instrument: Any, instance: Any) -> Place:
+    """Rows by the ten thousand stand at the same few places."""
+    return Place(_name(event), _name(instrument), _instance(instance))
 
 
 def _name(value: Any) -> str | None:

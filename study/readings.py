@@ -103,13 +103,24 @@ def values_of_members(
 ) -> dict[str, set[str]]:
     """{field: its stored values that are not blank}, of the subjects that `member` may see."""
     state = ReadingState.objects.filter(project=project, read_at__isnull=False).first()
-    found: dict[str, set[str]] = {name: set() for name in names}
     if state is None or not names:
-        return found
-    whole = _whole(project.pk, state.version)
-    for record_id in _sites(project, member).keys() & whole.keys():
+        return {name: set() for name in names}
+    mine = frozenset(_sites(project, member))
+    return {
+        n: set(v) for n, v in _values(project.pk, state.version, mine, frozenset(names)).items()
+    }
+
+
+@lru_cache(maxsize=16)
+def _values(
+    project_id: UUID, version: int, record_ids: frozenset[str], names: frozenset[str]
+) -> dict[str, set[str]]:
+    """What `values_of_members` gives, kept until the next change: every message asks for it."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    whole = _whole(project_id, version)
+    for record_id in record_ids & whole.keys():
         for row in whole[record_id]:
-            for name in found.keys() & row.keys():
+            for name in names & row.keys():
                 found[name].add(str(row[name]))
     return {name: values - {""} for name, values in found.items()}
 

@@ -32,6 +32,7 @@ _TOLD = frozenset({"remember", "feedback", "data_entry", "generate_report"})
 _TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
 """What the end of a question is taken for when it stands alone (…, 编号给我)."""
 _LONGEST_NAME = 12
+_COMPARED = ("<", "<=", ">", ">=", "between")
 _TELLING = 3
 """From so many letters on a word stands for its matter wherever it is found."""
 _ENDED = re.compile(r"[?!;。？！；].*\w", re.DOTALL)
@@ -226,6 +227,22 @@ def _names_a_time(turn: Turn, part: Part) -> bool:
     return bool(list(periods(part.text, Calendar(turn.context.today, turn.design.start))))
 
 
+def _goes_on(part: Part, found: Understood, unsure: bool) -> bool:
+    """Whether it only changes the last question; what may ask for a rule says so (血压呢)."""
+    if part.intent == "query_protocol":
+        return found.goes_on and part.text.rstrip("?？。. ").endswith("呢")
+    return found.goes_on and unsure
+
+
+def _says_whom(part: Part, asked: Asked) -> bool:
+    """Whether a question counts, or says by values who is meant; a name or a choice may be of a rule."""
+    if part.intent != "query_protocol":
+        return bool(asked.slots.aggregate or asked.slots.where)
+    parts = [p for c in asked.slots.where for p in c.get("any", [c])]
+    compared = bool(parts) and all(p.get("op") in _COMPARED for p in parts)
+    return compared and asked.shape in (Shape.LIST, Shape.COUNT)
+
+
 def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
     """Whether a part of another label asks about data: about results, one's work, the target, a subject."""
     topics = {asked.slots.topic for asked in found.asked}
@@ -238,7 +255,7 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return False
     unsure = part.confidence < UNSURE_BELOW
     of_one = part.intent == "analyze_trend" and named and topics == {Topic.DATA}
-    if of_one or (found.goes_on and (unsure or part.intent in _TAILS)):
+    if of_one or _goes_on(part, found, unsure):
         return True
     if part.intent == "query_history":
         return topics <= _WORK and (named or topics == {Topic.RUNS})
@@ -246,6 +263,6 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return not _names_a_time(turn, part)
     if part.intent == "query_protocol" and named and (part.record_ids or unsure):
         return True
-    told = all(asked.slots.aggregate or asked.slots.where for asked in found.asked)
+    told = all(_says_whom(part, asked) for asked in found.asked)
     of_data = topics <= _MINE or (topics <= {Topic.DATA, Topic.VISITS} and (named or told))
     return unsure and not found.rules and part.intent in _TAILS | {"off_topic"} and of_data

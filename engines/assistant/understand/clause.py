@@ -164,8 +164,10 @@ def _as_choice(token: Token, setting: Setting) -> Token:
 def _reasons(clause: Clause) -> list[Token]:
     """筛败的是谁,为什么: where nothing else is asked about, the reason that the study notes."""
     reason = clause.setting.vocabulary.words.get("原因")
-    told = (Kind.FIELD, Kind.FORM, Kind.FINDING, Kind.RUN, Kind.REVIEW, Kind.VISIT, Kind.TARGET)
-    told += (Kind.NUMBER, Kind.PERIOD, Kind.PLACE)
+    told = (
+        *(Kind.FIELD, Kind.FORM, Kind.FINDING, Kind.RUN, Kind.REVIEW, Kind.VISIT, Kind.TARGET),
+        *(Kind.NUMBER, Kind.PERIOD, Kind.PLACE),
+    )
     if reason is None or clause.has(*told) or not clause.has(Kind.WHAT, value="why"):
         return clause.tokens
     design = clause.setting.design

@@ -164,7 +164,7 @@ def _agent(clause: Clause) -> str:
 def _part(clause: Clause, unsure: list[Ambiguous], found: _Found, *, alone: bool) -> None:
     """One question of a clause; `alone`: it is no part of the question before it."""
     read_ = read(clause)
-    if read_.is_open:
+    if read_.is_open or _picks_by_worry(clause):
         found.left.append(clause.said)
         return
     slots = _placed(read_, found)
@@ -187,6 +187,12 @@ def _part(clause: Clause, unsure: list[Ambiguous], found: _Found, *, alone: bool
     elif slots.topic is not Topic.DICTIONARY:
         found.left += clause_words(clause, Kind.LEFT)
     _keep(slots, read_, found, alone=alone)
+
+
+def _picks_by_worry(clause: Clause) -> bool:
+    """最让人担心的那位入组日期: no data say who that is."""
+    asked = (Kind.FIELD, Kind.FORM, Kind.ENROLLED, Kind.TERM, Kind.CHOICE, Kind.WHEN)
+    return clause.has(Kind.TODO, value="watch") and clause.has(*asked)
 
 
 def _takes_denials(slots: Slots, setting: Setting) -> bool:
