@@ -14,13 +14,14 @@ from tests.answers import export
 from tests.answers.play import load
 from tests.answers.scripted import said
 
-CASES = load(Path(__file__).with_name("answers_own.jsonl"))
+FILES = {name: load(Path(__file__).with_name(f"answers_{name}.jsonl")) for name in ("own", "fresh")}
+CASES = [case for cases in FILES.values() for case in cases]
 TRUE = [case for case in CASES if case["true"]]
 OF_DATA = "field list table computed compare trend extremum normal ae conmed visit partial overview"
-LIMITS = {40.0, 75.0, 80.0, 120.0}
-"""Limits that the field notes and the protocol state: of ALT and AST, age, compliance, three times 40."""
-ODD = ("|13", "|不良事件", "|有症状的脑转移", "|ALT|V4|40")
-"""Sources that are no value: days overdue, a form without rows, a ticked box, a limit."""
+LIMITS = {24.0, 40.0, 75.0, 80.0, 100.0, 120.0}
+"""Limits that the notes and the protocol state: hours to report, ALT, age, compliance, PLT, three times 40."""
+ODD = ("|13", "|不良事件", "|有症状的脑转移", "|ALT|V4|40", "|合并用药")
+"""Sources that are no value: days overdue, forms without rows, a ticked box, a limit."""
 
 
 def sources(case: dict[str, Any]) -> list[list[str]]:
@@ -31,9 +32,14 @@ def of_subjects(case: dict[str, Any]) -> list[list[str]]:
     return [tokens for tokens in sources(case) if tokens[0] in export.subjects()]
 
 
-def test_there_are_enough_of_both() -> None:
-    assert len(TRUE) >= 200
-    assert len(CASES) - len(TRUE) >= 200
+@pytest.mark.parametrize(("name", "least"), [("own", 200), ("fresh", 100)])
+def test_there_are_enough_of_both(name: str, least: int) -> None:
+    true = [case for case in FILES[name] if case["true"]]
+    assert len(true) >= least
+    assert len(FILES[name]) - len(true) >= least
+
+
+def test_each_case_has_a_name_of_its_own() -> None:
     assert len({case["id"] for case in CASES}) == len(CASES)
 
 
@@ -68,7 +74,7 @@ def figures(case: dict[str, Any]) -> list[float]:
 
 
 def worked_out(told: list[str]) -> set[float]:
-    """Values, differences, ratios, percents and days between all that is told and today."""
+    """Values, differences (from 80 %, too), ratios, percents and days between all told and today."""
     numbers = {float(n) for text in told for n in re.findall(r"\d+(?:\.\d+)?", text)}
     days = {date.fromisoformat(t) for t in told if re.fullmatch(r"\d{4}-\d\d-\d\d", t)}
     found = set(numbers) | {float(abs((a - b).days)) for a in days for b in {*days, export.TODAY}}
@@ -77,7 +83,7 @@ def worked_out(told: list[str]) -> set[float]:
         found |= {a + b, abs(a - b)}
         if b:
             found |= {a / b, 100 * a / b, 100 * abs(a - b) / b}
-    return found | {number / 40 for number in numbers}
+    return found | {number / 40 for number in numbers} | {80 - number for number in numbers}
 
 
 def near(figure: float, known: float) -> bool:
