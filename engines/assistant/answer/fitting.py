@@ -76,6 +76,17 @@ def fitted(lines: Sequence[Told], limit: int) -> str:
         lines = [line.shorter or line for line in lines]
 
 
+def leaves_out(lines: Sequence[Told], limit: int) -> bool:
+    """Whether things are missing in that room, not only details of them."""
+    if any(line.left_out for line in lines):
+        return True
+    while len("\n".join(filter(None, (line.text() for line in lines)))) > limit:
+        if not any(line.shorter for line in lines):
+            return True
+        lines = [line.shorter or line for line in lines]
+    return False
+
+
 def _cut(lines: Sequence[Told], limit: int) -> str:
     """Few lines share the room; of many as many stand whole as fit."""
     shown: list[str] = []

@@ -149,18 +149,21 @@ def _size(fact: Fact) -> Decimal:
 
 
 def _entry(name: str, rows: Sequence[Row], asked: Asked, reader: Reader, shown: int) -> str:
-    details = [_detail(row, asked, reader, shown) for row in rows]
+    details = [_detail(row, asked, reader, shown, alone=len(rows) == 1) for row in rows]
     said = "/".join(dict.fromkeys(filter(None, details)))
     return f"{name} {said}" if said else name
 
 
-def _detail(row: Row, asked: Asked, reader: Reader, shown: int) -> str:
+def _detail(row: Row, asked: Asked, reader: Reader, shown: int, *, alone: bool) -> str:
     if row.first.kind is Kind.SUBJECTS:
         return ""
     if forms.listed(asked, [row], reader):
         return forms.entry(row, asked, reader, shown)
     known = conditions.settled(asked)
     facts = [fact for fact in row.facts if fact.field not in known][:shown]
+    if alone and row.first.instance is not None:
+        # The day that its only row began is none of the day of what is told of it.
+        return " ".join(words.value(fact, reader) for fact in facts)
     return " ".join(
         words.value(f, reader) + words.bracketed(words.place(f, reader, dated=False)) for f in facts
     )

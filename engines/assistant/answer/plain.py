@@ -77,6 +77,12 @@ def cut(lines: Sequence[Told], reader: Reader, limit: int | None = None) -> str:
         return fitting.fitted(lines, reader.limit if limit is None else limit)
 
 
+def leaves_out(lines: Sequence[Told], reader: Reader) -> bool:
+    """Whether things are missing in the room of the reader."""
+    with translation.override(reader.language):
+        return fitting.leaves_out(lines, reader.limit)
+
+
 def told_of(
     understood: Understood, answers: Sequence[Sequence[Answer]], reader: Reader
 ) -> list[Told]:

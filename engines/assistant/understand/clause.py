@@ -115,7 +115,7 @@ class Clause:
 
 def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
     """The clause with one reading for each word, and the words that stay open."""
-    clause = Clause(_eligible(clause), clause.setting)
+    clause = Clause(_timed(_eligible(clause)), clause.setting)
     clause = Clause([_at_place(t, clause) for t in _reasons(clause)], clause.setting)
     clause = Clause([_begins_range(i, clause) for i in range(len(clause.tokens))], clause.setting)
     context = _forms_named(clause)
@@ -176,6 +176,18 @@ def _reasons(clause: Clause) -> list[Token]:
     return [
         Token(Kind.FIELD, t.said, "why", tuple(readings[:1])) if t.value == "why" else t
         for t in clause.tokens
+    ]
+
+
+def _timed(tokens: list[Token]) -> list[Token]:
+    """退出前最后一次来是哪天: what stands before a 前 or 后 says when, where a visit is asked for."""
+    if not any(token.kind is Kind.VISIT for token in tokens):
+        return tokens
+    ends = (*tokens[1:], Token(Kind.FILL, ""))
+    pairs = zip(tokens, ends, strict=True)
+    return [
+        Token(Kind.FILL, t.said) if t.kind is Kind.CHOICE and after.said in ("前", "后") else t
+        for t, after in pairs
     ]
 
 

@@ -64,6 +64,10 @@ def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     by = [name for name in by if name][:2]
     most = next((t for t in clause.all(Kind.ROWS) if t.value in MOST), None)
     rows = slots.select and all(clause.setting.repeats(name) for name in slots.select)
+    if most and by and clause.has(Kind.GROUP):
+        # 入组最多的是哪个月: the group that has most.
+        order, limit = MOST[most.value] + "value", number_behind(clause, most)
+        slots = replace(slots, order=order, limit=limit)
     if most and rows and not by and clause.has(Kind.WHO):
         by = ["@subject"]
         order, limit = MOST[most.value] + "value", number_behind(clause, most)

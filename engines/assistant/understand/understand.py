@@ -32,6 +32,7 @@ from rules.context import Kind as ColumnKind
 from study.design import StudyDesign
 
 MOST_ASKED = 4
+_PERSON = ("人", "病人", "患者", "受试者")
 _PREDICATE = (
     Kind.WHO,
     Kind.COUNT,
@@ -282,7 +283,7 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
         slots = replace(slots, where=last.where, site=last.site, period=last.period)
     if clause.has(Kind.PRONOUN) and not slots.subjects and last and last.shape is Shape.LIST:
         slots = replace(slots, where=(*last.where, *slots.where), site=slots.site or last.site)
-    rows = clause.has(Kind.TERM) and not clause.many
+    rows = clause.has(Kind.TERM) and not clause.many and not _somebody(clause)
     heir = inside or rows or clause.has(Kind.PRONOUN, Kind.FOLLOW) or not slots.where
     spotted = slots.change in ("", "days") or slots.place or slots.subjects
     if last and not spotted:
@@ -290,6 +291,14 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
     if not slots.subjects and found.subjects and heir and _of_one(read_):
         slots = replace(slots, subjects=found.subjects)
     return slots
+
+
+def _somebody(clause: Clause) -> bool:
+    """那个急性胆囊炎的病人: who is meant is whoever has it, and not who was spoken of."""
+    following = zip(clause.tokens, clause.tokens[1:], clause.tokens[2:], strict=False)
+    return any(
+        a.kind is Kind.TERM and b.said == "的" and c.said in _PERSON for a, b, c in following
+    )
 
 
 def _of_those(read_: Read, before: Slots) -> bool:
@@ -325,6 +334,7 @@ def _of_one(read_: Read) -> bool:
     clause, slots = read_.clause, read_.slots
     about = slots.select or slots.topic in (Topic.VISITS, Topic.FINDINGS, Topic.RUNS)
     whole = slots.aggregate or slots.order or slots.by or clause.has(*_PREDICATE)
+    whole = whole or (slots.period is not None and slots.select == ("@enrolled",))
     return bool(about) and not whole
 
 

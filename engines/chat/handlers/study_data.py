@@ -13,7 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from engines.assistant.answer import Reader, cut, told_of
+from engines.assistant.answer import Reader, cut, leaves_out, told_of
 from engines.assistant.answer.sheet import sheet_of
 from engines.assistant.understand import Ambiguous, Asked, Topic, Understood
 from engines.chat.handlers.data import down
@@ -33,7 +33,6 @@ from study.query.errors import QueryError, nearest
 logger = logging.getLogger(__name__)
 
 NAME = "study_data"
-_WHOLE = 1_000_000
 
 
 def answer(turn: Turn, part: Part, found: Understood, limit: int) -> Outcome:
@@ -64,7 +63,7 @@ def answer(turn: Turn, part: Part, found: Understood, limit: int) -> Outcome:
     reader = _reader(turn, limit - len(note))
     lines = told_of(found, answers, reader)
     text = cut(lines, reader)
-    is_whole = text == cut(lines, reader, _WHOLE)
+    is_whole = not leaves_out(lines, reader)
     sheet = None if is_whole else sheet_of([one for own in answers for one in own], reader)
     return Outcome(text + note, results=[result], sheet=sheet if sheet and sheet.rows else None)
 
