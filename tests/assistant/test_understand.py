@@ -85,7 +85,7 @@ def test_values_at_hand_tell_which_rows_a_word_names() -> None:
 
 
 _WRITTEN = {
-    "ae_term": ["肝功能异常（ALT升高）", "腹泻"],
+    "ae_term": ["急性胆囊炎（住院治疗）", "肝功能异常（ALT升高）", "腹泻"],
     "cm_name": ["复方甘草片"],
     "cm_indication": ["咳嗽", "2型糖尿病"],
     "medical_history_text": ["2型糖尿病病史5年。否认间质性肺炎。"],
@@ -110,6 +110,13 @@ def test_a_word_is_looked_for_where_it_is_written(text: str, field: str, value: 
     design, known = demo()
     found = understand(text, design=design, today=TODAY, terms=_WRITTEN, **known)
     assert found.asked[0].query["where"] == [{"field": field, "op": "contains", "value": value}]
+
+
+def test_words_that_are_written_apart_are_looked_for_apart() -> None:
+    design, known = demo()
+    found = understand("P011的胆囊炎住院几天", design=design, today=TODAY, terms=_WRITTEN, **known)
+    said = {c.get("value") for c in found.asked[0].query["where"]}
+    assert "胆囊炎住院" not in said
 
 
 def test_what_is_only_denied_in_a_text_is_not_taken_from_it() -> None:

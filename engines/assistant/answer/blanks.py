@@ -9,7 +9,7 @@ from engines.assistant.answer.fitting import Told, colon
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, rows_of
 from engines.assistant.understand.types import Asked
-from study.facts import Answer
+from study.facts import Answer, Fact
 
 
 def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
@@ -17,13 +17,18 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     rows = rows_of(answer.facts)
     if not rows:
         return [values.nothing(asked, answer, reader)]
-    lines = [_line(row, reader) for row in rows if any(map(words.is_blank, row.facts))]
+    lines = [_line(row, reader) for row in rows if any(map(_is_open, row.facts))]
     what = {"subject": rows[0].subject, "count": len(rows)}
     return lines or [Told(_("%(subject)s: nothing is left blank (%(count)s entries)") % what)]
 
 
+def _is_open(fact: Fact) -> bool:
+    """Whether something is still to be filled in; boxes of which none is ticked may say just that."""
+    return words.is_blank(fact) and fact.value != ()
+
+
 def _line(row: Row, reader: Reader) -> Told:
-    blank = [words.label(fact, reader) for fact in row.facts if words.is_blank(fact)]
+    blank = [words.label(fact, reader) for fact in row.facts if _is_open(fact)]
     head = " ".join(filter(None, [row.subject, _name(row, reader), _("not filled in")]))
     return Told(head + colon(), tuple(blank))
 

@@ -17,8 +17,8 @@ _DOSAGE = re.compile(r"(?:缓释|肠溶|分散)?(?:片|胶囊|颗粒|注射液|�
 # What stands in brackets behind a name says more of it: 急性阑尾炎（住院手术）.
 
 
-def _glued(tokens: list[Token]) -> list[Token]:
-    """骨髓 and 炎 make one unknown word, also where a part of it is known."""
+def _glued(tokens: list[Token], clause: Clause) -> list[Token]:
+    """骨髓 and 炎 make one unknown word, also where a part of it is known; not what is written apart."""
     found: list[Token] = []
     open_ = (Kind.LEFT, Kind.ABSENT, Kind.TERM)
     for token in tokens:
@@ -28,12 +28,22 @@ def _glued(tokens: list[Token]) -> list[Token]:
             and before.kind in open_
             and token.kind in open_
             and Kind.LEFT in (before.kind, token.kind)
+            and (
+                _is_written(before.said + token.said, clause)
+                or not _is_written(before.said, clause)
+            )
         ):
             kind = Kind.TERM if Kind.TERM in (before.kind, token.kind) else Kind.LEFT
             found[-1] = Token(kind, before.said + token.said)
         else:
             found.append(token)
     return found
+
+
+def _is_written(said: str, clause: Clause) -> bool:
+    """Whether some free text of the study has it."""
+    values = (value for known in clause.setting.terms.values() for value in known)
+    return len(said) > 1 and any(said in value.casefold() for value in values)
 
 
 def _called(clause: Clause) -> list[Token]:
@@ -60,7 +70,7 @@ def _called(clause: Clause) -> list[Token]:
 
 def named_rows(clause: Clause) -> Clause:
     """The clause with its unknown words as names of rows (TERM), choices, or what is not collected (ABSENT)."""
-    clause = Clause(_glued(_called(clause)), clause.setting)
+    clause = Clause(_glued(_called(clause), clause), clause.setting)
     tokens: list[Token] = []
     for place, token in enumerate(clause.tokens):
         tokens.append(_named(place, token, clause))
