@@ -54,8 +54,9 @@ messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
 	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
 	$(BIN)/python manage.py compilemessages -l zh_Hans -i .venv -i var
 
-train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training
+train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training, and the judge of how sure it is
 	$(BIN)/python -m engines.intents.train
+	$(BIN)/python -m engines.intents.folds $(wildcard ../shared/reference/intents_public*.jsonl) tests/engines/intents/*.jsonl
 
 bench: install ## measure beside the peers; BENCH=name picks one
 	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"

@@ -9,6 +9,7 @@ from engines.intents import detect
 ROOT = Path(__file__).resolve().parents[1]
 FILES = (
     ROOT.parent / "shared/reference/intents_public.jsonl",
+    ROOT.parent / "shared/reference/intents_public2.jsonl",
     *sorted((ROOT / "tests/engines/intents").glob("*.jsonl")),
 )
 GOAL_MS = 2.0

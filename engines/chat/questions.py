@@ -17,7 +17,6 @@ from engines.chat.handlers.data import asked_fields
 from engines.chat.handlers.open_work import asks_result
 from engines.chat.handlers.visit_plan import asks_plan
 from engines.chat.turn import Turn
-from engines.chat.unsure import UNSURE_BELOW
 from engines.intents import Part
 from engines.tools import asking
 from language.periods import Calendar, periods
@@ -39,6 +38,8 @@ _ENDED = re.compile(r"[?!;。？！；].*\w", re.DOTALL)
 """A sentence that is over, and another one behind it."""
 _VERSION = re.compile(r"(?<![a-z0-9])v\d+\.\d+", re.IGNORECASE)
 _VISIT_NAMED = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视", re.IGNORECASE)
+_UNSURE_BELOW = 0.6
+"""Of the classifier, for one part; the label of such a part says little beside what was understood."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _of_past(part: Part) -> Part:
 
 def _is_remembered(turn: Turn, part: Part, own: Understood) -> bool:
     """交通补贴后来涨到多少了: nobody is named, the data know the word not, and the weekly reports do."""
-    unsure = part.confidence < UNSURE_BELOW and part.intent in _TAILS | {
+    unsure = part.confidence < _UNSURE_BELOW and part.intent in _TAILS | {
         "count_records",
         "off_topic",
     }
@@ -138,7 +139,7 @@ def _stands_alone(part: Part, own: Understood) -> bool:
     """Whether a part of another label is surely a question of its own (…?排除标准是什么?)."""
     if part.intent == "project_info":
         return any(one.slots.topic is Topic.TARGET for one in own.asked)
-    return part.intent not in DATA and bool(own.asked) and part.confidence >= UNSURE_BELOW
+    return part.intent not in DATA and bool(own.asked) and part.confidence >= _UNSURE_BELOW
 
 
 def _paired(parts: Sequence[Part], asked: Sequence[Asked]) -> list[tuple[Part, Asked]]:
@@ -253,7 +254,7 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return topics <= _WORK and asks_result(part.text)
     if part.intent in _TOLD:
         return False
-    unsure = part.confidence < UNSURE_BELOW
+    unsure = part.confidence < _UNSURE_BELOW
     of_one = part.intent == "analyze_trend" and named and topics == {Topic.DATA}
     if of_one or _goes_on(part, found, unsure):
         return True

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.chat import asked_of_model, members, past, questions, store, texts, unsure
-from engines.chat.handlers import handler_of, own_memory, reader_of, study_data
+from engines.chat.handlers import HANDLERS, handler_of, own_memory, reader_of, study_data
 from engines.chat.prepare import prepare
 from engines.chat.questions import Task
 from engines.chat.relevance import asks_decision
@@ -123,15 +123,20 @@ def routed(turn: Turn) -> list[tuple[Part, Outcome]]:
 
 
 def _tasks(turn: Turn) -> list[Task]:
-    """The tasks of a message; the model is asked what it wants only where nothing was understood."""
+    """The tasks of a message; the model is asked what it wants where the house's own rules leave that open."""
     found = questions.tasks(turn, _parts(turn))
-    if any(task.found for task in found):
+    if found and all(map(_is_clear, found)):
         return found
     before = turn.detection
     turn.detection = unsure.settle(turn)
     if turn.detection is not before:
         found = questions.tasks(turn, _parts(turn))
     return [asked_of_model.completed(turn, task) for task in found]
+
+
+def _is_clear(task: Task) -> bool:
+    """Whether a task was understood as a question of data, or asks for what is kept here."""
+    return task.found is not None or handler_of(task.part) is not HANDLERS[task.part.intent]
 
 
 def _parts(turn: Turn) -> Sequence[Part]:

@@ -2,12 +2,14 @@
 
 import json
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from engines.intents.features import ngrams
 
+Odds = Callable[[str], tuple[dict[str, float], float]]
 PATH = Path(__file__).with_name("model.json")
 NONE = "none"
 
@@ -21,14 +23,16 @@ class Model:
         self.bias: list[float] = [b / self.scale for b in data["bias"]]
         self.rows: dict[str, list[int]] = data["rows"]
 
-    def probabilities(self, stripped: str) -> list[float]:
-        """Return the probability of each class for a stripped text."""
-        rows = [row for gram in ngrams(stripped) if (row := self.rows.get(gram))]
+    def odds(self, stripped: str) -> tuple[dict[str, float], float]:
+        """Return the probability of each class for a stripped text, and the share of it that is known."""
+        grams = ngrams(stripped)
+        rows = [row for gram in grams if (row := self.rows.get(gram))]
         if not rows:
-            return _softmax(self.bias)
+            return dict(zip(self.classes, _softmax(self.bias), strict=True)), 0.0
         length = math.sqrt(sum(row[0] * row[0] for row in rows))
         sums = [sum(column) for column in zip(*rows, strict=True)]
-        return _softmax([b + s / length for b, s in zip(self.bias, sums[1:], strict=True)])
+        scores = _softmax([b + s / length for b, s in zip(self.bias, sums[1:], strict=True)])
+        return dict(zip(self.classes, scores, strict=True)), len(rows) / len(grams)
 
 
 def _softmax(scores: list[float]) -> list[float]:

@@ -9,6 +9,8 @@ _INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u
 _DASHES = re.compile(r"[\u2010-\u2015\u2212\uff0d]")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n[\s]*")
+# A circled number begins an item of a list.
+_ITEM = re.compile(r"[\u2460-\u2473]")
 
 # Homophones that input methods and dictation produce for the words of this trade, where they are no
 # words of their own: 失访是 and 放置空肠 stay.
@@ -67,7 +69,7 @@ _AFTER_PERSON = re.compile(
 
 def normalise(text: str) -> str:
     """Return `text` in one spelling; applying it twice changes nothing more."""
-    text = _INVISIBLE.sub("", text[:MAX_CHARACTERS])
+    text = _ITEM.sub("\n", _INVISIBLE.sub("", text[:MAX_CHARACTERS]))
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARACTERS]
     text = _DASHES.sub("-", text)
     text = _LINES.sub("\n", _SPACES.sub(" ", text)).strip()

@@ -1,13 +1,15 @@
 """Train the classifier: `python -m engines.intents.train` (development only, scikit-learn).
 
 Reads `training/*.jsonl`: `{"text", "intents"}` for one task (no intent: a fragment that asks
-nothing) and `{"text", "intents", "parts": [[text, intent], …]}` for several.
+nothing) and `{"text", "intents", "parts": [[text, intent], …]}` for several; `source` says where
+messages come from that people might have typed as they are. The judge follows: see `folds`.
 """
 
 import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +82,14 @@ def fit(pairs: list[Example]) -> dict[str, Any]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=5)
+    vectorizer = TfidfVectorizer(analyzer=_sorted_grams, binary=True, min_df=6)
     matrix = vectorizer.fit_transform([text for text, _ in pairs])
     regression = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=300)
     regression.fit(matrix, [label for _, label in pairs])
     return _export(vectorizer, regression)
 
 
+@cache
 def _sorted_grams(text: str) -> list[str]:
     return sorted(features.from_raw(text))
 

@@ -28,7 +28,8 @@ class Intent(StrEnum):
 class Part:
     """One task of a message; `record_ids` are its own subjects or the ones carried forward.
 
-    `named`: somebody is called by a personal name in it that stands for no record id.
+    `named`: somebody is called by a personal name in it that stands for no record id. `proposed`: an
+    order that only a model saw; it is put to the reader and not carried out.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Part:
     confidence: float
     record_ids: list[str]
     named: bool = False
+    proposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,12 @@ class Detection:
 
     `record_ids` lists every subject mentioned in order of the words, also negated and quoted ones
     (intents_labels.md rule 10); `visits` lists visit names such as V2D28; `confidence` is the
-    lowest confidence of the parts, 0 to 1.
+    probability that the intents are right, `sure` that it is high enough to act upon.
     """
 
     intents: list[str]
     record_ids: list[str]
     visits: list[str]
     confidence: float
+    sure: bool
     parts: list[Part]

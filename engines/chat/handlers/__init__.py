@@ -52,7 +52,9 @@ def reader_of(part: Part) -> Prefetch | None:
 
 
 def handler_of(part: Part) -> Handler:
-    """What answers a task: that of its intent, unless it asks for what is kept here."""
+    """What answers a task: that of its intent, unless it is only proposed or asks for what is kept here."""
+    if part.proposed:
+        return actions.propose
     if talk.asks_again(part):
         return talk.again
     if recall.asks_of_us(part):

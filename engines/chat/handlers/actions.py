@@ -12,10 +12,11 @@ from engines.chat import texts
 from engines.chat.handlers.data import subjects
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
-from engines.intents import Part
+from engines.intents import Intent, Part
 from engines.models import TaskRun
 from engines.tools import ToolResult
 from engines.tools.records import not_found
+from memory.labels import INTENTS
 from memory.visibility import visible_ids
 from projects.models import Role
 from skills.models import Skill
@@ -26,6 +27,7 @@ _DECISION = re.compile(
 )
 LISTED = 10
 FEW = 5
+LONGEST_QUOTED = 60
 
 
 def start_qc(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -101,6 +103,23 @@ def _state(run: TaskRun) -> str:
 def _listed(ids: Sequence[str]) -> str:
     shown = "、".join(ids[:LISTED])
     return f"{shown} 等 {len(ids)} 例" if len(ids) > LISTED else shown
+
+
+def propose(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
+    """Ask whether an order was meant that only the model saw; nothing is done."""
+    everybody = _("all subjects") if _ALL.search(part.text) else _("number of the subject")
+    text = turn.plain(part.text)
+    order = {
+        Intent.QC_TASK: "质控 " + ("、".join(part.record_ids) or everybody),
+        Intent.GENERATE_REPORT: "生成周报",
+        Intent.REMEMBER: "记住:" + (text if len(text) <= LONGEST_QUOTED else "…"),
+        Intent.FEEDBACK: "👍 / 👎",
+    }[Intent(part.intent)]
+    said = {"task": INTENTS[part.intent], "order": order}
+    return Outcome(
+        _('Do you want this: %(task)s? Nothing was done yet. If so, reply: "%(order)s"') % said,
+        guided=True,
+    )
 
 
 def guide_entry(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:

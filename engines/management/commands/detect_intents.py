@@ -1,4 +1,4 @@
-"""`manage.py detect_intents [--project CODE]`: intents and subjects, a JSON line per line."""
+"""`manage.py detect_intents [--project CODE]`: intents, subjects and how sure that is, a JSON line a line."""
 
 import sys
 from argparse import ArgumentParser
@@ -13,7 +13,7 @@ from projects.jsonlines import answer_lines
 class Command(BaseCommand):
     """Offline: no network; no database except one read of the pattern with `--project`."""
 
-    help = 'Read {"text"} lines, write {"intents", "record_ids"} lines.'
+    help = 'Read {"text"} lines, write {"intents", "record_ids", "confidence", "sure"} lines.'
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,7 +29,12 @@ class Command(BaseCommand):
             if not isinstance(text, str):
                 raise ValueError('"text" must be a string')
             found = detect(text, record_id_pattern=pattern)
-            return {"intents": found.intents, "record_ids": found.record_ids}
+            return {
+                "intents": found.intents,
+                "record_ids": found.record_ids,
+                "confidence": found.confidence,
+                "sure": found.sure,
+            }
 
         answer_lines(sys.stdin, self.stdout, answer)
 

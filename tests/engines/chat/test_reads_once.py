@@ -20,7 +20,7 @@ from tests.memory.hot_kit import base, said
 from tests.memory.test_year_digest import fill
 from tests.support.study import Study
 
-QUESTION = "上个月为什么入组变慢了?"
+QUESTION = "当初为什么放慢入组?"
 ONCE = {
     "iit_dictionaries",
     "iit_llm_usage",

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from engines.chat.unsure import UNSURE_BELOW
 from engines.intents import detect
 
 HERE = Path(__file__).parent
@@ -61,4 +60,4 @@ def test_the_conversations_of_the_customer_are_sure(text: str, intent: str) -> N
     """Seed 003's measured conversations: no model is asked what they mean."""
     found = detect(text)
     assert found.intents == [intent]
-    assert found.confidence >= UNSURE_BELOW
+    assert found.sure

@@ -9,6 +9,8 @@ import pytest
 from engines.management.commands.detect_intents import Command
 from projects.jsonlines import answer_lines
 
+KEYS = ["intents", "record_ids", "confidence", "sure"]
+
 
 def _run(monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[dict]:
     out = io.StringIO()
@@ -25,11 +27,14 @@ def test_each_line_is_answered_in_order(monkeypatch: pytest.MonkeyPatch) -> None
         '{"text": "出一份本月月报"}',
         '{"text": "谢谢哦"}',
     )
-    assert answers == [
-        {"intents": ["query_record"], "record_ids": ["P081"]},
-        {"intents": ["generate_report"], "record_ids": []},
-        {"intents": ["general_chat"], "record_ids": []},
+    said = [(answer["intents"], answer["record_ids"], answer["sure"]) for answer in answers]
+    assert said == [
+        (["query_record"], ["P081"], True),
+        (["generate_report"], [], True),
+        (["general_chat"], [], True),
     ]
+    assert all(list(answer) == KEYS for answer in answers)
+    assert all(0.5 < answer["confidence"] <= 1 for answer in answers)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def _parts(text: str) -> list[tuple[str, str]]:
     [
         ("把全体质控跑了再写月报", ["把全体质控跑了", "再写月报"]),
         ("P083肌酐多少?V4哪天?", ["P083肌酐多少?", "V4哪天?"]),
-        ("①筛败几例 ②出月报", ["1筛败几例", "2出月报"]),
+        ("①筛败几例 ②出月报", ["筛败几例", "出月报"]),
         ("how many enrolled and then run QC", ["how many enrolled", "then run QC"]),
     ],
 )
