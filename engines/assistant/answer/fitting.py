@@ -82,7 +82,7 @@ def leaves_out(lines: Sequence[Told], limit: int) -> bool:
         return True
     while len("\n".join(filter(None, (line.text() for line in lines)))) > limit:
         if not any(line.shorter for line in lines):
-            return True
+            return sum(len(line.entries) or bool(line.head) for line in lines) > 1
         lines = [line.shorter or line for line in lines]
     return False
 

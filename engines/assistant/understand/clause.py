@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from engines.assistant.understand.naming import choice_names, fold
 from engines.assistant.understand.standing import stands
@@ -180,7 +181,11 @@ def _reasons(clause: Clause) -> list[Token]:
 
 
 def _timed(tokens: list[Token]) -> list[Token]:
-    """退出前最后一次来是哪天: what stands before a 前 or 后 says when, where a visit is asked for."""
+    """退出前最后一次来是哪天, 皮疹持续了几天: a choice that only says when, or what lasts, is none."""
+    words = [token for token in tokens if token.kind is not Kind.FILL]
+    lasting = [a for a, b in pairwise(words) if a.kind is Kind.CHOICE and b.kind is Kind.LASTED]
+    if lasting and any(token.kind is Kind.TERM for token in tokens):
+        tokens = [Token(Kind.FILL, t.said) if t in lasting else t for t in tokens]
     if not any(token.kind is Kind.VISIT for token in tokens):
         return tokens
     ends = (*tokens[1:], Token(Kind.FILL, ""))

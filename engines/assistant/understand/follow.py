@@ -105,6 +105,8 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         return True
     if not read.asks:
         # 血型呢 goes on with a word that is not known: no other part of the question is.
+        if {Kind.WHEN, Kind.LEFT} <= kinds and not marked:
+            return False
         return bool(kinds) and not kinds <= {Kind.LEFT, Kind.WHAT, Kind.FOLLOW, Kind.YES_NO}
     bare = all(not _PEOPLE.search(token.said) for token in clause.all(Kind.COUNT))
     counted = kinds & {Kind.COUNT, Kind.COUNT_ROWS}

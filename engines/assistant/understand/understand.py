@@ -279,7 +279,7 @@ def _placed(read_: Read, found: _Found) -> Slots | None:
     if slots.rows in ("highest", "lowest") and slots.order and _spoken_of(read_, found):
         slots = replace(slots, subjects=found.subjects, order="", limit=None)
     last = clause.setting.state.last
-    if not inside and last and last.aggregate == "count" and _narrowed(read_, last):
+    if not inside and last and _is_of_some(last) and _narrowed(read_, last):
         slots = replace(slots, where=last.where, site=last.site, period=last.period)
     if clause.has(Kind.PRONOUN) and not slots.subjects and last and last.shape is Shape.LIST:
         slots = replace(slots, where=(*last.where, *slots.where), site=slots.site or last.site)
@@ -319,6 +319,12 @@ def _narrowed(read_: Read, last: Slots) -> bool:
     figure = read_.slots.aggregate and read_.clause.has(Kind.AGGREGATE)
     whole = _own_scope(read_) or read_.clause.has(Kind.EVERYONE)
     return bool(figure) and not whole and last.topic is Topic.DATA and not last.by
+
+
+def _is_of_some(last: Slots) -> bool:
+    """Whether the last question counted or listed those of whom something holds."""
+    listed = last.shape is Shape.LIST and last.where and not last.subjects
+    return last.aggregate == "count" or bool(listed)
 
 
 def _own_scope(read_: Read) -> bool:
