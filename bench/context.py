@@ -49,22 +49,22 @@ def _row(task: str, text: str, member: Any) -> Row:
 
 def _assemble(task: str, text: str, member: Any) -> None:
     from engines.chat.prepare import prepare
-    from engines.context import HISTORY_TASKS, Material, assemble
+    from engines.chat.sources import material, sheet
+    from engines.context import HISTORY_TASKS, assemble
     from memory.history import book
 
     turn = prepare(member.project, member, text, datetime.now(UTC))
     has_history = task in HISTORY_TASKS
-    history = []
-    if has_history:
-        history = [page.block for page in book(turn.project, turn.member, scope=turn.scope)]
+    pages = book(turn.project, turn.member, scope=turn.scope) if has_history else []
+    shown = sheet(turn, turn.detection.parts[0], pages={page.name: page.text for page in pages})
     prompt = assemble(
         gate=turn.gate,
         task=task,
         question=turn.question(turn.detection.parts[0]),
         limit=turn.limit,
-        material=Material(turn.hot.text, turn.facts, history, (), turn.session.text),
+        material=material(turn, shown.lines),
     )
-    wanted = {"system", "hot", "facts", "session", "question"} | (
+    wanted = {"system", "hot", "facts", "data", "session", "question"} | (
         {"history"} if has_history else set()
     )
     if {name for name, size in prompt.parts.items() if size} != wanted:

@@ -6,13 +6,12 @@ system prompt → chat skill → [Hot Memory] → [History Context] → data and
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from engines import prompts
-from engines.tools.results import ToolResult
 from integrations import tokens
 from integrations.llm import Message
 from integrations.privacy import Deidentified, Gate
@@ -24,13 +23,14 @@ HISTORY_TASKS = frozenset({"query_history", "analyze_trend"})
 
 @dataclass(frozen=True)
 class Material:
-    """Everything a prompt may hold; texts are raw, the gate is passed on the way in."""
+    """Everything a prompt may hold, sources as numbered lines; the gate is passed on the way in."""
 
     skill: ChatSkill = field(default_factory=ChatSkill)
     hot: str = ""
     facts: str = ""
-    history: Sequence[str] = ()
-    results: Sequence[ToolResult] = ()
+    history: str = ""
+    data: str = ""
+    documents: str = ""
     session: str = ""
 
 
@@ -70,7 +70,7 @@ class _Builder:
     versions: list[str] = field(default_factory=list)
 
     def template(self, part: str, name: str, **values: object) -> str:
-        prompt = prompts.load(name, 1, **values)
+        prompt = prompts.load(name, **values)
         self.versions.append(prompt.version)
         self.parts[part] = self.parts.get(part, 0) + tokens.count(prompt.text)
         return prompt.text
@@ -100,10 +100,12 @@ def assemble(
     if material.facts:
         head.append(build.template("facts", "facts", facts=material.facts))
     if material.history and task in HISTORY_TASKS and task != QC:
-        history = "\n".join(material.history)
-        head.append(build.template("history", "history", history=history))
+        head.append(build.template("history", "history", history=material.history))
     build.messages.append(Message("system", gate.blocks(head)))
-    _add_results(build, material.results)
+    if material.data:
+        build.add(build.template("data", "data", data=marked(material.data)))
+    if material.documents:
+        build.add(build.template("documents", "documents", documents=marked(material.documents)))
     if material.session:
         build.add(build.template("session", "session", session=material.session))
     build.parts["question"] = tokens.count(question)
@@ -112,17 +114,6 @@ def assemble(
     if (seen := _watching.get()) is not None:
         seen.append(done)
     return done
-
-
-def _add_results(build: _Builder, results: Sequence[ToolResult]) -> None:
-    data = [r for r in results if r.has_data and not isinstance(r.data, str)]
-    texts = [r for r in results if r.has_data and isinstance(r.data, str)]
-    if data:
-        shown = "\n".join(marked(build.gate.data(result.data)) for result in data)
-        build.add(build.template("data", "data", data=shown))
-    if texts:
-        shown = "\n".join(marked(str(result.data)) for result in texts)
-        build.add(build.template("documents", "documents", documents=shown))
 
 
 def marked(text: str) -> str:

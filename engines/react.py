@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -76,10 +76,14 @@ class ReActResult:
 
 @dataclass
 class ReActEngine:
-    """One run. The fuse and the budget count over the whole run (decisions.md, Engines)."""
+    """One run. The fuse and the budget count over the whole run (decisions.md, Engines).
+
+    `lines`: what a tool told, as numbered lines that the answer cites.
+    """
 
     llm: Llm
     context: ToolContext
+    lines: Callable[[ToolResult], str]
     trace: list[dict[str, Any]] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
 
@@ -194,9 +198,12 @@ class ReActEngine:
         self.results.append(result)
 
     def _shown(self, result: ToolResult) -> str:
-        if isinstance(result.data, str):
-            return tokens.cut(result.data, RESULT_TOKENS)
-        return tokens.cut(self.context.gate.data(result.data), RESULT_TOKENS)
+        told = self.lines(result) if result.has_data else ""
+        if not told:
+            told = (
+                result.data if isinstance(result.data, str) else self.context.gate.data(result.data)
+            )
+        return tokens.cut(told, RESULT_TOKENS)
 
     def _masked(self, text: str) -> str:
         return str(self.context.gate.text(text))

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from engines.assistant.lines import background
 from engines.assistant.understand import Understood
 from engines.assistant.understand.types import Query
-from engines.chat.handlers.data import subjects
 from engines.chat.sources import Asked
+from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
 from engines.intents import Part
 from integrations.redcap import RedcapError
 from projects.client import NotConfiguredError
 from study import door
+from study.facts import Answer
+from study.query.errors import QueryError
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +44,18 @@ def _of_data(turn: Turn, found: Understood) -> list[Query]:
     wide = [more for query in own for more in background.widened(query, turn.design)]
     named = list(dict.fromkeys(i for query in own for i in query.get("subjects") or ()))
     around = list(background.of_subjects(named, turn.design))
+    around += _spoken_of(turn, found)
     if own and all(background.counts_people(query, turn.design) for query in own):
         around += background.of_enrolment(turn.design, by_month=False)
     return [query for query in [*wide, *around] if query not in own]
+
+
+def _spoken_of(turn: Turn, found: Understood) -> list[Query]:
+    """What was asked before this, where the same is asked of somebody else: the two may be compared."""
+    last, about = turn.talk.last, {name for asked in found.asked for name in asked.about}
+    if last is None or not last.subjects or not about & {*last.select}:
+        return []
+    return [{"subjects": [*last.subjects], "select": [*last.select]}]
 
 
 def _distinct(queries: Sequence[Query]) -> list[Query]:
@@ -54,8 +65,27 @@ def _distinct(queries: Sequence[Query]) -> list[Query]:
 def read(turn: Turn, queries: Sequence[Query]) -> Asked:
     """The answers to queries that nothing hangs on: none where REDCap cannot be read."""
     try:
-        found = door.ask_all(turn.project, turn.member, queries, blinded=turn.withheld)
-    except (RedcapError, NotConfiguredError) as error:
-        logger.warning("Beside the question: %s", error)
+        return list(zip(queries, _asked(turn, queries), strict=True))
+    except (RedcapError, NotConfiguredError, QueryError) as error:
+        logger.warning("Beside the question: %s", type(error).__name__)
         return []
-    return list(zip(queries, found, strict=True))
+
+
+def read_with(
+    turn: Turn, own: Sequence[Query], more: Sequence[Query]
+) -> tuple[list[Answer], Asked]:
+    """The answers to a question's own queries and, out of the same reading, to those beside it.
+
+    Raises QueryError, RedcapError, NotConfiguredError where its own cannot be answered.
+    """
+    try:
+        found = _asked(turn, [*own, *more])
+    except QueryError:
+        if not more:
+            raise
+        return read_with(turn, own, ())
+    return found[: len(own)], list(zip(more, found[len(own) :], strict=True))
+
+
+def _asked(turn: Turn, queries: Sequence[Query]) -> list[Answer]:
+    return door.ask_all(turn.project, turn.member, queries, blinded=turn.withheld)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
-from engines.chat.relevance import asks_decision, related
 from memory.history import Page
 from projects.bm25 import without_asking
 from projects.excerpts import Shelf, Unit
@@ -29,12 +30,30 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "踩坑记录": ("坑", "问题", "困难", "教训", "出错", "problem"),
     "待办": ("待办", "要做", "计划", "todo"),
 }
+_DECISION = re.compile(r"讨论|决定|为什么|为啥|为何|原因|怎么(?!样)|解决|措施|办法|当初|定的")
 _WHEN = re.compile(r"什么时候|何时|哪[天日]|when", re.IGNORECASE)
 _REASON = re.compile(r"当时|当初|后来|的?原因")
 _FILLER = re.compile(
     r"周报|报告|小结|会上|项目组?|我们|遇到|发生|出现|做|当时|当初|后来|那时|的时候|定|[写说讲记]|事情?|[了过些之里上中都这那,，。?？]"
 )
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
+
+
+def asks_decision(question: str) -> bool:
+    """Whether a question is about what was decided, and why."""
+    return bool(_DECISION.search(question))
+
+
+def related(question: str) -> list[str]:
+    """Words of measures that belong to what the question complains of."""
+    return [word for regex, words in _topics().items() if regex.search(question) for word in words]
+
+
+@cache
+def _topics() -> Mapping[re.Pattern[str], tuple[str, ...]]:
+    path = Path(__file__).with_name("topics.v1.json")
+    table = json.loads(path.read_text(encoding="utf-8"))
+    return {re.compile(regex): tuple(words) for regex, words in table.items()}
 
 
 def names_nothing(question: str) -> bool:

@@ -17,7 +17,6 @@ from engines.chat import asked_of_model, members, past, questions, store, texts,
 from engines.chat.handlers import HANDLERS, handler_of, own_memory, reader_of, study_data
 from engines.chat.prepare import prepare
 from engines.chat.questions import Task
-from engines.chat.relevance import asks_decision
 from engines.chat.reply import ChatReply, Outcome
 from engines.chat.turn import Turn
 from engines.context import HISTORY_TASKS
@@ -178,7 +177,7 @@ def merged(parts: Sequence[Part], text: str) -> Sequence[Part]:
         return [replace(of_past, text=text)]
     if len(parts) != 2 or {part.intent for part in parts} != HISTORY_TASKS:
         return parts
-    intent = "query_history" if asks_decision(text) else "analyze_trend"
+    intent = "query_history" if past.asks_decision(text) else "analyze_trend"
     return [replace(parts[0], text=text, intent=intent)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from engines.assistant.understand import State
-from engines.context import Material
 from engines.intents import Detection, Part
 from engines.llm import Llm
 from engines.models.traces import OPEN
@@ -74,20 +73,14 @@ class Turn:
         return field_names(self.context.metadata, self.context.aliases)
 
     @property
+    def has_model(self) -> bool:
+        """Whether the study lets a model word answers."""
+        return self.skill.switches.model
+
+    @property
     def engines(self) -> Llm:
         """The model of the engines, for answers in several steps."""
         return self.llm.of(Purpose.ENGINES)
-
-    def material(self, **found: Any) -> Material:
-        """What a prompt of the chat holds beside what was `found`, as the study's chat skill lets it."""
-        uses = self.skill.switches
-        return Material(
-            skill=self.skill,
-            hot=self.hot.text if uses.hot_memory else "",
-            facts=self.facts if uses.own_memory else "",
-            session=self.session.text if uses.session else "",
-            **found,
-        )
 
     @cached_property
     def roster(self) -> Roster:
@@ -138,12 +131,11 @@ class Turn:
         """Names of subjects the reader may see, replaced by their record ids (E47)."""
         return resolve(text, self.names)
 
-    def note(self, what: str, **more: Any) -> None:
-        """Add an item to the trace, de-identified."""
-        item = {"iteration": len(self.trace), "thought": what}
-        self.trace.append(
-            item | {key: str(self.gate.text(str(v)))[:200] for key, v in more.items()}
-        )
+    def note(self, what: str, *, spans: Sequence[Mapping[str, Any]] = (), **more: Any) -> None:
+        """Add an item to the trace, de-identified; `spans`: of an answer, with the lines behind them."""
+        item: dict[str, Any] = {"iteration": len(self.trace), "thought": what}
+        item |= {key: str(self.gate.text(str(v)))[:200] for key, v in more.items()}
+        self.trace.append(item | ({"spans": json.loads(self.gate.data(spans))} if spans else {}))
 
     def not_understood(self, words: Iterable[str]) -> None:
         """Keep the question for those who teach the house the study's words."""

@@ -1,24 +1,24 @@
-"""Turning what was read into words: one call, checked, at most one retry, else the data themselves."""
+"""Turning what was read into words: one call over numbered lines, verified, at most one more, else the plain
+answer (design.md 5a.5)."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
 from engines import prompts, render
-from engines.chat import texts
-from engines.chat.relevance import answers, leads, of_subjects, recalls, says_nothing, tells_rule
+from engines.assistant.lines.types import Line, Sheet
+from engines.assistant.verify import Verdict, verify
+from engines.chat import sources, texts
 from engines.chat.turn import Turn
 from engines.context import Assembled, assemble
-from engines.grounding import Sources, check
-from engines.grounding.values import plain
 from engines.intents import Part
 from engines.llm import TokenCapReached
-from engines.tools import Fact, Status, ToolResult
+from engines.tools import Status, ToolResult
 from integrations.llm import LlmError, Message
 from integrations.privacy import PLACEHOLDER, PrivacyError
 
@@ -35,138 +35,79 @@ _FRAME = re.compile(
 """The heading of a task in a numbered reply: ours to write, never the model's."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Draft:
-    """What an answer may use. `fallback` is said when the model gives nothing that is grounded.
+    """What an answer may use. `fallback`: the plain answer, said where the model gives none that holds.
 
-    `needed`: facts of which at least one must stand in the answer, with `first` in its first sentence,
-    with `every` all of them; `subjects`: nobody else may be spoken of; `trusted`: "there is none" is an
-    answer; `last`: the words are a regeneration already.
+    `subjects`: each must be told of; `is_enough`: the plain answer lacks nothing, so that nothing has to be
+    said of a model that is away; `tries`: how often the model may be asked.
     """
 
     part: Part
-    results: Sequence[ToolResult] = ()
-    history: Sequence[str] = ()
+    sheet: Sheet
     fallback: str = ""
-    asked: Sequence[str] = ()
     limit: int = 150
-    needed: Sequence[Fact] = ()
-    first: bool = False
-    every: bool = False
     subjects: Sequence[str] = ()
-    trusted: bool = False
-    last: bool = False
+    is_enough: bool = False
+    tries: int = 2
+
+
+@dataclass(frozen=True)
+class Told:
+    """A model's words as the verifier sees them, and what else keeps them from the reader."""
+
+    verdict: Verdict
+    faults: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> list[str]:
+        """Why they may not go out, in words for the model."""
+        refused = (
+            f"「{span.text.strip()}」{span.reason}"
+            for span in self.verdict.spans
+            if span.refused_by
+        )
+        return [*refused, *self.faults]
 
 
 def answer(turn: Turn, draft: Draft) -> str:
     """The reader's text: the model's words, or what stands in for them and why."""
     text, note = worded(turn, draft)
-    text = text or render.cut(draft.fallback, draft.limit - len(note)) + note
-    return marked(text, draft.results, draft.limit)
+    return text or render.cut(draft.fallback, draft.limit - len(note)) + note
 
 
 def worded(turn: Turn, draft: Draft) -> tuple[str, str]:
-    """The model's words, grounded and with identifiers as this reader may see them; "" and a note for none.
+    """The model's words, verified and with identifiers as this reader may see them; "" and a note for none.
 
     The note says why there is no model today; "" where it only said nothing useful.
     """
     if not turn.skill.switches.model:
         turn.note("model off")
-        turn.success = turn.success and _is_data(draft)
+        turn.success = turn.success and bool(draft.sheet.own)
         return "", ""
-    question = turn.question(draft.part)
-    prompt = assemble(
-        gate=turn.gate,
-        task=draft.part.intent,
-        question=question,
-        limit=draft.limit,
-        material=turn.material(history=draft.history, results=draft.results),
-    )
-    turn.versions.append(prompt.version)
-    text, note = _said(turn, draft, prompt)
-    turn.note(draft.part.intent, observation=text or "-", action=str(prompt.parts))
-    if text and not _useful(text, draft, *_recalled(turn, draft, text)):
-        turn.note("relevance", observation=text)
-        text = ""
-    if not text:
-        turn.success = turn.success and _is_data(draft)
+    text, note = _said(turn, draft)
+    turn.success = turn.success and bool(text or draft.sheet.own)
     return text, note
 
 
-def _recalled(turn: Turn, draft: Draft, text: str) -> tuple[bool, bool]:
-    """Whether it stands in hot memory, to the point (of the subjects that were asked about, a figure where
-    one was) or beside it."""
-    question = str(turn.question(draft.part))
-    if not recalls(text, question, turn.hot.text):
-        return False, False
-    if draft.subjects:
-        lines = turn.hot.text.splitlines()
-        own = [line for line in lines if any(rid in line for rid in draft.subjects)]
-        near = recalls(text, question, "\n".join(own))
-    else:
-        near = draft.part.intent != "count_records" or any(map(str.isdigit, text))
-    return near, not near
-
-
-def _useful(text: str, draft: Draft, recalled: bool, beside: bool) -> bool:
-    """An answer beside the point is no answer, while the data that were asked for lie there.
-
-    What hot memory says of the question is to the point (`recalled`), of something else `beside` it.
-    """
-    if beside or (draft.subjects and not of_subjects(text, draft.subjects)):
-        return False
-    if recalled:
-        return True
-    rules = [result.excerpt.then for result in draft.results if result.excerpt]
-    if not all(tells_rule(text, then) for then in rules):
-        return False
-    if draft.needed:
-        # What the reader will see of it: a figure that is cut off answers nothing.
-        seen = render.cut(text, draft.limit)
-        if draft.every and not all(_told(seen, fact, draft.needed) for fact in draft.needed):
-            return False
-        return (leads if draft.first else answers)(seen, draft.needed)
-    return draft.trusted or not draft.fallback or not says_nothing(text)
-
-
-def _told(seen: str, fact: Fact, needed: Sequence[Fact]) -> bool:
-    """Whether a value stands there, with its own name where another one is the same (上周 0, 本周 0)."""
-    twins = sum(other.value == fact.value for other in needed) > 1 and fact.names
-    named = not twins or any(plain(n).casefold() in plain(seen).casefold() for n in fact.names)
-    return named and answers(seen, [fact])
-
-
-def _is_data(draft: Draft) -> bool:
-    return any(result.has_data for result in draft.results) or bool(draft.history)
-
-
-def marked(text: str, results: Sequence[ToolResult], limit: int) -> str:
-    """A partial read is never shown as clean (design.md 9.8)."""
-    note = _("(the data could not be read completely)")
-    partial = any(result.status is Status.INCOMPLETE for result in results)
-    if not partial or _("(incomplete)") in text or note in text:
-        return render.cut(text, limit)
-    return render.cut(text, limit - len(note)) + note
-
-
-def _said(turn: Turn, draft: Draft, prompt: Assembled) -> tuple[str, str]:
+def _said(turn: Turn, draft: Draft) -> tuple[str, str]:
     """What the model says, if it can be trusted; else "" and the note."""
     try:
-        return _checked(turn, draft, prompt), ""
+        return _checked(turn, draft), ""
     except TokenCapReached:
         turn.note("token cap")
         used = _("(today's LLM budget is used up; the data as read)")
-        return "", used if _is_data(draft) else f"\n{cap_reached()}"
+        note = used if draft.sheet.own else f"\n{cap_reached()}"
     except LlmError as error:
         logger.warning("LLM: %s", error)
         turn.note("llm", observation=str(error))
-        turn.outside_down = True
-        down = _("(the LLM is not available; the data as read)")
-        return "", down if _is_data(draft) else ""
+        turn.outside_down |= not draft.is_enough
+        note = _("(the LLM is not available; the data as read)") if draft.sheet.own else ""
     except PrivacyError as error:
         logger.error("Privacy: %s", error)
         turn.note("privacy", observation=str(error))
-    return "", ""
+        note = ""
+    return "", "" if draft.is_enough else note
 
 
 def cap_reached() -> str:
@@ -176,24 +117,51 @@ def cap_reached() -> str:
     )
 
 
-def _checked(turn: Turn, draft: Draft, prompt: Assembled) -> str:
-    sources = sources_of(turn, draft.results, draft.history, draft.asked)
-    text = _ask(turn, prompt.messages, "chat", prompt.version)
-    problems = faults(turn, text, sources)
-    if text and problems:
-        turn.note("grounding", observation="、".join(problems))
-        if draft.last:
+def _checked(turn: Turn, draft: Draft) -> str:
+    """The first of at most two answers that may go out and has room."""
+    prompt = assemble(
+        gate=turn.gate,
+        task=draft.part.intent,
+        question=turn.question(draft.part),
+        limit=draft.limit,
+        material=sources.material(turn, draft.sheet.lines),
+    )
+    turn.versions.append(prompt.version)
+    messages, purpose, version = prompt.messages, "chat", prompt.version
+    long = ""
+    for _attempt in range(draft.tries):
+        said = _ask(turn, messages, purpose, version)
+        told = judged(turn, said, draft.sheet)
+        note(turn, draft.part, said, told, draft.sheet, action=str(prompt.parts))
+        if not said:
             return ""
-        retry = prompts.load("retry", problems="、".join(problems))
-        text = _ask(turn, _continued(turn, prompt, text, retry), "ground", retry.version)
-        if faults(turn, text, sources):
+        if told.problems:
+            again = prompts.load("retry", problems=";".join(told.problems))
+            purpose = "ground"
+        elif not answers(told.verdict, draft):
             return ""
-    if len(text) > draft.limit:
-        shorter = prompts.load("shorter", limit=draft.limit)
-        brief = _ask(turn, _continued(turn, prompt, text, shorter), "shorten", shorter.version)
-        if brief and len(brief) < len(text) and not faults(turn, brief, sources):
-            text = brief
-    return turn.gate.restore(text)
+        elif len(told.verdict.text) > draft.limit:
+            again, purpose = prompts.load("shorter", limit=draft.limit), "shorten"
+            long = told.verdict.text
+        else:
+            return turn.gate.restore(told.verdict.text)
+        messages, version = _continued(turn, prompt, said, again), again.version
+    # Where there are data the plain answer says more than what is left of one that was cut.
+    return "" if draft.sheet.own else render.cut(turn.gate.restore(long), draft.limit)
+
+
+def note(turn: Turn, part: Part, said: str, told: Told, sheet: Sheet, **more: str) -> None:
+    """Keep in the trace what a model said, span by span with the lines that it cites."""
+    spans = [
+        {
+            "text": span.text,
+            "refused_by": span.refused_by,
+            "reason": span.reason,
+            "lines": [f"[{line.mark}] {line.text}" for line in map(sheet.line, span.marks) if line],
+        }
+        for span in told.verdict.spans
+    ]
+    turn.note(part.intent, observation=said or "-", spans=spans, **more)
 
 
 def _continued(turn: Turn, prompt: Assembled, said: str, again: prompts.Prompt) -> list[Message]:
@@ -207,34 +175,58 @@ def _ask(turn: Turn, messages: Sequence[Message], purpose: str, version: str) ->
     return _FRAME.sub("", said).strip()
 
 
-def faults(turn: Turn, text: str, sources: Sources) -> list[str]:
-    """What keeps a model's words from the reader: no source, an identifier, a made-up placeholder, code.
+def judged(turn: Turn, said: str, sheet: Sheet) -> Told:
+    """What the verifier says of a model's words, and whether they hold an identifier or code.
 
     What went out was masked, so an identifier in the answer was made up, or got there by a leak.
     """
-    invented = turn.gate.invented(text)
-    named = PLACEHOLDER.findall(turn.gate.text(text)) != PLACEHOLDER.findall(text)
-    words = [*(["个人标识"] if named else []), *(["JSON"] if _CODE.search(text) else [])]
-    return [*check(text, sources), *invented, *words]
+    verdict = verify(said, sheet)
+    faults = [f"「{token}」是编造的" for token in turn.gate.invented(said)]
+    if PLACEHOLDER.findall(turn.gate.text(said)) != PLACEHOLDER.findall(said):
+        faults.append("不得出现个人标识")
+    if _CODE.search(said):
+        faults.append("不得返回 JSON")
+    return Told(verdict, tuple(faults))
 
 
-def sources_of(
-    turn: Turn,
-    results: Sequence[ToolResult],
-    history: Sequence[str] = (),
-    asked: Sequence[str] = (),
-) -> Sources:
-    """What an answer may rest on (decisions.md, "有据"); the question is not among it."""
-    lines = [line for line in turn.hot.text.split("\n") if line.strip()]
-    talk = [
-        message["content"] for message in turn.session.messages if message["role"] == "assistant"
-    ]
-    return Sources(
-        results=results,
-        blocks=[*lines, *history, *turn.facts.split("\n")],
-        talk=talk,
-        record_ids=[rid for rid in turn.detection.record_ids if turn.scope.allows(rid)],
-        asked=asked,
-        names=turn.detection.visits,
-        labels={name: turn.context.metadata.label(name) for name in turn.context.metadata.fields},
+def answers(verdict: Verdict, draft: Draft) -> bool:
+    """Whether an answer rests on what was read for the question, of each subject that it is about."""
+    # Of the study as a whole only the figure that was asked for is an answer.
+    wanted = draft.sheet.own if draft.subjects else draft.sheet.asked or draft.sheet.own
+    if not wanted:
+        return True
+    marks = {mark for span in verdict.spans for mark in span.marks} & wanted
+    cited = [line for line in draft.sheet.lines if line.mark in marks]
+    told = {who for line in cited for who in _about(line)}
+    return bool(cited) and set(draft.subjects) <= told and not _leaves_out(cited, draft.sheet)
+
+
+def _leaves_out(cited: Sequence[Line], sheet: Sheet) -> bool:
+    """Whether an answer goes through the readings that were asked for and leaves some out.
+
+    One reading that it chose is an answer, and so are the first and the last of a course; the first four of
+    six read like all of them, and so does one of two rows of a form.
+    """
+    series: dict[tuple[str, str, str, bool], list[bool]] = {}
+    for line in sheet.lines:
+        for fact in line.facts if line.mark in sheet.asked else ():
+            key = (fact.subject, fact.instrument, fact.label, fact.instance is not None)
+            series.setdefault(key, []).append(line in cited)
+    return any(
+        (0 if of_rows else 1) < sum(told) < len(told) and not (told[0] and told[-1])
+        for (*_key, of_rows), told in series.items()
     )
+
+
+def _about(line: Line) -> Iterable[str]:
+    of_facts = {fact.subject for fact in line.facts}
+    return of_facts or (line.scope.subjects if line.scope else ())
+
+
+def marked(text: str, results: Sequence[ToolResult], limit: int) -> str:
+    """A partial read is never shown as clean (design.md 9.8)."""
+    note = _("(the data could not be read completely)")
+    partial = any(result.status is Status.INCOMPLETE for result in results)
+    if not partial or _("(incomplete)") in text or note in text:
+        return render.cut(text, limit)
+    return render.cut(text, limit - len(note)) + note

@@ -19,11 +19,14 @@ class Prompt:
 
 
 @cache
-def _template(name: str, number: int) -> Template:
-    return Template((_HERE / f"{name}.v{number}.txt").read_text(encoding="utf-8").strip())
+def _template(name: str) -> tuple[Template, str]:
+    """The newest version. Raises FileNotFoundError."""
+    numbers = [int(path.stem.rpartition(".v")[2]) for path in _HERE.glob(f"{name}.v*.txt")]
+    version = f"{name}.v{max(numbers, default=1)}"
+    return Template((_HERE / f"{version}.txt").read_text(encoding="utf-8").strip()), version
 
 
-def load(name: str, number: int = 1, **values: object) -> Prompt:
+def load(name: str, **values: object) -> Prompt:
     """The template with its `$names` filled. Raises KeyError for one that is missing."""
-    text = _template(name, number).substitute({key: str(value) for key, value in values.items()})
-    return Prompt(text, f"{name}.v{number}")
+    template, version = _template(name)
+    return Prompt(template.substitute({key: str(value) for key, value in values.items()}), version)

@@ -8,6 +8,7 @@ from typing import Any
 
 from integrations.passages import Passage
 from projects.excerpts import Excerpt
+from study.facts import Answer
 
 MORE = "其他"
 """The key that says of an overview that it is one."""
@@ -82,7 +83,8 @@ class ToolResult:
     `data` goes to the model through the gate; `blocks` are pieces of text that count as sources;
     `lines` are the plain rendering for people, without the `groups` of repeating forms; `unsaid` are notes
     that no answer may leave out; `blank` are the names of fields that were read and are empty;
-    `passages` are those of documents; `excerpt` is the rule of one that answers; `outside_down` says that an
+    `passages` are those of documents; `asked` are StudyQueries with their answers;
+    `excerpt` is the rule of one that answers; `outside_down` says that an
     outside system failed.
     """
 
@@ -100,6 +102,7 @@ class ToolResult:
     unsaid: tuple[str, ...] = ()
     excerpt: Excerpt | None = None
     passages: tuple[Passage, ...] = ()
+    asked: tuple[tuple[dict[str, Any], Answer], ...] = ()
 
     @property
     def failed(self) -> bool:

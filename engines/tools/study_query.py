@@ -38,6 +38,7 @@ def query_study(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResul
         lines=tuple(lines),
         sources=({"kind": "redcap", "what": NAME, "read_at": found.read_at},),
         record_ids=tuple(dict.fromkeys(fact.subject for fact in found.facts if fact.subject)),
+        asked=((dict(arguments), found),),
     )
 
 

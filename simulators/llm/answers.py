@@ -65,6 +65,8 @@ def _small_talk(question: str) -> str:
 def _extract(chat: Chat, material: Material) -> str:
     chosen = choose(material)
     chinese = is_chinese(material.question) or not material.question
+    if material.has_figures and not [unit for unit in chosen if unit.source == "tool"]:
+        return ""
     if not chosen:
         return NOT_FOUND if chinese else NOT_FOUND_EN
     return word(chosen, material, limit=_limit(chat), chinese=chinese)
@@ -191,8 +193,8 @@ def word(units: list[Unit], material: Material, *, limit: int, chinese: bool) ->
         last = head
         if parts and length + len(text) + 1 > limit:
             break
-        if text not in parts:
-            parts.append(text)
+        if (told := text + unit.mark) not in parts:
+            parts.append(told)
             length += len(text) + 1
     return separator.join(parts) + end
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from simulators.llm.marks import LINE as NUMBERED_LINE
 from simulators.llm.protocol import Chat, Message
 from simulators.llm.text import asked, ids, is_question, sentences, terms
 
@@ -66,6 +67,7 @@ class Unit:
     document: str = ""
     column: str = ""  # what the first column of its table is called
     order: int = 0
+    mark: str = ""  # of a numbered line
     words: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -84,6 +86,8 @@ class Material:
         for name in sorted(self.ids, key=len, reverse=True):
             text = text.replace(name, " ")
         return asked(text)
+
+    has_figures: bool = False  # lines of data that an answer would cite
 
     def of(self, *sources: str) -> list[Unit]:
         """Units of the named sources."""
@@ -116,7 +120,8 @@ def read(chat: Chat) -> Material:
     ordered = tuple(
         replace(unit, order=order, words=_words(unit)) for order, unit in enumerate(units)
     )
-    return Material(question, tuple(ids(question)), ordered)
+    figures = any(FIGURES.search(message.content) for message in chat.messages)
+    return Material(question, tuple(ids(question)), ordered, figures)
 
 
 def _words(unit: Unit) -> frozenset[str]:
@@ -191,11 +196,62 @@ def prose_units(text: str, source: str, owner: str = "", heading: str = "") -> l
     for line in filter(None, (line.strip() for line in text.splitlines())):
         if TAG.match(line) or LINE.fullmatch(line):
             continue
-        if line.startswith("|"):
+        if found := NUMBERED_LINE.match(line):
+            units += numbered(found["mark"], line[found.end() :].strip(), source)
+        elif line.startswith("|"):
             units += place.row(line)
         elif not place.moves(line):
             units += place.told(line)
     return units
+
+
+# `研究方案 §6.7 严重不良事件的报告: …`, `关键决策: 2026-03-26: …`
+SECTIONED = re.compile(r"(?P<document>[^:：]+?) §[\d.]+ (?P<title>[^:：]+): (?P<text>.+)")
+TITLED = re.compile(r"(?P<document>)(?P<title>[^:：]{1,24}): (?P<text>.+)")
+# What a line says of the whole of a result, and of the day: no answer by itself.
+ABOUT_RESULT = re.compile(r"共 [1-9]\d* 条|^读取范围|^今天是|无此受试者")
+FIGURES = re.compile(r"^</?data [^<>]*>\n(?:.*\n)*?\[F\d+\] (?!今天是)", re.MULTILINE)
+KINDS = {"F": "data", "D": "text", "W": "lead", "M": "lead", "H": "talk"}
+
+
+def numbered(mark: str, line: str, source: str) -> list[Unit]:
+    """A line that an answer cites: a value with whose, what and where, or a sentence."""
+    kind = mark[1]
+    source = source if source == "tool" else KINDS[kind]
+    if kind == "F":
+        # Figures are left to whoever lists them, unless a tool was asked for them.
+        is_told = source == "tool" and not ABOUT_RESULT.search(line)
+        return [_fact(mark, line, source)] if is_told else []
+    found = SECTIONED.match(line) or TITLED.match(line) if kind in "DW" else None
+    text, title = (found["text"], found["title"]) if found else (line, "")
+    lead, *items = re.split(r"(?:(?<=[：:])|(?<=[。；] ))(?=\d{1,2}[.、])", text)
+    document = found["document"] if found else ""
+    return [
+        Unit(
+            BULLET.sub("", one.strip()),
+            title,
+            source,
+            item=bool(items),
+            document=document,
+            mark=mark,
+        )
+        for one in items or [lead]
+        if _usable(one, "", title, source)
+    ]
+
+
+def _fact(mark: str, line: str, source: str) -> Unit:
+    """`P016 · 谷丙转氨酶ALT · V2 · 2026-09-03 = 185` as `谷丙转氨酶ALT V2 185`."""
+    first, _dot, rest = line.partition(" · ")
+    named = rest and re.fullmatch(r"[A-Za-z]{0,8}[-_]?\d[\w-]*", first)
+    owner, said = (first, rest) if named else ("", line)
+    head, _equals, value = said.partition(" = ")
+    label, *places = head.partition(":")[0].split(" · ")
+    if ":" in head:
+        text = said.replace(" = ", " ").replace("; ", "，").replace(" · ", " ")
+        return Unit(text, "", source, owner, label, text, mark=mark)
+    text = " ".join(filter(None, [label, *places[:1], value]))
+    return Unit(text, "", source, owner, label, value, mark=mark)
 
 
 @dataclass

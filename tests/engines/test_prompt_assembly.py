@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from engines import prompts
 from engines.context import Assembled, Material, assemble, marked
-from engines.tools import Status, ToolResult
 from integrations.privacy import Deidentified, Gate, Known
 
-DATA = ToolResult(
-    "read_clinical_data", Status.OK, {"record_id": "P001", "values": {"V1": {"ALT": "38"}}}
-)
-TEXT = ToolResult("search_protocol", Status.OK, "[文档1] 方案 (相关度: 92.0%)\n排除标准")
-DOWN = ToolResult("read_clinical_data", Status.DOWN, "REDCap 读取失败", outside_down=True)
+DATA = "[F1] P001 · ALT · V1 = 38"
+TEXT = "[D1] 方案 §4.2 排除标准: 妊娠"
+
+
+NEWEST = "system.v2+hot.v1+data.v2+documents.v2"
 
 
 def build(task: str = "query_record", gate: Gate | None = None, **material: object) -> Assembled:
@@ -38,8 +35,9 @@ def test_the_order_of_the_parts() -> None:
         "query_history",
         hot="- 只看结论",
         facts="- 简短",
-        history=["[W11]: 一", "[W12]: 二"],
-        results=[TEXT, DATA],
+        history="[W11] 一\n[W12] 二",
+        data=DATA,
+        documents=TEXT,
         session="用户: 你好\n\nAI: 您好",
     )
     marks = [
@@ -49,10 +47,10 @@ def test_the_order_of_the_parts() -> None:
         "[Hot Memory]",
         "[User Memory]",
         "[History Context]",
-        "[W11]: 一\n[W12]: 二",
+        "[W11] 一\n[W12] 二",
         "【REDCap数据查询结果】",
         "【研究方案文档检索结果】",
-        "[文档1] 方案 (相关度: 92.0%)",
+        TEXT,
         "用户: 你好",
         "P001 入组了吗?",
     ]
@@ -63,48 +61,42 @@ def test_the_order_of_the_parts() -> None:
 
 @pytest.mark.parametrize("task", ["query_history", "analyze_trend"])
 def test_history_for_questions_of_the_past(task: str) -> None:
-    assert "[W12]" in whole(build(task, history=["[W12]: 二"]))
+    assert "[W12]" in whole(build(task, history="[W12] 二"))
 
 
 @pytest.mark.parametrize(
     "task", ["qc_task", "query_record", "general_chat", "remember", "qa_query"]
 )
 def test_history_for_nothing_else(task: str) -> None:
-    assert "[W12]" not in whole(build(task, history=["[W12]: 二"]))
+    assert "[W12]" not in whole(build(task, history="[W12] 二"))
 
 
 def test_tokens_are_counted_for_each_part() -> None:
-    prompt = build(hot="- 只看结论", results=[DATA])
+    prompt = build(hot="- 只看结论", data=DATA)
     assert set(prompt.parts) == {"system", "hot", "data", "question"}
     assert all(count > 0 for count in prompt.parts.values())
     assert prompt.tokens == sum(prompt.parts.values())
 
 
 def test_the_versions_of_all_templates_are_named() -> None:
-    assert build(hot="x", results=[DATA, TEXT]).version == "system.v1+hot.v1+data.v1+documents.v1"
-
-
-def test_a_failed_read_is_no_data() -> None:
-    assert "【REDCap数据查询结果】" not in whole(build(results=[DOWN]))
+    assert build(hot="x", data=DATA, documents=TEXT).version == NEWEST
 
 
 def test_everything_passes_the_gate() -> None:
     gate = Gate(Known.of({"name": ["张三"]}), identifier_fields={"phone"})
-    secret = ToolResult("read_clinical_data", Status.OK, {"phone": "1", "备注": "张三 13800138000"})
-    text = ToolResult("search_protocol", Status.OK, "[文档1] 张三的方案")
     prompt = build(
         "query_history",
         gate=gate,
         hot="- 张三需随访",
         facts="- 张三",
-        history=["[W1]: 张三入组"],
-        results=[secret, text],
+        history="[W1] 张三入组",
+        data="[F1] 备注 = 张三 13800138000",
+        documents="[D1] 张三的方案",
         session="用户: 张三",
     )
     assert all(type(message.content) is Deidentified for message in prompt.messages)
     assert "张三" not in whole(prompt)
     assert "13800138000" not in whole(prompt)
-    assert "phone" not in whole(prompt)
 
 
 def test_data_stand_between_marks_nobody_can_guess() -> None:
@@ -112,12 +104,6 @@ def test_data_stand_between_marks_nobody_can_guess() -> None:
     assert first != second
     opening, _text, closing = first.split("\n")
     assert opening.strip("<>") == closing.strip("</>")
-
-
-def test_the_data_are_json_with_readable_chinese() -> None:
-    body = str(build(results=[DATA]).messages[1].content)
-    line = next(row for row in body.split("\n") if row.startswith("{"))
-    assert json.loads(line) == DATA.data
 
 
 def test_the_limit_stands_in_the_system_prompt() -> None:

@@ -63,10 +63,12 @@ def test_the_parts_with_their_tokens(study: Study) -> None:
     assert "history" not in {part.name for part in present.prompts[0].parts}
 
 
-def test_a_question_that_the_data_answer_sends_nothing(study: Study) -> None:
-    assert hot_preview.preview(study["admin"], "P001 入组了吗?").prompts == []
+def test_a_question_of_data_sends_their_lines_and_no_history(study: Study) -> None:
+    sent = hot_preview.preview(study["admin"], "P001 入组了吗?").prompts
+    assert {"hot", "data"} <= {part.name for part in sent[0].parts}
     page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
-    assert 'data-part="hot"' not in page
+    assert 'data-part="data"' in page
+    assert 'data-part="history"' not in page
 
 
 def test_nothing_is_written(study: Study) -> None:

@@ -9,7 +9,7 @@ from tests.engines.chat.kit import ask, mute, prompts, sent
 from tests.support.study import Study
 
 HOT, HISTORY = "[Hot Memory]", "[History Context]"
-WEEKS = ("[W1]:", "[W12]:", "[W15]:")
+WEEKS = ("[W1a] ", "[W12a] ", "[W15a] ")
 
 
 def lead(study: Study) -> str:
@@ -19,11 +19,12 @@ def lead(study: Study) -> str:
 
 
 def test_scenario_1_the_present(study: Study) -> None:
-    """ "P001 入组了吗?": live data, told by the house itself; nothing leaves it, no history is read."""
+    """ "P001 入组了吗?": live data and hot memory; no history is read."""
     reply = ask("zhangyi", "P001 入组了吗?")
     assert reply.intents == ["query_record"]
     assert "2026-02-05" in reply.text
-    assert study.stand_ins.requests("llm") == []
+    assert HOT in lead(study)
+    assert HISTORY not in sent(study)
     assert study.stand_ins.requests("redcap")
 
 
@@ -91,7 +92,7 @@ def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
             created_by="system_scheduler",
         )
     ask("zhangyi", "我们之前为什么暂停筛选?")
-    shown = [n for n in range(1, last.week_number + 61) if f"[W{n}]:" in lead(study)]
+    shown = [n for n in range(1, last.week_number + 61) if f"[W{n}] " in lead(study)]
     newest = last.week_number + 60
     assert shown == list(range(newest - 49, newest + 1))
 

@@ -95,13 +95,12 @@ def _of_message(member: Any, text: str) -> list[Sheet]:
     from engines.chat.prepare import prepare
     from engines.context import HISTORY_TASKS
     from memory.history import book
-    from study import door
 
     turn, found = prepare(member.project, member, text, now()), []
     for task in questions.tasks(turn, service._parts(turn)):
         own = [query for one in (task.found.asked if task.found else ()) for query in one.queries]
-        queries = [*own, *materials.beside(turn, task.part, task.found)]
-        answers = door.ask_all(turn.project, turn.member, queries, blinded=turn.withheld)
+        more = materials.beside(turn, task.part, task.found)
+        answers, beside = materials.read_with(turn, own, more)
         read = service._prefetch(turn, task)
         pages = book(turn.project, turn.member, scope=turn.scope)
         shown = (
@@ -110,9 +109,9 @@ def _of_message(member: Any, text: str) -> list[Sheet]:
         made = sources.sheet(
             turn,
             task.part,
-            asked=list(zip(queries, answers, strict=True)),
+            asked=list(zip(own, answers, strict=True)),
+            beside=beside,
             read=read,
-            passages=[passage for one in read for passage in one.passages],
             pages=shown,
         )
         found.append(made)

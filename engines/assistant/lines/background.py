@@ -24,8 +24,10 @@ def of_subjects(subjects: Sequence[str], design: StudyDesign) -> Iterator[Query]
     dates = [*filter(None, [design.status_field]), *_dates(design)]
     yield {"subjects": [*subjects], "select": dates}
     select = [f"@visits.{name}" for name in VISITS]
-    for condition in (_OPEN, _TO_COME):
-        yield {"subjects": [*subjects], "where": [condition], "select": select}
+    yield {"subjects": [*subjects], "where": [_OPEN], "select": select}
+    # Of one subject the next visit is enough.
+    next_one = {"limit": 1} if len(subjects) == 1 else {}
+    yield {"subjects": [*subjects], "where": [_TO_COME], "select": select, **next_one}
 
 
 def whole(subjects: Sequence[str], design: StudyDesign) -> Iterator[Query]:
@@ -54,7 +56,8 @@ def of_enrolment(design: StudyDesign, *, by_month: bool) -> Iterator[Query]:
 def widened(query: Query, design: StudyDesign) -> Iterator[Query]:
     """The same of all places and rows: an answer may compare, and say what else there is.
 
-    A field of a repeating form brings its whole rows: a grade alone does not say whose it is.
+    A field of a repeating form brings its whole rows: a grade alone does not say whose it is. One of a form
+    that is filled in once brings what stands around it.
     """
     subjects = query.get("subjects") or ()
     if not 0 < len(subjects) <= MOST_NAMED:
@@ -78,7 +81,7 @@ def _fields(item: object) -> list[str]:
 
 def _form_or_field(name: str, design: StudyDesign) -> str:
     form = design.form_of(name)
-    return form if form in design.repeating_forms else name
+    return form if form in design.repeating_forms or _stands_once(form, design) else name
 
 
 def _stands_once(form: str, design: StudyDesign) -> bool:

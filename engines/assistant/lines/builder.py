@@ -26,7 +26,7 @@ class Builder:
     lines: list[Line] = field(default_factory=list)
     _numbers: Counter[Source] = field(default_factory=Counter)
     _size: Counter[Source] = field(default_factory=Counter)
-    _said: set[str] = field(default_factory=set)
+    _said: dict[str, Line] = field(default_factory=dict)
 
     def add(self, lines: Iterable[Line]) -> list[Line]:
         """The lines that were not there yet, marked; of reports the mark is theirs already."""
@@ -34,24 +34,33 @@ class Builder:
         self.lines += new
         return new
 
+    def listed(self, lines: Iterable[Line]) -> list[Line]:
+        """The lines with their marks, whether they were there or not."""
+        given = list(lines)
+        self.add(given)
+        return [found for line in given if (found := self._said.get(self._key(line)))]
+
+    def _key(self, line: Line) -> str:
+        return f"{line.section}{self.masked(line.text)}"
+
     @property
     def done(self) -> tuple[Line, ...]:
         """All lines, those that a newer one has overtaken known as such."""
         return tuple(newest(self.lines))
 
     def _marked(self, line: Line) -> Line | None:
-        text = self.masked(line.text)
-        if f"{line.section}{text}" in self._said:
+        key, text = self._key(line), self.masked(line.text)
+        if key in self._said:
             return None
         size = tokens.count(text)
         if self._size[line.source] + size > MOST_TOKENS:
             return None
-        self._said.add(f"{line.section}{text}")
         self._size[line.source] += size
         self._numbers[line.source] += 1
         mark = line.mark or f"{line.source}{self._numbers[line.source]}"
         facts = line.facts if text == line.text else tuple(map(self._told, line.facts))
-        return replace(line, mark=mark, text=text, facts=facts)
+        self._said[key] = replace(line, mark=mark, text=text, facts=facts)
+        return self._said[key]
 
     def _told(self, fact: Fact) -> Fact:
         """A fact whose line held what identifies somebody."""

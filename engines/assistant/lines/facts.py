@@ -13,6 +13,8 @@ from engines.assistant.lines.types import Line, Scope, Source
 from study.facts import Fact, Flag, Kind, plain
 
 JOINT = " · "
+MOST_SINGLE = 3
+"""So many values of a form at one event have a line each."""
 _NAMES = {Kind.FINDING: "疑点", Kind.REVIEW: "待审核", Kind.RUN: "质控", Kind.CHANGE: "数据变更"}
 
 
@@ -41,11 +43,12 @@ def lines_of(
 
 
 def _is_whole(row: Row, reader: Reader) -> bool:
-    """Repeating rows, visits and work are told as a whole, and forms that are filled in once."""
+    """Repeating rows, visits and work are told as a whole, forms that are filled in once, and many values of
+    one day."""
     first = row.first
     if first.kind in (Kind.WINDOW, *_NAMES) or first.instance is not None:
         return True
-    return len(row.facts) > 1 and len(_events(first, reader)) == 1
+    return len(row.facts) > (1 if len(_events(first, reader)) == 1 else MOST_SINGLE)
 
 
 def _events(fact: Fact, reader: Reader) -> list[str]:
@@ -108,8 +111,10 @@ def whole(row: Row, reader: Reader) -> str:
 
 
 def _place(fact: Fact, reader: Reader) -> str:
-    """The event, where the form can stand at several."""
-    return words.event_name(fact.event, reader) if len(_events(fact, reader)) > 1 else ""
+    """The event, where the form can stand at several, and the day of the row."""
+    if len(_events(fact, reader)) < 2:
+        return ""
+    return JOINT.join(filter(None, [words.event_name(fact.event, reader), fact.date]))
 
 
 def _visit(row: Row, reader: Reader) -> str:

@@ -54,7 +54,9 @@ def _week(name: str, text: str) -> list[Line]:
             items[-1] = (title, f"{items[-1][1]}; {said}")
         elif said:
             items.append((title, said))
-    marks = [f"{name}{letter}" for letter in _LETTERS] if len(items) > 1 else [name]
+    # The digest of a year (Y1) is marked like a week that no study reaches.
+    first = f"W{1000 + int(name[1:])}" if name.startswith("Y") else name
+    marks = [f"{first}{letter}" for letter in _LETTERS] if len(items) > 1 else [first]
     return [
         Line(mark, Source.REPORT, f"{title}: {said}", section=name, day=_day(said))
         for mark, (title, said) in zip(marks, items, strict=False)
@@ -66,9 +68,8 @@ def _day(text: str) -> date | None:
     return date.fromisoformat(found[1]) if found else None
 
 
-def memory(text: str) -> Iterator[Line]:
+def memory(text: str, heading: str = "") -> Iterator[Line]:
     """Items of hot memory, or of what the reader told of themselves; `section`: the heading above."""
-    heading = ""
     for raw in text.splitlines():
         line = raw.strip()
         if line.startswith("#"):

@@ -26,7 +26,7 @@ def lines_of(query: Query, answer: Answer, reader: Reader) -> Iterator[Line]:
     yield from facts.lines_of(answer.facts, reader, scope, together=apart)
     if query.get("subjects"):
         yield from _of_named(query, answer, reader, scope)
-    elif not query.get("aggregate") and any(fact.subject for fact in answer.facts):
+    elif not query.get("aggregate") and all(fact.subject for fact in answer.facts):
         yield _of_all(query, answer, reader, scope)
 
 

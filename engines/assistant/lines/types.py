@@ -64,6 +64,8 @@ class Sheet:
 
     `subjects`: ids that the reader may see. `sites`: code to name. `terms`: names of fields in the
     reader's study (mapping, synonyms) to the field. `question`: what was asked, as the reader typed it.
+    `own`: the marks of what was read for this very question, which an answer has to rest on; `asked`: of
+    the answers to its own queries.
     """
 
     lines: tuple[Line, ...]
@@ -73,6 +75,8 @@ class Sheet:
     subjects: frozenset[str] = frozenset()
     sites: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
 
     def line(self, mark: str) -> Line | None:
         """The line of a mark, None where the model made it up."""

@@ -114,7 +114,13 @@ def _number_fits(fact: Fact, token: Token, about: bool) -> bool:
     if value is None or isinstance(fact.value, str):
         head = folded(fact.text).removesuffix(token.unit)
         return token.unit in _BARE and not isinstance(fact.value, tuple) and head == str(said)
-    if token.unit == "%" and fact.unit != "%" and fact.kind is Of.AGGREGATE and value <= 1:
+    if (
+        token.unit == "%"
+        and fact.kind is Of.AGGREGATE
+        and "%" not in f"{fact.unit}{folded(fact.label)}"
+    ):
+        if value > 1:
+            return False  # a number of subjects is no share
         value *= 100
     is_raw = fact.kind is Of.VALUE and not any(c in fact.label for c in ":：")
     return rounds_to(value, said, about or not is_raw or said != said.to_integral_value())

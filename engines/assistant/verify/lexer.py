@@ -166,9 +166,11 @@ class Lexer:
         ids = {subject for subject in self.sheet.subjects if not subject.isdecimal()}
         shapes = {re.sub(r"\d", "9", folded(subject)) for subject in ids}
         parts = sorted((re.escape(s).replace("9", r"\d") for s in shapes), key=len, reverse=True)
-        return re.compile(
-            rf"(?<![a-z0-9])(?:{'|'.join(parts)})(?!\d(?!\d?月))" if parts else r"(?!)"
-        )
+        named = rf"(?<![a-z0-9])(?:{'|'.join(parts)})(?!\d(?!\d?月))" if parts else r"(?!)"
+        bare = "|".join(sorted(self.sheet.subjects - ids, key=len, reverse=True)) or r"(?!)"
+        # A bare number is a subject only where it is called one: 受试者7, 7号.
+        called = rf"(?:受试者|患者|编号|id)(?:{bare})(?!\d)号?|(?<![\d.月])(?:{bare})号"
+        return re.compile(f"{named}|{called}")
 
     def read(self, text: str) -> list[Token]:
         """The tokens of a clause in order."""
@@ -223,7 +225,8 @@ class Lexer:
         return found
 
     def _id(self, said: str) -> str:
-        return next((s for s in self.sheet.subjects if folded(s) == said), said.upper())
+        bare = re.sub(r"^(?:受试者|患者|编号|id)(?=\d)|号$", "", said)
+        return next((s for s in self.sheet.subjects if folded(s) == bare), said.upper())
 
     def _rows(self, plain: str) -> Iterator[Token]:
         for hit in _ROW.finditer(plain):

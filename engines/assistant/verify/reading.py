@@ -127,8 +127,8 @@ def distinct(lines: Iterable[Line]) -> tuple[Line, ...]:
 
 
 def prose_of(line: Line, sheet: Sheet) -> Iterator[str]:
-    """The prose of a line: all of a document's, of facts what somebody wrote at length."""
-    if line.source is not Source.FACT:
+    """The prose of a line: a document's or a tool's own words; of facts what somebody wrote at length."""
+    if line.source is not Source.FACT or not (line.facts or line.scope or line.day):
         yield answered(
             f"{line.section}: {line.text}" if line.source is Source.REPORT else line.text
         )

@@ -13,6 +13,7 @@ from engines.assistant.verify.spans import Sentence, sentences, unmarked
 from engines.assistant.verify.types import Span, Verdict
 
 _MOST_LENT = 12
+_LONG = 20
 
 
 def verify(answer: str, sheet: Sheet, rules: Mapping[str, Rule] = RULES) -> Verdict:
@@ -100,12 +101,17 @@ def _candidates(
     ]
     found = (
         line for line in reader.sheet.lines
-        if (texts or loose) and all(text in line.text.casefold() for text in texts)
+        if (texts or loose) and not _is_note(line) and all(text in line.text.casefold() for text in texts)
         and (line.source is Source.FACT or all(word in line.text.casefold() for word in loose))
     )  # fmt: skip
     for number, line in enumerate(found):
         if number < _MOST_LENT:
             yield line
+
+
+def _is_note(line: Line) -> bool:
+    """Whether a line holds what somebody wrote at length: nobody cites it without saying so."""
+    return line.source is Source.FACT and any(len(str(fact.text)) > _LONG for fact in line.facts)
 
 
 def _spans(

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from engines import sop
 from engines.chat import texts
-from engines.chat.handlers.data import subjects
 from engines.chat.reply import Outcome
+from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
 from engines.intents import Intent, Part
 from engines.models import TaskRun

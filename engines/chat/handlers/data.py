@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
 from engines import render
-from engines.chat import shown
-from engines.chat.relevance import answers
+from engines.chat import materials, sources
 from engines.chat.reply import Outcome
+from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, marked, worded
+from engines.grounding.values import plain
 from engines.intents import Part
 from engines.parallel import run_all
 from engines.tools import Fact, Status, ToolResult, asking, execute, holding, stats, visits
@@ -25,27 +26,12 @@ from projects.models import Role
 
 MOST_SUBJECTS = 5
 MOST_FIELDS = 30
-PRONOUN = re.compile(
-    r"他|她|它|该(?:患者|受试者|病人)|这位|那位|这个(?:患者|受试者|病人|人)|上面|刚才|^那|呢[?\uff1f]?$"
-)
 _FIGURE = re.compile(
     r"平均|均值|中位|比例|占比|分布|最[大小高低]|\b(?:ratio|average|mean|median)\b", re.IGNORECASE
 )
-_FIGURES = ("count_records", "project_info")
-_COMING = ("next:open", "next:close", "next:target", "next:none")
+_OF_SUBJECTS = ("query_record", "visit_window")
 _ENROLLED = re.compile(r"(?:已经?)?(?:入组|在组)|enrolled", re.IGNORECASE)
 _PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
-
-
-def subjects(turn: Turn, part: Part) -> list[str]:
-    """The subjects a task is about: its own, those it names, else those last spoken of."""
-    ids = list(part.record_ids)
-    for name, found in turn.names.items():
-        if name in part.text:
-            ids += found
-    if not ids and PRONOUN.search(part.text):
-        ids = [*turn.detection.record_ids] or [*turn.session.record_ids]
-    return list(dict.fromkeys(ids))
 
 
 def asked_fields(turn: Turn, part: Part) -> list[str]:
@@ -244,20 +230,6 @@ def _unread(turn: Turn, part: Part) -> list[str]:
     return [text % {"rest": rest}]
 
 
-def needed(turn: Turn, part: Part, results: Sequence[ToolResult]) -> list[Fact]:
-    """The facts of which an answer must give at least one."""
-    facts = [fact for result in results for fact in result.facts]
-    facts = [f for f in facts if f.field != "convention" and not f.field.endswith(":anchor")]
-    if part.intent in _FIGURES:
-        return render.asked(facts, part.text) or [
-            f for f in facts if f.field in ("enrolled", "name")
-        ]
-    coming = [fact for fact in facts if fact.field in _COMING]
-    if part.intent == "visit_window" and coming:
-        return coming
-    return facts
-
-
 def _listed(part: Part, result: ToolResult, limit: int) -> str:
     """The subjects who have something, the visits that are due, or the list of subjects that is asked for;
     "" for all else."""
@@ -299,7 +271,7 @@ def answer_data(turn: Turn, part: Part, results: Sequence[ToolResult], limit: in
     if is_not_counted(turn, part, good):
         return Outcome(not_counted(), guided=True)
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
-    text = shown.with_all(good, limit, partial(_worded, turn, part, good))
+    text = with_all(good, limit, partial(_worded, turn, part, good))
     return Outcome("\n".join([text, *failed]), results=good)
 
 
@@ -321,6 +293,16 @@ def not_counted() -> str:
     )
 
 
+def with_all(results: Sequence[ToolResult], limit: int, words: Callable[[int], str]) -> str:
+    """`words` in the room that is left by what every answer has to say, and that behind them."""
+    must = render.unsaid(results)
+    room = max(limit - sum(len(line) + 1 for line in must), limit // 2)
+    text = words(room)
+    folded = plain(text).casefold()
+    left = [line for line, note in must.items() if plain(note).casefold() not in folded]
+    return "\n".join(filter(None, [text, *left]))
+
+
 def _worded(turn: Turn, part: Part, good: Sequence[ToolResult], limit: int) -> str:
     """The list that is asked for, the model's words over the data, or the data themselves."""
     if told := _listed(part, good[0], limit):
@@ -328,28 +310,24 @@ def _worded(turn: Turn, part: Part, good: Sequence[ToolResult], limit: int) -> s
     fallback = render.results_text(good, part.text, limit, notes=False)
     if part.intent == "query_record" and not any(result.facts for result in good):
         return marked(fallback, good, limit)
-    every = shown.all_of(turn.fields, part, good)
-    wanted = every or needed(turn, part, good)
+    for result in good:
+        if result.passages:
+            scores = (f"{one.document} {100 * (one.score or 0):.1f}%" for one in result.passages)
+            turn.note(result.tool, observation="; ".join(scores))
+    beside = materials.read(turn, materials.beside(turn, part, None)) if turn.has_model else []
     draft = Draft(
         part,
-        results=good,
+        sources.sheet(turn, part, beside=beside, read=good),
         fallback=fallback,
-        asked=asked_fields(turn, part),
         limit=limit,
-        needed=wanted,
-        first=part.intent == "count_records" or any(fact.field in _COMING for fact in wanted),
-        every=part.intent in _FIGURES or bool(every),
-        subjects=subjects(turn, part) if part.intent in ("query_record", "visit_window") else (),
-        trusted=part.intent == "query_protocol",
+        subjects=_told(good) if part.intent in _OF_SUBJECTS else (),
     )
     text, note = worded(turn, draft)
-    left_out = _passes_over(part, good, text) or shown.leaves_out(text, turn.fields, part, good)
-    if not text or left_out:
+    if not text:
         text = render.results_text(good, part.text, limit - len(note), notes=False) + note
     return marked(text, good, limit)
 
 
-def _passes_over(part: Part, good: Sequence[ToolResult], text: str) -> bool:
-    """Whether an answer about several subjects says nothing of what was read of one of them."""
-    several = part.intent == "query_record" and len(good) > 1
-    return several and any(one.facts and not answers(text, one.facts) for one in good)
+def _told(good: Sequence[ToolResult]) -> list[str]:
+    """The subjects of whom something was read."""
+    return [rid for result in good if result.facts for rid in result.record_ids]

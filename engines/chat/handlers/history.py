@@ -10,9 +10,9 @@ from functools import reduce
 from django.utils.translation import gettext as _
 
 from engines import render
-from engines.chat import past
+from engines.chat import materials, past, sources
 from engines.chat.handlers.data import down, read_stats
-from engines.chat.relevance import asks_decision
+from engines.chat.past import asks_decision
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
@@ -95,15 +95,14 @@ def answer_history(turn: Turn, part: Part, results: Sequence[ToolResult], limit:
     if asked and not good and _is_report_itself(part.text, asked):
         lines = [line for page in known for line in _lines(page.name, page.text)]
         return Outcome(render.fit(lines, limit))
-    figures = _periods(good) if part.intent == "query_history" else []
+    beside = materials.read(turn, materials.beside(turn, part, None)) if turn.has_model else []
     draft = Draft(
         part,
-        results=good,
-        history=[page.block for page in known],
+        sources.sheet(
+            turn, part, beside=beside, read=good, pages={page.name: page.text for page in known}
+        ),
         fallback=_plain(turn, part, known, good, limit),
         limit=limit,
-        needed=figures or _months(good),
-        first=bool(figures),
     )
     failed = [str(result.data) for result in results if result.status is Status.DOWN]
     return Outcome("\n".join([answer(turn, draft), *failed]), results=good)
@@ -123,12 +122,6 @@ def _missing(asked: Sequence[Period]) -> str:
         return _("There are no weekly reports yet.")
     weeks = "、".join(f"{one.week} ({one.first} ~ {one.last})" for one in asked)
     return _("There is no weekly report of week %(weeks)s yet.") % {"weeks": weeks}
-
-
-def _months(results: Sequence[ToolResult]) -> list[Fact]:
-    """A trend names at least one of the months it was counted for."""
-    fields = [f.field for result in results for f in result.facts if f.field.startswith("month:")]
-    return [Fact("", "month", (), field.removeprefix("month:")) for field in fields]
 
 
 def _is_of(turn: Turn, part: Part, page: Page) -> bool:

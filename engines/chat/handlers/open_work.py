@@ -10,8 +10,8 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from engines import render
-from engines.chat.handlers.data import subjects
 from engines.chat.reply import Outcome
+from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
 from engines.intents import Part
 from engines.models import PendingAction, Review, TaskRun

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from engines import render
+from engines.chat import sources
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
 from engines.grounding.values import plain, tokens
 from engines.intents import Part
-from engines.tools import Fact
 from memory import hot, outdated
 from memory.agent import clauses
 from memory.agent.schemas import current, pattern
@@ -52,21 +52,19 @@ _WHO = re.compile(r"谁|\bwho\b", re.IGNORECASE)
 _HEADING = re.compile(r"^#+\s*(.*?)\s*[(\uff08]\s*user_id", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z]+[0-9]*|[0-9]+|[\u4e00-\u9fff]+")
 _LEAST = 2
-_MOST = 2
 
 
 @dataclass
 class Found:
     """The lines that answer, best first, and others that an answer may tell of (`beside`).
 
-    `own`: those of the reader; `sure`: nothing a model could add; `subjects`: whom they concern.
+    `own`: those of the reader; `sure`: nothing a model could add.
     """
 
     lines: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     sure: bool = False
-    subjects: list[str] = field(default_factory=list)
 
 
 def recall(turn: Turn, part: Part, limit: int) -> str:
@@ -78,17 +76,9 @@ def recall(turn: Turn, part: Part, limit: int) -> str:
     fallback = _framed(found, limit) if found.lines else nothing
     if found.sure:
         return fallback
-    pieces = [piece for line in found.lines[:_MOST] for piece in _clauses(line)]
-    draft = Draft(
-        part,
-        fallback=fallback,
-        limit=limit,
-        needed=[Fact("", "profile", (), piece) for piece in pieces],
-        subjects=found.subjects,
-    )
-    text = answer(turn, draft)
-    asked = [*found.lines, *found.beside, part.text]
-    return fallback if _is_of_others(turn, text, asked) else text
+    memory = list(dict.fromkeys([*found.lines, *found.beside]))
+    sheet = sources.sheet(turn, part, memory=memory, is_answer=bool(found.lines))
+    return answer(turn, Draft(part, sheet, fallback=fallback, limit=limit))
 
 
 def asks_of_us(part: Part) -> bool:
@@ -134,10 +124,8 @@ def _of_talk(turn: Turn, part: Part, limit: int) -> str:
         return _("There is nothing before this in our conversation.")
     before = turn.gate.restore(asked[-1])
     told = _("Before this you said: %(words)s") % {"words": before}
-    spoken = [record for record in turn.session.record_ids if record in before]
-    needed = [Fact("", "talk", (), record) for record in spoken]
-    text = answer(turn, Draft(part, fallback=told, limit=limit, needed=needed))
-    return render.cut(told, limit) if _is_of_others(turn, text, [before, part.text]) else text
+    draft = Draft(part, sources.sheet(turn, part, memory=()), fallback=told, limit=limit)
+    return answer(turn, draft)
 
 
 def _find(turn: Turn, part: Part) -> Found:
@@ -178,7 +166,7 @@ def _of_subjects(given: Sequence[Line], part: Part) -> Found:
         for line in given
         if ids and {str(t.value) for t in tokens(plain(line.text), ids) if t.kind == "id"} & {*ids}
     ]
-    return Found(render.ranked(named, part.text), sure=not named, subjects=ids)
+    return Found(render.ranked(named, part.text), sure=not named)
 
 
 def _of_everybody(given: Sequence[Line]) -> list[str]:
@@ -248,26 +236,9 @@ def _grams(text: str) -> set[str]:
     return {pair for pair in pairs if not pair.isascii()} | {w for w in found if w.isascii()}
 
 
-def _is_of_others(turn: Turn, text: str, asked: Sequence[str]) -> bool:
-    """Whether an answer tells of a profile that was not asked for."""
-    given = [line.text for line in lines(turn.hot.text) if line.profile and line.is_content]
-    about = plain("\n".join(asked)).casefold()
-    strange = (plain(clause).casefold() for line in given for clause in _clauses(_bare(line)))
-    said = plain(text).casefold()
-    return any(len(one) > _LEAST and one in said and one not in about for one in strange)
-
-
 def _is_item(line: str) -> bool:
     return line.strip().startswith("-")
 
 
 def _bare(line: str) -> str:
     return line.strip("-# *").replace("*", "")
-
-
-def _clauses(line: str) -> list[str]:
-    """`偏好: 简洁汇报,只看结论` → its pieces: an answer repeats at least one of them."""
-    _key, _colon, value = line.replace("\uff1a", ":").partition(":")
-    return [
-        piece.strip() for piece in re.split(r"[,\uff0c、;\uff1b]", value or line) if piece.strip()
-    ]

@@ -1,6 +1,7 @@
 """Questions about the study's data: understood offline, asked through the one door, told plainly.
 
-What is said is what the facts say: no model words it (design.md 5a).
+What is said is what the facts say: the plain answer, or a model's words over their lines where each of them
+is borne out (design.md 5a).
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from django.utils.translation import pgettext
 from engines.assistant.answer import Reader, cut, leaves_out, told_of
 from engines.assistant.answer.sheet import sheet_of
 from engines.assistant.understand import Ambiguous, Asked, Topic, Understood
+from engines.assistant.understand.types import Query
+from engines.chat import materials, sources
 from engines.chat.handlers.data import down
 from engines.chat.reply import Outcome
+from engines.chat.sources import Asked as Answered
 from engines.chat.turn import Turn
+from engines.chat.wording import Draft, worded
 from engines.intents import Part
 from engines.tools import Status, ToolResult
 from engines.tools.study_query import facts_of
@@ -44,7 +49,7 @@ def answer(turn: Turn, part: Part, found: Understood, limit: int) -> Outcome:
     if found.unknown:
         turn.not_understood(found.unknown)
     try:
-        answers = [_answers(turn, asked) for asked in found.asked]
+        answers, beside = _read(turn, part, found)
     except (RedcapError, NotConfiguredError) as error:
         logger.warning("Study data: %s", error)
         return Outcome(str(turn.read(down(NAME)).data))
@@ -64,8 +69,24 @@ def answer(turn: Turn, part: Part, found: Understood, limit: int) -> Outcome:
     lines = told_of(found, answers, reader)
     text = cut(lines, reader)
     is_whole = not leaves_out(lines, reader)
-    sheet = None if is_whole else sheet_of([one for own in answers for one in own], reader)
+    sheet = None if is_whole else sheet_of(_flat(answers), reader)
+    if is_worded(turn, found, result):
+        asked = list(zip(_queries(found), _flat(answers), strict=True))
+        draft = Draft(
+            part,
+            sources.sheet(turn, part, asked=asked, beside=beside),
+            limit=reader.limit,
+            subjects=result.record_ids,
+            is_enough=True,
+        )
+        text = (worded(turn, draft)[0] if draft.sheet.asked else "") or text
     return Outcome(text + note, results=[result], sheet=sheet if sheet and sheet.rows else None)
+
+
+def is_worded(turn: Turn, found: Understood, result: ToolResult) -> bool:
+    """Whether a model may word it: all was understood and may be told, of somebody who is there."""
+    beside = found.unknown or found.ambiguous or found.unplanned or found.withheld
+    return turn.has_model and bool(_queries(found)) and result.has_data and not beside
 
 
 def _not_exported(turn: Turn, found: Understood, answers: Sequence[Sequence[Answer]]) -> str:
@@ -134,12 +155,23 @@ def label(turn: Turn, name: str) -> str:
     return metadata.label(name) if name in metadata.fields else metadata.form_label(name)
 
 
-def _answers(turn: Turn, asked: Asked) -> list[Answer]:
-    answers = []
-    for query in asked.queries:
+def _read(turn: Turn, part: Part, found: Understood) -> tuple[list[list[Answer]], Answered]:
+    """For each question the answers to its queries; what was read beside them for a model to word."""
+    queries = _queries(found)
+    for query in queries:
         turn.note("study.query", action=json.dumps(query, ensure_ascii=False))
-        answers.append(door.ask(turn.project, turn.member, query, blinded=turn.withheld))
-    return answers
+    more = materials.beside(turn, part, found) if turn.has_model else []
+    answers, beside = materials.read_with(turn, queries, more)
+    rest = iter(answers)
+    return [[next(rest) for _query in asked.queries] for asked in found.asked], beside
+
+
+def _queries(found: Understood) -> list[Query]:
+    return [query for asked in found.asked for query in asked.queries]
+
+
+def _flat(answers: Sequence[Sequence[Answer]]) -> list[Answer]:
+    return [one for own in answers for one in own]
 
 
 def _reader(turn: Turn, limit: int) -> Reader:

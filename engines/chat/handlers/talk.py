@@ -8,20 +8,21 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from engines import render
-from engines.chat import texts
+from engines.assistant.lines.builder import Builder, text_of
+from engines.assistant.lines.types import Line, Sheet
+from engines.assistant.verify import verify
+from engines.chat import sources, texts
 from engines.chat.handlers.data import (
     answer_data,
     answer_records,
-    asked_fields,
     is_not_counted,
     not_counted,
     read_records,
-    subjects,
 )
-from engines.chat.relevance import answers
 from engines.chat.reply import Outcome
+from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
-from engines.chat.wording import Draft, answer, cap_reached, faults, marked, sources_of, worded
+from engines.chat.wording import Draft, answer, cap_reached, judged, marked, note, worded
 from engines.context import Assembled, assemble
 from engines.intents import Part
 from engines.react import ReActEngine, ReActResult
@@ -63,7 +64,9 @@ def chat(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> O
     fallback = _(
         "Hello! I answer questions about subjects, counts, visits and the protocol, and start quality control."
     )
-    return Outcome(answer(turn, Draft(part, fallback=fallback, limit=limit)))
+    return Outcome(
+        answer(turn, Draft(part, sources.sheet(turn, part), fallback=fallback, limit=limit))
+    )
 
 
 def off_topic(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> Outcome:
@@ -82,8 +85,10 @@ def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) ->
     if not turn.skill.switches.model:
         turn.success = False
         return Outcome(unreliable())
+    builder = sources.builder_of(turn)
+    sources.add_background(turn, builder)
     try:
-        found = _run(turn, part, limit)
+        found = _run(turn, part, builder, limit)
     except (LlmError, PrivacyError):
         turn.outside_down = True
         found = ReActResult(False, texts.FUSE, [], [], outside_down=True)
@@ -94,28 +99,46 @@ def reason(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) ->
     good = [result for result in found.results if result.has_data]
     if found.outside_down and not good and subjects(turn, part):
         return answer_records(turn, part, read_records(turn, part), limit)
-    told = [fact for result in good for fact in result.facts]
-    if is_not_counted(turn, part, good) and (not found.success or answers(found.content, told)):
+    sheet = _sheet(turn, part, builder, good)
+    cites = {mark for span in verify(found.content, sheet).spans for mark in span.marks}
+    if is_not_counted(turn, part, good) and (not found.success or cites & sheet.own):
         return Outcome(not_counted(), guided=True)
     said = cap_reached() if found.capped else found.content
-    return Outcome(_final(turn, part, found.success, said, good, limit), results=good)
+    return Outcome(_final(turn, part, found.success, said, good, sheet, limit), results=good)
 
 
-def _run(turn: Turn, part: Part, limit: int) -> ReActResult:
+def _sheet(turn: Turn, part: Part, builder: Builder, read: Sequence[ToolResult]) -> Sheet:
+    own = [line for result in read for line in _lines(turn, builder, result)]
+    return sources.closed(turn, part, builder, own)
+
+
+def _lines(turn: Turn, builder: Builder, result: ToolResult) -> list[Line]:
+    """The lines of a result, numbered on from those before."""
+    return builder.listed(sources.of_tool(result, sources.reader_of(turn)))
+
+
+def _run(turn: Turn, part: Part, builder: Builder, limit: int) -> ReActResult:
     """With native tool calls; in the text protocol where the endpoint has none."""
+
+    def shown(result: ToolResult) -> str:
+        return text_of(_lines(turn, builder, result))
+
+    lines = builder.done
     try:
-        return ReActEngine(turn.engines, turn.context).run(_prompt(turn, part, limit))
+        engine = ReActEngine(turn.engines, turn.context, shown)
+        return engine.run(_prompt(turn, part, lines, limit))
     except LlmAbilityMissing:
-        return ReActEngine(turn.engines, turn.context).run(_prompt(turn, part, limit))
+        engine = ReActEngine(turn.engines, turn.context, shown)
+        return engine.run(_prompt(turn, part, lines, limit))
 
 
-def _prompt(turn: Turn, part: Part, limit: int) -> Assembled:
+def _prompt(turn: Turn, part: Part, lines: Sequence[Line], limit: int) -> Assembled:
     prompt = assemble(
         gate=turn.gate,
         task=part.intent,
         question=turn.question(part),
         limit=limit,
-        material=turn.material(),
+        material=sources.material(turn, lines),
         system="react" if turn.engines.has_tools else "react_text",
         tools=_tool_list(turn.member.role),
     )
@@ -138,21 +161,23 @@ def _final(
     success: bool,
     content: str,
     results: Sequence[ToolResult],
+    sheet: Sheet,
     limit: int,
 ) -> str:
-    """The grounded answer, or the fixed text followed by what was read, marked incomplete."""
+    """The verified answer, or the fixed text followed by what was read, marked incomplete."""
     if not success:
         return _with_data(content, results, part, limit)
     text = content.strip()
-    sources = sources_of(turn, results, asked=asked_fields(turn, part))
-    problems = faults(turn, text, sources) if text else ["-"]
-    if problems:
-        turn.note("grounding", observation="、".join(problems))
-        text = _again(turn, part, results, limit) if text else ""
-    if not text:
-        turn.success = False
-        return _with_data("", results, part, limit) or _of_documents(turn, part, limit)
-    return render.cut(turn.gate.restore(text), limit)
+    told = judged(turn, text, sheet)
+    note(turn, part, text, told, sheet)
+    if text and not told.problems:
+        return render.cut(turn.gate.restore(told.verdict.text), limit)
+    # The one regeneration, over the data that was read.
+    draft = Draft(part, sheet, limit=limit, tries=1)
+    if text and (again := worded(turn, draft)[0]):
+        return marked(again, results, limit)
+    turn.success = False
+    return _with_data("", results, part, limit) or _of_documents(turn, part, limit)
 
 
 def _of_documents(turn: Turn, part: Part, limit: int) -> str:
@@ -164,13 +189,6 @@ def _of_documents(turn: Turn, part: Part, limit: int) -> str:
 def unreliable() -> str:
     """What is said where nothing that holds could be found."""
     return _("I have no reliable answer to this. Please ask more precisely.")
-
-
-def _again(turn: Turn, part: Part, results: Sequence[ToolResult], limit: int) -> str:
-    """The one regeneration, over the data that was read; "" when it is not grounded either."""
-    draft = Draft(part, results=results, asked=asked_fields(turn, part), limit=limit, last=True)
-    text, _note = worded(turn, draft)
-    return marked(text, results, limit) if text else ""
 
 
 def _with_data(fixed: str, results: Sequence[ToolResult], part: Part, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engines.assistant.understand import Topic, Understood
-from engines.chat.handlers.data import PRONOUN
+from engines.chat.subjects import PRONOUN
 from engines.intents import Part
 from engines.tools import holding
 

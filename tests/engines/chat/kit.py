@@ -65,6 +65,16 @@ def mute(study: Study) -> None:
     study.stand_ins.post("configure", {"llm": {"empty_content": True, "latency_s": 0}})
 
 
+def cites(study: Study, *texts: str) -> None:
+    """What the LLM says next, where it is asked for prose: `{a|b}` is the mark of the line that holds both."""
+    study.stand_ins.post("llm/script", [say(text) for text in texts])
+
+
+def silenced(study: Study) -> None:
+    """The LLM is down from now on: what is answered all the same needs no model."""
+    study.stand_ins.fault("llm", "status", 503, times=None)
+
+
 def record(study: Study, record_id: str) -> dict[str, str]:
     """What the stand-in's data hold about a subject, first value of each field, codes."""
     from projects.records import read_record

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memory.models import ConversationHistory
-from tests.engines.chat.kit import ask, mute, prompts, say
+from tests.engines.chat.kit import ask, cites, mute, prompts, say
 from tests.engines.liar.kit import identifiers, note
 from tests.support.study import Study
 
@@ -152,16 +152,16 @@ def test_who_is_not_there_is_named_in_the_asked_order(
 @pytest.mark.parametrize(
     ("user", "question", "words"),
     [
-        ("zhangyi", "本周目标是几例", "本周目标是完成 3 例入组。"),
-        ("zhangyi", "P005需要注意什么", "P005患者依从性差,需每日提醒。"),
-        ("zhangyi", "P005需要注意什么", "依从性差,需每日提醒"),
+        ("zhangyi", "本周目标是几例", "本周目标是完成 3 例入组{本周目标|3}。"),
+        ("zhangyi", "P005需要注意什么", "P005患者依从性差,需每日提醒{P005|依从性差}。"),
+        ("zhangyi", "P005需要注意什么", "依从性差,需每日提醒{P005|依从性差}"),
     ],
 )
 def test_hot_memory_answers_what_it_speaks_of(
     study: Study, user: str, question: str, words: str
 ) -> None:
-    study.stand_ins.script(*[say(words)] * 3)
-    assert ask(user, question).text == words
+    cites(study, *[words] * 3)
+    assert ask(user, question).text == re.sub(r"\{.*?\}", "", words)
 
 
 @pytest.mark.parametrize(

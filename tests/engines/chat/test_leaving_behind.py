@@ -39,7 +39,7 @@ def test_both_rows_trace_and_usage(study: Study) -> None:
     )
     assert usage.input_tokens + usage.output_tokens == reply.tokens == trace().token_usage
     assert trace().duration is not None
-    assert trace().prompt_version.startswith("system.v1")
+    assert trace().prompt_version.startswith("system.v2")
 
 
 def test_the_channels_rows_come_last_in_the_same_transaction(study: Study) -> None:

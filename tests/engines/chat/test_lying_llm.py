@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engines.chat import texts
-from tests.engines.chat.kit import ask, call, calls, prompts, record, say, sent, trace
+from tests.engines.chat.kit import ask, call, calls, cites, prompts, record, say, sent, trace
 from tests.support.study import Study
 
 PLAN = "V2 的窗口期是多少天?"
@@ -26,7 +26,8 @@ def test_a_wrong_date_is_replaced_by_the_data(study: Study) -> None:
 
 
 def test_the_model_may_correct_itself_once(study: Study) -> None:
-    study.stand_ins.script(say("V2 窗口期为前后 14 天"), say("V2 的窗口期为前后 7 天。"))
+    false, true = "V2 窗口期为前后 14 天", "V2 的窗口期为前后 7 天"
+    cites(study, f"{false}{{V2|窗口期}}", f"{true}{{V2|窗口期前 7 天}}。")
     reply = ask("zhangyi", "V2 的窗口期是多少天?")
     assert reply.text.startswith("V2 的窗口期为前后 7 天。")
     assert "14" in prompts(study)[-1]["messages"][-1]["content"]
@@ -74,8 +75,9 @@ def test_talking_of_something_else_does_not_hide_the_data(study: Study) -> None:
 
 
 def test_a_long_answer_is_shortened_once_then_cut(study: Study) -> None:
-    long = "V2 的窗口期为前后 7 天。" + "数据来自访视计划。" * 30
-    study.stand_ins.script(say(long), say("V2 的窗口期为前后 7 天。"))
+    short = "V2 的窗口期为前后 7 天{V2|窗口期前 7 天}。"
+    long = short + "请您放心。" * 30
+    cites(study, long, short)
     assert ask("wanghushi", PLAN).text.startswith("V2 的窗口期为前后 7 天。")
     study.stand_ins.script(say(long), say(long))
     reply = ask("wanghushi", PLAN)

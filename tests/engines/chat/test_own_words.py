@@ -8,7 +8,7 @@ from memory.models import UserMemory
 from tests.engines.chat.kit import ask, prompts, say
 from tests.support.study import Study
 
-LONG = "第一,您的问题已经收到。" * 12
+LONG = "您好,很高兴为您服务。" * 12
 
 
 @pytest.mark.parametrize(

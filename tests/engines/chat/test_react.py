@@ -30,7 +30,7 @@ def test_thought_action_observation_answer(study: Study) -> None:
     assert trace().intent_type == "qa_query"
     assert trace().success
     assert trace().token_usage == reply.tokens > 0
-    assert "react.v1" in trace().prompt_version
+    assert "react.v2" in trace().prompt_version
 
 
 def test_only_the_final_answer_leaves(study: Study) -> None:
@@ -209,4 +209,4 @@ def test_tools_see_only_the_readers_site(study: Study) -> None:
     ask("crc_b", VAGUE)
     results = [m["content"] for m in prompts(study)[2]["messages"] if m["role"] == "tool"]
     assert "P001" not in results[0] + results[1]
-    assert "site_b" in results[1]
+    assert "site_b" in results[1], results[1]

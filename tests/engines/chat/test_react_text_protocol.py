@@ -40,7 +40,7 @@ def test_a_call_in_text_is_run_and_its_result_comes_back_as_data(plain: Study) -
     assert second["messages"][-1]["role"] == "user"
     assert second["messages"][-1]["content"].startswith("<data ")
     assert "tool_calls" not in second["messages"][-2]
-    assert "react_text.v1" in trace().prompt_version
+    assert "react_text.v2" in trace().prompt_version
 
 
 def test_a_fenced_call_is_understood(plain: Study) -> None:

@@ -71,7 +71,7 @@ def test_what_was_tried_against_slow_enrolment(hospital: Study) -> None:
     assert "补贴" in reply.text
     assert "W15" in reply.text
     history = prompts(hospital)[-1]["messages"][0]["content"]
-    assert history.index("[W1]:") < history.index("[W12]:") < history.index("[W15]:")
+    assert history.index("[W1a] ") < history.index("[W12a] ") < history.index("[W15a] ")
 
 
 def test_why_was_screening_paused(hospital: Study) -> None:
@@ -114,8 +114,9 @@ def test_the_prompt_has_the_documented_layout(study: Study) -> None:
     places = [lead.index(mark) for mark in order]
     assert places == sorted(places)
     assert messages[1]["content"].startswith("【REDCap数据查询结果】")
-    assert messages[2]["content"].startswith("用户: 你好")
-    assert "AI: " in messages[2]["content"]
+    assert messages[2]["content"].startswith("【研究方案文档检索结果】")
+    assert messages[3]["content"].startswith("用户: 你好")
+    assert "[H1] AI: " in messages[3]["content"]
     assert messages[-1] == {"role": "user", "content": "V2 的窗口期是多少天?"}
     assert (prompts(study)[-1]["temperature"], prompts(study)[-1]["top_p"]) == (0.7, 0.9)
     assert prompts(study)[-1]["max_tokens"] == 500
@@ -123,10 +124,11 @@ def test_the_prompt_has_the_documented_layout(study: Study) -> None:
 
 def test_passages_are_cited_with_their_relevance(study: Study) -> None:
     ask("wanghushi", "这个研究的排除标准是什么?")
-    documents = prompts(study)[-1]["messages"][1]["content"]
+    documents = prompts(study)[0]["messages"][2]["content"]
     assert documents.startswith("【研究方案文档检索结果】")
-    assert re.search(r"\[文档1\] .+ \(相关度: \d+\.\d%\)", documents)
-    assert "[文档6]" not in documents
+    assert re.search(r"^\[D1\] .+: .+", documents, re.MULTILINE)
+    found = [item for item in trace().trace if item["thought"] == "search_protocol"]
+    assert re.search(r"\d+\.\d%", found[0]["observation"])
 
 
 def test_a_scenario_stays_within_the_token_goal(study: Study) -> None:

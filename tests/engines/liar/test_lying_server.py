@@ -100,6 +100,23 @@ BENDS: tuple[Bend, ...] = (
 )
 
 
+LINE = re.compile(r"^(\[F\d+\]) (?!今天)(.+)$", re.MULTILINE)
+
+
+def prompt_of(body: bytes) -> str:
+    return "\n".join(str(one["content"]) for one in json.loads(body)["messages"])
+
+
+def quoted(prompt: str) -> str:
+    """The first lines of the data as they are told, each with its mark: what an honest model says."""
+    lines = LINE.findall(prompt)[:2]
+    return "".join(f"{re.sub(r' [·=] ', ' ', told)}{mark}。" for mark, told in lines)
+
+
+def unmarked(text: str) -> str:
+    return re.sub(r"\[F\d+\]", "", text)
+
+
 class Liar:
     """The server; `bend` is what it does, `lies` what it said."""
 
@@ -119,10 +136,11 @@ class Liar:
         whole: dict[str, Any] = reply.json()
         message = whole["choices"][0]["message"]
         prompt = json.dumps(json.loads(body), ensure_ascii=False)
-        said = message.get("content") or ""
+        said = quoted(prompt_of(body)) or message.get("content") or ""
+        message["content"] = said
         bent = self.bend(said, prompt)
         if said and bent != said:
-            self.lies.append(bent)
+            self.lies.append(unmarked(bent))
             message["content"] = bent
         return json.dumps(whole).encode()
 
@@ -175,7 +193,7 @@ def test_the_honest_answers_do_reach_the_reader(liar: Liar) -> None:
     said: list[str] = []
 
     def listen(text: str, prompt: str) -> str:
-        said.append(text)
+        said.append(unmarked(text))
         return text
 
     liar.bend = listen

@@ -143,10 +143,11 @@ def _is_at(fact: Fact, wanted: frozenset[Flag] | None) -> bool:
 
 def direction(clause: Clause) -> str:
     """Up, down or level, where the readings go another way."""
-    if _is_prose(clause) and not (clause.evidence.facts or (not clause.lines and clause.before)):
-        return ""
     words = clause.claims("up", "down", "flat")
     words = [t for t in words if not _negated(clause, t) and t.is_a is None]
+    if _is_prose(clause) and not (clause.evidence.facts or (not clause.lines and clause.before)):
+        wrong = next((token for token in words if not _from_to(clause, token)), None)
+        return f"前后的数值不支持「{wrong.text}」" if wrong else ""
     if not words or (clause.has("difference") and not words):
         return ""
     cited = [f for f, _line in clause.evidence.facts if evidence.decimal(f) is not None]
@@ -177,6 +178,8 @@ def _from_to(clause: Clause, token: Token) -> bool:
         for s in clause.said
         if s.best and not s.best[1] and (v := evidence.decimal(s.best[0])) is not None
     ]
+    if _is_prose(clause):
+        told = [(t.at, t.number) for t in clause.tokens if t.number is not None]
     before = [v for at, v in told if at < token.at]
     after = [v for at, v in told if at > token.at]
     if not before or not after or not any(word in clause.text[: token.at] for word in "从由自"):

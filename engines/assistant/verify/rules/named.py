@@ -23,8 +23,8 @@ def whose(clause: Clause) -> str:
     for token in clause.tokens:
         lines = clause.lines_of(token)
         told = lines or clause.around
-        listed = bare and token.kind is Kind.SUBJECT and token.text not in asked
-        if listed and told and not any(token.text in folded(line.text) for line in told):
+        listed = bare and token.kind is Kind.SUBJECT and folded(token.name) not in asked
+        if listed and told and not any(folded(token.name) in folded(line.text) for line in told):
             return f"引用的行里没有{token.text}"
         facts = [fact for line in lines for fact in line.facts]
         if not facts or not all(line.facts for line in lines):
