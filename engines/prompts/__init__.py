@@ -19,14 +19,14 @@ class Prompt:
 
 
 @cache
-def _template(name: str) -> tuple[Template, str]:
-    """The newest version. Raises FileNotFoundError."""
+def _template(name: str, number: int) -> tuple[Template, str]:
+    """The template and its version, the newest for 0. Raises FileNotFoundError."""
     numbers = [int(path.stem.rpartition(".v")[2]) for path in _HERE.glob(f"{name}.v*.txt")]
-    version = f"{name}.v{max(numbers, default=1)}"
+    version = f"{name}.v{number or max(numbers, default=1)}"
     return Template((_HERE / f"{version}.txt").read_text(encoding="utf-8").strip()), version
 
 
-def load(name: str, **values: object) -> Prompt:
-    """The template with its `$names` filled. Raises KeyError for one that is missing."""
-    template, version = _template(name)
+def load(name: str, number: int = 0, **values: object) -> Prompt:
+    """The template, by default the newest, with its `$names` filled. Raises KeyError for one that is missing."""
+    template, version = _template(name, number)
     return Prompt(template.substitute({key: str(value) for key, value in values.items()}), version)
