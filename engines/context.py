@@ -70,7 +70,7 @@ class _Builder:
     versions: list[str] = field(default_factory=list)
 
     def template(self, part: str, name: str, **values: object) -> str:
-        prompt = prompts.load(name, **values)
+        prompt = prompts.load(name, 0, **values)
         self.versions.append(prompt.version)
         self.parts[part] = self.parts.get(part, 0) + tokens.count(prompt.text)
         return prompt.text

@@ -27,6 +27,6 @@ def _template(name: str, number: int) -> tuple[Template, str]:
 
 
 def load(name: str, number: int = 0, **values: object) -> Prompt:
-    """The template, by default the newest, with its `$names` filled. Raises KeyError for one that is missing."""
+    """The template (by default the newest) with its `$names` filled. Raises KeyError where one is missing."""
     template, version = _template(name, number)
     return Prompt(template.substitute({key: str(value) for key, value in values.items()}), version)
