@@ -34,6 +34,8 @@ def play(
     state, found = State(), Understood()
     for turn in case["q"].split("|"):
         own = OWN_SITE.get(case.get("user", ""), "")
+        if own:
+            known = known | {"sites": {own: known["sites"][own]}}
         found = understand(turn, design=design, today=TODAY, own_site=own, state=state, **known)
         state = State.from_json(json.loads(json.dumps(found.state.as_json())))
     return found

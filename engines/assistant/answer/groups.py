@@ -21,7 +21,7 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     entries = tuple(
         f"{_name(asked, group, fact, reader)} {_figure(asked, group, fact, reader)}"
         for group, fact in pairs
-    )
+    ) + _without(asked, answer, reader)
     what = conditions.described(asked, reader)
     if asked.slots.aggregate not in ("", "count", "share") and answer.facts:
         what = words.label(answer.facts[0], reader)
@@ -48,6 +48,15 @@ def _apart(asked: Asked, answer: Answer, reader: Reader) -> tuple[str, ...]:
     apart = abs(Decimal(str(values[0])) - Decimal(str(values[1])))
     told = words.with_unit(words.rounded(apart, 1), answer.facts[0].unit)
     return (_("apart by %(value)s") % {"value": told},)
+
+
+def _without(asked: Asked, answer: Answer, reader: Reader) -> tuple[str, ...]:
+    """Sites that were asked for, or all that the reader may see, in which nothing is counted."""
+    if asked.slots.by != ("@site",) or asked.slots.aggregate not in ("", "count"):
+        return ()
+    there = {str(group.by[0]) for group in answer.groups}
+    codes = [code for code in asked.slots.site or reader.sites if code not in there]
+    return tuple(f"{words.site_name(code, reader)} {words.people(0)}" for code in codes)
 
 
 def tally(_asked: Asked, answer: Answer, reader: Reader) -> list[Told]:

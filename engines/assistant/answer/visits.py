@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from django.utils.translation import gettext as _
@@ -27,7 +28,10 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         return [Told(f"{rows[0].subject} {_sentence(rows[0], asked, reader)}")]
     of_all = by_subject(rows)
     if len(of_all) == 1:
-        return [_list(f"{rows[0].subject} ", [(short(row), row.text(_VISIT)) for row in rows])]
+        head = f"{rows[0].subject} "
+        line = _list(head, [(short(row), row.text(_VISIT)) for row in rows])
+        days = Told(head, tuple(_on(row, reader) for row in rows), shorter=line.shorter)
+        return [replace(line, shorter=days)]
     visits = {row.text(_VISIT) for row in rows}
     if len(visits) == 1 and len(of_all) == len(rows):
         head = f"{visits.pop()} " + _("%(count)s subjects in all: ") % {"count": len(rows)}
@@ -44,6 +48,12 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
 def short(row: Row) -> str:
     """V3(已超窗 13 天) or V2(2026-09-22)."""
     return row.text(_VISIT) + words.bracketed(standing(row))
+
+
+def _on(row: Row, reader: Reader) -> str:
+    """V2 03-05: the day it was done, without this year."""
+    day = row.text("@visits.actual").removeprefix(f"{reader.today.year}-")
+    return f"{row.text(_VISIT)} {day}" if day else short(row)
 
 
 def pressing(row: Row, reader: Reader) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 from engines.assistant.understand.lay import lay
 from engines.assistant.understand.tokens import Kind, Token
@@ -185,14 +186,20 @@ class Scanner:
 
 
 def _has_field(tokens: list[Token], place: int) -> bool:
-    """Whether a bare number begins its clause, and a field or a form is its own or it is somebody (7号那位)."""
-    token, after = tokens[place], tokens[place + 1 : place + 3]
-    if token.kind is not Kind.NUMBER or not token.said.isdecimal() or len(after) < 2:
+    """Whether a bare number begins its clause, and a field, a form or a visit is its own or it is somebody
+    (7的性别, 7号的V2, 7号那位).
+    """
+    token = tokens[place]
+    if token.kind is not Kind.NUMBER or not token.said.isdecimal():
         return False
     before = next((t.kind for t in reversed(tokens[:place]) if t.kind is not Kind.FILL), Kind.BREAK)
-    owned = after[0].said == "的" and after[1].kind in (Kind.FIELD, Kind.FORM)
-    one = after[0].said == "号" and (after[1].kind is Kind.PRONOUN or after[1].said in _PEOPLE)
-    return (owned or one) and before is Kind.BREAK
+    after = tokens[place + 1 : place + 4]
+    called = [t.said for t in takewhile(lambda t: t.said in ("号", "的"), after)]
+    if not called or before is not Kind.BREAK or len(called) == len(after):
+        return False
+    what = after[len(called)]
+    one = called == ["号"] and (what.kind is Kind.PRONOUN or what.said in _PEOPLE)
+    return one or (called[-1] == "的" and what.kind in (Kind.FIELD, Kind.FORM, Kind.PLACE))
 
 
 def fold_word(text: str, start: int, end: int) -> str:

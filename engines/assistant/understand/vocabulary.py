@@ -4,6 +4,7 @@ lay words that mean something in it. Compiled once for each StudyDesign.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from engines.assistant.understand.naming import (
 )
 from engines.assistant.understand.tokens import Kind, Reading
 from engines.intents.lexicon import words_of
+from language.numerals import HAN
 from language.sounds import sound
 from study.design import StudyDesign
 
@@ -129,7 +131,9 @@ def _compile(design: StudyDesign, sites: Mapping[str, str]) -> Vocabulary:
             found.add(word, Meaning(Kind.ABSENT, word, rank=_TRADE))
     found.longest = max(map(len, [*found.words, *found.rewrites]))
     for word, meaning in found.words.items():
-        weak = meaning.kind in (Kind.FILL, Kind.TERM) or meaning.rank == _PART
+        # 实际 sounds like 四级: a numeral is not misheard into a word.
+        numbered = any(char in HAN for char in word)
+        weak = meaning.kind in (Kind.FILL, Kind.TERM) or meaning.rank == _PART or numbered
         if len(word) > 1 and not word.isascii() and not weak:
             found.sounds.setdefault(sound(word), word)
     return found
@@ -238,6 +242,9 @@ def _places(found: Vocabulary, design: StudyDesign) -> None:
             found.add(word, Meaning(Kind.PLACE, "visit", (Reading(visit),), _OWN))
 
 
+_LAST_PART = re.compile(r"[^a-z0-9]([a-z]|\d{1,2})$")
+
+
 def _sites(found: Vocabulary, sites: Mapping[str, str]) -> None:
     for code, label in sites.items():
         folded = fold(label)
@@ -261,7 +268,13 @@ def _sites(found: Vocabulary, sites: Mapping[str, str]) -> None:
 
 
 def _telling_tails(names: Iterable[str], others: Iterable[Iterable[str]]) -> set[str]:
-    """What is left of a site's names where the others begin alike: site_a among site_b -> a."""
+    """What is left of a site's names where the others begin alike: site_a among site_b -> a.
+
+    Who may know of one site only calls it by its last letter or number, too.
+    """
+    others = [*others]
+    if not others:
+        return {hit[1] for name in names if (hit := _LAST_PART.search(name))}
     found = set()
     for name, *rest in zip(names, *others, strict=False):
         shared = 0
