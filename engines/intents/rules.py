@@ -311,8 +311,7 @@ def _of_design(part: str, label: str) -> str | None:
     """What the study's texts lay down, though it is asked with 几, 哪些 or 多少."""
     if label == Intent.COUNT_RECORDS and _TEXT_COUNT.search(part):
         return None if _PEOPLE.search(part) else Intent.QUERY_PROTOCOL
-    counted = _COUNTED.search(part) or _SO_FAR.search(part)
-    if label == Intent.PROJECT_INFO and counted and not _PLANNED.search(part):
+    if label == Intent.PROJECT_INFO and _SO_FAR.search(part) and not _PLANNED.search(part):
         return Intent.COUNT_RECORDS
     if label == Intent.COUNT_RECORDS and _PLANNED.search(part) and not _REACHED.search(part):
         return Intent.PROJECT_INFO
@@ -320,8 +319,7 @@ def _of_design(part: str, label: str) -> str | None:
         return Intent.COUNT_RECORDS
     if label in _WORDLESS and orders.only_again(part):
         return Intent.QUERY_RECORD
-    defined = label == Intent.QA_QUERY and _DEFINED.search(part)
-    return Intent.QUERY_PROTOCOL if defined else None
+    return None
 
 
 _WORDLESS = {Intent.QUERY_PROTOCOL, Intent.PROJECT_INFO, Intent.QA_QUERY, Intent.OFF_TOPIC}
@@ -352,9 +350,6 @@ _ROSTER_OF = re.compile(
 _PLANNED = re.compile(
     r"(?:计划|预期|预计|拟|原定|方案设计)(?:要|总)?(?:入组?|招募?|收|纳入|样本|总).{0,8}(?:多少|几|数|量)"
 )
-_COUNTED = re.compile(
-    r"^(?:请|麻烦|帮我|帮忙|你)*(?:统计|数一?下|算一?下).{0,12}(?:例数|人数|病例数|数量|总数)$"
-)
 # How many have come so far is read from the data, whatever it is asked of.
 _SO_FAR = re.compile(
     r"(?:累计|已经?|目前|现在|至今|为止|到现在|总?共)(?:一?共|已经?|总共|成功)*(?:入组|筛选?|随机|入选|纳入|招募|招|收|入|完成|脱落|退出)"
@@ -364,9 +359,6 @@ _IN_CHARGE = re.compile(
     r"(?:谁|哪[个位](?:老师|医生|同事|科室?|人|中心|部门)?)(?:来|在)?(?:负责|分管|主管)|由(?:谁|哪[个位].{0,4})(?:来)?(?:负责|做|分管)"
 )
 _REACHED = re.compile(r"差|还|完成|达|剩|缺|够|百分|%|进度|超")
-_DEFINED = re.compile(
-    r"(?:哪[些种类]|什么样的)[^谁§¤]{0,8}(?:算(?!出)|属于|不?适合|可以|能[入参用]|必须|应该|要(?:停|报|排除|上报))"
-)
 
 
 def _person(part: str, label: str) -> str:
