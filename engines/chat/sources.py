@@ -29,7 +29,7 @@ from study.facts import Answer, Fact, Kind
 
 MOST_BESIDE, MOST_ASKED = 3, 5
 """Rules of the documents for each thing that the facts name, and for a question about data."""
-MOST_OWN, MOST_AROUND = 800, 600
+MOST_OWN, MOST_AROUND = 330, 600
 """Tokens of the facts that answer a question, and of those read beside it."""
 DATA = frozenset({"query_record", "count_records", "visit_window", "qa_query"})
 LONGEST = 500
