@@ -70,8 +70,11 @@ def field_value(name: str, schema: Schema, material: Material, chat: Chat) -> An
     return None
 
 
-def options_about(options: list[Any], chat: Chat, question: str) -> list[Any]:
-    """The options whose name or description shares most words with the question, best first."""
+def options_about(options: list[Any], chat: Chat, question: str, least: float = 0.1) -> list[Any]:
+    """The options whose name or description shares most words with the question, best first.
+
+    `least`: the share of the question's words that must be among them, 0 to 1.
+    """
     told = "\n".join(message.content for message in chat.messages if message.role != "tool")
     words = {}
     for option in options:
@@ -81,7 +84,7 @@ def options_about(options: list[Any], chat: Chat, question: str) -> list[Any]:
         ((score(query, words[o], weight), i) for i, o in enumerate(options)), key=_order
     )
     best = scored[0][0] if scored else 0.0
-    return [options[i] for value, i in scored if value > 0.1 and value >= 0.8 * best]
+    return [options[i] for value, i in scored if value > least and value >= 0.8 * best]
 
 
 def described(option: Any, options: Sequence[Any], chat: Chat) -> str:

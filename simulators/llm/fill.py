@@ -21,6 +21,9 @@ PROSE = re.compile(
 )
 # FACT, PREFERENCE, INTENT and the like are kinds; a longer list names fields.
 MOST_KINDS = 4
+UNSURE = re.compile(r"unsure|uncertain|不确定", re.I)
+SURE = 0.5
+"""Share of a question's words by which a choice is sure where unsure may be said."""
 OTHER = re.compile(r"other|unknown|general|none|uncertain|其他|未知|不确定", re.I)
 
 
@@ -119,8 +122,11 @@ class _Filler:
                     :most
                 ]
             return []
-        if items.get("enum"):
-            return options_about(items["enum"], self._chat, self._material.question)[:most]
+        if options := items.get("enum"):
+            unsure = [option for option in options if UNSURE.search(str(option))]
+            least = SURE if unsure else 0.1
+            found = options_about(options, self._chat, self._material.question, least)
+            return (found or unsure)[:most]
         if SUBJECT_ID.search(text):
             return list(ids(self._material.question))[:most]
         if answers.SUMMARY.search(text):
