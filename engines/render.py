@@ -8,9 +8,9 @@ from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
-from engines.grounding.values import bigrams, plain
 from engines.tools import repeating
 from engines.tools.results import MORE, Fact, Group, Status, ToolResult
+from language.values import bigrams, plain
 from projects.excerpts import Excerpt
 
 _SITES = re.compile(r"(?:各|每|哪|分)个?中心|中心分别|\b(?:by|each|per|which) (?:site|cent)")
@@ -133,15 +133,6 @@ def ranked(lines: Sequence[str], question: str) -> list[str]:
         range(len(lines)), key=lambda i: (-len(asked & bigrams(plain(lines[i]).casefold())), i)
     )
     return [lines[i] for i in order]
-
-
-def best_sentences(texts: Sequence[str], question: str, most: int = 4) -> list[str]:
-    """The sentences that share most with the question, best first; none that share nothing."""
-    asked = bigrams(plain(question))
-    pieces = [s.strip() for text in texts for s in _SENTENCE.findall(text) if s.strip()]
-    scored = [(len(asked & bigrams(plain(piece))), -at, piece) for at, piece in enumerate(pieces)]
-    best = sorted((row for row in scored if row[0]), reverse=True)[:most]
-    return [piece for _score, _at, piece in best]
 
 
 def fit(lines: Sequence[str], limit: int) -> str:

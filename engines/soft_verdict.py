@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engines.grounding.values import plain, tokens, values
 from integrations.llm import Completion, LlmProtocolError, ToolCall
+from language.values import plain, tokens, values
 
 NAME = "give_verdict"
 SCHEMA: dict[str, Any] = {

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from integrations.fold import BREAK, Folded, is_mark
 from integrations.scripts import normalise, simplified
+from language.values import PLACEHOLDER
 
-PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
 Edit = tuple[int, int, str]
 """From, to (of the plain reading), and what stands there instead."""
 

@@ -24,11 +24,12 @@ from integrations.fields import birth_fields
 from integrations.identifiers import BIRTH, NAME, PATTERNS, SHORT_ID, SUBJECT, SUBJECT_NUMBERS
 from integrations.known import NEVER, Known, squeeze
 from integrations.lists import MORE
-from integrations.meant import PLACEHOLDER, Edit, Written, meant
+from integrations.meant import Edit, Written, meant
 from integrations.outbound_policy import PrivacyError
 from integrations.person_names import INSIDE_NAMES, NAMES
 from integrations.scripts import normalise, simplified
 from integrations.strangers import Strangers
+from language.values import PLACEHOLDER
 
 __all__ = [
     "PLACEHOLDER",

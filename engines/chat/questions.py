@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engines.assistant.understand import Asked, Shape, State, Topic, Understood, understand
+from engines.assistant.understand.scan import is_of_version
 from engines.chat.handlers import recall, talk
 from engines.chat.handlers.data import asked_fields
 from engines.chat.handlers.open_work import asks_result
@@ -36,8 +37,6 @@ _TELLING = 3
 """From so many letters on a word stands for its matter wherever it is found."""
 _ENDED = re.compile(r"[?!;。？！；].*\w", re.DOTALL)
 """A sentence that is over, and another one behind it."""
-_VERSION = re.compile(r"(?<![a-z0-9])v\d+\.\d+", re.IGNORECASE)
-_VISIT_NAMED = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视", re.IGNORECASE)
 _UNSURE_BELOW = 0.6
 """Of the classifier, for one part; the label of such a part says little beside what was understood."""
 
@@ -89,8 +88,7 @@ def _is_remembered(turn: Turn, part: Part, own: Understood) -> bool:
 
 def _of_version(part: Part) -> Part:
     """V2.1是哪天更新的: what has a point is no visit but a version of a document, of which the past tells."""
-    of_visit = _VISIT_NAMED.search(part.text)
-    if part.intent != "visit_window" or of_visit or not _VERSION.search(part.text):
+    if part.intent != "visit_window" or not is_of_version(part.text):
         return part
     return _of_past(part)
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from rules import parse
 from rules.context import Kind
-from rules.values import DAY, Code, Items, Moment, Value
+from rules.values import DAY, Code, Moment, Value
 from study.query.errors import QueryError, nearest, unfit
 from study.query.tree import Source, Type
 
@@ -139,8 +139,3 @@ def _spelled(value: Plain, source: Source) -> str | None:
             labels.setdefault(label.strip().casefold(), code)
     found = labels.get(text.casefold())
     return text if found is None and source.name == "@site" else found
-
-
-def as_items(values: tuple[Value, ...]) -> Items:
-    """Several codes as one list."""
-    return Items(values)

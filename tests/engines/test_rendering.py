@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engines import render
-from engines.chat.relevance import answers, asks_decision, of_subjects, related, says_nothing
+from engines.chat.past import asks_decision, related
 from engines.parallel import run_all
 from engines.tools import Fact, Status, ToolResult
 from projects.excerpts import Excerpt
 
-DATE = Fact("P001", "enroll_date", ("入组日期", "入组"), "2026-02-05")
-YES = Fact("P001", "enrolled", ("是否入组",), "是")
 TOTAL = Fact("", "total", ("总数", "一共"), "38")
 ENROLLED = Fact("", "enrolled", ("入组",), "27")
 
@@ -85,42 +82,16 @@ def test_no_rule_is_told_as_none() -> None:
     assert "§" not in render.excerpt_text(None, 100)
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        ("P001 于2026年2月5日入组", True),
-        ("入组日期:2026-02-05", True),
-        ("P001 已入组", False),
-        ("没有找到 P001", False),
-    ],
-)
-def test_an_answer_gives_what_was_asked(text: str, good: bool) -> None:
-    assert answers(text, [YES, DATE]) is good
-
-
-def test_a_bare_yes_is_enough_where_nothing_else_was_read() -> None:
-    assert answers("是的,已入组", [YES])
-    assert not answers("没有找到相关信息", [YES])
-
-
 def test_the_figures_a_question_names() -> None:
     assert render.asked([ENROLLED, TOTAL], "一共多少") == [TOTAL]
     assert render.asked([ENROLLED, TOTAL], "一共入组多少") == [ENROLLED]
     assert render.asked([ENROLLED, TOTAL], "你好") == []
 
 
-def test_an_answer_about_somebody_else_is_none() -> None:
-    assert of_subjects("P001 已入组", ["P001"])
-    assert not of_subjects("P001 已入组,P002 也是", ["P001"])
-    assert of_subjects("已入组", ["P001"])
-
-
 def test_words_of_measures() -> None:
     assert "补贴" in related("最近入组太慢了")
     assert related("P001 入组了吗") == []
     assert asks_decision("为什么暂停")
-    assert says_nothing("资料中没有找到相关信息")
-    assert not says_nothing("P001 已入组")
 
 
 def test_jobs_come_back_in_order() -> None:

@@ -40,7 +40,6 @@ _MATCHERS = {
 }
 _WRITTEN = re.compile(r"[\u3400-\u9fff]|[A-Za-z]{3,}\|[A-Za-z]{3,}")
 _READ_AGAIN = "reads a question once more that `understand` has read; its slots should do"
-_GROUNDING = "sources guessed from prose; goes with the verifier of cited spans"
 _OLD_TOOLS = "the tools' own grammar, from before StudyQuery"
 _DOCUMENTS = "finds the rule in a document; the typed lines of a passage should do"
 _LABELS = "reads labels and notes of a dictionary, which people write, to propose settings"
@@ -54,13 +53,11 @@ ELSEWHERE: dict[str, tuple[int, str]] = {
     "engines/assistant/lines/prose.py": (1, _DOCUMENTS),
     "engines/assistant/verify/": (27, _VERIFIER),
     "engines/briefing/__init__.py": (1, _READ_AGAIN),
-    "engines/chat/handlers/": (35, _READ_AGAIN),
+    "engines/chat/handlers/": (34, _READ_AGAIN),
     "engines/chat/opinions.py": (7, _READ_AGAIN),
-    "engines/chat/past.py": (3, _READ_AGAIN),
-    "engines/chat/relevance.py": (3, _GROUNDING),
-    "engines/chat/shown.py": (5, _GROUNDING),
+    "engines/chat/past.py": (4, _READ_AGAIN),
+    "engines/chat/subjects.py": (1, _READ_AGAIN),
     "engines/chat/wording.py": (1, _SERVER),
-    "engines/grounding/": (98, _GROUNDING),
     "engines/react.py": (3, _SERVER),
     "engines/render.py": (1, _READ_AGAIN),
     "engines/tools/": (28, _OLD_TOOLS),

@@ -36,6 +36,7 @@ _LATIN = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _HAN = re.compile(r"[一-鿿]")
 _SITE = re.compile(r"([a-z]|\d{1,2}|[一二三四五六七八九十甲乙丙丁东西南北])\s?(?:号)?中心")
 _VERSION = re.compile(r"v\d+(?:\.\d+)+")
+_VISIT = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视")
 _ARM = re.compile(r"(?:[a-z]|[甲乙丙丁])组|(?:对照|试验|治疗|安慰剂)组")
 NO_VISIT = "none"
 """The value of a place that this study has not."""
@@ -299,6 +300,12 @@ def _version(text: str, at: int) -> tuple[int, Token | None]:
     if hit is None or (at and _is_latin(text[at - 1])):
         return at, None
     return hit.end(), Token(Kind.LEFT, hit[0])
+
+
+def is_of_version(text: str) -> bool:
+    """Whether a text names the version of a document and no visit: V2.1是哪天更新的."""
+    lower = text.casefold()
+    return bool(_VERSION.search(lower)) and not _VISIT.search(lower)
 
 
 def _other_site(text: str, at: int) -> tuple[int, Token | None]:

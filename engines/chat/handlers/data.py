@@ -15,12 +15,12 @@ from engines.chat.reply import Outcome
 from engines.chat.subjects import subjects
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, marked, worded
-from engines.grounding.values import plain
 from engines.intents import Part
 from engines.parallel import run_all
 from engines.tools import Fact, Status, ToolResult, asking, execute, holding, stats, visits
 from engines.tools.records import not_found
 from integrations.redcap import RedcapError
+from language.values import plain
 from projects.client import NotConfiguredError
 from projects.models import Role
 

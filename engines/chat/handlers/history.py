@@ -16,12 +16,12 @@ from engines.chat.past import asks_decision
 from engines.chat.reply import Outcome
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
-from engines.grounding.values import plain
 from engines.intents import Part
 from engines.tools import Fact, Status, ToolResult, periods
 from engines.tools.periods import Period
 from engines.tools.stats import count, describe
 from integrations.redcap import RedcapError
+from language.values import plain
 from memory import reports
 from memory.history import Page, book
 from projects.client import NotConfiguredError

@@ -17,8 +17,8 @@ from engines import render
 from engines.chat import sources
 from engines.chat.turn import Turn
 from engines.chat.wording import Draft, answer
-from engines.grounding.values import plain, tokens
 from engines.intents import Part
+from language.values import plain, tokens
 from memory import hot, outdated
 from memory.agent import clauses
 from memory.agent.schemas import current, pattern

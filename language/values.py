@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from engines.grounding.kept import kept
-from integrations.privacy import PLACEHOLDER
-
+PLACEHOLDER = re.compile(r"\[([\u4e00-\u9fff]{1,6})#(\d+)\]")
+"""What stands in a text for an identifier: [姓名#1]."""
 _DATES = (
     re.compile(r"(?<!\d)(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})\s*[日号]?(?!\d)"),
     re.compile(r"(?<!\d)(\d{4})\s*(?:年\s*|[-/])(\d{1,2})(?!\d)(?:\s*月)?"),
@@ -74,7 +73,6 @@ class Token:
     start: int
 
 
-@kept
 def plain(text: str) -> str:
     """Folded text without placeholders, list numbering and powers of units."""
     folded = _folded(text)
@@ -101,11 +99,6 @@ def tokens(text: str, known_ids: Collection[str] = ()) -> list[Token]:
             taken[token.start : end] = [True] * (end - token.start)
             found.append(token)
     return sorted(found, key=lambda token: token.start)
-
-
-def ids_in(text: str, known: Collection[str]) -> list[str]:
-    """The subjects that a plain text names, in order."""
-    return [str(token.value) for token in tokens(text, known) if token.kind == "id"]
 
 
 def _candidates(text: str, known_ids: Collection[str]) -> Iterator[Token]:
