@@ -5,11 +5,12 @@ system prompt → chat skill → [Hot Memory] → [History Context] → data and
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+
+from django.utils.crypto import salted_hmac
 
 from engines import prompts
 from integrations import tokens
@@ -117,6 +118,9 @@ def assemble(
 
 
 def marked(text: str) -> str:
-    """Text as data between random marks, so that nothing in it can pretend to be outside of them."""
-    mark = secrets.token_hex(3)
+    """Text as data between marks that nobody can foresee, so that nothing in it can pretend to be outside.
+
+    The same text has the same marks: two people who may see the same are shown the same.
+    """
+    mark = salted_hmac("engines.context.marked", text).hexdigest()[:6]
     return f"<data {mark}>\n{text}\n</data {mark}>"

@@ -15,7 +15,11 @@ from projects.chunking import Section, cells, is_rule, sections
 _NUMBER = re.compile(r"(\d+(?:\.\d+)*)[.、]?\s+")
 _ITEM = re.compile(r"(?:\d+[.、)]|[-*•])\s+")
 _NUMBERED = re.compile(r"\d+[.、)]\s+")
-_SENTENCE = re.compile(r"[^。！？!?]+[。！？!?]*")
+_QUOTED = "|".join(
+    rf"{first}[^{last}]{{1,40}}{last}" for first, last in ("“”", "「」", "『』", '""')
+)
+# What is quoted ends no sentence: 不要写“ND?”、短横线或 0。
+_SENTENCE = re.compile(rf"(?:{_QUOTED}|[^。！？!?])+[。！？!?]*")
 _QUESTION = re.compile(r"\*\*.+?\*\*")
 _FOLLOWING = re.compile(r"以下|下列|如下|下述|following")
 _OPEN = (":", "：")

@@ -94,4 +94,4 @@ def test_old_years_are_told_in_a_paragraph_each(page: Page, study: Any) -> None:
     page.goto("/admin/what-would-be-sent/")
     page.locator("#question").fill("第1年的关键决策有哪些?")
     page.locator("form.iit-panel button[type=submit]").click()
-    expect(page.locator("[data-test=prompt]").first).to_contain_text("第 1 年(第 1 ~ 52 周)")
+    expect(page.locator("[data-test=prompt]").last).to_contain_text("第 1 年(第 1 ~ 52 周)")

@@ -22,6 +22,11 @@ from tests.engines.tools.test_tools import context
 from tests.support.study import Study
 
 
+def today() -> date:
+    """The study's day."""
+    return now().astimezone(ZoneInfo("Asia/Shanghai")).date()
+
+
 def week(study: Study, day: date, at: datetime | None = None) -> Period:
     found = reports.week_of(study.project, day)
     assert found is not None
@@ -59,7 +64,7 @@ def test_enrolled_this_week_and_by_its_end(study: Study) -> None:
 
 def test_the_running_week_counts_up_to_today(study: Study) -> None:
     days = enrolments(study)
-    part = week(study, now().date(), now())
+    part = week(study, today(), now())
     assert part.running
     assert count(study, part)["enrolled_total"] == len([d for d in days if d <= part.last])
 
@@ -67,7 +72,7 @@ def test_the_running_week_counts_up_to_today(study: Study) -> None:
 def test_no_target_has_no_share(study: Study) -> None:
     study.project.target_enrolment = 0
     study.project.save()
-    found = count(study, week(study, now().date()))
+    found = count(study, week(study, today()))
     assert (found["target"], found["completion"]) == (0, "-")
 
 
@@ -141,7 +146,7 @@ def finding(study: Study, at: datetime, **more: Any) -> PendingAction:
 
 def test_findings_and_runs_of_a_week(study: Study) -> None:
     zone = ZoneInfo(study.project.timezone)
-    part = week(study, now().date() - timedelta(days=14))
+    part = week(study, today() - timedelta(days=14))
     inside = datetime.combine(part.week.first, time(0, 0), zone)
     finding(study, inside - timedelta(seconds=1))
     closed = finding(study, inside)
@@ -160,7 +165,7 @@ def test_findings_and_runs_of_a_week(study: Study) -> None:
 
 def test_a_source_that_is_down_leaves_the_others(study: Study) -> None:
     study.stand_ins.fault("redcap", "status", 503, times=None)
-    found = metrics.gather(study.project, week(study, now().date()))
+    found = metrics.gather(study.project, week(study, today()))
     assert set(found.unread) == {
         "enrolled",
         "enrolled_total",
@@ -182,7 +187,7 @@ def no_records(study: Study) -> None:
 def test_nobody_where_subjects_are_known_is_an_outage(study: Study) -> None:
     """In the week's figures as in an answer: 0 enrolled would be a lie (design.md 9.8)."""
     no_records(study)
-    found = metrics.gather(study.project, week(study, now().date()))
+    found = metrics.gather(study.project, week(study, today()))
     assert {"enrolled_total", "visits_overdue"} <= set(found.unread)
     for userid in ("zhangyi", "crc_b"):
         assert execute(context(study, userid), "get_project_stats", {}).status is Status.DOWN
@@ -191,12 +196,12 @@ def test_nobody_where_subjects_are_known_is_an_outage(study: Study) -> None:
 def test_a_study_without_subjects_has_none(study: Study) -> None:
     Subject.objects.all().delete()
     no_records(study)
-    assert count(study, week(study, now().date()))["enrolled_total"] == 0
+    assert count(study, week(study, today()))["enrolled_total"] == 0
 
 
 def test_chat_and_report_count_the_same_open_findings(study: Study) -> None:
     """What a data change resolved waits for a person's word, so it is not closed (decisions.md)."""
-    part = week(study, now().date(), now() + timedelta(seconds=1))
+    part = week(study, today(), now() + timedelta(seconds=1))
     for state in PendingAction.State:
         row = finding(study, now())
         if state == PendingAction.State.CLOSED:

@@ -72,11 +72,12 @@ def test_it_goes_into_the_prompt_of_a_history_question_alone(study: Study) -> No
     ask("zhangyi", "这个研究的排除标准是什么?")
     texts = [str(body["messages"]) for body in prompts(study)]
     history_text, other = texts[0], texts[-1]
-    assert "[Y1]: 第 1 年" in history_text
+    assert "[W1001] 第 1 年" in history_text
     assert "决策编号7号" in history_text
-    assert history_text.index("[Y1]") < history_text.index("[W11]") < history_text.index("[W60]")
-    assert "[W10]" not in history_text
-    assert "[Y1]" not in other
+    places = [history_text.index(mark) for mark in ("[W1001]", "[W11a]", "[W60a]")]
+    assert places == sorted(places)
+    assert "[W10a]" not in history_text
+    assert "[W1001]" not in other
 
 
 def test_an_edited_old_report_counts_at_once(study: Study) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from projects.excerpts import Shelf
 from projects.excerpts.figures import fitting, ranges
+from projects.excerpts.units import units
 
 TEXT = """# 方案
 ## 4 人群
@@ -136,3 +137,11 @@ def test_below_and_not_below_part_all_figures(value: int, bound: int) -> None:
 def test_no_text_breaks_it(text: str) -> None:
     Shelf([("方案", text)]).answer(text, {})
     ranges(text)
+
+
+def test_what_is_quoted_ends_no_sentence() -> None:
+    found = units([("CRF 指南", "# 1 缺失\n填写代码ND，不要写“未做”“ND?”、短横线或0。次日核对。")])
+    assert [unit.text for unit in found] == [
+        "填写代码ND，不要写“未做”“ND?”、短横线或0。",
+        "次日核对。",
+    ]

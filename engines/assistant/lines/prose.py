@@ -58,7 +58,13 @@ def _week(name: str, text: str) -> list[Line]:
     first = f"W{1000 + int(name[1:])}" if name.startswith("Y") else name
     marks = [f"{first}{letter}" for letter in _LETTERS] if len(items) > 1 else [first]
     return [
-        Line(mark, Source.REPORT, f"{title}: {said}", section=name, day=_day(said))
+        Line(
+            mark,
+            Source.REPORT,
+            f"{title}: {said}" if title else said,
+            section=name,
+            day=_day(said),
+        )
         for mark, (title, said) in zip(marks, items, strict=False)
     ]
 

@@ -32,7 +32,8 @@ def settle(turn: Turn) -> Detection:
         return found
     if isinstance(command, Forget) and len(found.parts) > 1:
         return found
-    return replace(found, intents=["remember"], parts=[Part(turn.text, "remember", 1.0, [])])
+    own = Part(turn.text, "remember", 1.0, [])
+    return replace(found, intents=["remember"], parts=[own], confidence=1.0, sure=True)
 
 
 def handle(turn: Turn, part: Part) -> Outcome | None:

@@ -6,7 +6,7 @@ import re
 
 from engines.assistant.lines.types import Source
 from engines.assistant.understand.tokens import Kind as Meant
-from engines.assistant.verify.lexer import Kind, Token
+from engines.assistant.verify.lexer import Kind, Lexer, Token
 from engines.assistant.verify.reading import Clause
 from language.claims import CLAIMS
 
@@ -91,21 +91,28 @@ def assent(clause: Clause) -> str:
         return "下一句没有引用方案的规定"
     no = all(t.claims & {"no"} for t in clause.tokens if t.claims != {"small"})
     no = no and not any(t.claims & {"high", "low"} for t in clause.tokens)
-    denied = _says(clause.next, _DENIES)
-    if no and not denied and not any(_says(line.text, _DENIES) for line in clause.next_lines):
+    follows = Lexer(clause.sheet).read(clause.next)
+    denied = _says(follows, *_DENIES)
+    shown = denied or _says(follows, "normal", "under")
+    if (
+        no
+        and not shown
+        and not any(word in line.text for line in clause.next_lines for word in _NO)
+    ):
         return "下一句没有说不"
-    return "下一句说的是不" if denied and not no and not _says(clause.next, ("may",)) else ""
+    return "下一句说的是不" if denied and not no and not _says(follows, "may") else ""
 
 
 _DENIES = (
     "not", "none", "forbid", "need_not", "blank", "not_applicable", "undone",
     "before", "left",
 )  # fmt: skip
+_NO = tuple(word for word, claims in CLAIMS.items() if claims.intersection(_DENIES[:-2]))
 
 
-def _says(text: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a word of one of the classes stands in a text."""
-    return any(word in text and claims.intersection(wanted) for word, claims in CLAIMS.items())
+def _says(tokens: list[Token], *wanted: str) -> bool:
+    """Whether a word of one of the classes is among them."""
+    return any(token.claims.intersection(wanted) for token in tokens)
 
 
 def is_bare(tokens: list[Token]) -> bool:
@@ -115,6 +122,12 @@ def is_bare(tokens: list[Token]) -> bool:
     return any(t.claims & {"yes", "no"} for t in tokens) and all(
         t.claims & {"yes", "no", "small"} for t in tokens
     )
+
+
+def is_refusal(clause: Clause) -> bool:
+    """Whether it is a bare no, for which what follows speaks: 不能,剂量下调后不再上调."""
+    bare = bool(clause.next) and is_bare(clause.tokens)
+    return bare and all(t.claims & {"no", "small"} for t in clause.tokens)
 
 
 def uncited(clause: Clause) -> str:

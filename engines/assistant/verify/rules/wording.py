@@ -12,6 +12,7 @@ from engines.assistant.verify import evidence, prose
 from engines.assistant.verify.lexer import Kind, Token, folded
 from engines.assistant.verify.prose import MODAL, Match
 from engines.assistant.verify.reading import Clause, prose_of
+from engines.assistant.verify.rules.conduct import is_refusal
 from engines.assistant.verify.rules.measured import limited
 from language.claims import CLAIMS, COUNTERS
 from language.numerals import number
@@ -145,7 +146,9 @@ def _is_condition(clause: Clause) -> bool:
 
 
 def unsaid(clause: Clause) -> str:
-    """Words that no cited line has."""
+    """Words that no cited line has; a bare no is judged by what follows it."""
+    if is_refusal(clause):
+        return ""
     if clause.has("brief", "detailed") and _is_style(clause):
         return _wish(clause)
     found = _matches(clause)
@@ -301,6 +304,8 @@ def _is_denied(word: str, text: str) -> bool:
 
 def modality(clause: Clause) -> str:
     """Must for may, may for must not."""
+    if is_refusal(clause):
+        return ""
     return next(filter(None, map(_other_mode, _matches(clause))), "")
 
 
