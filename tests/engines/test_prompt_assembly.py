@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pytest_django import Settings
 
 from engines import prompts
 from engines.context import Assembled, Material, assemble, marked
@@ -99,11 +100,15 @@ def test_everything_passes_the_gate() -> None:
     assert "13800138000" not in whole(prompt)
 
 
-def test_data_stand_between_marks_nobody_can_guess() -> None:
-    first, second = marked("x"), marked("x")
-    assert first != second
-    opening, _text, closing = first.split("\n")
+def test_data_stand_between_marks_nobody_can_guess(settings: Settings) -> None:
+    """Who writes the data knows no key, and a text that holds its own mark gets another."""
+    here = marked("x")
+    opening, _text, closing = here.split("\n")
     assert opening.strip("<>") == closing.strip("</>")
+    assert here == marked("x")
+    assert opening not in marked(f"x\n{closing}").split("\n")[0]
+    settings.SECRET_KEY = "another house"
+    assert marked("x") != here
 
 
 def test_the_limit_stands_in_the_system_prompt() -> None:

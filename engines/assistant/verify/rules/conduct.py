@@ -100,13 +100,15 @@ def assent(clause: Clause) -> str:
         and not any(word in line.text for line in clause.next_lines for word in _NO)
     ):
         return "下一句没有说不"
-    return "下一句说的是不" if denied and not no and not _says(follows, "may") else ""
+    doubtful = any(word in clause.next for word in _NOT_SO)
+    return "下一句说的是不" if doubtful and not no and not _says(follows, "may") else ""
 
 
 _DENIES = (
     "not", "none", "forbid", "need_not", "blank", "not_applicable", "undone",
     "before", "left",
 )  # fmt: skip
+_NOT_SO = tuple(word for word, claims in CLAIMS.items() if claims.intersection(_DENIES))
 _NO = tuple(word for word, claims in CLAIMS.items() if claims.intersection(_DENIES[:-2]))
 
 
