@@ -8,7 +8,7 @@ HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
 
-.PHONY: help install run test lint fmt lock messages train-intents bench answers soak fuzz api-fuzz clean
+.PHONY: help install run test lint fmt lock messages train-intents bench answers demo-report soak fuzz api-fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -54,9 +54,9 @@ messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
 	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
 	$(BIN)/python manage.py compilemessages -l zh_Hans -i .venv -i var
 
-train-intents: $(VENV)/.dev ## train the intent model from engines/intents/training, and the judge of how sure it is
-	$(BIN)/python -m engines.intents.train
-	$(BIN)/python -m engines.intents.folds $(wildcard ../shared/reference/intents_public*.jsonl) tests/engines/intents/*.jsonl
+train-intents: $(VENV)/.dev ## train the intent model from engines/assistant/intents/training, and the judge of how sure it is
+	$(BIN)/python -m engines.assistant.intents.train
+	$(BIN)/python -m engines.assistant.intents.folds $(wildcard ../shared/reference/intents_public*.jsonl) tests/engines/intents/*.jsonl
 
 bench: install ## measure beside the peers; BENCH=name picks one
 	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"
@@ -64,6 +64,9 @@ bench: install ## measure beside the peers; BENCH=name picks one
 
 answers: install $(VENV)/.dev ## play the chat cases through a house of its own; CASES=file for others
 	@$(BIN)/python -m tests.answers $(CASES)
+
+demo-report: install ## what the standard checks and the workflows find of the errors planted in the demo
+	@$(BIN)/python -m bench.demo_report
 
 soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
 	@$(BIN)/python -m bench.soak

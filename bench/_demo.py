@@ -77,7 +77,7 @@ class Call:
 @contextmanager
 def calls() -> Iterator[list[Call]]:
     """Every call that the product makes to an LLM inside the block, in order."""
-    from engines.llm import Llm
+    from llm.asking import Llm
 
     real, made = Llm.ask, list[Call]()
 

@@ -9,7 +9,8 @@ from typing import Any
 from django.utils.timezone import now
 
 from bench import _data
-from projects.models import Dictionary, Member, Project, Role, Subject, SyncState
+from projects.models import Member, Project, Role
+from study.models import Dictionary, Subject, SyncState
 
 CODE = "BENCH"
 SUBJECTS = 200

@@ -2,10 +2,10 @@
 
 The demo study with its stand-ins over HTTP. 500 messages of the intent detector's held-out sets (about one in
 ten tells or rates something), spread evenly, from the four people in turn. What is to be remembered or rated
-goes through `engines.chat.answer_message`; of the others, which leave nothing else to the memories, only what
-follows the reply is done. After each message the Memory Manager reads what its offline screen lets through
-(`save_info`), and the day ends with the distillation into hot memory. Tokens in (forms of answers included)
-and out by our own offline counter; answers to people are not counted here.
+goes through `engines.assistant.chat.answer_message`; of the others, which leave nothing else to the memories,
+only what follows the reply is done. After each message the Memory Manager reads what its offline screen lets
+through (`save_info`), and the day ends with the distillation into hot memory. Tokens in (forms of answers
+included) and out by our own offline counter; answers to people are not counted here.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def _messages() -> list[str]:
 
 
 def _say(project: Any, userid: str, text: str) -> None:
-    from engines.chat import answer_message
-    from engines.intents import detect
-    from memory.agent.after_reply import after_reply
+    from engines.assistant.chat import answer_message
+    from engines.assistant.intents import detect
+    from memory.people.after_reply import after_reply
     from projects.models import Member
 
     member = Member.objects.get(project=project, wecom_userid=userid)
@@ -78,7 +78,7 @@ def _say(project: Any, userid: str, text: str) -> None:
 def _end_of_day(project: Any) -> int:
     """Distil today; returns how many statements there were."""
     from house import clock
-    from memory import distill, distill_material
+    from memory.hot import distill, distill_material
 
     today = clock.today(project.timezone)
     found = len(distill_material.statements(project, today))

@@ -4,7 +4,7 @@ import json
 import time
 from pathlib import Path
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = (

@@ -76,7 +76,7 @@ def _hostile(member: Any) -> Row:
 
 
 def _ask(member: Any, text: str) -> None:
-    from engines.chat.service import handle
+    from engines.assistant.chat.service import handle
     from memory import session
 
     session.end(member.person)
@@ -87,9 +87,8 @@ def _ask(member: Any, text: str) -> None:
 def _fill(project: Any) -> None:
     from django.utils.timezone import now
 
-    from projects.models import Subject, SyncState
     from study import readings
-    from study.models import Reading, ReadingState
+    from study.models import Reading, ReadingState, Subject, SyncState
 
     readings.refresh(project)
     known = list(Subject.objects.filter(project=project))

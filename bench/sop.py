@@ -8,11 +8,11 @@ crash must not lose is committed before the next.
 Ours is the product's own path: `sop.start(data=…)`, as console, API and chat call it, which goes as
 far as the review in the transaction that creates the run, and `sop.decide(actor=the CRC)`; with the
 journal, the data snapshot (encrypted), the review with what was shown, fencing, permissions and
-sites, and the WeCom receivers connected: what happened is an outbox row in each of the two transactions.
+sites, and what happened is a row of the run events in each of the two transactions.
 What a worker makes of them (the card, its change, two messages to who ordered the run) is no part of
 the run, as the peer has none of it; a row of its own counts it in. The study has no REDCap address: the
 decision's second reading of the subject ends at once ("could not be read") and no HTTP is in the timed
-part, as none is in the peer's. The messages that wake the senders of the outbox go to Redis, as in
+part, as none is in the peer's. The messages that wake who tells the events go to Redis, as in
 production, and where there is none to a broker in memory; they carry no state.
 
 The ratio grows with what a commit costs, which is printed: on a server whose commits are free (no
@@ -23,11 +23,12 @@ is the product as it is.
 
 LangGraph: a StateGraph of two rule nodes and one that calls `interrupt()`, PostgresSaver made by
 `from_conn_string`, `durability="sync"`, `invoke` and `invoke(Command(resume=…))`. It writes neither
-journal, outbox nor audit, checks no permission and has no fencing.
+journal, events nor audit, checks no permission and has no fencing.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ COMMITS = 200
 RECORD = "P002"
 USUAL = "redis://127.0.0.1:6379/0"
 QUEUE = f"bench-{os.getpid()}"
-OURS = {"journal and outbox": 1.7, "journal, outbox and audit chain": 1.3}
+OURS = {"journal and events": 1.7, "journal, events and audit chain": 1.3}
 TOLD = "all of it and the messages made of the events"
 NAME = "sop: rule, rule, suspend, resume, end on PostgreSQL, {what}, runs/s"
 RULES: list[list[dict[str, Any]]] = [
@@ -95,8 +96,8 @@ def _broker() -> Iterator[None]:
 def _measured(url: str) -> list[Row]:
     ours, with_messages = _ours()
     works = {
-        "journal and outbox": _timer(ours, silent=True),
-        "journal, outbox and audit chain": _timer(ours),
+        "journal and events": _timer(ours, silent=True),
+        "journal, events and audit chain": _timer(ours),
         TOLD: _timer(with_messages),
     }
     with _langgraph(url) as peer:
@@ -168,15 +169,17 @@ def _ours() -> tuple[Go, Go]:
 
     from bench import _study
     from engines import sop
-    from projects.records import RecordData
+    from study.records import RecordData
 
     _wake_by_our_queue()
     project = _study.project()
     crc = _study.people(project)["wanghushi"]
     skill, asked = _skill(project), _asked()
-    rows = (_row_of_data(),)
+    row_, numbers = _row_of_data(), itertools.count()
 
     def go(tell: Callable[[UUID], object] = _later) -> None:
+        # Of values that were decided upon nobody is asked again.
+        rows = ({**row_, "note_0": f"{row_['note_0']}{next(numbers)}"},)
         data = RecordData(RECORD, "site_a", rows, now(), (), True)
         run = sop.start(
             project=project,
@@ -201,9 +204,9 @@ def _later(_run: UUID) -> None:
 
 def _at_once(run: UUID) -> None:
     """What a worker does when it is woken for the run's lane: nothing of it goes to WeCom."""
-    from wechat import run_events, sender
+    from engines.sop import run_events
 
-    sender.send_lane(run_events.lane(run))
+    run_events.tell(run)
 
 
 def _wake_by_our_queue() -> None:
@@ -232,29 +235,32 @@ def _skill(project: Project) -> Skill:
 
 def _asked() -> dict[UUID, tuple[int, str]]:
     """Filled with number and hash of each run's review, as the card brings them back."""
-    from engines.models import Review
-    from engines.signals import review_requested
+    from engines.sop import run_events
 
     asked: dict[UUID, tuple[int, str]] = {}
+    keep = run_events.keep
 
-    def on_card(*, review: Review, **_kwargs: Any) -> None:
-        asked[review.task_run_id] = review.pk, review.seen
+    def noted(kind: Any, run: Any, review: Any = None, payload: Any = None) -> None:
+        if review:
+            asked[run.pk] = review.pk, review.seen
+        keep(kind, run, review, payload)
 
-    review_requested.connect(on_card, weak=False)
+    mock.patch.object(run_events, "keep", noted).start()
     return asked
 
 
 def _check_side_effects() -> None:
     """Every run has its journal and events, and those told card, changed card and messages: else no figure."""
-    from engines.models import SopStep, TaskRun
+    from engines.models import RunEvent, SopStep, TaskRun
     from wechat.models import OutboxMessage
 
     runs, steps = TaskRun.objects.count(), SopStep.objects.count()
-    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT)
-    told = events.filter(status=OutboxMessage.Status.SENT).count()
-    messages = OutboxMessage.objects.count() - events.count()
-    if steps != 4 * runs or events.count() != 2 * runs or not told or messages != 2 * told:
-        raise RuntimeError(f"{runs} runs, {steps} steps, {told} events told, {messages} messages")
+    events, messages = RunEvent.objects.count(), OutboxMessage.objects.count()
+    told = RunEvent.objects.filter(told_at__isnull=False).count()
+    if steps != 4 * runs or events != 2 * runs or not told or messages != 2 * told:
+        raise RuntimeError(
+            f"{runs} runs, {steps} steps, {events} events, {told} of them told, {messages} messages"
+        )
 
 
 def _peer_name() -> str:

@@ -87,8 +87,8 @@ def _against(what: str, ours: float, seed: int, first: int) -> list[Row]:
 def _ask(text: str) -> Asked:
     from django.core.cache import cache
 
-    from engines.chat import answer_message
-    from engines.context import watched
+    from engines.assistant.chat import answer_message
+    from engines.assistant.context import watched
     from projects.models import Person
 
     cache.clear()  # five conversations, not one
@@ -111,8 +111,8 @@ def _ask(text: str) -> Asked:
 
 def _content(part: str, told: int) -> int:
     """Tokens of a part without the words that our template puts around it."""
-    from engines import prompts
     from integrations import tokens
+    from llm import prompts
 
     around = prompts.load(part, **{part: ""})
     return max(told - tokens.count(around.text), 0)

@@ -11,12 +11,14 @@ from django.contrib.auth.models import User
 
 from demo import files, reports
 from demo.stand_ins import DATASET_ID, base_url
+from house.db import atomic
 from memory.models import FeedbackTally, ProjectMemory, ProjectMemoryVersion, WeeklyReport
-from projects import audit, protocol, tokens
-from projects.db import atomic
-from projects.models import AuditEntry, Member, Person, Project, VisitPlanEntry
+from projects import audit, tokens
+from projects.models import AuditEntry, Member, Person, Project
 from skills.models import FieldMapping, Skill
 from skills.services import save_skill
+from study.models import VisitPlanEntry
+from study.protocol import index
 
 CODE = "LUNG-IIT"
 ACTOR = "demo"
@@ -134,7 +136,7 @@ def _content(project: Project, today: date) -> None:
     _reports(project, today)
     for path in sorted((files.STUDY / "documents").glob("*.md")):
         name = path.read_text("utf-8").lstrip("# ").splitlines()[0].strip() or path.stem
-        protocol.import_document(project, name, files.text(f"documents/{path.name}", today))
+        index.import_document(project, name, files.text(f"documents/{path.name}", today))
 
 
 def _reports(project: Project, today: date) -> None:

@@ -19,7 +19,8 @@ from unfold.decorators import action, display
 from engines import batch_page, bulk_decisions, console, labels, sop
 from engines.admin_open_questions import OpenQuestionAdmin
 from engines.admin_order import order_view
-from engines.admin_traces import AgentTraceAdmin, LlmUsageAdmin
+from engines.admin_traces import AgentTraceAdmin
+from engines.desk import views as desk
 from engines.models import (
     Batch,
     FindingEvent,
@@ -29,15 +30,14 @@ from engines.models import (
     TaskRun,
 )
 from engines.sop.batches import visible_to
+from house.admin_json import folded, shown
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
-from projects.admin_export import ExportAdmin
-from projects.admin_json import folded, shown
 from projects.admin_lists import OwnRows
 from projects.models import Role
+from study.admin.export import ExportAdmin
 
 __all__ = [
     "AgentTraceAdmin",
-    "LlmUsageAdmin",
     "OpenQuestionAdmin",
 ]  # registered where they are defined
 
@@ -195,16 +195,19 @@ class PendingActionAdmin(DeciderAdmin):
         "event",
         "instance",
         "show_state",
+        "assignee",
+        "due_on",
         "created_at",
     )
     list_filter = (BY_PROJECT, "state", "action_type", "severity", "skill_type")
-    search_fields = ("record_id", "field", "rule_key")
+    search_fields = ("record_id", "field", "rule_key", "assignee")
     sealed_search_fields = ("message",)
     date_hierarchy = "created_at"
     fields = (
         ("record_id", "project"),
         ("action_type", "severity"),
         ("state", "task_run"),
+        ("assignee", "due_on"),
         ("field", "value"),
         "message",
         ("event", "instrument"),
@@ -326,17 +329,27 @@ class ReviewAdmin(ExportAdmin):
         return obj.status, obj.get_status_display()
 
     def get_urls(self) -> Any:
-        opened = self.admin_site.admin_view(bulk_decisions.open_view)
-        own = [path("<int:pk>/opened/", opened, name="engines_review_opened")]
+        view = self.admin_site.admin_view
+        opened = view(bulk_decisions.open_view)
+        own = [
+            path("<int:pk>/opened/", opened, name="engines_review_opened"),
+            path("desk/", view(desk.queue_view), {"page": self}, name="engines_review_desk"),
+            path(
+                "<int:pk>/desk/",
+                view(desk.review_view),
+                {"page": self},
+                name="engines_review_desk_page",
+            ),
+        ]
         return own + super().get_urls()
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """An open review is decided on its run's page (cards link here); a closed one is shown as it was."""
+        """An open review is decided at the desk (cards link here); a closed one is shown as it was."""
         review = self.get_object(request, object_id)
         if review and review.status == Review.Status.OPEN:
-            return redirect(console.RUN, review.task_run_id)
+            return redirect(desk.PAGE, review.pk)
         extra = {"rows": console.review_rows(review)} if review else {}
         answer: HttpResponse = super().change_view(
             request, object_id, form_url, (extra_context or {}) | extra

@@ -20,12 +20,17 @@ from engines import labels, sop
 from engines.batch_page import PAGE as BATCH
 from engines.console import RUN
 from engines.sop.batches import CAP
-from engines.starting import RecordNotFound, dry_run_for, start_batch_for, start_for
+from engines.sop.order_run import (
+    RecordNotFound,
+    dry_run_for,
+    start_batch_for,
+    start_for,
+)
 from integrations.redcap import RedcapError
 from projects.admin_base import ScopedAdmin
-from projects.client import NotConfiguredError
 from skills import chat
 from skills.models import Skill
+from study.client import NotConfiguredError
 
 _SEPARATORS = re.compile(r"[\s,，、;；]+")
 

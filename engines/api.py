@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
@@ -24,22 +24,9 @@ from engines.models import AgentTrace, PendingAction, TaskRun
 from engines.models.runs import Batch
 from engines.review_view import review_view
 from engines.run_serializers import TaskRunSerializer
-from engines.sop import findings
+from engines.sop import finding_life, findings
 from engines.sop.batches import progress, visible
-from engines.sop.serializers import (
-    BatchStartedSerializer,
-    DecisionSerializer,
-    DriedSerializer,
-    DryRunSerializer,
-    ProgressSerializer,
-    ReasonSerializer,
-    ResolutionSerializer,
-    StartBatchSerializer,
-    StartedSerializer,
-    StartSerializer,
-    valid_config,
-)
-from engines.starting import (
+from engines.sop.order_run import (
     OnSchedule,
     RecordNotFound,
     check_order,
@@ -48,14 +35,30 @@ from engines.starting import (
     start_batch_for,
     start_for,
 )
+from engines.sop.serializers import (
+    AssignSerializer,
+    BatchStartedSerializer,
+    CommentSerializer,
+    DecisionSerializer,
+    DriedSerializer,
+    DryRunSerializer,
+    MoveSerializer,
+    ProgressSerializer,
+    ReasonSerializer,
+    ResolutionSerializer,
+    StartBatchSerializer,
+    StartedSerializer,
+    StartSerializer,
+    valid_config,
+)
+from house.api_errors import Conflict, Unavailable
+from house.db import atomic
 from integrations.redcap import RedcapError
 from projects.access import sees_all_sites
 from projects.api import ReadViewSet, find_project, not_allowed, require_role
-from projects.client import NotConfiguredError
-from projects.db import atomic
 from projects.models import Project
-from projects.problems import Conflict, Unavailable
 from skills.models import Skill
+from study.client import NotConfiguredError
 
 UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 BATCH = OpenApiParameter("batch", UUID, OpenApiParameter.PATH)
@@ -286,6 +289,8 @@ class PendingActionSerializer(serializers.ModelSerializer):
             "outcome",
             "reason",
             "value",
+            "assignee",
+            "due_on",
             "resolved_by",
             "resolved_at",
             "resolution",
@@ -306,7 +311,40 @@ class PendingActionViewSet(ReadViewSet):
         "state",
         "task_run",
         "rule_key",
+        "assignee",
     )
+
+    @extend_schema(request=MoveSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=MoveSerializer)
+    def move(self, request: Request, pk: str) -> Response:
+        """Confirm, reject, ask the site, answer, or take up again."""
+        return self._live(request, finding_life.move)
+
+    @extend_schema(request=AssignSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=AssignSerializer)
+    def assign(self, request: Request, pk: str) -> Response:
+        """Say who sees to it, and by when."""
+        return self._live(request, finding_life.assign)
+
+    @extend_schema(request=CommentSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=CommentSerializer)
+    def comment(self, request: Request, pk: str) -> Response:
+        """Say something about it."""
+        return self._live(request, finding_life.comment)
+
+    def _live(self, request: Request, service: Callable[..., object]) -> Response:
+        finding: PendingAction = self.get_object()
+        require_role(request, finding.project_id, *sop.DECIDERS)
+        said = self.get_serializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            service(finding=finding, actor=request.user, **said.validated_data)
+        except finding_life.Unfit as error:
+            raise serializers.ValidationError({"detail": [str(error)]}) from error
+        except finding_life.NoSuchStep as error:
+            raise Conflict(str(error), error.code) from error
+        finding.refresh_from_db()
+        return Response(PendingActionSerializer(finding).data)
 
     @extend_schema(request=ResolutionSerializer, responses=PendingActionSerializer)
     @action(detail=True, methods=["post"], serializer_class=ResolutionSerializer)

@@ -12,12 +12,12 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engines import asked
+from engines.assistant import asked
 from engines.models import Question
-from projects.access import memberships
+from house.api_fields import Text
 from projects.api import find_project
-from projects.api_fields import Text
 from projects.filters import DeclaredParameters
+from projects.scoping import memberships
 
 
 class QuestionSerializer(serializers.Serializer):

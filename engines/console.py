@@ -20,11 +20,11 @@ from engines.models import PendingAction, Review, TaskRun
 from engines.review_view import review_view, values
 from engines.sop import findings, snapshot
 from engines.sop.findings import finding_line
-from engines.starting import RecordNotFound, rerun_for
+from engines.sop.order_run import RecordNotFound, rerun_for
+from house.db import atomic
 from integrations.redcap import RedcapError
-from projects.access import User, memberships
-from projects.client import NotConfiguredError
-from projects.db import atomic
+from projects.scoping import User, memberships
+from study.client import NotConfiguredError
 
 RUNS = "admin:engines_taskrun_changelist"
 RUN = "admin:engines_taskrun_change"

@@ -1,6 +1,6 @@
 """Wording changes of hot memory with the small model: the day's distillation, and a shorter text.
 
-`memory.distiller` owns the registry.
+`memory.hot.distiller` owns the registry.
 """
 
 from __future__ import annotations
@@ -10,17 +10,24 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from engines import prompts
-from engines.context import marked
-from engines.lent import lent, valid_rows
-from engines.llm import Llm
+from engines.assistant.context import marked
 from integrations.llm import Message
-from integrations.privacy import PLACEHOLDER, Gate
-from memory.distiller import Brief, DistillerDown, Said, Shortened, Summary
-from memory.hot_proposals import Change
-from memory.hot_text import Kind, Line, lines
+from language.values import PLACEHOLDER
+from llm import prompts
+from llm.asking import Llm
+from llm.job_llm import lent, valid_rows
+from memory.hot.distiller import (
+    Brief,
+    DistillerDown,
+    Said,
+    Shortened,
+    Summary,
+)
+from memory.hot.proposals import Change
+from memory.hot.text import Kind, Line, lines
+from privacy.gate import Gate
 from projects.models import Project
-from projects.reader import Reader
+from study.request_cache import Reader
 
 MAX_TOKENS = 1000
 SCHEMA: dict[str, Any] = {
@@ -88,14 +95,14 @@ class _Proposed(BaseModel):
 
 
 def distil(brief: Brief) -> Said:
-    """The model's changes. Raises memory.distiller.DistillerDown when it gives no usable answer."""
+    """The model's changes. Raises memory.hot.distiller.DistillerDown when it gives no usable answer."""
     with lent(Reader(brief.project), DistillerDown) as (llm, gate):
         said = _asked(llm, gate, _prompt(brief, gate), "distil", SCHEMA)
     return Said(changes(said, brief), llm.save)
 
 
 def shorten(project: Project, texts: Sequence[str]) -> Shortened:
-    """The model's summaries of these lines. Raises memory.distiller.DistillerDown."""
+    """The model's summaries of these lines. Raises memory.hot.distiller.DistillerDown."""
     with lent(Reader(project), DistillerDown) as (llm, gate):
         numbered = "\n".join(f"{n}: {text}" for n, text in enumerate(texts, 1))
         prompt = prompts.load("shorten", lines=marked(gate.text(numbered)))

@@ -13,9 +13,10 @@ from typing import Any
 from rules.compiler import Problem
 from rules.context import StudyContext
 from rules.errors import RuleError
-from rules.results import Outcome, RuleResult
+from rules.results import RuleResult, refused
 from rules.rule import rule_key, rule_list
 from rules.ruleset import RuleSet, compile_rule_set, validate_rules
+from rules.verdict import Outcome
 
 __all__ = [
     "HardRuleEngine",
@@ -136,19 +137,4 @@ def _one_by_one(
     try:
         return compile_rule_set([rule], context).evaluate(record_id, rows, today)
     except RuleError as error:
-        return [_refused(rule, str(error))]
-
-
-def _refused(rule: Any, message: str) -> RuleResult:
-    known = rule if isinstance(rule, Mapping) else {}
-    return RuleResult(
-        rule=str(known.get("id") or ""),
-        field=str(known.get("field") or ""),
-        event=None,
-        instrument=None,
-        instance=None,
-        outcome=Outcome.ERROR,
-        value=None,
-        message=message,
-        severity="error",
-    )
+        return [refused(rule, str(error))]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from house.stored_labels import name as name
 from memory.labels import INTENTS as INTENTS
-from projects.words import name as name
+from skills.shapes import KINDS
 
 NODES: dict[str, Promise] = {
     "read": _("Read from REDCap"),
-    "hard_rule": _("Hard rules"),
-    "soft_instruction": _("Soft rule"),
-    "human_review": _("Human review"),
-    "notify": _("Message"),
+    **KINDS,
     "decision": _("Decision"),
     "fault": _("Fault"),
 }
@@ -53,23 +51,13 @@ EVENTS: dict[str, Promise] = {
     "resolved by data change": _("Resolved by data change"),
     "closed": _("Closed"),
     "confirmed": _("Confirmed"),
-}
-PURPOSES: dict[str, Promise] = {
-    "chat": _("Answer in chat"),
-    "react": _("Question answered in steps"),
-    "ground": _("Answer corrected by its sources"),
-    "shorten": _("Answer shortened"),
-    "intent": _("What a message asks for"),
-    "soft_rule": _("Soft rule"),
-    "remember": _("Facts of a user"),
-    "distil": _("Hot memory of the day"),
-    "weekly": _("Weekly report"),
-    "check": _("Check of the endpoint"),
-}
-MODEL_PURPOSES: dict[str, Promise] = {
-    "chat": _("Answers in chat"),
-    "engines": _("Engines"),
-    "small": _("Small work"),
+    "confirm": _("Confirmed"),
+    "reject": _("Rejected as a false alarm"),
+    "query": _("Query sent"),
+    "answer": _("Query answered"),
+    "reopen": _("Taken up again"),
+    "assign": _("Assigned"),
+    "comment": _("Comment"),
 }
 # Why a rule could not be decided or had to fail (contracts.md, check_rules).
 REASONS: dict[str, Promise] = {

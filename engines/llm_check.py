@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from engines import prompts
-from engines.models import LlmUsage
-from engines.providers import client_for
-from engines.tools import definitions
+from engines.assistant.tools import definitions
 from integrations.llm import Completion, LlmClient, LlmError, LlmUnavailable, Message
-from integrations.privacy import Gate
+from llm import prompts
+from llm.models import LlmUsage
+from llm.providers import client_for
+from privacy.gate import Gate
 from projects.endpoints import Purpose
 from projects.models import Project
 from study.query.errors import QueryError
@@ -149,7 +149,7 @@ class _Probe:
 def check(project: Project) -> tuple[list[Found], list[LlmUsage]]:
     """What each ability came to, in the order of the command, and a usage row a call, not stored.
 
-    Raises engines.providers.LlmNotConfigured, integrations.privacy.OutsideRefused.
+    Raises llm.providers.LlmNotConfigured, privacy.gate.OutsideRefused.
     """
     by_purpose = {one: Endpoint(one, client_for(project, one)) for one in Purpose}
     found: list[Found] = []

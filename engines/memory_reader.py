@@ -1,4 +1,4 @@
-"""Reading a message for the Memory Manager with the small model (memory.agent owns the registry)."""
+"""Reading a message for the Memory Manager with the small model (memory.people owns the registry)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from engines import prompts
-from engines.context import marked
-from engines.lent import lent, valid_rows
-from engines.llm import Llm
+from engines.assistant.context import marked
 from integrations.llm import LlmProtocolError, Message
-from integrations.privacy import Gate
-from memory.agent.extraction import (
+from llm import prompts
+from llm.asking import Llm
+from llm.job_llm import lent, valid_rows
+from memory.people.extraction import (
     MAX_TOKENS,
     TEMPERATURE,
     TURNS,
@@ -23,8 +22,9 @@ from memory.agent.extraction import (
     Heard,
     Item,
 )
-from memory.agent.schemas import Schema
-from projects.reader import Reader
+from memory.people.schemas import Schema
+from privacy.gate import Gate
+from study.request_cache import Reader
 
 
 class _Read(BaseModel):
@@ -38,7 +38,7 @@ class _Read(BaseModel):
 def read(brief: Brief) -> Heard:
     """What the model points at in the user's words; at most two turns, the second for a broken answer.
 
-    Raises memory.agent.extraction.ExtractorDown when no model answers.
+    Raises memory.people.extraction.ExtractorDown when no model answers.
     """
     member = brief.member
     reader = Reader(member.project, member)

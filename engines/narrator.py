@@ -1,4 +1,4 @@
-"""Wording a week's conversations for the weekly report (memory.weekly.narrator owns the registry).
+"""Wording a week's conversations for the weekly report (memory.reports.narrator owns the registry).
 
 The one request that may carry text of the flow log (design.md 9.2), de-identified like every other.
 """
@@ -10,16 +10,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from engines import prompts
-from engines.chat.turn import resolve
-from engines.context import marked
-from engines.lent import lent, valid_rows
+from engines.assistant.chat.turn import resolve
+from engines.assistant.context import marked
 from integrations.llm import LlmProtocolError, Message
-from integrations.privacy import Gate
-from memory.weekly.narrator import Brief, Claim, Line, NarratorDown, Said
-from projects import identities
+from llm import prompts
+from llm.job_llm import lent, valid_rows
+from memory.reports.narrator import (
+    Brief,
+    Claim,
+    Line,
+    NarratorDown,
+    Said,
+)
+from privacy.gate import Gate
 from projects.endpoints import Purpose
-from projects.reader import Reader
+from study import identities
+from study.request_cache import Reader
 
 MAX_TOKENS = 2000
 # An answer of the assistant is context only, nobody may cite it.

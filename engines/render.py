@@ -1,104 +1,15 @@
-"""Answers without the LLM: the data themselves, the fitting lines first (design.md 9.4)."""
+"""Lines and the rules of documents in the characters that a reader wants (design.md 9.4)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
-from engines.tools import repeating
-from engines.tools.results import MORE, Fact, Group, Status, ToolResult
 from language.values import bigrams, plain
-from projects.excerpts import Excerpt
-
-_SITES = re.compile(r"(?:各|每|哪|分)个?中心|中心分别|\b(?:by|each|per|which) (?:site|cent)")
-_SENTENCE = re.compile(r"[^。!?;\uff01\uff1f\uff1b\n]+[。!?;\uff01\uff1f\uff1b]?")
-
-
-def results_text(
-    results: Sequence[ToolResult], question: str, limit: int, *, notes: bool = True
-) -> str:
-    """What was read, in lines, marked where it is incomplete or capped; "" when nothing was read.
-
-    `notes`: with what every answer has to say.
-    """
-    incomplete = any(result.status is Status.INCOMPLETE for result in results)
-    note = _("(incomplete)") if incomplete else ""
-    must = list(unsaid(results)) if notes else []
-    room = limit - len(note) - sum(len(line) + 1 for line in must)
-    lines: list[str] = []
-    for result in results:
-        if result.tool == "search_protocol":
-            lines += [excerpt_text(result.excerpt, room)] if result.has_data else []
-        elif result.facts and result.tool in ("get_project_stats", "project_info"):
-            lines += _asked_first(result, question)
-        elif result.has_data:
-            lines += ranked(result.lines, question)
-    groups = [group for result in results for group in result.groups]
-    if not (lines or groups or must):
-        return ""
-    lines = list(dict.fromkeys(lines))
-    fitted = fit_all if any(_is_asked(result) for result in results) else fit
-    text = _with_groups(lines, groups, max(room, limit // 2), fitted) if lines or groups else ""
-    return "\n".join(filter(None, [text, *must])) + note
-
-
-def unsaid(results: Sequence[ToolResult]) -> dict[str, str]:
-    """What every answer has to say, as it is shown (of whom, in what was read of subjects) -> the note."""
-    about: dict[str, list[str]] = {}
-    for result in results:
-        own = result.record_ids if result.tool == "read_clinical_data" else ()
-        for note in result.unsaid:
-            about.setdefault(note, []).extend(own)
-    return {f"{'、'.join(ids)} {note}".strip(): note for note, ids in about.items()}
-
-
-def _is_asked(result: ToolResult) -> bool:
-    """Whether every line was asked for, so that none may go without a word."""
-    data = result.data if isinstance(result.data, dict) else {}
-    asked = result.tool != "search_protocol"
-    return asked and result.has_data and MORE not in data
-
-
-def _with_groups(
-    lines: Sequence[str],
-    groups: Sequence[Group],
-    limit: int,
-    fitted: Callable[[Sequence[str], int], str],
-) -> str:
-    """Repeating forms first: half of the room is kept for what else was read."""
-    if not groups:
-        return fitted(lines, limit)
-    kept = min(len("\n".join(lines)) + 1, limit // 2) if lines else 0
-    text = repeating.told(groups, limit - kept)
-    return f"{text}\n{fitted(lines, limit - len(text) - 1)}" if lines else text
-
-
-def asked(facts: Iterable[Fact], question: str) -> list[Fact]:
-    """Facts whose field the question names; the whole counts only where nothing narrower is.
-
-    What was enrolled in the time or at the site that the question names is narrower than what is enrolled.
-    """
-    folded = plain(question).casefold()
-    each = _SITES.search(folded)
-    found = [
-        fact
-        for fact in facts
-        if (each and fact.field.startswith("site:"))
-        or any(plain(name).casefold() in folded for name in fact.names)
-    ]
-    whole = {"total"}
-    if any(fact.field.startswith(("period:", "site:")) for fact in found):
-        whole.add("enrolled")
-    return [fact for fact in found if fact.field not in whole] or found
-
-
-def _asked_first(result: ToolResult, question: str) -> list[str]:
-    """Only the figures the question names; all of them where it names none."""
-    wanted = {f"{fact.names[0]}:{fact.value}" for fact in asked(result.facts, question)}
-    return [line for line in result.lines if line in wanted] or list(result.lines)
+from study.protocol.excerpts import Excerpt
 
 
 def excerpt_text(found: Excerpt | None, limit: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from engines.models import PendingAction, Review
 from engines.sop.asking import waiting_for
 from engines.sop.findings import finding_line
-from projects import dictionary
-from projects.display import display_rows
+from study import dictionary
+from study.display import display_rows
 
 
 def review_view(review: Review) -> dict[str, Any]:

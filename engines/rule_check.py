@@ -7,8 +7,9 @@ from typing import Any
 
 from engines.hard_rules import StudyContext, validate_rules
 from engines.sop.study import Study
-from projects.models import Dictionary, Project
+from projects.models import Project
 from skills.mapping import actual_rules, aliases
+from study.models import Dictionary
 
 
 def problems(project: Project | None, rules: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -12,23 +12,31 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines import prompts, soft_verdict
-from engines.context import marked
-from engines.llm import Llm
-from engines.outgoing import gate_for
-from engines.providers import preset_of
+from engines import soft_verdict
+from engines.assistant.context import marked
+from engines.assistant.tools import (
+    Status,
+    ToolContext,
+    ToolResult,
+    definitions,
+    execute,
+)
 from engines.soft_verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
-from engines.tools import Status, ToolContext, ToolResult, definitions, execute
+from house.db import atomic
 from integrations import tokens
 from integrations.llm import Completion, LlmProtocolError, Message, ToolCall
-from integrations.privacy import Gate
-from memory import hot
-from projects import dictionary
-from projects.db import atomic
-from projects.display import display_rows
+from llm import prompts
+from llm.asking import Llm
+from llm.providers import preset_of
+from memory.hot import injection
+from privacy.gate import Gate
 from projects.endpoints import Purpose
-from projects.models import Member, Project, Role, Subject
-from projects.reader import Reader
+from projects.models import Member, Project, Role
+from study import dictionary
+from study.display import display_rows
+from study.models import Subject
+from study.request_cache import Reader
+from study.study_gate import gate_for
 
 __all__ = ["Task", "Verdict", "run_with_retry"]
 
@@ -64,7 +72,7 @@ def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) ->
     """Ask, check, and ask again with the failed check named, three answers at most.
 
     No transaction may be open. `keep_alive` is called before every call and may raise to stop.
-    Raises engines.llm.TokenCapReached, LlmError, PrivacyError, RedcapError, NotConfiguredError.
+    Raises llm.asking.TokenCapReached, LlmError, PrivacyError, RedcapError, NotConfiguredError.
     """
     llm = Llm(task.project, user_id=task.user_id, model_purpose=Purpose.ENGINES)
     try:
@@ -82,7 +90,7 @@ def data_text(project: Project, rows: Sequence[Mapping[str, Any]], gate: Gate) -
         place = " ".join(filter(None, [row.event_label, row.instrument_label]))
         place += f" #{row.instance}" if row.instance else ""
         for item in row.values:
-            if not item.identifier and not gate.drops(item.field, item.label):
+            if not item.identifier and not gate.fields.drops(item.field, item.label):
                 lines.append(f"[{place}] {item.label}: {item.text}{item.unit}")
     return "\n".join(lines)
 
@@ -100,7 +108,7 @@ def _background(task: Task) -> str:
     subject = Subject.objects.filter(project=task.project, record_id=task.record_id).first()
     site = subject.site if subject else ""
     reader = Member(project=task.project, role=Role.ADMIN, site=site)
-    text = hot.inject(task.project, reader).text
+    text = injection.inject(task.project, reader).text
     return prompts.load("hot", hot=text).text if text else ""
 
 

@@ -6,12 +6,15 @@ from uuid import UUID
 
 from celery import shared_task
 
-from engines import asked, sop
-from engines.sop import batches, events, firing
+from engines import sop
+from engines.assistant import asked
+from engines.sop import batches, events, firing, run_events
 from engines.sop.lease import left_behind
 from engines.sop.timeouts import remind_and_escalate
 from projects.models import Project
 from skills.models import Skill
+
+AT_ONCE = 500
 
 
 @shared_task
@@ -24,6 +27,14 @@ def drive_run(run_id: str) -> None:
 def advance_batch(batch_id: str) -> None:
     """Start the next runs of a batch."""
     batches.advance(UUID(batch_id))
+
+
+@shared_task
+def tell_events(lane: str, *others: str) -> None:
+    """Tell what happened to a run or a batch; `others`: of the same transaction, perhaps to other workers."""
+    for other in others:
+        tell_events.delay(other)
+    run_events.tell(UUID(lane))
 
 
 @shared_task
@@ -45,6 +56,9 @@ def sweep_runs() -> None:
         drive_run.delay(run_id)
     for batch_id in batches.unfinished():
         advance_batch.delay(batch_id)
+    for lane in run_events.due(AT_ONCE):
+        tell_events.delay(str(lane))
+    run_events.forget()
 
 
 @shared_task

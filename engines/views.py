@@ -8,9 +8,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from engines.tasks import record_changed
-from projects.fields import DigestField
+from house.api_errors import UNREADABLE
+from house.encrypted_fields import DigestField
 from projects.models import Project
-from projects.problems import UNREADABLE
 
 MAX_ID = 100
 

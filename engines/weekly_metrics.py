@@ -1,4 +1,4 @@
-"""The figures of a week that REDCap and our own tables hold (memory.weekly.metrics owns the registry).
+"""The figures of a week that REDCap and our own tables hold (memory.reports.metrics owns the registry).
 
 Counted as of the week's last day, also when a missed week is made up for later. What the token does not
 show leaves a figure unknown (design.md 9.8).
@@ -14,15 +14,15 @@ from pydantic import ValidationError
 
 from engines.models import PendingAction, TaskRun
 from integrations.redcap import RedcapError
-from memory.reports import Period
-from memory.weekly.metrics import SourceDown, register
-from projects.client import NotConfiguredError
-from projects.dictionary import load
+from memory.reports.metrics import SourceDown, register
+from memory.reports.weeks import Period
 from projects.models import Project
-from projects.records import RecordData
-from projects.visit_window import VisitState, plan_of, visit_states
-from projects.windows import State
 from study import readings
+from study.client import NotConfiguredError
+from study.dictionary import load
+from study.records import RecordData
+from study.visits.calendar import State
+from study.visits.window import VisitState, plan_of, visit_states
 
 QC = "qc_process"
 NONE = "-"

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from engines.models import PendingAction, Review, TaskRun
 from house import clock
-from integrations.fields import identifies
-from projects.dictionary import load
-from projects.metadata import StudyMetadata
+from privacy.identifying_fields import identifies
 from projects.models import Member, Project
+from study.dictionary import load
+from study.metadata import StudyMetadata
 from study.registry import Rows, WorkRow
 
 
@@ -28,7 +28,8 @@ def findings(project: Project, member: Member | None) -> Rows:
         (
             row.record_id,
             {
-                "status": row.state,
+                "status": _status(row),
+                "assignee": row.assignee,
                 "rule": row.rule_key,
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
@@ -37,6 +38,13 @@ def findings(project: Project, member: Member | None) -> Rows:
         )
         for row in rows
     )
+
+
+def _status(row: PendingAction) -> str:
+    """open (what a person confirmed or asked the site about, too), data_changed or closed."""
+    if row.open_key is None:
+        return "closed"
+    return "data_changed" if row.state == PendingAction.State.DATA_CHANGED else "open"
 
 
 def _told(row: PendingAction, metadata: StudyMetadata) -> str:

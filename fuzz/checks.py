@@ -1,4 +1,4 @@
-"""What must hold for any input: only the named errors, plain values, tiers that agree.
+"""What must hold for any input: only the named errors, plain values, verdicts that agree.
 
 Each check returns silently or raises Broken, or lets the exception out that should not be there.
 """
@@ -6,7 +6,6 @@ Each check returns silently or raises Broken, or lets the exception out that sho
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -16,12 +15,15 @@ from engines.hard_rules import (
     Outcome,
     RuleError,
     RuleResult,
+    RuleSet,
     StudyContext,
     compile_rule_set,
     validate_rules,
 )
-from engines.jsonlogic import apply, compile_rule, compile_rules
+from engines.jsonlogic import apply, compile_rule
 from fuzz.study import DICTIONARY, PROJECT
+from rules.evaluation import judge, rows_for
+from rules.record import Record
 from skills.graph import Graph, is_end
 from skills.validation import Problem, validate
 
@@ -41,36 +43,11 @@ def expect(holds: object, *about: object) -> None:
 
 
 def standard(logics: Sequence[Any], data: Any) -> None:
-    """JSON Logic: a value of JSON or a RuleError, the fused tier as the closures one by one.
-
-    The fused rules see cells that look alike after each other: none is answered from memory.
-    """
-    fused = _outcome(compile_rules, logics)
-    for some in (data, _alike(data), data):
-        single = [_outcome(apply, logic, some) for logic in logics]
-        for value in single:
-            expect(value is RuleError or is_plain(value), value)
-        together = RuleError if fused is RuleError else _outcome(fused, some)
-        if RuleError in single:
-            expect(together is RuleError)
-        else:
-            expect(together is not RuleError)
-            expect(same(together, single), (together, single))
+    """JSON Logic: a value of JSON or a RuleError."""
     for logic in logics:
+        value = _outcome(apply, logic, data)
+        expect(value is RuleError or is_plain(value), value)
         expect(_outcome(compile_rule, logic) is RuleError or callable(compile_rule(logic)))
-
-
-def _alike(data: Any) -> Any:
-    """The same data with 1 for true, 0 for false and the other way round."""
-    if not isinstance(data, dict):
-        return data
-    return {name: _twin(cell) for name, cell in data.items()}
-
-
-def _twin(cell: Any) -> Any:
-    if isinstance(cell, bool):
-        return int(cell)
-    return bool(cell) if isinstance(cell, int) and cell in {0, 1} else cell
 
 
 def clinical(rules: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -91,21 +68,30 @@ def _evaluated(
     rules: Sequence[Any], rows: Sequence[Mapping[str, Any]], context: StudyContext
 ) -> None:
     compiled = compile_rule_set(rules, context)
-    results = compiled.evaluate("1", rows, TODAY)
-    for result in results:
+    for result in agreed(compiled, rows, TODAY):
         json.dumps(result.as_dict(), allow_nan=False)
         expect(not _hides_a_defect(result, rules), result)
-    expected = [(result.outcome, result.reason) for result in results]
-    fast = compiled.verdicts(rows, TODAY)
-    expect(fast == expected, fast, results)
-    records = [("1", rows), ("2", rows[:1]), ("3", rows)]
-    swept = dict(compiled.sweep(records, TODAY))
-    expect(swept["1"] == swept["3"] == expected, swept, results)
-    expect(swept["2"] == compiled.verdicts(rows[:1], TODAY), swept)
+    agreed(compiled, rows[:1], TODAY)
     for kind in (int, float):
         numeric = [{name: _as(kind, cell) for name, cell in row.items()} for row in rows]
-        slow = [(r.outcome, r.reason) for r in compiled.evaluate("1", numeric, TODAY)]
-        expect(compiled.verdicts(numeric, TODAY) == slow, kind, slow)
+        agreed(compiled, numeric, TODAY)
+
+
+def agreed(rules: RuleSet, rows: Sequence[Mapping[str, Any]], today: date) -> list[RuleResult]:
+    """The results of a record, which are those of the closures: when it is met first, when functions
+    are written for it, and when all of it was seen before."""
+    record = Record(rules.context, rows, today)
+    expected = [
+        RuleResult(rule, row, verdict)
+        for rule in rules.rules
+        for row in rows_for(rule, record)
+        if (verdict := judge(rule, row)) is not None
+    ]
+    shown = [result.as_dict() for result in expected]
+    for _time in range(3):
+        found = rules.evaluate("1", rows, today)
+        expect([result.as_dict() for result in found] == shown, found, expected)
+    return found
 
 
 def _as(kind: type, cell: Any) -> Any:
@@ -159,27 +145,6 @@ def is_plain(value: Any) -> bool:
         elif not isinstance(item, str | bool | int | float | type(None)):
             return False
     return True
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equality that knows NaN and the sign of zero, and tells true from 1."""
-    stack = [(a, b)]
-    while stack:
-        x, y = stack.pop()
-        if isinstance(x, list) and isinstance(y, list):
-            if len(x) != len(y):
-                return False
-            stack.extend(zip(x, y, strict=True))
-        elif isinstance(x, float) and isinstance(y, float):
-            if not (math.isnan(x) and math.isnan(y)) and (x != y or _sign(x) != _sign(y)):
-                return False
-        elif x is not y and (isinstance(x, bool) != isinstance(y, bool) or x != y):
-            return False
-    return True
-
-
-def _sign(number: float) -> float:
-    return math.copysign(1, number)
 
 
 def _outcome(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -27,8 +27,8 @@ def check() -> Callable[[bytes], None]:
 
     from wechat.aibot.callback import callback as aibot
     from wechat.aibot.parse import parse as parse_json
-    from wechat.callback import callback as app
-    from wechat.parse import BadCallback, parse
+    from wechat.inbound.callback import callback as app
+    from wechat.inbound.parse import BadCallback, parse
 
     views, parsers, requests = (app, aibot), (parse, parse_json), RequestFactory()
 

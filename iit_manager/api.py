@@ -11,9 +11,10 @@ from memory.api import (
     UserMemoryViewSet,
     WeeklyReportViewSet,
 )
-from projects.api import ProjectViewSet, VisitViewSet
-from projects.documents_api import ProtocolDocumentViewSet
+from projects.api import ProjectViewSet
 from skills.api import FieldMappingViewSet, FormTemplateViewSet, SkillViewSet
+from study.api import VisitViewSet
+from study.protocol.api import ProtocolDocumentViewSet
 
 router = DefaultRouter()
 router.include_format_suffixes = False

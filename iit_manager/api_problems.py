@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from projects.problems import CONTENT_TYPE
+from house.api_errors import CONTENT_TYPE
 
 ANY = {
     400: "Something sent means nothing here; `errors` names it.",

@@ -16,14 +16,18 @@ from django.http import HttpRequest
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from engines.assistant.uncited import never_cites
 from engines.models import PendingAction, Review, TaskRun
+from house.models import Heartbeat
 from iit_manager.health import STALE
+from memory.hot.prune import is_over
 from memory.models import ProjectMemory, WeeklyReport
-from memory.prune import is_over
 from memory.versioned_admin import EDITORS
-from projects.access import has_role, memberships
+from projects.access import has_role
 from projects.admin_base import supervises
-from projects.models import Heartbeat, Project, Role, Subject, SyncState
+from projects.models import Project, Role
+from projects.scoping import memberships
+from study.models import Subject, SyncState
 from wechat.models import OutboxMessage
 
 User = AbstractBaseUser | AnonymousUser
@@ -104,6 +108,7 @@ def _study(user: User, project: Project) -> dict[str, Any]:
         "sync_failed": failed,
         "is_whole": _sees_all_sites(user, project),
         "over_cap": _over_cap(user, project),
+        "never_cites": _never_cites(user, project),
         **(_enrolment(project) if _sees_all_sites(user, project) else {}),
     }
 
@@ -114,6 +119,11 @@ def _over_cap(user: User, project: Project) -> ProjectMemory | None:
         return None
     memory = ProjectMemory.objects.filter(project=project).first()
     return memory if memory and is_over(memory.content) else None
+
+
+def _never_cites(user: User, project: Project) -> bool:
+    """For those who choose the model: one that never cites answers nothing in its own words."""
+    return has_role(user, project.pk, *EDITORS) and never_cites(project)
 
 
 def _sees_all_sites(user: User, project: Project) -> bool:

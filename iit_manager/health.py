@@ -12,8 +12,9 @@ from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from house.models import Heartbeat
 from iit_manager.celery import app
-from projects.models import AuditHead, Heartbeat
+from projects.models import AuditHead
 
 STALE = timedelta(seconds=90)
 """Six beats: a process that is silent for longer counts as gone."""

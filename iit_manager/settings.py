@@ -51,8 +51,10 @@ INSTALLED_APPS = [
     "markdownx",
     "axes",
     "csp",
+    "house",
     "projects",
     "study",
+    "llm",
     "skills",
     "memory",
     "engines",
@@ -62,17 +64,17 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "wechat.middleware.CallbacksFirst",
-    "projects.proxies.TrustedProxies",
+    "house.proxies.TrustedProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "projects.language.ChosenLanguage",
+    "house.reader_language.ChosenLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "projects.acting.Acting",
-    "projects.sessions.SessionEnds",
+    "house.acting.Acting",
+    "house.sessions.SessionEnds",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -127,7 +129,7 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
 WORKER_NICE = envint("WORKER_NICE", 10, least=0, most=19)
-WAKE_REST_S = 0.05  # between two messages that wake workers (projects.wakes)
+WAKE_REST_S = 0.05  # between two messages that wake workers (house.wakes)
 CHAT_WAIT_S = 30.0  # so long POST chat/ waits for the worker (contracts.md)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {
@@ -189,13 +191,13 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG
 
-# The end of a log-in (projects/sessions.py): without use, and in any case.
+# The end of a log-in (house/sessions.py): without use, and in any case.
 SESSION_IDLE_MINUTES = envint("SESSION_IDLE_MINUTES", 30, least=2)
 SESSION_HOURS = envint("SESSION_HOURS", 24, least=1)
 SESSION_COOKIE_AGE = SESSION_IDLE_MINUTES * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG or PUBLIC_URL.startswith("https://")
-# Only the header of a named proxy comes so far (projects/proxies.py).
+# Only the header of a named proxy comes so far (house/proxies.py).
 TRUSTED_PROXIES = envlist("TRUSTED_PROXIES")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not DEBUG
@@ -228,7 +230,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": [
-        "projects.parsers.DeepJSONParser",
+        "house.parsers.DeepJSONParser",
         "rest_framework.parsers.FormParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -236,7 +238,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "projects.problems.exception_handler",
+    "EXCEPTION_HANDLER": "house.api_errors.exception_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
@@ -252,14 +254,14 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-MARKDOWNX_MARKDOWNIFY_FUNCTION = "projects.markdown.render"
+MARKDOWNX_MARKDOWNIFY_FUNCTION = "house.markdown.render"
 
 # REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
 REDCAP_REQUESTS_PER_SECOND = 2.0
 # How old the list of subjects may be that names in a question are looked up in.
 ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300, least=0)
 
-# Addresses inside the house that may be asked, without TLS too (integrations/outbound_policy.py).
+# Addresses inside the house that may be asked, without TLS too (privacy/outbound_policy.py).
 PRIVATE_HTTP_HOSTS = envlist("PRIVATE_HTTP_HOSTS") + (["127.0.0.1", "::1"] if DEBUG else [])
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).
@@ -300,7 +302,7 @@ LLM_BASE_URL = envstr("LLM_BASE_URL", f"{_SIM}/llm/v1" if DEBUG else "").rstrip(
 LLM_API_KEY = envstr("LLM_API_KEY", _demo["LLM_API_KEY"])
 LLM_MODEL = envstr("LLM_MODEL")
 LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
-# Which profile the Memory Manager fills: memory/agent/schemas/.
+# Which profile the Memory Manager fills: memory/people/schemas/.
 MEMORY_SCHEMA = envstr("MEMORY_SCHEMA", "clinical")
 LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60, least=1)
 

@@ -11,7 +11,7 @@ from rest_framework.exceptions import APIException, NotFound, ParseError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from projects.problems import document
+from house.api_errors import document
 
 API = "api/v1"
 

@@ -15,7 +15,7 @@ _django = get_wsgi_application()
 call_command("check", stdout=StringIO(), stderr=StringIO())
 require_static_files()
 
-from engines.intents import detect  # noqa: E402 - Django first
+from engines.assistant.intents import detect  # noqa: E402 - Django first
 from house.garbage import settle  # noqa: E402
 from iit_manager.charset import TextCharset  # noqa: E402
 

@@ -14,7 +14,7 @@ import httpx
 
 from integrations.passages import Passage
 from integrations.pool import http
-from integrations.privacy import Deidentified
+from privacy.gate import Deidentified
 
 QUERY_LIMIT = 250
 PARENT_LIMIT = 1_000

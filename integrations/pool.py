@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from integrations.outbound_policy import check_url, reachable
+from privacy.outbound_policy import check_url, reachable
 
 
 class _Guarded(httpcore.NetworkBackend):

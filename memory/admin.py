@@ -11,11 +11,25 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from house.admin_text import rendered
+from house.admin_words import by_name
+from house.stored_labels import name
 from integrations import tokens
-from memory import hot, hot_console, hot_proposals, hot_removal, services
-from memory.agent import admin as agent_admin  # noqa: F401 -- registers its pages
 from memory.console import scopes
-from memory.hot_text import CURRENT, FAQ, PROFILES, RULES, Kind
+from memory.hot import (
+    console,
+    injection,
+    proposals,
+    removal,
+    save,
+)
+from memory.hot.text import (
+    CURRENT,
+    FAQ,
+    PROFILES,
+    RULES,
+    Kind,
+)
 from memory.labels import INTENTS
 from memory.models import (
     ConversationHistory,
@@ -25,17 +39,15 @@ from memory.models import (
     ProjectMemory,
     ProjectMemoryVersion,
 )
+from memory.people import admin as agent_admin  # noqa: F401
+from memory.reports import admin as weekly_admin  # noqa: F401
 from memory.versioned_admin import EDITORS, VersionedAdmin
 from memory.versioned_form import VersionedTextForm
 from memory.visibility import visible, whole
-from memory.weekly import admin as weekly_admin  # noqa: F401 -- registers its pages
 from memory.widgets import MarkdownWidget
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
-from projects.admin_text import rendered
-from projects.admin_words import by_name
 from projects.models import Project
-from projects.words import name
 
 HEADINGS = {
     str(kind): f"{chinese} ({english})"
@@ -66,14 +78,14 @@ class ProjectMemoryForm(VersionedTextForm):
             self.initial.setdefault("content", "\n\n".join(f"# {h}" for h in HEADINGS.values()))
 
     def check(self, text: str) -> None:
-        services.check_size(text)
+        save.check_size(text)
 
     def author_of(self, current: ProjectMemory) -> str:
         return current.last_updated_by
 
     def still_said(self, text: str, current: str) -> str:
         """What users had forgotten is gone from old versions as well, so a merge would take it for new."""
-        return hot_removal.without_forgotten(self.instance.project, current, text)
+        return removal.without_forgotten(self.instance.project, current, text)
 
 
 class VersionInline(ReadOnlyInline):
@@ -103,8 +115,8 @@ class VersionInline(ReadOnlyInline):
 class ProjectMemoryAdmin(VersionedAdmin):
     form = ProjectMemoryForm
     add_roles = EDITORS
-    restore = staticmethod(services.restore)
-    conflict, too_long = services.MemoryConflict, services.MemoryTooLarge
+    restore = staticmethod(save.restore)
+    conflict, too_long = save.MemoryConflict, save.MemoryTooLarge
     list_display = ("show_project", "last_updated_by", "version", "updated_at")
     list_select_related = ("project",)
     readonly_fields = ("last_updated_by", "updated_at", "show_content", "show_size")
@@ -112,7 +124,7 @@ class ProjectMemoryAdmin(VersionedAdmin):
     change_form_template = "memory/hot.html"
 
     def get_urls(self) -> Any:
-        retire = self.admin_site.admin_view(hot_console.retire_view)
+        retire = self.admin_site.admin_view(console.retire_view)
         own = [path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire")]
         return own + super().get_urls()
 
@@ -151,7 +163,7 @@ class ProjectMemoryAdmin(VersionedAdmin):
         if memory:
             member = member_in(request.user, memory.project_id)
             memory.shown = visible(memory.content, scopes(request.user, memory.project_id))
-            memory.left_out = hot.inject(memory.project, member).left_out if member else ()
+            memory.left_out = injection.inject(memory.project, member).left_out if member else ()
         return memory
 
     @admin.display(description=_("content"))
@@ -164,11 +176,11 @@ class ProjectMemoryAdmin(VersionedAdmin):
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         shown = super().beside(request, row)
-        own = hot_console.page(row) if shown else {}
-        return {**shown, **own, "may_preview": hot_console.previews(request.user)}
+        own = console.page(row) if shown else {}
+        return {**shown, **own, "may_preview": console.previews(request.user)}
 
     def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:
-        saved = services.save_memory(
+        saved = save.save_memory(
             project=obj.project,
             content=obj.content,
             base_version=form.cleaned_data["base_version"] if change else None,
@@ -181,7 +193,7 @@ def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
     """Tokens of the text, and the lines that did not fit (decisions.md, "what is injected")."""
     count = _("%(count)d of at most %(limit)d tokens") % {
         "count": tokens.count(text),
-        "limit": hot.LIMIT,
+        "limit": injection.LIMIT,
     }
     cut = [line["line"] for line in left_out if line["line"]]
     if not cut:
@@ -284,22 +296,22 @@ class MemoryProposalAdmin(ScopedAdmin):
 
     @admin.display(description=_("evidence"))
     def show_evidence(self, obj: MemoryProposal) -> Any:
-        return format_html('<pre class="iit-json">{}</pre>', "\n".join(hot_proposals.quotes(obj)))
+        return format_html('<pre class="iit-json">{}</pre>', "\n".join(proposals.quotes(obj)))
 
     @admin.action(description=_("Accept the selected proposals"), permissions=["decide"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:
-        self._decide(request, queryset, hot_proposals.accept)
+        self._decide(request, queryset, proposals.accept)
 
     @admin.action(description=_("Refuse the selected proposals"), permissions=["decide"])
     def refuse_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:
-        self._decide(request, queryset, hot_proposals.refuse)
+        self._decide(request, queryset, proposals.refuse)
 
     def _decide(self, request: HttpRequest, rows: QuerySet[MemoryProposal], how: Any) -> None:
         """Each by itself: one that cannot be written does not hold up the others."""
         for proposal in rows.select_related("project").order_by("created_at"):
             try:
                 how(proposal=proposal, actor=request.user)
-            except hot_proposals.REFUSALS as error:
+            except proposals.REFUSALS as error:
                 messages.error(request, f"{proposal}: {error}")
             else:
                 messages.success(request, f"{proposal}: {proposal.get_state_display()}")

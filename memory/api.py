@@ -9,18 +9,18 @@ from django.utils.translation import gettext as _
 from django_filters.rest_framework import CharFilter
 from rest_framework import serializers
 
-from memory import services
-from memory.agent.readable import readable
+from house.api_errors import Conflict
+from house.api_fields import Number, StrictModelSerializer
+from house.sealed_search import DAYS, MOST, holding
 from memory.console import scopes
+from memory.hot import save
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
+from memory.people.readable import readable
+from memory.reports.text import shown_to
 from memory.versioned_admin import edits
 from memory.visibility import Scope, visible, whole
-from memory.weekly.text import shown_to
 from projects.api import EditViewSet, ReadViewSet, not_allowed
-from projects.api_fields import Number, StrictModelSerializer
 from projects.filters import ListFilterSet
-from projects.problems import Conflict
-from projects.sealed_search import DAYS, MOST, holding
 
 
 class SharedTextSerializer(StrictModelSerializer):
@@ -73,7 +73,7 @@ class ConversationFilters(ListFilterSet):
         fields = ("project__code", "user_id", "record_id", "role", "intent", "feedback")
 
     def of_words(self, rows: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
-        """Rows whose text holds each word (projects.sealed_search)."""
+        """Rows whose text holds each word (house.sealed_search)."""
         return rows.filter(pk__in=holding(rows, ["content"], value, at="created_at"))
 
 
@@ -116,15 +116,15 @@ class ProjectMemoryViewSet(EditViewSet):
         if "version" not in data:
             raise serializers.ValidationError({"version": [_("Send the version you read.")]})
         try:
-            serializer.instance = services.save_memory(
+            serializer.instance = save.save_memory(
                 project=memory.project,
                 content=data.get("content", memory.content),
                 base_version=data["version"],
                 actor=self.request.user,
             )
-        except services.MemoryConflict as error:
+        except save.MemoryConflict as error:
             raise Conflict(str(error), "memory_changed", current=error.content) from error
-        except services.MemoryTooLarge as error:
+        except save.MemoryTooLarge as error:
             raise serializers.ValidationError({"content": [str(error)]}) from error
 
     def _require_whole_text(self, memory: ProjectMemory) -> None:

@@ -14,9 +14,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.views.decorators.http import require_POST
 from markdownx.views import MarkdownifyView
 
+from house.markdown import TextTooLong
 from memory.visibility import Scope, scope_of
-from projects.access import User, memberships
-from projects.markdown import TextTooLong
+from projects.scoping import User, memberships
 
 
 def scopes(user: User, project_id: Any) -> list[Scope]:

@@ -2,7 +2,7 @@
 
 In hot memory whatever looks like any id counts, also one the roster does not know. A text that leaves is full
 of visits, drugs and values, so there only what looks like an id of this study counts; whether there is such a
-subject makes no difference (integrations.strangers).
+subject makes no difference (privacy.strangers).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from integrations.scripts import normalise, simplified
-from integrations.strangers import Strangers
-from projects.named import Names
+from privacy.fold_text import normalise, simplified
+from privacy.strangers import Strangers
+from study.name_scan import Names
 
 _SHAPE = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{1,4}-?\d{3,6}|[A-Z]{1,4}-\d{1,3}-\d{1,6})(?![A-Z0-9])")
 _NUMBER = re.compile(

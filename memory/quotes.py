@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.agent import clauses
-from memory.agent.clauses import Clause
+from memory.people import clauses
+from memory.people.clauses import Clause
 
 # What separates two digits, unless it is the comma of 80,000.
 _BETWEEN = re.compile(r"\d(?!,\d{3})[^\w\s]\d")

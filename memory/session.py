@@ -10,8 +10,8 @@ from uuid import UUID
 from django.core.cache import cache
 from django.utils.timezone import now
 
-from memory.tombstones import Guard
-from projects.crypto import decrypt, encrypt
+from house.crypto import decrypt, encrypt
+from memory.hot.tombstones import Guard
 from projects.models import Member, Person
 
 ROUNDS = 3

@@ -7,9 +7,10 @@ from datetime import date, timedelta
 from celery import shared_task
 
 from house import clock
-from memory import distill, partitions, profiler, prune, retention
-from memory.agent import questions, sessions, turns
-from memory.weekly import job
+from memory.hot import distill, prune
+from memory.log import partitions, retention
+from memory.people import profiler, questions, sessions, turns
+from memory.reports import job
 from projects.models import Project
 
 # Days a house that was switched off catches up with: over a long holiday no proposal is lost.

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from memory.console import preview
-from memory.hot_console import sent_view
+from memory.hot.console import sent_view
 
 urlpatterns = [
     path("markdown-preview/", preview, name="markdown_preview"),

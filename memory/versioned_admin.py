@@ -14,10 +14,10 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from memory import services
-from projects.access import User, memberships
+from memory.hot import save
 from projects.admin_base import ScopedAdmin
 from projects.models import Role
+from projects.scoping import User, memberships
 
 EDITORS = (Role.ADMIN, Role.PI)
 _VERSIONS = 20
@@ -42,7 +42,7 @@ def changes(row: Any) -> list[dict[str, Any]]:
     newest = list(row.versions.order_by("-version")[: _VERSIONS + 1])
     before = [*(version.content for version in newest[1:]), ""]
     return [
-        {"row": version, "diff": services.diff(old, version.content)}
+        {"row": version, "diff": save.diff(old, version.content)}
         for version, old in zip(newest, before, strict=False)
     ][:_VERSIONS]
 

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 
-from memory.hot_merge import merge
+from memory.hot.merge import merge
 
 
 class VersionedTextForm(forms.ModelForm):

@@ -13,10 +13,11 @@ from functools import cached_property
 
 from memory import mentions
 from memory.sites import elsewhere
-from projects.identities import names_of
-from projects.models import Member, Project, Subject
-from projects.named import NOBODY, Names
-from projects.reader import Reader
+from projects.models import Member, Project
+from study.identities import names_of
+from study.models import Subject
+from study.name_scan import NOBODY, Names
+from study.request_cache import Reader
 
 _PLACE_NAME = re.compile(r"[\u4e00-\u9fff].+[\u4e00-\u9fff]")
 # "01" and "B" stand in every text.

@@ -1,33 +1,11 @@
-"""The one place that says which rows a person may see (design.md 9.7).
-
-Console, API, chat and tools all go through these querysets. "Not yours" and "does not exist" read the
-same because a row outside the scope is simply not in the queryset.
-"""
+"""What a person may do in a study, by their memberships (design.md 9.7)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
-from django.apps import apps
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import models
-from django.db.models import Exists, OuterRef, Q
-
-if TYPE_CHECKING:
-    from projects.models import Member
-
-M = TypeVar("M", bound=models.Model)
-User = AbstractBaseUser | AnonymousUser
-
-
-def memberships(user: User) -> models.QuerySet[Member]:
-    """The active memberships of a console user; an anonymous or deactivated one has none."""
-    members = apps.get_model("projects", "Member")._default_manager
-    if user.pk is None or not user.is_active:
-        return members.none()
-    mine = members.filter(person__user=user.pk, is_active=True)
-    return mine.select_related("project", "person__user")
+from projects.models import Member
+from projects.scoping import User, memberships
 
 
 def member_in(user: User, project_id: UUID | str) -> Member | None:
@@ -52,62 +30,6 @@ def sees_all_sites(user: User, project_id: UUID | str | None = None) -> bool:
     return held.filter(project_id=project_id, site="").exists()
 
 
-class ScopedQuerySet(models.QuerySet[M]):
-    """Rows of one project each; subclasses narrow them to the member's site."""
-
-    project_path = "project"
-
-    def scope(self, member: Member) -> Q:
-        """The condition under which `member` may see a row."""
-        return Q(**{f"{self.project_path}_id": member.project_id})
-
-    def for_member(self, member: Member) -> Self:
-        """Rows of the member's project (and site); none for a member who left."""
-        return self.filter(self.scope(member)) if member.is_active else self.none()
-
-    def for_user(self, user: User) -> Self:
-        """Rows that any membership of a console user opens; a superuser sees the house."""
-        if getattr(user, "is_superuser", False) and user.is_active:
-            return self.all()
-        condition = Q(pk__in=[])
-        for member in memberships(user):
-            condition |= self.scope(member)
-        return self.filter(condition)
-
-
-class SiteQuerySet(ScopedQuerySet[M]):
-    """Rows that carry the subject's site themselves."""
-
-    def scope(self, member: Member) -> Q:
-        """The member's project, and the member's site where they have one."""
-        own = super().scope(member)
-        return own & Q(site=member.site) if member.site else own
-
-
-class RecordQuerySet(ScopedQuerySet[M]):
-    """Rows about a subject (`record_id`): a member with a site sees only subjects of that site.
-
-    The site is looked up in `iit_subjects`, never copied: a subject that moves to another site takes its
-    rows along. Rows about no subject are visible to the one who caused them (`owner_path`).
-    """
-
-    owner_path = "triggered_by"
-
-    def scope(self, member: Member) -> Q:
-        """The member's project; with a site, rows of its subjects and the member's own general rows."""
-        own = super().scope(member)
-        if not member.site:
-            return own
-        subjects = apps.get_model("projects", "Subject")._default_manager
-        of_site = subjects.filter(
-            project_id=OuterRef(f"{self.project_path}_id"),
-            record_id=OuterRef("record_id"),
-            site=member.site,
-        )
-        general = Q(record_id__isnull=True) | Q(record_id="")
-        return own & (Exists(of_site) | (general & Q(**{self.owner_path: member.identity})))
-
-
 def sees(member: Member, *, record_id: str | None, site: str | None, owner: str) -> bool:
     """`RecordQuerySet.for_member` for one row of the member's project whose subject was read before.
 
@@ -118,49 +40,3 @@ def sees(member: Member, *, record_id: str | None, site: str | None, owner: str)
     if not member.site or member.site == site:
         return True
     return not record_id and owner == member.identity
-
-
-class OwnQuerySet(ScopedQuerySet[M]):
-    """Rows that belong to one person (`user_id`); administrators and auditors of the house see all."""
-
-    def scope(self, member: Member) -> Q:
-        """The member's own rows, or every row of the project for those who supervise all sites."""
-        project = super().scope(member)
-        if member.role in {"ADMIN", "AUDITOR"} and not member.site:
-            return project
-        return project & Q(user_id=member.identity)
-
-
-class ProjectQuerySet(models.QuerySet[Any]):
-    """Projects a person takes part in."""
-
-    def for_user(self, user: User) -> Self:
-        """Projects of the user's active memberships; all of them for a superuser."""
-        if getattr(user, "is_superuser", False) and user.is_active:
-            return self.all()
-        return self.filter(pk__in=memberships(user).values("project_id"))
-
-    def for_member(self, member: Member) -> Self:
-        """The member's one project."""
-        return self.filter(pk=member.project_id) if member.is_active else self.none()
-
-
-class MemberQuerySet(ScopedQuerySet[Any]):
-    """People of the projects a person takes part in."""
-
-    def active_of(self, userid: str) -> Self:
-        """Active memberships of a WeCom userid (compared without case)."""
-        mine = self.filter(wecom_userid=userid.lower(), is_active=True)
-        return mine.exclude(wecom_userid="").select_related("project")
-
-    def named(self, project: models.Model | UUID, identity: str) -> Self:
-        """Who goes or went by a `Member.identity` in a project: a userid, else the name of an account."""
-        by_login = Q(wecom_userid="", person__user__username=identity)
-        named = Q(wecom_userid=identity.lower()) | by_login
-        return self.filter(named, project=project)
-
-    def of_identity(self, project: models.Model | UUID, identity: str) -> Member | None:
-        """Who is active in a project under a `Member.identity`."""
-        rows = self.named(project, identity).filter(is_active=True)
-        found: Member | None = rows.select_related("project", "person__user").first()
-        return found

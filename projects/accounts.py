@@ -16,8 +16,9 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_save
 from django.http import HttpRequest
 
-from projects import acting, audit, tokens
-from projects.db import atomic
+from house import acting
+from house.db import atomic
+from projects import audit, tokens
 from projects.models import ApiToken
 
 DETAILS = ("username", "last_name", "first_name", "email")

@@ -16,11 +16,11 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 
+from house.admin_json import JsonTextarea, PrettyJsonField, readable
 from projects import reads
-from projects.access import memberships
-from projects.admin_json import JsonTextarea, PrettyJsonField, readable
 from projects.admin_lists import DeclaredAdmin, OwnRows
 from projects.models import Member, Project, Role
+from projects.scoping import memberships
 
 EVERYONE = tuple(Role.values)
 JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
@@ -31,11 +31,12 @@ def roles(request: HttpRequest, *, whole_study: bool = False) -> set[str]:
     """Roles the user holds in any study (`whole_study`: without a site); a superuser holds all."""
     if request.user.is_superuser:
         return set(EVERYONE)
-    held: set[tuple[str, str]] | None = getattr(request, "_iit_roles", None)
+    held: tuple[set[str], set[str]] | None = getattr(request, "_iit_roles", None)
     if held is None:  # each entry of the menu asks
-        held = set(memberships(request.user).values_list("role", "site"))
+        pairs = set(memberships(request.user).values_list("role", "site"))
+        held = {role for role, _site in pairs}, {role for role, site in pairs if not site}
         request._iit_roles = held  # type: ignore[attr-defined]
-    return {role for role, site in held if not (whole_study and site)}
+    return held[whole_study]
 
 
 def supervises(request: HttpRequest) -> bool:

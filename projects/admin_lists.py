@@ -19,8 +19,8 @@ from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
-from projects import sealed_search
-from projects.fields import is_sealed
+from house import sealed_search
+from house.encrypted_fields import is_sealed
 
 MOST_WORDS = 20
 _PERIOD = {"year": range(1900, 3000), "month": range(1, 13), "day": range(1, 32)}

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
 
@@ -7,9 +8,5 @@ class ProjectsConfig(AppConfig):
     verbose_name = _("Study")
 
     def ready(self) -> None:
-        from projects import accounts, audit, checks, heartbeat, sessions  # noqa: F401
-
-        audit.register_house_actions()
-        heartbeat.connect()
-        sessions.connect()
-        accounts.connect()
+        """Import `hooks` of every app: what each listens to, and gives to those below it."""
+        autodiscover_modules("hooks")

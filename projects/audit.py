@@ -17,14 +17,21 @@ from django.db import models
 from django.db.models.functions import Cast
 from django.utils.timezone import now
 
-from projects import acting, audit_anchors, crypto
+from house import acting, crypto
+from house.db import current, ends_with
+from house.encrypted_fields import is_sealed
+from house.instances import row_of
+from house.statements import (
+    Group,
+    fetch,
+    insert,
+    insert_after,
+    insert_all,
+)
+from projects import audit_anchors
 from projects.audit_anchors import Break, hash_at
-from projects.db import current
-from projects.fields import is_sealed
-from projects.instances import row_of
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
-from projects.statements import Group, fetch, insert, insert_after, insert_all
 
 HOUSE = "house"
 SIGNED_AS = "audit entry"
@@ -79,7 +86,7 @@ def record(
     """Buffer an entry for the end of the running transaction.
 
     `subject` is the object spoken of; `old` and `new` are JSON values without identifiers.
-    Raises UnknownAction, projects.db.OutsideTransaction.
+    Raises UnknownAction, house.db.OutsideTransaction.
     """
     if action not in _actions:
         raise UnknownAction(action)
@@ -164,6 +171,7 @@ def digest(entry: models.Model) -> str:
     return crypto.sign(SIGNED_AS, content(entry))
 
 
+@ends_with
 def flush(entries: Sequence[AuditEntry], rows: Sequence[Group] = ()) -> None:
     """Write other `rows`, then the buffered entries as the transaction's last, chains in sorted order."""
     chains: dict[str, list[AuditEntry]] = defaultdict(list)

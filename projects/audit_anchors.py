@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db.models import F
 from django.utils.timezone import now
 
-from projects import crypto
+from house import crypto
 from projects.models.audit import AuditEntry, AuditHead
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from django.db import connection
 
-from projects import audit, audit_anchors, audit_guard
+from house import audit_guard
+from projects import audit, audit_anchors
 from projects.audit_anchors import Break
 
 

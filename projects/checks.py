@@ -10,8 +10,8 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.timezone import localdate
 
-from projects import crypto, holidays
-from projects.proxies import networks
+from house import crypto, holidays
+from house.proxies import networks
 
 REQUIRED = (
     "SECRET_KEY",

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from integrations.llm import PRESETS
-from integrations.outbound_policy import OutsideRefused, check_url
+from privacy.outbound_policy import OutsideRefused, check_url
 
 
 class Purpose(StrEnum):

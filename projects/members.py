@@ -6,8 +6,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
-from projects.access import memberships
 from projects.models import Member, Role
+from projects.scoping import memberships
 
 
 def refusal(actor: User | AnonymousUser, before: Member | None, after: Member | None = None) -> str:

@@ -8,8 +8,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils.translation import gettext as _
 
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import Member, Person, Project
 from projects.signals import login_moved
 

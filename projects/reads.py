@@ -14,8 +14,9 @@ from uuid import UUID
 
 from django.utils.timezone import now
 
-from projects import acting, audit
-from projects.db import atomic, later
+from house import acting
+from house.db import atomic, later
+from projects import audit
 from projects.models import Project, Read
 
 HOUR = timedelta(hours=1)

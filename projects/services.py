@@ -9,10 +9,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.forms.models import model_to_dict
 
+from house.db import atomic
+from house.encrypted_fields import is_sealed
 from projects import audit, endpoints, members
-from projects.db import atomic
-from projects.fields import is_sealed
-from projects.models import Member, Person, Project, VisitPlanEntry
+from projects.models import Member, Person, Project
 
 T = TypeVar("T", bound=Model)
 HIDDEN = "•••"
@@ -35,7 +35,7 @@ def save_project(*, project: Project, actor: object, typed: Collection[str] = ()
     before = Project.objects.filter(pk=project.pk).first()
     if before and (owed := endpoints.owed(before, project, typed)):
         raise endpoints.SecretOwed(owed)
-    return _save(project, project, actor, "project.create", "project.change")
+    return save(project, project, actor, "project.create", "project.change")
 
 
 def save_member(*, member: Member, actor: User | AnonymousUser) -> Member:
@@ -50,15 +50,11 @@ def save_member(*, member: Member, actor: User | AnonymousUser) -> Member:
         elif not member.person_id:
             member.person = Person.objects.of(member.wecom_userid)
         members.require(actor, before, member)
-        return _save(member, member.project, actor, "member.add", "member.change")
+        return save(member, member.project, actor, "member.add", "member.change")
 
 
-def save_visit(*, entry: VisitPlanEntry, actor: object) -> VisitPlanEntry:
-    """Store a planned visit."""
-    return _save(entry, entry.project, actor, "plan.change", "plan.change")
-
-
-def _save(obj: T, project: Project, actor: object, created: str, changed: str) -> T:
+def save(obj: T, project: Project, actor: object, created: str, changed: str) -> T:
+    """Store a row of a study with its entry in the trail: `created` or `changed` as its action."""
     with atomic():
         before = type(obj)._default_manager.filter(pk=obj.pk).first()
         obj.save()

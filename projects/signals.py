@@ -1,4 +1,4 @@
-"""What higher layers may react to; sent inside the transaction of what happened (as `engines.signals`).
+"""What higher layers may react to; sent inside the transaction of what happened.
 
 `login_moved(person, lost, gained)`: a superuser took the login `lost` from a person or gave them `gained`;
 the name of a console user, "" where there is none.

@@ -6,8 +6,8 @@ import logging
 
 from celery import shared_task
 
+from house.heartbeat import note
 from projects import reads
-from projects.heartbeat import note
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,9 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from projects import audit, lockout
-from projects.db import atomic
+from house import lockout
+from house.db import atomic
+from projects import audit
 from projects.models import ApiToken
 
 SHOWN = 8

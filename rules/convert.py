@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rules import parse
 from rules.context import Column, Kind, StudyContext, checkbox_column
+from rules.place import Place
 from rules.values import (
     DAY,
     MINUTE,
@@ -23,18 +24,16 @@ from rules.values import (
     plain,
 )
 
-if TYPE_CHECKING:
-    from rules.record import Place
-
 _MISSING = Unknown(Reason.MISSING)
 _MISSING_CODE = Unknown(Reason.MISSING_CODE)
 _NOT_EXPORTED = Unknown(Reason.NOT_EXPORTED)
 _MISMATCH = Unknown(Reason.TYPE_MISMATCH)
 _BAD_CHOICE = Unknown(Reason.INVALID_CHOICE)
 _MAX_INT_BITS = 4096
+_BOUNDED = (Unknown, Range)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen would double the time: one is made for every cell
 class Reading:
     """What a var was in one row.
 
@@ -60,7 +59,7 @@ class Reading:
 
     def as_detail(self) -> dict[str, Any]:
         """The entry of a result's `detail`."""
-        return {
+        entry = {
             "var": self.name,
             "event": self.place.event,
             "instrument": self.place.instrument,
@@ -69,12 +68,12 @@ class Reading:
             "label": self.label,
             "value": plain(self.value),
             "reason": _doubt(self.value),
-            **({"unit": self.unit} if self.unit else {}),
         }
+        return entry | {"unit": self.unit} if self.unit else entry
 
 
 def _doubt(value: Value) -> Reason | None:
-    if isinstance(value, Unknown | Range):
+    if isinstance(value, _BOUNDED):
         return value.reason
     return Reason.PARTIAL_DATE if isinstance(value, Moment) and value.is_partial else None
 
@@ -131,13 +130,13 @@ def _read_json(column: Column, place: Place, raw: bool | list[Any]) -> Reading:
 
 def shown(raw: Any) -> Any:
     """A raw value that is safe to print as JSON."""
+    if isinstance(raw, str):
+        return raw
     if isinstance(raw, float) and not math.isfinite(raw):
         return repr(raw)
     if isinstance(raw, int) and raw.bit_length() > _MAX_INT_BITS:
         return None
-    return (
-        raw if isinstance(raw, str | int | float | bool | type(None)) else str(type(raw).__name__)
-    )
+    return raw if isinstance(raw, int | float | type(None)) else str(type(raw).__name__)
 
 
 def typed(column: Column, text: str | None, context: StudyContext) -> tuple[str | None, Value]:
@@ -163,7 +162,7 @@ def _choice(column: Column, text: str) -> tuple[str | None, Value]:
 def _parse(column: Column, text: str) -> Value:
     kind = column.kind
     value: Value = text
-    if kind in {Kind.NUMBER, Kind.INTEGER}:
+    if kind is Kind.NUMBER or kind is Kind.INTEGER:
         value = parse.number(text, decimal_comma=column.decimal_comma)
         if kind is Kind.INTEGER and isinstance(value, Decimal):
             value = value if value == value.to_integral_value() else None

@@ -1,23 +1,23 @@
 """One rule on one row, from the closures (contracts.md, check_rules).
 
 Mapping and branching decide whether a rule applies, the typed values whether it holds, and an
-impossible value fails it whatever stands around.
+impossible value fails it whatever stands around. What is compiled (`compiled`) asks here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
 from rules.convert import Reading, absent, text_of
 from rules.expression import Scope
-from rules.record import Place, Record, Row
-from rules.results import Outcome, RuleResult
+from rules.place import Place
+from rules.record import Record, Row
 from rules.rule import Rule
 from rules.text import translate as _
 from rules.values import Items, Reason, Unknown
+from rules.verdict import STATES, Outcome, Verdict
 from rules.visibility import branching_names, visibility
+
+_FALSE, _TRUE = STATES[:2]
+NOT_APPLICABLE = Verdict(Outcome.NOT_APPLICABLE)
 
 
 def rows_for(rule: Rule, record: Record) -> list[Row]:
@@ -40,41 +40,38 @@ def rows_for(rule: Rule, record: Record) -> list[Row]:
     return record.rows
 
 
-def evaluate(rule: Rule, row: Row) -> RuleResult | None:
+def judge(rule: Rule, row: Row) -> Verdict | None:
     """None where the row can't hold the form of the rule's field."""
     if not row.is_mapped(rule.column.form):
-        return _result(rule, row, Outcome.NOT_APPLICABLE, None, [])
+        return NOT_APPLICABLE
     if not row.holds(rule.column.form):
         return None
     try:
         return _applicable(rule, row)
     except Exception as error:  # one rule's defect must not lose the other results
         message = _("The rule could not be computed (%(why)s).") % {"why": type(error).__name__}
-        return _result(rule, row, Outcome.ERROR, None, [], message=message)
+        return Verdict(Outcome.ERROR, message=message, is_broken=True)
 
 
-def _applicable(rule: Rule, row: Row) -> RuleResult:
-    is_shown, (cause, event) = visibility(row, rule.column.field)
-    own = row.read(rule.field)
+def _applicable(rule: Rule, row: Row) -> Verdict:
+    is_shown, cause = visibility(row, rule.column.field)
     if is_shown is True:
-        return decided(rule, row)
+        return decide(rule, row)
+    own = row.read(rule.field)
     if is_shown is False:
-        return _hidden(rule, row, own)
-    verdict = decided(rule, row)
+        return _hidden(own)
+    verdict = decide(rule, row)
     if own.forced is not None and verdict.outcome is Outcome.FAIL:
         return verdict
-    readings = _branching_readings(rule, row)
-    undecided = _result(rule, row, Outcome.UNKNOWN, Reason.APPLICABILITY_UNKNOWN, readings)
-    return _renamed(undecided, cause, _read(row, cause, event).raw)
+    return Verdict(Outcome.UNKNOWN, Reason.APPLICABILITY_UNKNOWN, cause=cause)
 
 
-def _hidden(rule: Rule, row: Row, own: Reading) -> RuleResult:
-    readings = _branching_readings(rule, row)
+def _hidden(own: Reading) -> Verdict:
     if isinstance(own.value, Unknown) and own.value.reason is Reason.NOT_EXPORTED:
-        return _result(rule, row, Outcome.UNKNOWN, Reason.NOT_EXPORTED, readings)
+        return Verdict(Outcome.UNKNOWN, Reason.NOT_EXPORTED)
     if _is_empty(own):
-        return _result(rule, row, Outcome.NOT_APPLICABLE, None, readings)
-    return _result(rule, row, Outcome.FAIL, Reason.HIDDEN_WITH_VALUE, readings)
+        return NOT_APPLICABLE
+    return Verdict(Outcome.FAIL, Reason.HIDDEN_WITH_VALUE)
 
 
 def _is_empty(reading: Reading) -> bool:
@@ -91,65 +88,43 @@ def _is_empty(reading: Reading) -> bool:
     return is_missing or reading.is_blank is True
 
 
-def decided(rule: Rule, row: Row) -> RuleResult:
+def decide(rule: Rule, row: Row) -> Verdict:
     """The verdict of the logic; an impossible value among all that it reads fails it."""
-    record = row.record
-    record.forced = None
-    readings = [_read(row, name, event) for name, event in rule.reads]
-    verdict = rule.node(Scope(row))
-    readings += [found for one in rule.conversions if (found := one.of(row)) is not None]
-    forced = next((r.forced for r in readings if r.forced), record.forced)
+    row.record.forced = None
+    found = rule.node(Scope(row))
+    forced = next((r.forced for r in _of_logic(rule, row) if r.forced), row.record.forced)
     if forced is not None:
-        return _result(rule, row, Outcome.FAIL, forced, readings)
-    if isinstance(verdict, Unknown):
-        return _undecided(rule, row, verdict, readings)
-    outcome = Outcome.PASS if verdict else Outcome.FAIL
-    return _result(rule, row, outcome, None, readings)
+        return Verdict(Outcome.FAIL, forced)
+    if not isinstance(found, Unknown):
+        return _TRUE if found else _FALSE
+    if found.reason is None:
+        return Verdict(Outcome.ERROR, message=f"{rule.message} {found.note}".strip())
+    return Verdict(Outcome.UNKNOWN, found.reason)
 
 
-def _undecided(rule: Rule, row: Row, why: Unknown, readings: list[Reading]) -> RuleResult:
-    if why.reason is None:
-        message = f"{rule.message} {why.note}".strip()
-        return _result(rule, row, Outcome.ERROR, None, readings, message=message)
-    return _result(rule, row, Outcome.UNKNOWN, why.reason, readings)
+def readings(rule: Rule, row: Row, verdict: Verdict) -> list[Reading]:
+    """What a verdict rests on: what the logic read, or the branching where that decided."""
+    if verdict.is_broken:
+        return []
+    own = row.read(rule.field)
+    if not row.is_mapped(rule.column.form):
+        return [own]
+    is_shown = not rule.column.branching or visibility(row, rule.column.field)[0]
+    is_of_logic = is_shown or (is_shown is None and verdict.outcome is Outcome.FAIL)
+    return [*(_of_logic(rule, row) if is_of_logic else _of_branching(rule, row)), own]
 
 
-def _read(row: Row, name: str, event: str | None) -> Reading:
+def read(row: Row, name: str, event: str | None) -> Reading:
     """The column in this row, or in another event's base row."""
     source = row if event is None else row.record.base_row(event)
     return absent(name, Place(event, None, None)) if source is None else source.read(name)
 
 
-def _branching_readings(rule: Rule, row: Row) -> list[Reading]:
+def _of_logic(rule: Rule, row: Row) -> list[Reading]:
+    found = [row.read(n) if event is None else read(row, n, event) for n, event in rule.reads]
+    return found + [one for c in rule.conversions if (one := c.of(row)) is not None]
+
+
+def _of_branching(rule: Rule, row: Row) -> list[Reading]:
     context, pairs = row.record.context, branching_names(rule.column.branching)
-    return [_read(row, name, e) for name, e in pairs if context.column(name) is not None]
-
-
-def _result(
-    rule: Rule,
-    row: Row,
-    outcome: Outcome,
-    reason: Reason | None,
-    readings: Sequence[Reading],
-    *,
-    message: str | None = None,
-) -> RuleResult:
-    own = row.read(rule.field)
-    return RuleResult(
-        rule=rule.key,
-        field=rule.field,
-        event=row.place.event,
-        instrument=row.place.instrument,
-        instance=row.place.instance,
-        outcome=outcome,
-        value=own.raw,
-        message=rule.message if message is None else message,
-        severity=rule.severity,
-        reason=reason,
-        readings=(*readings, own),
-        types=rule.types,
-    )
-
-
-def _renamed(result: RuleResult, field_name: str, value: Any) -> RuleResult:
-    return replace(result, field=field_name, value=value)
+    return [read(row, name, e) for name, e in pairs if context.column(name) is not None]

@@ -49,7 +49,7 @@ def type_of(column: Column) -> Type:
     return _TYPE_OF_KIND[column.kind]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen would double the time: one is made for every rule and row
 class Scope:
     """Where a node is evaluated: a row, and the element an array operator is looking at."""
 

@@ -1,40 +1,30 @@
-"""The conditions a clinical rule is made of, as small numbers that can be remembered and combined.
-
-A condition is a leaf: true, false, undecided for one of the reasons, or a case for the closures
-(an impossible value, a computation without a result). Kleene logic over the leaves of a rule then
-gives its verdict (`kleene`).
-"""
+"""The conditions that compiled rules are cut into: each is what the closures say of its cells alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
 
-from rules.bounds import Truth
-from rules.context import Column
-from rules.results import Outcome
-from rules.values import Reason, Unknown
+from rules.context import StudyContext
+from rules.evaluation import decide
+from rules.record import Record, Row
+from rules.rule import Rule
+from rules.values import DAY, Moment, Unknown
+from rules.verdict import NUMBERS
 
-if TYPE_CHECKING:
-    from rules.record import Row
-
-Verdict: TypeAlias = tuple[Outcome, Reason | None]
-Decide: TypeAlias = Callable[[Mapping[str, Any]], Verdict | None]
-Tree: TypeAlias = "int | bool | tuple[str, tuple[Tree, ...]]"
-
-MAX_CACHED = 20_000
-ASK: Final = 255
-_FIRST_REASON: Final = 2
-_REASONS: Final = tuple(Reason)
+MAX_CACHED = 4096
+ABSENT: Final = object()
+"""The cell of a column that is not in the row."""
 
 
-class _Absent:
-    """The cell of a column that is not in the row."""
+class UnusualError(Exception):
+    """Cells of these columns that only the closures can take; the rules that read them go there."""
 
-
-ABSENT: Final = _Absent()
-_WHOLE: Final = _Absent()
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__()
+        self.names = frozenset(names)
 
 
 class Memo(dict[Any, Any]):
@@ -52,80 +42,60 @@ class Memo(dict[Any, Any]):
         return answer
 
 
-def row_of(names: Sequence[str], key: Any) -> dict[str, Any]:
-    """A row that holds nothing but the cells of `key` (a lone cell where there is one name)."""
-    cells = key if len(names) > 1 else (key,)
-    return {n: cell for n, cell in zip(names, cells, strict=True) if cell is not ABSENT}
+class Lone:
+    """Rows at one kind of place that hold a few cells and nothing else."""
+
+    def __init__(self, context: StudyContext, place: Mapping[str, Any], today: date) -> None:
+        self.context = context
+        self._place = place
+        self._today = today
+
+    def row(self, names: Iterable[str], cells: Iterable[Any]) -> Row:
+        """The row with these cells; UnusualError unless they are texts."""
+        held = {n: c for n, c in zip(names, cells, strict=True) if c is not ABSENT}
+        if not all(isinstance(cell, str) for cell in held.values()):
+            raise UnusualError(held)
+        return Record(self.context, [{**self._place, **held}], self._today).rows[0]
 
 
-def state_of(verdict: Verdict | None) -> int:
-    """A verdict as a leaf's state; what is neither true, false nor undecided is for the closures."""
-    if verdict is None:
-        return ASK
-    outcome, reason = verdict
-    if outcome == "UNKNOWN" and reason is not None:
-        return _FIRST_REASON + _REASONS.index(reason)
-    return {"PASS": 1, "FAIL": 0}.get(outcome, ASK) if reason is None else ASK
+def condition(part: Rule, names: Iterable[str]) -> Callable[[Row], int]:
+    """The state of `part` on a lone row; UnusualError where it is no plain true, false or undecided."""
+
+    def state(row: Row) -> int:
+        try:
+            return NUMBERS[decide(part, row)]
+        except Exception:  # an impossible value, or a computation without a result
+            raise UnusualError(names) from None
+
+    return state
 
 
-@dataclass(frozen=True)
-class Single:
-    """A leaf over the cells of a few columns; `truth` tells it from a complete value (`bounds`)."""
-
-    names: tuple[str, ...]
-    state: Callable[[Row], int]
-    truth: Truth | None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A comparison of two numbers or two dates; `values` give what is compared, None if it isn't
-    complete, and `open_state` what the closures say then."""
-
-    first: Column
-    second: Column
-    operator: str
-    open_state: OpenPairs
+def complete_value(row: Row, name: str) -> Any:
+    """A column as a comparable number or day; None unless it is complete and valid."""
+    value = row.read(name).value
+    if isinstance(value, Decimal):
+        return value
+    is_day = isinstance(value, Moment) and value.precision == DAY and not value.is_partial
+    return value.low.toordinal() if is_day and isinstance(value, Moment) else None
 
 
-class OpenPairs:
-    """States of pairs in which a value is blank, coded missing, censored, partial or absent.
+def open_pair(part: Rule, names: tuple[str, str], lone: Lone) -> Callable[..., int]:
+    """The state of a comparison in which a side is not complete: (cell, value, cell, value) → state.
 
-    Where one side is unknown altogether, it decides alone: the other one, if complete, may be any.
+    A side that is unknown altogether decides alone, whatever complete value stands beside it.
     """
+    known: dict[Any, int] = {}
+    state = condition(part, names)
 
-    def __init__(self, names: tuple[str, str], decide: Decide, is_unknown: Callable[..., bool]):
-        self._names = names
-        self._is_unknown = is_unknown
-        self._exact = Memo(lambda key: state_of(decide(row_of(names, key))))
-        self._known: dict[Any, int] = {}
+    def evaluate(a_cell: Any, a: Any, b_cell: Any, b: Any) -> int:
+        key = (a_cell if a is None else None, b_cell if b is None else None)
+        found = known.get(key)
+        if found is None:
+            row = lone.row(names, (a_cell, b_cell))
+            found = state(row)
+            is_alone = any(isinstance(row.read(name).value, Unknown) for name in names)
+            if is_alone and len(known) < MAX_CACHED:
+                known[key] = found
+        return found
 
-    def __call__(self, a_cell: Any, a: Any, b_cell: Any, b: Any) -> int:
-        """The state for two cells and their values (None: not complete)."""
-        key = (a_cell if a is None else _WHOLE, b_cell if b is None else _WHOLE)
-        state = self._known.get(key)
-        if state is not None:
-            return state
-        state = int(self._exact[a_cell, b_cell])
-        decides_alone = self._is_unknown(0, key[0]) or self._is_unknown(1, key[1])
-        if decides_alone and len(self._known) < MAX_CACHED:
-            self._known[key] = state
-        return state
-
-
-def is_whole(cell: Any) -> bool:
-    """Whether a key of `OpenPairs` stands for any complete value."""
-    return cell is _WHOLE
-
-
-VERDICTS: Final[tuple[Verdict, ...]] = (
-    (Outcome.FAIL, None),
-    (Outcome.PASS, None),
-    *((Outcome.UNKNOWN, reason) for reason in _REASONS),
-)
-
-
-def is_unknown(value: Any) -> bool:
-    """Whether a typed value is unknown altogether and not impossible."""
-    impossible = {Reason.TYPE_MISMATCH, Reason.INVALID_CHOICE}
-    return isinstance(value, Unknown) and value.reason not in impossible
+    return evaluate

@@ -10,12 +10,14 @@ import calendar
 import re
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 
 from rules.values import DAY, MINUTE, SECOND, Clock, Moment, Range
 
 _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,3})?")
 _CENSORED = re.compile(r"(<=|>=|[<>≤≥＜＞]=?)\s*(\S+)")
 _MAX_NUMBER_LENGTH = 400
+_MAX_DATE_LENGTH = 64
 _OPEN = r"U(?:NK?|K)|NK|XX|\?\?"
 _DATE = re.compile(
     rf"([0-9]{{4}})(?:[-年]|([-/.年])([0-9]{{1,2}}|{_OPEN})(?:[-/.月]([0-9]{{1,2}}|{_OPEN})日?|[-月])?)?"
@@ -29,10 +31,11 @@ _FULL_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:[ T][0-9]{1,2
 
 def number(text: str, *, decimal_comma: bool = False) -> Decimal | Range | None:
     """A number or a censored number ("<0.5", ">100", "≤ 3"), exactly as written."""
-    censored = _CENSORED.fullmatch(text)
-    if censored:
-        return _censored(censored[1], exact(censored[2], decimal_comma=decimal_comma))
-    return exact(text, decimal_comma=decimal_comma)
+    value = exact(text, decimal_comma=decimal_comma)
+    censored = _CENSORED.fullmatch(text) if value is None else None
+    if censored is None:
+        return value
+    return _censored(censored[1], exact(censored[2], decimal_comma=decimal_comma))
 
 
 def exact(text: str, *, decimal_comma: bool = False) -> Decimal | None:
@@ -59,6 +62,11 @@ def moment(text: str) -> Moment | None:
     Unknown parts ("2024-03", "2024-UN-UN", "2024-03-01 UN:UN") widen it to all it can mean;
     an impossible date or time gives None.
     """
+    return (_moment if len(text) <= _MAX_DATE_LENGTH else _moment.__wrapped__)(text)
+
+
+@lru_cache(maxsize=4096)  # a study's days come again in every rule and record
+def _moment(text: str) -> Moment | None:
     if _NO_DATE.fullmatch(text):
         return Moment(datetime(1, 1, 1), datetime(9999, 12, 31), DAY)  # noqa: DTZ001
     found = _DATE.fullmatch(text)

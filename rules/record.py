@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from rules import convert
 from rules.context import Column, Kind, StudyContext
 from rules.convert import Reading
+from rules.place import Place
 from rules.values import DAY, Items, Moment, Reason, Unknown, Value
 
 _MAX_INSTANCE_DIGITS = 9
 _WHERE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a row stands in its record."""
-
-    event: str | None
-    instrument: str | None
-    instance: int | None
 
 
 class Row:
@@ -39,8 +30,10 @@ class Row:
         self.record = record
         self.data = data
         where = (data.get(_WHERE[0]), data.get(_WHERE[1]), data.get(_WHERE[2]))
-        typed = all(value is None or isinstance(value, str) for value in where)
-        self.place = _place(*where) if typed else _place.__wrapped__(*where)
+        try:
+            self.place = _place(*where)
+        except TypeError:  # a list is no key
+            self.place = _place.__wrapped__(*where)
         self.readings: dict[str, Reading] = {}
         self.visibility: dict[str, tuple[bool | None, tuple[str, str | None]]] = {}
 
@@ -89,7 +82,7 @@ class Row:
         return base if base is not None and base.holds(column.form) else None
 
     def _is_filled(self, column: Column) -> bool:
-        if column.kind in {Kind.TICK, Kind.TICKS}:
+        if column.kind is Kind.TICK or column.kind is Kind.TICKS:
             return False
         return convert.text_of(self.data.get(column.name)) not in {"", None}
 
@@ -104,7 +97,7 @@ class Record:
         self.today = today
         self.rows = [Row(self, row) for row in rows]
         self.forced: Reason | None = None
-        self._seen_repeating = {
+        self.seen_repeating = {
             (row.place.event, row.place.instrument) for row in self.rows if row.place.instrument
         }
 
@@ -116,7 +109,7 @@ class Record:
 
     def is_repeating(self, form: str, event: str | None) -> bool:
         """By the project file, or because this record has repeated rows of the form there."""
-        return (event, form) in self._seen_repeating or self.context.is_repeating(form, event)
+        return (event, form) in self.seen_repeating or self.context.is_repeating(form, event)
 
     def base_row(self, event: str | None) -> Row | None:
         """The event's one row without a repeating instrument; None when absent or repeated."""
@@ -136,7 +129,7 @@ class Record:
         return Unknown(reason)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096, typed=True)
 def _place(event: Any, instrument: Any, instance: Any) -> Place:
     """Rows by the ten thousand stand at the same few places."""
     return Place(_name(event), _name(instrument), _instance(instance))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any
 
+from rules.compiled import CompiledRules
 from rules.compiler import Problem, refuse
 from rules.context import StudyContext
-from rules.evaluation import evaluate, rows_for
-from rules.leaves import Verdict
+from rules.evaluation import judge, rows_for
 from rules.record import Record
 from rules.results import RuleResult
 from rules.rule import Rule, compile_rule
-from rules.tier import FastTier
-
-Key = TypeVar("Key")
 
 
 def validate_rules(rules: Sequence[Any], context: StudyContext) -> list[Problem]:
@@ -43,43 +40,33 @@ def _compile_each(
 
 
 class RuleSet:
-    """Compiled rules of one study; stateless between calls, safe to share."""
+    """Compiled rules of one study; safe to share."""
 
     def __init__(self, rules: tuple[Rule, ...], context: StudyContext) -> None:
         self.rules = rules
         self.context = context
-        self._tier: FastTier | None = None
+        self._compiled: CompiledRules | None = None
 
     def evaluate(
         self, record_id: str | None, rows: Sequence[Mapping[str, Any]], today: date
     ) -> list[RuleResult]:
         """All outcomes for one record, in rule order, then row order.
 
-        `record_id` only names the record for the caller; `rows` are the record's exported rows.
+        `record_id` only names the record for the caller; `rows` are the record's exported rows, which
+        must not change while results are in use.
         """
         record = Record(self.context, rows, today)
+        if self.context.has_dictionary:
+            return self._of_day(today).results(record)
         return [
-            result
+            RuleResult(rule, row, verdict)
             for rule in self.rules
             for row in rows_for(rule, record)
-            if (result := evaluate(rule, row)) is not None
+            if (verdict := judge(rule, row)) is not None
         ]
 
-    def verdicts(self, rows: Sequence[Mapping[str, Any]], today: date) -> list[Verdict]:
-        """Outcome and reason of every result of `evaluate`, in its order, from the fast tier."""
-        return self._fast(today).verdicts(rows)
-
-    def sweep(
-        self, records: Iterable[tuple[Key, Sequence[Mapping[str, Any]]]], today: date
-    ) -> Iterator[tuple[Key, list[Verdict]]]:
-        """`verdicts` of many (record id or other key, rows), in batches; `evaluate` gives a record's results.
-
-        `records` may be a generator: no more than one batch is held.
-        """
-        return self._fast(today).sweep(records)
-
-    def _fast(self, today: date) -> FastTier:
-        tier = self._tier
-        if tier is None or tier.today != today:
-            tier = self._tier = FastTier(self, today)
-        return tier
+    def _of_day(self, today: date) -> CompiledRules:
+        compiled = self._compiled
+        if compiled is None or compiled.today != today:
+            compiled = self._compiled = CompiledRules(self.rules, self.context, today)
+        return compiled

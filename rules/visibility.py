@@ -15,9 +15,8 @@ from rules.errors import RuleError
 from rules.operands import Open, Operand, truth
 from rules.record import Row
 from rules.values import Moment, Range, Reason, Unknown
+from rules.verdict import Cause
 
-Cause: TypeAlias = tuple[str, str | None]
-"""A field and its event; None is the row itself."""
 Visibility: TypeAlias = tuple[bool | None, Cause]
 _FIELD = re.compile(r"\[([^\[\]]+)\](?:\s*\[([^\[\]]+)\])?")
 _NONE: Cause = ("", None)

@@ -14,10 +14,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
+from house.admin_json import JsonTextarea, folded
+from house.db import atomic
 from projects import audit
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
-from projects.admin_json import JsonTextarea, folded
-from projects.db import atomic
 from projects.models import Project, Role
 from skills import editor, mapping_page, services
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from house.api_fields import StrictModelSerializer
 from projects.api import EditViewSet, ProjectField
-from projects.api_fields import StrictModelSerializer
 from skills import services
 from skills.models import FieldMapping, FormTemplate, Skill
 

@@ -15,16 +15,17 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from integrations.fields import BIRTH_FIELD, GENE, identifies
+from house.db import atomic
 from integrations.redcap import RedcapError
-from projects import dictionary
-from projects.client import NotConfiguredError
-from projects.db import atomic
-from projects.metadata import StudyMetadata
-from projects.models import Dictionary, Project
+from privacy.identifying_fields import BIRTH_FIELD, GENE, identifies
+from projects.models import Project
 from skills.mapping import aliases
 from skills.models import FieldMapping
 from skills.services import save_mapping
+from study import dictionary
+from study.client import NotConfiguredError
+from study.metadata import StudyMetadata
+from study.models import Dictionary
 
 _PAREN = re.compile(r"\([^)]*\)")
 _LATIN = re.compile(r"[a-z][a-z0-9]+(?: [a-z][a-z0-9]+)*")
@@ -92,7 +93,7 @@ class Offer:
 def offer(project: Project) -> Offer:
     """Proposals from the dictionary as REDCap has it now, or from the last one it showed us.
 
-    Raises integrations.redcap.RedcapError, projects.client.NotConfiguredError where none was ever read.
+    Raises integrations.redcap.RedcapError, study.client.NotConfiguredError where none was ever read.
     """
     is_old = False
     try:
@@ -107,7 +108,7 @@ def offer(project: Project) -> Offer:
 def propose(project: Project) -> list[Proposal]:
     """Mappings that the dictionary suggests and the study does not have, by field and alias.
 
-    Raises integrations.redcap.RedcapError, projects.client.NotConfiguredError when none was ever read.
+    Raises integrations.redcap.RedcapError, study.client.NotConfiguredError when none was ever read.
     """
     metadata = dictionary.load(project)
     taken = {_fold(alias) for alias in aliases(project)} | {_fold(n) for n in metadata.fields}

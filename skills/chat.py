@@ -14,8 +14,8 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
+from house.prepared import Prepared
 from projects.models import Project
-from projects.prepared import Prepared
 from skills.models import Skill
 from skills.validation import Problem
 

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from projects.admin_json import PrettyJsonField, pretty
+from house.admin_json import PrettyJsonField, pretty
 from projects.models import Project
 from skills import chat, places
 from skills.drawing import draw

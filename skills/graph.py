@@ -48,6 +48,7 @@ class Node(BaseModel):
     type: Literal["hard_rule", "soft_instruction", "human_review", "notify"]
     description: str = ""
     rules: list[dict[str, Any]] = Field(default_factory=list)
+    checks: dict[str, dict[str, Any]] = Field(default_factory=dict)
     instruction: str = ""
     tools: list[str] = Field(default_factory=list)
     threshold: float | None = None

@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from integrations.redcap import RedcapError
-from projects.client import NotConfiguredError
 from projects.models import Project
 from skills import automap
+from study.client import NotConfiguredError
 
 PAGE = "admin:skills_fieldmapping_propose"
 WHY: dict[str, Promise] = {

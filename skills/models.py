@@ -9,9 +9,9 @@ from django.db.models import Value
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.fields import RandomUuid
+from house.encrypted_fields import RandomUuid
 from projects.models import Project
+from projects.scoping import ScopedQuerySet
 
 
 class Skill(models.Model):

@@ -9,13 +9,14 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from projects import audit, cron
-from projects.db import atomic
-from projects.known_names import KnownNames, refusal
+from house import cron
+from house.db import atomic
+from projects import audit
 from projects.models import Project
 from skills import beat, chat
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
 from skills.validation import validate
+from study.known_names import KnownNames, refusal
 
 EVENTS = ("record_changed", "ae_added", "finding_opened")
 """What can start a skill (decisions.md, "triggers")."""

@@ -7,8 +7,3 @@ from django.utils.translation import gettext_lazy as _
 class StudyConfig(AppConfig):
     name = "study"
     verbose_name = _("Study data")
-
-    def ready(self) -> None:
-        from projects import audit
-
-        audit.register(**{"study.setting": "Setting of the study's data changed"})

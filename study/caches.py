@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from projects.metadata import StudyMetadata
+from study.metadata import StudyMetadata
 
 P = ParamSpec("P")
 T = TypeVar("T")

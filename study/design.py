@@ -8,9 +8,9 @@ from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
-from projects.metadata import StudyMetadata
-from projects.visit_plan import VisitPlanSpec
 from rules.context import StudyContext
+from study.metadata import StudyMetadata
+from study.visits.plan import VisitPlanSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,13 @@ class StudyDesign:
     def repeating_forms(self) -> frozenset[str]:
         """Forms that repeat as such (not events that repeat as a whole)."""
         return frozenset(form for _event, form in self.context.repeating)
+
+    @cached_property
+    def shown_forms(self) -> tuple[str, ...]:
+        """The forms of which the reader may know something, in the order of the study."""
+        shown = {self.form_of(name) for name in self.metadata.fields.keys() - self.hidden}
+        forms = (str(row["instrument_name"]) for row in self.metadata.instruments)
+        return tuple(form for form in forms if form in shown)
 
     def form_of(self, name: str) -> str:
         """The form of a field; "" for none."""

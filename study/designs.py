@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from integrations.fields import identifies
-from projects.dictionary import load
-from projects.metadata import StudyMetadata
+from privacy.identifying_fields import identifies, is_gene
 from projects.models import Project
-from projects.visit_window import plan_of
 from rules.context import StudyContext
 from study import proposals, registry
 from study.caches import cache_by_dictionary
 from study.design import ReferenceRange, StudyDesign
+from study.dictionary import load
+from study.metadata import StudyMetadata
 from study.models import FieldRole, ReferenceLimit, Synonym
+from study.visits.window import plan_of
 
 
 def design_of(project: Project, blinded: Collection[str] = ()) -> StudyDesign:
@@ -46,6 +46,11 @@ def design_of(project: Project, blinded: Collection[str] = ()) -> StudyDesign:
 def identifying(metadata: StudyMetadata) -> frozenset[str]:
     """Fields that identify a person, marked so or named so; the record id only names a subject."""
     return _proposed(metadata).identifying
+
+
+def genes(metadata: StudyMetadata) -> frozenset[str]:
+    """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2)."""
+    return frozenset(n for n in metadata.fields if is_gene(n, metadata.label(n)))
 
 
 def age_fields(project: Project, metadata: StudyMetadata) -> tuple[str, str]:

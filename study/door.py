@@ -17,16 +17,16 @@ from django.utils.timezone import now
 
 from house import clock
 from integrations.redcap import RedcapError
-from projects.client import NotConfiguredError
-from projects.metadata import StudyMetadata
 from projects.models import Member, Project
-from projects.records import RecordData, read_records
 from study import readings, registry
+from study.client import NotConfiguredError
 from study.designs import design_of
 from study.facts import Answer
+from study.metadata import StudyMetadata
 from study.models import ReadingState
-from study.query.run import answer
+from study.query.run import Asked
 from study.query.schema import StudyQuery, parse
+from study.records import RecordData, read_records
 
 logger = logging.getLogger(__name__)
 
@@ -69,13 +69,15 @@ def ask_all(
             wanted = None if of_all else sorted(named)
             read[of_all] = records_for(project, member, design.metadata, wanted)
     today, work = clock.today(project.timezone), _work(project, member)
-    return [answer(query, design, _own(query, read), today=today, work=work) for query in queries]
-
-
-def _own(query: StudyQuery, read: Mapping[bool, list[RecordData]]) -> list[RecordData]:
-    if query.subjects is None:
-        return read[True]
-    return [data for data in read[False] if data.record_id in query.subjects]
+    asked: dict[frozenset[str] | None, Asked] = {}
+    answers = []
+    for query in queries:
+        own = None if query.subjects is None else frozenset(query.subjects)
+        if own not in asked:
+            records = [data for data in read[own is None] if own is None or data.record_id in own]
+            asked[own] = Asked(design, records, today=today, work=work)
+        answers.append(asked[own].answer(query))
+    return answers
 
 
 def records_for(

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from integrations.fields import identifies
+from language import field_labels
 from language.limits import limits
-from projects.metadata import StudyMetadata
+from privacy.identifying_fields import identifies
 from study.design import ReferenceRange
+from study.metadata import StudyMetadata
 
 _IS_FORMAT = re.compile(r"\s*YYYY-MM")
 _IS_LIMIT = {"high": re.compile(r"正常上限|ULN|upper limit", re.IGNORECASE)}
@@ -42,6 +43,38 @@ def consent_field(metadata: StudyMetadata) -> str:
     named = re.compile(r"知情|consent|\bicf\b", re.IGNORECASE)
     told = ((n, f"{metadata.label(n)} {n.replace('_', ' ')}") for n in _dates(metadata))
     return next((name for name, text in told if named.search(text)), "")
+
+
+def medication_field(metadata: StudyMetadata) -> str:
+    """The text that names a medication; "" when there is none."""
+    texts = _texts(metadata)
+    return next((n for n in texts if field_labels.MEDICATION.search(_told(metadata, n))), "")
+
+
+def event_fields(metadata: StudyMetadata) -> tuple[str, str, str]:
+    """Start, end and term of an adverse event; "" for what there is none of."""
+    events = (n for n in _dates(metadata) if field_labels.EVENT.search(_told(metadata, n)))
+    dates = [*events]
+    start = next((n for n in dates if field_labels.START.search(_told(metadata, n))), "")
+    form = metadata.fields[start]["form_name"] if start else ""
+    mine = [n for n in dates if metadata.fields[n]["form_name"] == form]
+    end = next((n for n in mine if field_labels.END.search(_told(metadata, n))), "")
+    texts = [n for n in _texts(metadata) if metadata.fields[n]["form_name"] == form]
+    terms = [n for n in texts if n not in {start, end}]
+    return start, end, next(iter(terms), "")
+
+
+def _texts(metadata: StudyMetadata) -> Iterator[str]:
+    validated = "text_validation_type_or_show_slider_number"
+    return (
+        name
+        for name, row in metadata.fields.items()
+        if row["field_type"] in ("text", "notes") and not row.get(validated)
+    )
+
+
+def _told(metadata: StudyMetadata, name: str) -> str:
+    return f"{metadata.label(name)} {name.replace('_', ' ')}"
 
 
 def form_dates(metadata: StudyMetadata) -> dict[str, str]:

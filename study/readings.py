@@ -18,17 +18,18 @@ from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 
+from house import crypto
+from house.db import atomic
 from integrations.redcap.export import EVENT, INSTANCE, SITE
-from projects import crypto, roster
-from projects.dates import read_date
-from projects.db import atomic
-from projects.dictionary import load
-from projects.metadata import StudyMetadata
-from projects.models import Member, Project, Subject
-from projects.records import RecordData, read_records
+from projects.models import Member, Project
+from study import roster
 from study.caches import cache_by_dictionary
+from study.dates import read_date
 from study.designs import age_fields, identifying
-from study.models import Reading, ReadingState
+from study.dictionary import load
+from study.metadata import StudyMetadata
+from study.models import Reading, ReadingState, Subject
+from study.records import RecordData, read_records
 
 AGE = "@age"
 CHUNK = 400
@@ -52,7 +53,7 @@ def refresh(project: Project) -> datetime:
 
 
 def keep(project: Project, read: Sequence[RecordData]) -> None:
-    """Keep what was read of some subjects, whole as `projects.records.read_record` gives them."""
+    """Keep what was read of some subjects, whole as `study.records.read_record` gives them."""
     _keep(project, load(project), read, whole=False)
 
 

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 from django.core.exceptions import ValidationError
 from django.forms import model_to_dict
 
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
-from projects.dictionary import load
-from projects.known_names import KnownNames, refusal
 from projects.models import Project
 from study import proposals
 from study.designs import age_fields, design_of
+from study.dictionary import load
+from study.known_names import KnownNames, refusal
 from study.models import FieldRole, ReferenceLimit, Synonym
 
 Setting: TypeAlias = FieldRole | ReferenceLimit | Synonym

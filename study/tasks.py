@@ -7,10 +7,9 @@ import logging
 from celery import shared_task
 
 from integrations.redcap import RedcapError
-from projects import dictionary, roster
-from projects.client import NotConfiguredError
 from projects.models import Project
-from study import readings
+from study import dictionary, readings, roster
+from study.client import NotConfiguredError
 
 log = logging.getLogger(__name__)
 

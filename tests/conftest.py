@@ -18,6 +18,7 @@ from pytest_django import Settings
 from pytest_django.plugin import blocking_manager_key
 
 from tests.support import database
+from tests.support.prompts import told_to_models
 from tests.support.stand_ins import StandIns
 
 GUARDED = pytest.StashKey[bool]()
@@ -114,10 +115,10 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Let transactional tests empty the audit table: its triggers refuse DELETE (projects.audit_guard)."""
+    """Let transactional tests empty the audit table: its triggers refuse DELETE (house.audit_guard)."""
     if GUARDED not in item.stash:
         return (yield)
-    from projects import audit_guard
+    from house import audit_guard
 
     unblock = item.config.stash[blocking_manager_key].unblock
     with unblock():
@@ -166,13 +167,15 @@ def _stand_ins() -> Iterator[StandIns]:
 
 
 @pytest.fixture
-def stand_ins(_stand_ins: StandIns, settings: Settings) -> StandIns:
+def stand_ins(_stand_ins: StandIns, settings: Settings) -> Iterator[StandIns]:
     """REDCap, Dify, LLM and WeCom over real HTTP; the settings point at them."""
     _stand_ins.reset()
     settings.SIM_PORT = _stand_ins.port
     settings.WECOM_API_BASE = f"{_stand_ins.url}/wecom/cgi-bin"
     settings.LLM_BASE_URL = f"{_stand_ins.url}/llm/v1"
-    return _stand_ins
+    yield _stand_ins
+    # Whatever a test is about: no prompt of the suite holds what identifies a subject, or genes.
+    assert told_to_models(_stand_ins.requests("llm")) == []
 
 
 @pytest.fixture

@@ -6,23 +6,26 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from engines.console import RUN
+from house.admin_json import shown
+from house.admin_words import by_name
+from house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
-from projects.admin_json import shown
-from projects.admin_words import by_name
 from projects.models import Role
-from projects.words import name
-from wechat import alerts, feedback_cards, outbox, review_cards, run_events, welcome
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
+from wechat.outbound import (
+    alerts,
+    feedback_cards,
+    outbox,
+    welcome,
+)
+from wechat.reviews import review_cards
 
 CARDS: dict[str, Promise] = {
     review_cards.KIND: _("Review"),
@@ -134,15 +137,6 @@ class OutboxMessageAdmin(ChannelAdmin):
     readonly_fields = ("show_payload", "show_recipient")
     labels = {"key": _("key")}
     actions = ("resend",)
-
-    @admin.display(description=_("recipient"), ordering="to_user")
-    def show_recipient(self, obj: OutboxMessage) -> str:
-        """Who gets it; of an event, its run."""
-        run = run_events.run_of(obj.to_user)
-        if not run:
-            return str(obj.to_user)
-        page = reverse(RUN, args=[run])
-        return format_html('<a href="{}">{} {}</a>', page, gettext("run"), run[:8])
 
     @display(
         description=_("status"),

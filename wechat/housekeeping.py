@@ -12,16 +12,18 @@ from collections.abc import Callable
 from django.conf import settings
 from django.utils.timezone import now
 
-from projects import cron
-from projects.db import atomic
-from projects.models import CronFiring
-from wechat import audit_alarm, reconcile, retention
+from house import cron
+from house.db import atomic
+from house.models import CronFiring
+from wechat import retention
 from wechat.aibot import streams
+from wechat.outbound import audit_alarm
+from wechat.reviews import reconcile
 
 logger = logging.getLogger(__name__)
 
 JOBS: dict[str, tuple[str, Callable[[], int]]] = {
-    "wechat.reconcile": ("*/10 * * * *", reconcile.reconcile),
+    "wechat.reviews.reconcile": ("*/10 * * * *", reconcile.reconcile),
     "wechat.forget": ("30 3 * * *", retention.forget),
     "audit.anchor": ("*/5 * * * *", audit_alarm.watch),
     "audit.verify": ("0 4 * * *", audit_alarm.verify),

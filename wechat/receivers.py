@@ -11,68 +11,18 @@ from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from engines.models import Review, TaskRun
-from engines.signals import (
-    review_decided,
-    review_escalated,
-    review_joined,
-    review_reminded,
-    review_requested,
-    run_finished,
-)
-from memory import hot
-from memory.hot_signals import memory_over_cap
+from memory.hot import injection
+from memory.hot.signals import memory_over_cap
 from memory.models import MemoryProposal, ProjectMemory
 from projects.models import Member, Person, Role
 from projects.signals import login_moved
-from wechat import cards, logins, outbox, reconcile, run_events
-from wechat.run_events import What
-
-
-@receiver(review_requested, dispatch_uid="wechat.review_requested")
-def on_review_requested(*, run: TaskRun, review: Review, **_kwargs: Any) -> None:
-    """The reviewers are to be asked by card, and who ordered the run is to be told that it waits."""
-    run_events.keep(What.ASKED, run, review)
-
-
-@receiver(review_joined, dispatch_uid="wechat.review_joined")
-def on_review_joined(*, run: TaskRun, review: Review, **_kwargs: Any) -> None:
-    """Who ordered the run is to be told that it waits."""
-    run_events.keep(What.JOINED, run, review)
-
-
-@receiver(review_decided, dispatch_uid="wechat.review_decided")
-def on_review_decided(*, run: TaskRun, review: Review, **_kwargs: Any) -> None:
-    """The buttons are to be taken off the review's cards."""
-    run_events.keep(What.DECIDED, run, review)
-
-
-@receiver(review_reminded, dispatch_uid="wechat.review_reminded")
-def on_review_reminded(*, review: Review, **_kwargs: Any) -> None:
-    """Recall a waiting review to its reviewers, once."""
-    reconcile.remind(review, f"reminded:{review.pk}@{review.version}")
-
-
-@receiver(review_escalated, dispatch_uid="wechat.review_escalated")
-def on_review_escalated(*, review: Review, **_kwargs: Any) -> None:
-    """Put a waiting review to the administrators, once."""
-    reconcile.escalate(review)
+from wechat.outbound import cards, logins, outbox
 
 
 @receiver(login_moved, dispatch_uid="wechat.login_moved")
 def on_login_moved(*, person: Person, lost: str, gained: str, **_kwargs: Any) -> None:
     """Whose login was given or taken is told."""
     logins.tell(person, lost=lost, gained=gained)
-
-
-@receiver(run_finished, dispatch_uid="wechat.run_finished")
-def on_run_finished(*, run: TaskRun, decided: Review | None = None, **_kwargs: Any) -> None:
-    """Who ordered the run is to be told what came of it; a batch is told at its end.
-
-    Where a review was decided with it, that event tells it too.
-    """
-    if decided is None and not run.batch_id:
-        run_events.keep(What.FINISHED, run)
 
 
 @receiver(memory_over_cap, dispatch_uid="wechat.memory_over_cap")
@@ -96,7 +46,7 @@ def _over_cap(memory: ProjectMemory, tokens: int, proposal: MemoryProposal | Non
     head = _(
         "The hot memory of %(study)s has %(tokens)s tokens; %(limit)s fit. What does not fit is left out"
         " of every answer."
-    ) % {"study": memory.project.code, "tokens": tokens, "limit": hot.LIMIT}
+    ) % {"study": memory.project.code, "tokens": tokens, "limit": injection.LIMIT}
     if proposal is None:
         what = _("Nothing can be proposed to leave out; please shorten it by hand.")
         path = f"/admin/memory/projectmemory/{memory.pk}/change/"

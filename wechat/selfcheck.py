@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from integrations.wecom import Crypt, SendError, probe
-from wechat import gateway
 from wechat.checks import wecom_settings
 from wechat.models import Alert
+from wechat.outbound import gateway
 
 NEEDED = ("WECOM_CORP_ID", "WECOM_AGENT_ID", "WECOM_SECRET", "WECOM_TOKEN", "WECOM_AES_KEY")
 SAMPLE = "wecom_check 入组 🫡".encode()

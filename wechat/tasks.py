@@ -8,7 +8,10 @@ from celery import shared_task
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
-from wechat import housekeeping, inbox, notices, reconcile, retention, sender
+from wechat import housekeeping, retention
+from wechat.inbound import inbox
+from wechat.outbound import notices, sender
+from wechat.reviews import reconcile
 
 logger = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from wechat import answers
 from wechat.aibot.callback import callback as aibot
-from wechat.callback import callback
+from wechat.inbound.callback import callback
+from wechat.outbound import answers
 
 CALLBACKS = {"callback/": callback, "callback": callback, "aibot/": aibot, "aibot": aibot}
 

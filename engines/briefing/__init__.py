@@ -14,7 +14,7 @@ from django.utils import translation
 from engines.briefing import daily, visits, weekly
 from engines.briefing.digest import Digest
 from engines.briefing.material import Material, Reading, View, read
-from memory import hot
+from memory.hot import injection
 from projects.models import Member
 
 __all__ = ["CONTENTS", "Content", "Material", "Reading", "compose", "read"]
@@ -55,7 +55,7 @@ def compose(material: Material, member: Member) -> str:
 
 def _limit(material: Material, member: Member) -> int | None:
     """How many characters the reader's profile allows; none but the heads where they want it short."""
-    memory = hot.read(material.project)
-    if any(_SHORT.search(line) for line in hot.profile_of(memory, member.identity)):
+    memory = injection.read(material.project)
+    if any(_SHORT.search(line) for line in injection.profile_of(memory, member.identity)):
         return 0
-    return hot.length_ban(memory, member.identity)
+    return injection.length_ban(memory, member.identity)

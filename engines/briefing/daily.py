@@ -16,7 +16,7 @@ from engines.briefing.visits import line
 from engines.models import PendingAction, Review
 from projects import audit, audit_anchors, audit_watch
 from projects.models import Role
-from projects.visit_window import State
+from study.visits.window import State
 
 RECENT = timedelta(days=6)
 

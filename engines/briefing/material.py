@@ -13,13 +13,18 @@ from pydantic import ValidationError
 from engines.briefing.digest import Part
 from house import clock
 from integrations.redcap import RedcapError, RedcapUnavailable
-from projects import dictionary, records
-from projects.client import NotConfiguredError
 from projects.models import Member, Project
-from projects.records import RecordData
-from projects.visit_window import State, VisitPlanSpec, VisitState, plan_of, visit_states
 from skills.graph import Node
-from study import readings
+from study import dictionary, readings, records
+from study.client import NotConfiguredError
+from study.records import RecordData
+from study.visits.window import (
+    State,
+    VisitPlanSpec,
+    VisitState,
+    plan_of,
+    visit_states,
+)
 
 Visit = tuple[RecordData, VisitState]
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engines.briefing.digest import Digest, Part
 from engines.briefing.material import View, Visit
-from projects.visit_window import State
+from study.visits.window import State
 
 
 def digest(view: View) -> Digest:

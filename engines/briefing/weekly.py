@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy
 
 from engines.briefing.digest import Digest, Part
 from engines.briefing.material import View
-from memory import reports
 from memory.models import WeeklyReport
+from memory.reports import weeks
 
-# Figures by name (memory.reports); what a later version adds is read in the report.
+# Figures by name (memory.reports.weeks); what a later version adds is read in the report.
 FIGURES: dict[str, Promise] = {
     "enrolled": gettext_lazy("enrolled"),
     "enrolled_total": gettext_lazy("enrolled in total"),
@@ -34,14 +34,14 @@ FIGURES: dict[str, Promise] = {
 
 def digest(view: View) -> Digest:
     """The newest report of a week that is over. Its own text is not quoted: people may have named people."""
-    last = reports.week_of(view.project, view.today - timedelta(days=7))
+    last = weeks.week_of(view.project, view.today - timedelta(days=7))
     written = WeeklyReport.objects.for_member(view.member).order_by("-week_number")
     report = written.filter(week_number__lte=last.number).first() if last else None
     heading = _("Weekly report %(study)s") % {"study": view.project.code}
     missing = [*_missing(last, report)]
     if report is None:
         return Digest(heading, missing, is_empty=True)
-    week = reports.week(view.project, report.week_number)
+    week = weeks.week(view.project, report.week_number)
     title = f"{heading} {week.title.lstrip('# ')}"
     # The figures are the whole study's: a reader of one site finds in the console what is theirs.
     figures = [] if view.member.site else [*map(Part, _figures(report))]
@@ -65,7 +65,7 @@ def _figures(report: WeeklyReport) -> Iterator[str]:
         yield _("Could not be read: %(figures)s") % {"figures": ", ".join(unread)}
 
 
-def _missing(last: reports.Week | None, report: WeeklyReport | None) -> Iterator[Part]:
+def _missing(last: weeks.Week | None, report: WeeklyReport | None) -> Iterator[Part]:
     """Says it when last week has no report yet: the newest one is then an older one."""
     if last is not None and (report is None or report.week_number < last.number):
         yield Part(_("There is no report of week %(week)d yet.") % {"week": last.number})

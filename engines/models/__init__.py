@@ -1,19 +1,20 @@
 """Runs of the SOP engine, their findings and reviews; traces and usage of the LLM."""
 
+from engines.models.events import RunEvent
 from engines.models.findings import FindingEvent, PendingAction
 from engines.models.questions import Question
 from engines.models.runs import Batch, Review, SopStep, TaskRun
-from engines.models.traces import AgentTrace, LlmUsage, OpenQuestion
+from engines.models.traces import AgentTrace, OpenQuestion
 
 __all__ = [
     "AgentTrace",
     "Batch",
     "FindingEvent",
-    "LlmUsage",
     "OpenQuestion",
     "PendingAction",
     "Question",
     "Review",
+    "RunEvent",
     "SopStep",
     "TaskRun",
 ]

@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from engines.models.runs import Review, TaskRun
-from projects.access import RecordQuerySet
-from projects.fields import EncryptedTextField, RandomUuid
+from house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
+from projects.scoping import RecordQuerySet
 
 
 class FindingQuerySet(RecordQuerySet["PendingAction"]):
@@ -49,10 +49,22 @@ class PendingAction(models.Model):
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
+        CONFIRMED = "confirmed", _("Confirmed")
+        QUERIED = "queried", _("Query sent")
+        ANSWERED = "answered", _("Query answered")
         DATA_CHANGED = "data_changed", _("Resolved by data change, to be confirmed")
         CLOSED = "closed", _("Closed")
+        REJECTED = "rejected", _("Rejected as a false alarm")
 
-    COLOURS = {State.OPEN: "danger", State.DATA_CHANGED: "warning", State.CLOSED: "success"}
+    COLOURS = {
+        State.OPEN: "danger",
+        State.CONFIRMED: "danger",
+        State.QUERIED: "info",
+        State.ANSWERED: "warning",
+        State.DATA_CHANGED: "warning",
+        State.CLOSED: "success",
+        State.REJECTED: "",
+    }
 
     id = models.UUIDField(
         primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
@@ -80,6 +92,10 @@ class PendingAction(models.Model):
     state = models.CharField(
         _("state"), max_length=16, choices=State.choices, default=State.OPEN, db_default=State.OPEN
     )
+    assignee = models.CharField(
+        _("assignee"), max_length=150, blank=True, default="", db_default=""
+    )
+    due_on = models.DateField(_("due"), null=True, blank=True)
     open_key = models.CharField(max_length=64, null=True, unique=True)
     skill_type = models.CharField(_("skill"), max_length=100, db_default="")
     skill_version = models.PositiveIntegerField(_("skill version"), default=1, db_default=1)

@@ -8,9 +8,9 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import User, memberships
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 from projects.models import Person, Project
+from projects.scoping import User, memberships
 
 
 class QuestionQuerySet(models.QuerySet["Question"]):

@@ -10,9 +10,9 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import RecordQuerySet
-from projects.fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Member, Project, Role
+from projects.scoping import RecordQuerySet
 from skills.models import Skill
 
 

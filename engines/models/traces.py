@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from integrations.privacy import PLACEHOLDER
-from projects.access import OwnQuerySet
-from projects.fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from language.values import PLACEHOLDER
 from projects.models import Project
+from projects.scoping import OwnQuerySet
 
 OPEN = "open"
 """The thought of a trace's items that name words which were not understood."""
@@ -99,36 +99,3 @@ class OpenQuestion(AgentTrace):
             str(item.get("observation", "")) for item in self.trace if item.get("thought") == OPEN
         ]
         return [word for word in told if word and not PLACEHOLDER.search(word)]
-
-
-class LlmUsage(models.Model):
-    """Tokens of one LLM call: the daily caps are counted here.
-
-    `purpose`: what the call was for; `model_purpose`: which of the study's models was asked
-    (projects.endpoints.Purpose), `provider`: by which preset.
-    `replaced` [{kind, digest}]: what the gate took out of a job's request; of a chat message the trace has it.
-    """
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
-    user_id = models.CharField(_("user"), max_length=150, blank=True)
-    purpose = models.CharField(_("purpose"), max_length=32)
-    model_purpose = models.CharField(_("model for"), max_length=16, blank=True)
-    provider = models.CharField(_("provider"), max_length=32, blank=True)
-    model = models.CharField(_("model"), max_length=100)
-    prompt_version = models.CharField(_("prompt version"), max_length=64, blank=True)
-    input_tokens = models.PositiveIntegerField(_("tokens in"), default=0)
-    output_tokens = models.PositiveIntegerField(_("tokens out"), default=0)
-    duration = models.PositiveIntegerField(_("duration (ms)"), default=0)
-    ok = models.BooleanField(_("success"), default=True)
-    replaced = models.JSONField(_("replaced by the privacy gate"), default=list, blank=True)
-    at = models.DateTimeField(_("time"), auto_now_add=True)
-
-    class Meta:
-        db_table = "iit_llm_usage"
-        ordering = ["-at"]
-        verbose_name = _("LLM usage")
-        verbose_name_plural = _("LLM usage")
-        indexes = [models.Index(fields=["project", "at"], name="iit_usage_time")]
-
-    def __str__(self) -> str:
-        return f"{self.model} {localtime(self.at):%Y-%m-%d %H:%M}"

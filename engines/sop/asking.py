@@ -11,25 +11,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, QuerySet, Subquery
 from django.utils.timezone import now
 
 from engines.models import Review, TaskRun
-from engines.signals import review_joined, review_requested
-from engines.sop import snapshot
+from engines.sop import run_events, snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
+from house.db import atomic, write_now
+from house.prepared import Prepared
+from house.statements import Condition
 from projects import audit
-from projects.db import atomic, write_now
-from projects.prepared import Prepared
-from projects.statements import Condition
 from skills.graph import Node
-
-if TYPE_CHECKING:
-    from engines.sop.chain import Chain
 
 SUSPENDED = "任务已挂起,等待人工复核"
 
@@ -51,18 +47,6 @@ def _newest(key: str) -> QuerySet[Review]:
 
 
 _NEWEST = Prepared(_newest, str)
-
-
-def suspend(chain: Chain, question: Question) -> None:
-    """Stop the run at its node and ask; no worker is held meanwhile."""
-    run, node = chain.run, chain.node
-    chain.journal.add(chain.key, node.type, "waiting", question.result, question.started)
-    run.status = TaskRun.Status.SUSPENDED
-    run.suspended_at = now()
-    run.message = SUSPENDED
-    run.attempts, run.available_at, run.sub_status = 0, None, ""
-    run.resume_callback, run.reject_callback = map(node.target, question.edges)
-    chain.question = question
 
 
 def question_key(run: TaskRun, open_keys: Sequence[str]) -> str:
@@ -103,7 +87,7 @@ def _join(review: Review, run: TaskRun) -> bool:
     if not (_touch(review) if is_same else _raise_version(review, snapshot.rows(run))):
         return False
     _record(review, run, None, {"run": str(run.pk), "seen": review.seen})
-    review_joined.send(sender=TaskRun, run=run, review=review)
+    run_events.keep(run_events.Kind.REVIEW_JOINED, run, review)
     return True
 
 
@@ -154,7 +138,7 @@ def shown_hash(review: Review) -> str:
 
 def _put(review: Review, old: Any, new: Any) -> None:
     _record(review, review.task_run, old, new)
-    review_requested.send(sender=TaskRun, run=review.task_run, review=review)
+    run_events.keep(run_events.Kind.REVIEW_REQUESTED, review.task_run, review)
 
 
 def _record(review: Review, run: TaskRun, old: Any, new: Any) -> None:

@@ -14,23 +14,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.dispatch import receiver
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import Batch, TaskRun
-from engines.signals import batch_finished, review_joined, review_requested, run_finished
+from engines.sop import run_events
 from engines.sop.errors import Inactive, NotSuspended, SopError
 from engines.sop.runs import DECIDERS, cancel_running, id_in, start
-from projects import audit, wakes
-from projects.access import User, has_role, memberships
-from projects.db import after_commit, atomic
-from projects.models import Project, Subject
+from house.db import atomic
+from projects import audit
+from projects.access import has_role
+from projects.models import Project
+from projects.scoping import User, memberships
 from skills.models import Skill
+from study.models import Subject
 
 Status = TaskRun.Status
 CAP = 4
@@ -142,7 +142,7 @@ def _end(batch_id: UUID) -> None:
     with atomic():
         if over.exclude(filled_at=None, cancelled_at=None).update(ended_at=now()) == 1:
             batch = Batch.objects.select_related("project", "skill").get(pk=batch_id)
-            batch_finished.send(sender=Batch, batch=batch)
+            run_events.keep_end(batch)
 
 
 def _start(batch: Batch, record_id: str) -> bool:
@@ -163,21 +163,6 @@ def unfinished() -> list[str]:
     """Ids of batches that have not ended, for the sweeper."""
     rows = Batch.objects.filter(ended_at__isnull=True).order_by("created_at")
     return [str(pk) for pk in rows.values_list("pk", flat=True)]
-
-
-@receiver(run_finished)
-@receiver(review_requested)
-@receiver(review_joined)
-def _room(run: TaskRun, **_given: Any) -> None:
-    """A run of a batch ended or waits for a person: perhaps the next may start."""
-    if run.batch_id:
-        _wake(run.batch_id)
-
-
-def _wake(batch_id: UUID) -> None:
-    from engines.tasks import advance_batch
-
-    after_commit(lambda: wakes.wake(advance_batch, str(batch_id)))
 
 
 def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:

@@ -12,17 +12,16 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import PendingAction, Review, TaskRun
-from engines.signals import run_finished
-from engines.sop import findings, hard
-from engines.sop.asking import Question, ask, meet, question_key, suspend
+from engines.sop import findings, hard, run_events
+from engines.sop.asking import SUSPENDED, Question, ask, meet, question_key
 from engines.sop.errors import Fault, Overtaken, Postponed
 from engines.sop.journal import Journal
 from engines.sop.lease import still_ours
 from engines.sop.standing import standing, standing_text
 from engines.sop.study import Study
+from house.db import later
+from house.statements import Change, change, change_both
 from projects import audit
-from projects.db import later
-from projects.statements import Change, change, change_both
 from skills.graph import Graph, Node, Retry, is_end
 
 Status = TaskRun.Status
@@ -117,7 +116,7 @@ class Chain:
             if self._is_capped:
                 self.fail(_("The run was stopped after %d steps.") % self.graph.max_steps)
             elif self.node.type == "human_review":
-                suspend(self, Question(self.node.description, ("on_approve", "on_reject")))
+                self.suspend(Question(self.node.description, ("on_approve", "on_reject")))
             else:
                 self._hard_rule()
 
@@ -130,6 +129,17 @@ class Chain:
         bad = self.observe(self.key, observations)
         edge = "on_pass" if hard.is_passed(observations) else "on_fail"
         self.step(edge, {"rules": len(self.node.rules), "findings": bad})
+
+    def suspend(self, question: Question) -> None:
+        """Stop the run at its node and ask; no worker is held meanwhile."""
+        run, node = self.run, self.node
+        self.journal.add(self.key, node.type, "waiting", question.result, question.started)
+        run.status = Status.SUSPENDED
+        run.suspended_at = now()
+        run.message = SUSPENDED
+        run.attempts, run.available_at, run.sub_status = 0, None, ""
+        run.resume_callback, run.reject_callback = map(node.target, question.edges)
+        self.question = question
 
     def observe(self, node: str, observations: Sequence[findings.Observation]) -> int:
         """Keep what was found at a node; at how many places it was no pass."""
@@ -325,7 +335,10 @@ def never_clean(run: TaskRun, target: str) -> str:
 
 
 def announce(run: TaskRun, decided: Review | None = None) -> None:
-    """Tell the channels and the audit trail that a run ended, by the review `decided` with it if any."""
+    """Tell the audit trail and who reads run events that a run ended.
+
+    Where a review was `decided` with it, that event tells it too.
+    """
     audit.record(
         "run.end",
         actor="system",
@@ -334,7 +347,8 @@ def announce(run: TaskRun, decided: Review | None = None) -> None:
         record_id=run.record_id or "",
         new={"status": run.status, "final_state": run.final_state},
     )
-    run_finished.send(sender=TaskRun, run=run, decided=decided)
+    if decided is None:
+        run_events.keep(run_events.Kind.RUN_FINISHED, run)
 
 
 def _end_observation(run: TaskRun, end: str) -> findings.Observation:

@@ -20,11 +20,11 @@ from engines.sop.chain import ERROR_END, Chain
 from engines.sop.errors import Fault, Overtaken, Postponed
 from engines.sop.lease import claim, release, renew
 from engines.sop.study import Study
+from house.db import atomic
 from integrations.redcap import RedcapError
-from projects.client import NotConfiguredError
-from projects.db import atomic
 from projects.models import Project
 from skills.graph import Retry
+from study.client import NotConfiguredError
 
 log = logging.getLogger(__name__)
 Apply = Callable[[Chain], None]

@@ -8,16 +8,17 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from engines.assistant.tools import registry
 from engines.models import TaskRun
 from engines.sop import hard, snapshot, soft
 from engines.sop.chain import ERROR_END, never_clean
 from engines.sop.errors import Fault, NoSuchSubject, Postponed
 from engines.sop.findings import Observation
 from engines.sop.study import Study
-from engines.tools import registry
-from projects import records
 from projects.models import Member, Project
 from skills.graph import Graph, Node, is_end
+from study import records
+from study.records import RecordData
 
 ACTOR = "dry_run"
 
@@ -75,10 +76,22 @@ def dry_run(
     data = records.read_record(project=project, record_id=record_id, member=member)
     if data is None:
         raise NoSuchSubject(_("There is no such subject."), transient=False)
+    return walk(project=project, config=config, data=data, member=member, ask_llm=ask_llm)
+
+
+def walk(
+    *,
+    project: Project,
+    config: dict[str, Any],
+    data: RecordData,
+    member: Member | None = None,
+    ask_llm: bool = False,
+) -> DryRun:
+    """As `dry_run`, over a subject that was read before. Raises RedcapError without a dictionary."""
     # Never saved: the nodes take their data from a run.
     run = TaskRun(
         project=project,
-        record_id=record_id,
+        record_id=data.record_id,
         triggered_by=member.identity if member else ACTOR,
         config=config,
     )

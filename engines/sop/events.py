@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from engines.models import PendingAction, TaskRun
+from engines.models import PendingAction, RunEvent, TaskRun
 from engines.sop import snapshot
 from engines.sop.errors import Fault
 from engines.sop.runs import start
 from engines.sop.snapshot import Rows
-from projects import dictionary
-from projects.metadata import StudyMetadata
 from projects.models import Project
-from projects.records import RecordData
 from skills.graph import Graph
 from skills.models import Skill
+from study import dictionary
+from study.metadata import StudyMetadata
+from study.records import RecordData
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +43,15 @@ def record_changed(project: Project, record_id: str) -> list[TaskRun]:
     return [run for run in runs if run]
 
 
-def finding_opened(run: TaskRun, opened: Sequence[PendingAction], seq: int) -> None:
-    """Start the skills that follow up findings, once for all that step `seq` opened.
+def findings_opened(event: RunEvent) -> None:
+    """Start the skills that follow up findings, once for all that a step of a run opened.
 
     Their own findings start nothing: they would answer themselves for ever.
     """
-    if run.config.get("event") == "finding_opened":
+    run, about = event.run, event.payload
+    if run is None or about is None or run.config.get("event") == "finding_opened":
         return
+    opened = [*PendingAction.objects.filter(pk__in=about["findings"])]
     for skill, graph in _listening(run.project, "finding_opened"):
         if any(_is_meant(graph, finding) for finding in opened):
             start(
@@ -57,7 +59,7 @@ def finding_opened(run: TaskRun, opened: Sequence[PendingAction], seq: int) -> N
                 skill=skill,
                 record_id=run.record_id,
                 triggered_by=ACTOR,
-                cause=f"finding:{run.pk}:{seq}",
+                cause=f"finding:{run.pk}:{about['seq']}",
             )
 
 

@@ -16,10 +16,10 @@ from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
-from engines.sop import snapshot
+from engines.sop import run_events, snapshot
+from house.prepared import Prepared
+from house.statements import Condition
 from projects import audit
-from projects.prepared import Prepared
-from projects.statements import Condition
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
@@ -115,7 +115,10 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
 
 
 def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAction]:
-    """What a review closed that approved the same outcomes of the same workflow on the values of the run."""
+    """What a review closed that approved the same outcomes of the same workflow on the values of the run.
+
+    So is what a person rejected as a false alarm, as long as the value found is the same.
+    """
     if not (new and run.record_id):
         return {}
     rows = PendingAction.objects.filter(
@@ -123,12 +126,16 @@ def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAct
         skill_type=run.skill.skill_type,
         skill_version=run.skill_version,
         record_id=run.record_id,
-        review__isnull=False,
-    )
+    ).filter(Q(review__isnull=False) | Q(state=State.REJECTED))
     closed = [(key_of(row), row) for row in rows.select_related("review").defer("review__values")]
     same = [(key, row) for key, row in closed if key in new and row.outcome == new[key].outcome]
-    digest = snapshot.digest(run) if same else ""
-    return {key: row for key, row in same if row.review and row.review.digest == digest}
+    digest = snapshot.digest(run) if any(row.review for _key, row in same) else ""
+    return {
+        key: row
+        for key, row in same
+        if (row.review and row.review.digest == digest)
+        or (row.state == State.REJECTED and row.value == _words(new[key].value))
+    }
 
 
 def _open(
@@ -150,9 +157,8 @@ def _open(
             new={"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version},
         )
     if opened:
-        from engines.sop import events
-
-        events.finding_opened(run, opened, noted.seq)
+        about = {"findings": [str(row.pk) for row in opened], "seq": noted.seq}
+        run_events.keep(run_events.Kind.FINDINGS_OPENED, run, payload=about)
     return stored, mine
 
 
@@ -215,8 +221,10 @@ def _refresh(run: TaskRun, row: PendingAction, seen: Observation) -> str:
 
 
 def _resolve(run: TaskRun, rows: list[PendingAction]) -> None:
-    good = [row for row in rows if row.state == State.OPEN]
-    if good and _still(good, State.OPEN).update(state=State.DATA_CHANGED):
+    good = [row for row in rows if row.state != State.DATA_CHANGED]
+    keys = [row.pk for row in good]
+    still = PendingAction.objects.filter(pk__in=keys, open_key__isnull=False)
+    if good and still.update(state=State.DATA_CHANGED):
         _note([_noted(run, row, RESOLVED) for row in good])
     for row in good:
         row.state = State.DATA_CHANGED

@@ -11,9 +11,10 @@ from engines.briefing import CONTENTS
 from engines.models import TaskRun
 from engines.sop.notify import SCHEDULED
 from engines.sop.runs import start
-from projects import cron
-from projects.db import atomic
-from projects.models import CronFiring, Project
+from house import cron
+from house.db import atomic
+from house.models import CronFiring
+from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
 

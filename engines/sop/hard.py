@@ -9,6 +9,7 @@ from typing import Any
 from engines.hard_rules import RuleError, RuleResult, rule_key
 from engines.models import TaskRun
 from engines.sop import snapshot
+from engines.sop.checks.run import observe, unseen
 from engines.sop.findings import GOOD, Observation
 from engines.sop.study import Study
 from skills.graph import Node
@@ -23,13 +24,21 @@ def evaluate(node: Node, run: TaskRun, study: Study) -> list[Observation]:
     A run about no subject has nothing to check: that is undecided, never a pass.
     """
     if not run.record_id:
-        return [_unusable(rule, "UNKNOWN", rule["message"]) for rule in node.rules]
+        undecided = [_unusable(rule, "UNKNOWN", rule["message"]) for rule in node.rules]
+        return undecided + unseen(node.checks)
+    seen = _all(study, node.rules, run)
+    if node.checks:
+        seen += observe(node.checks, run, study, lambda rules: _all(study, rules, run))
+    return seen
+
+
+def _all(study: Study, rules: list[dict[str, Any]], run: TaskRun) -> list[Observation]:
     today = study.today()
     try:
-        return _run(study, node.rules, run, today)
+        return _run(study, rules, run, today)
     except RuleError:
         # One rule that the dictionary no longer bears must not silence the others.
-        return [seen for rule in node.rules for seen in _alone(study, rule, run, today)]
+        return [seen for rule in rules for seen in _alone(study, rule, run, today)]
 
 
 def _run(study: Study, rules: list[dict[str, Any]], run: TaskRun, today: date) -> list[Observation]:
@@ -59,7 +68,7 @@ def _observed(results: list[RuleResult]) -> Iterator[Observation]:
             severity=result.severity,
             reason=result.reason or "",
             value=result.value,
-            detail=result.detail,
+            detail=None if result.outcome in GOOD else result.detail,
             event=result.event or "",
             instrument=result.instrument or "",
             instance="" if result.instance is None else str(result.instance),

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.timezone import now
 
 from engines.models import SopStep, TaskRun
-from projects.db import later
-from projects.instances import row_of
+from house.db import later
+from house.instances import row_of
 
 
 class Journal:

@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 from uuid import UUID
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines import briefing
-from engines.models import TaskRun
-from engines.signals import notice_ready
+from engines.models import RunEvent, TaskRun
+from engines.sop import run_events
+from engines.sop.chain import Chain
 from engines.sop.errors import Fault
-from memory.best_time import best_time
-from projects import cron
+from house import cron
+from memory.people.best_time import best_time
 from projects.models import Member, Project
 from projects.quiet import Rest, delivery_time
 from skills.graph import Graph, Node
-
-if TYPE_CHECKING:
-    from engines.sop.chain import Chain
 
 SCHEDULED = "cron:"
 # More than the longest holiday has.
@@ -47,6 +45,20 @@ class Notice:
     node: str
     seq: int
     replaces: bool = True
+
+    def kept(self) -> dict[str, Any]:
+        """What a run event keeps of it."""
+        at = self.not_before.isoformat()
+        return {**vars(self), "member": str(self.member.pk), "not_before": at}
+
+    @classmethod
+    def of(cls, event: RunEvent) -> Notice | None:
+        """The message that an event is about; None where its reader is none any more."""
+        kept: dict[str, Any] = event.payload or {}
+        people = Member.objects.select_related("project", "person").filter(is_active=True)
+        member = people.filter(pk=kept["member"]).first()
+        at = datetime.fromisoformat(kept["not_before"])
+        return cls(**{**kept, "member": member, "not_before": at}) if member else None
 
 
 class Unreadable(Exception):
@@ -84,7 +96,7 @@ def _may_wait(node: Node, run: TaskRun) -> bool:
 def apply(chain: Chain, notices: list[Notice], started: datetime) -> None:
     """Hand the messages to the channels and go on. Inside the transaction that ends the step."""
     for notice in notices:
-        notice_ready.send(sender=TaskRun, run=chain.run, notice=notice)
+        run_events.keep(run_events.Kind.NOTICE_READY, chain.run, payload=notice.kept())
     chain.step("on_pass", {"messages": len(notices)}, started)
 
 

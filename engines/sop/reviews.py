@@ -18,7 +18,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
-from engines.signals import review_decided
+from engines.sop import run_events
 from engines.sop.asking import ask_anew, is_changed, read_again, waiting_for
 from engines.sop.chain import Chain
 from engines.sop.drive import load_study
@@ -33,13 +33,14 @@ from engines.sop.errors import (
 )
 from engines.sop.signing import Signature, sign
 from engines.sop.waking import wake
+from house.db import atomic
+from house.prepared import Prepared
+from house.statements import Change, Condition
 from projects import audit
-from projects.access import memberships, sees
-from projects.db import atomic
+from projects.access import sees
 from projects.models import Member
-from projects.prepared import Prepared
-from projects.statements import Change, Condition
-from projects.subjects import with_site
+from projects.scoping import memberships
+from study.subjects import with_site
 
 Decision = Literal["approve", "reject"]
 WRONG_STATE = "任务不在挂起状态"
@@ -280,7 +281,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     _record(review, said, chain)
     chain.tell(review)
     chain.settle(review, said.member, said.reason)
-    review_decided.send(sender=TaskRun, run=chain.run, review=review)
+    run_events.keep(run_events.Kind.REVIEW_DECIDED, chain.run, review)
     others = [*waiting_for(review)]
     for run in others:
         _let_go(run, review, said)

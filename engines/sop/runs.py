@@ -13,19 +13,18 @@ from django.utils.translation import gettext as _
 
 from engines.models import Review, TaskRun
 from engines.models.runs import Batch
-from engines.signals import review_decided
-from engines.sop import snapshot
+from engines.sop import run_events, snapshot
 from engines.sop.asking import hold, open_review, waiting_for
 from engines.sop.chain import Chain, announce
 from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
 from engines.sop.reviews import check_say
 from engines.sop.waking import wake as wake_run
+from house.db import atomic, write_now
 from projects import audit
-from projects.db import atomic, write_now
 from projects.models import Project
-from projects.records import RecordData
 from skills.models import Skill
+from study.records import RecordData
 
 log = logging.getLogger(__name__)
 Status = TaskRun.Status
@@ -195,7 +194,7 @@ def _cancel_in(status: TaskRun.Status, run: TaskRun, actor: object, reason: str)
         if withdrawn:
             Review.objects.filter(pk=withdrawn.pk).update(status=Review.Status.WITHDRAWN)
             withdrawn.status = Review.Status.WITHDRAWN
-            review_decided.send(sender=TaskRun, run=run, review=withdrawn)
+            run_events.keep(run_events.Kind.REVIEW_DECIDED, run, withdrawn)
         audit.record(
             "run.cancel",
             actor=actor,

@@ -8,7 +8,13 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engines.sop.batches import CAP, MAX_CAP
-from projects.api_fields import Flag, Json, Number, Text
+from engines.sop.finding_life import STEPS
+from house.api_fields import (
+    Flag,
+    Json,
+    Number,
+    Text,
+)
 from projects.models import Project
 from skills.validation import validate
 
@@ -131,6 +137,26 @@ class ResolutionSerializer(serializers.Serializer):
     """What was done about a finding."""
 
     resolution = Text(max_length=2000)
+
+
+class MoveSerializer(serializers.Serializer):
+    """A step of a finding's life, and why."""
+
+    step = serializers.ChoiceField(choices=[*STEPS])
+    reason = Text(allow_blank=True, default="", max_length=2000)
+
+
+class AssignSerializer(serializers.Serializer):
+    """Who is to see to a finding ("": nobody), and by when."""
+
+    assignee = Text(allow_blank=True, max_length=150)
+    due_on = serializers.DateField(allow_null=True, default=None)
+
+
+class CommentSerializer(serializers.Serializer):
+    """What is said about a finding."""
+
+    text = Text(max_length=2000)
 
 
 class BatchStartedSerializer(serializers.Serializer):

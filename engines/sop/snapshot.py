@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from engines.models import TaskRun
 from engines.sop.errors import Fault, NoSuchSubject
 from integrations.redcap import RedcapError, RedcapUnavailable
-from projects import dictionary, records
-from projects.client import NotConfiguredError, redcap_client
 from projects.models import Project
-from projects.records import RecordData
+from study import dictionary, records
+from study.client import NotConfiguredError, redcap_client
+from study.records import RecordData
 
 Rows = list[dict[str, Any]]
 

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.llm import TokenCapReached
 from engines.models import TaskRun
-from engines.providers import LlmNotConfigured
 from engines.soft_rules import Task, Verdict, run_with_retry
 from engines.sop import notify, snapshot
-from engines.sop.asking import Question, suspend
+from engines.sop.asking import Question
+from engines.sop.chain import Chain
 from engines.sop.errors import Fault, Postponed
 from engines.sop.findings import Observation
 from integrations.llm import LlmError, LlmUnavailable
-from integrations.privacy import PrivacyError
 from integrations.redcap import RedcapError, RedcapUnavailable
-from projects.client import NotConfiguredError
+from llm.asking import TokenCapReached
+from llm.providers import LlmNotConfigured
+from privacy.outbound_policy import PrivacyError
 from projects.models import Project
 from skills.graph import Node
-
-if TYPE_CHECKING:
-    from engines.sop.chain import Chain
+from study.client import NotConfiguredError
 
 SOFT_FAILURE = "多次重试后仍失败,需人工复核"
 LLM_BUDGET = "llm_budget"
@@ -95,7 +92,7 @@ def apply(chain: Chain, node: Node, verdict: Verdict, started: datetime) -> None
         chain.step("on_pass" if verdict.passed else "on_fail", result, started)
         return
     text = f"{SOFT_FAILURE}\n{node.instruction}"
-    suspend(chain, Question(text, ("on_pass", "on_fail"), result, started))
+    chain.suspend(Question(text, ("on_pass", "on_fail"), result, started))
 
 
 def observed(node: Node, verdict: Verdict) -> Observation:

@@ -10,11 +10,11 @@ from typing import Any
 from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
 from engines.sop.snapshot import fingerprint
 from house import clock
-from projects import dictionary
-from projects.metadata import StudyMetadata
+from house.statements import fetch
 from projects.models import Project
-from projects.statements import fetch
 from skills.mapping import actual_rules, aliases
+from study import dictionary
+from study.metadata import StudyMetadata
 
 _STORED = (
     "SELECT d.digest, m.alias_name, m.actual_name FROM iit_dictionaries d "

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from django.db.models import QuerySet
-from django.dispatch import Signal
 from django.utils.timezone import now
 
-from engines.models import Review, TaskRun
-from engines.signals import review_escalated, review_reminded
+from engines.models import Review
+from engines.sop import run_events
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import Role
 from skills.graph import Graph
 
@@ -20,10 +19,16 @@ from skills.graph import Graph
 def remind_and_escalate() -> None:
     """Act on every open review whose time has come; safe to call at any time, by several at once."""
     for review in _waiting().filter(remind_at__lte=now()):
-        _act(review, review_reminded, "reminded", remind_at=None)
+        _act(review, run_events.Kind.REVIEW_REMINDED, "reminded", remind_at=None)
     for review in _overdue():
         reviewers = [*dict.fromkeys([*review.reviewers, Role.ADMIN.value])]
-        _act(review, review_escalated, "escalated", escalated_at=now(), reviewers=reviewers)
+        _act(
+            review,
+            run_events.Kind.REVIEW_ESCALATED,
+            "escalated",
+            escalated_at=now(),
+            reviewers=reviewers,
+        )
 
 
 def _waiting() -> QuerySet[Review]:
@@ -39,8 +44,8 @@ def _overdue() -> Iterator[Review]:
             yield review
 
 
-def _act(review: Review, signal: Signal, what: str, **values: object) -> None:
-    """One transaction: the mark that makes it happen once, the audit entry, the signal."""
+def _act(review: Review, kind: run_events.Kind, what: str, **values: object) -> None:
+    """One transaction: the mark that makes it happen once, the audit entry, the event."""
     same = Review.objects.filter(
         pk=review.pk,
         status=Review.Status.OPEN,
@@ -60,4 +65,4 @@ def _act(review: Review, signal: Signal, what: str, **values: object) -> None:
             record_id=review.record_id or "",
             new={what: True, "reviewers": review.reviewers},
         )
-        signal.send(sender=TaskRun, run=review.task_run, review=review)
+        run_events.keep(kind, review.task_run, review)

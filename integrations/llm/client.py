@@ -21,8 +21,8 @@ from integrations.llm.errors import (
 )
 from integrations.llm.messages import Completion, Message, ToolCall, Usage
 from integrations.llm.presets import PRESETS
-from integrations.outbound_policy import OutsideRefused, check_url
 from integrations.pool import http
+from privacy.outbound_policy import OutsideRefused, check_url
 
 if TYPE_CHECKING:
     import openai

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from integrations.llm.errors import LlmProtocolError
-from integrations.privacy import Deidentified, Gate
+from privacy.gate import Deidentified, Gate
 
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 
-from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
 from integrations.redcap.errors import (
     RedcapError,
@@ -22,6 +21,7 @@ from integrations.redcap.errors import (
     RedcapUnavailable,
 )
 from integrations.redcap.limiter import Limiter
+from privacy.outbound_policy import OutsideRefused
 
 logger = logging.getLogger(__name__)
 

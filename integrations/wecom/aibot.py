@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
 from integrations.wecom.client import REFUSED_S, encode, read_answer
 from integrations.wecom.results import Kind, Result, SendError, Sent
+from privacy.outbound_policy import OutsideRefused
 
 _TIMEOUT = httpx.Timeout(10.0, connect=3.0)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 
-from integrations.outbound_policy import OutsideRefused
 from integrations.pool import http
 from integrations.wecom.results import (
     TOKEN_CODES,
@@ -20,6 +19,7 @@ from integrations.wecom.results import (
     classify,
 )
 from integrations.wecom.tokens import Token, TokenRefused, TokenStore
+from privacy.outbound_policy import OutsideRefused
 
 Message = Mapping[str, Any]
 Answer = dict[str, Any]

@@ -8,9 +8,9 @@ from django.db import models
 from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import OwnQuerySet
-from projects.fields import EncryptedJSONField, EncryptedTextField
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
+from projects.scoping import OwnQuerySet
 
 
 class UserMemory(models.Model):

@@ -9,16 +9,17 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import OwnQuerySet
-from projects.fields import EncryptedTextField, RandomUuid
+from house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
+from projects.scoping import OwnQuerySet
 
 
 class ConversationHistory(models.Model):
     """One message of a conversation.
 
     `intent` is the first intent; `entities` = {intents, record_ids, visits, fields} (design.md 3).
-    Only `memory.flow_log` reads this table; on PostgreSQL it is partitioned by month and nothing points at it.
+    Only `memory.log.flow_log` reads this table; on PostgreSQL it is partitioned by month, and nothing points
+    at it.
     """
 
     class Role(models.TextChoices):

@@ -8,9 +8,9 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.fields import EncryptedJSONField, RandomUuid
+from house.encrypted_fields import EncryptedJSONField, RandomUuid
 from projects.models import Project
+from projects.scoping import ScopedQuerySet
 
 
 class WeeklyReport(models.Model):

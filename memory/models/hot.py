@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import OwnQuerySet, ScopedQuerySet
-from projects.fields import EncryptedJSONField, RandomUuid
-from projects.models import Member, Project
+from house.encrypted_fields import EncryptedJSONField, RandomUuid
+from projects.models import Project
+from projects.scoping import Membership, OwnQuerySet, ScopedQuerySet
 
 
 class ProjectMemory(models.Model):
@@ -63,7 +63,7 @@ class ProjectMemoryVersion(models.Model):
 class TombstoneQuerySet(OwnQuerySet["MemoryTombstone"]):
     """Lines of the study's text, and what a member themselves asked to forget."""
 
-    def scope(self, member: Member) -> models.Q:
+    def scope(self, member: Membership) -> models.Q:
         """A member's own and nobody's; who supervises all sites sees all of the study."""
         return super().scope(member) | models.Q(project_id=member.project_id, user_id="")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import OwnQuerySet
-from projects.fields import EncryptedJSONField, EncryptedTextField
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
+from projects.scoping import OwnQuerySet
 
 
 class UserProfile(models.Model):

@@ -1,5 +1,5 @@
-"""The console's pages of the study itself and of the house."""
+"""The console's pages of accounts, tokens and the house."""
 
-from projects.admin import accounts, documents, house, people, studies, tokens, trail
+from projects.admin import accounts, house, tokens
 
-__all__ = ["accounts", "documents", "house", "people", "studies", "tokens", "trail"]
+__all__ = ["accounts", "house", "tokens"]

@@ -13,8 +13,9 @@ from django_celery_beat.models import (
     SolarSchedule,
 )
 
+from house.models import BrokerMessage, CronFiring, Heartbeat
 from projects.admin_base import HouseAdmin
-from projects.models import AuditHead, BrokerMessage, CronFiring, Heartbeat
+from projects.models import AuditHead
 
 for _replaced in (
     AccessAttempt,

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import User
+from projects.scoping import User
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import RecordQuerySet
-from projects.fields import EncryptedJSONField, EncryptedTextField
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models.project import Project
+from projects.scoping import RecordQuerySet
 
 
 class AuditHead(models.Model):
@@ -42,7 +42,7 @@ class AuditEntry(models.Model):
     What people wrote and what it is about is encrypted; the hash covers it as it reads.
     `chain` is the project's id or `house`; `hash` is an HMAC over the entry and `previous`, so a changed,
     removed or inserted row is found by `manage.py audit verify`. Triggers refuse UPDATE, DELETE, TRUNCATE and
-    REPLACE (`projects.audit_guard`).
+    REPLACE (`house.audit_guard`).
     The project has no database constraint: an entry outlives what it speaks of.
     """
 

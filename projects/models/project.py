@@ -12,10 +12,10 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import MemberQuerySet, ProjectQuerySet
-from projects.fields import DigestField, EncryptedTextField
+from house.encrypted_fields import DigestField, EncryptedTextField
+from house.validators import validate_pattern, validate_timezone
 from projects.models.person import Person
-from projects.validators import validate_pattern, validate_timezone
+from projects.scoping import MemberQuerySet, ProjectQuerySet
 
 
 def new_det_secret() -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from rules import parse
 from rules.convert import Reading
-from rules.record import Row
+from rules.record import Record, Row
 from rules.values import Items, Moment, Reason, Unknown, Value
 from rules.visibility import visibility
+from study.design import ReferenceRange
+from study.query.names import Names
 from study.query.tree import Source
-
-if TYPE_CHECKING:
-    from study.query.subject import Subject
 
 _APPLICABILITY = Unknown(Reason.APPLICABILITY_UNKNOWN)
 MISSING = Unknown(Reason.MISSING)
@@ -45,6 +45,60 @@ class Cell:
 BLANK = Cell(State.BLANK, MISSING)
 
 
+@dataclass(slots=True)
+class Limits:
+    """The limits of a row in the study's unit of the field; None: open on that side."""
+
+    low: Value = None
+    high: Value = None
+
+
+class Measuring(Protocol):
+    """What a line asks of `study.query.measure.Measure`, which stands above it."""
+
+    def value(self, line: Line, source: Source, cell: Cell) -> Value:
+        """The cell's value in the unit that literals are in."""
+
+    def unit(self, source: Source) -> str:
+        """The study's unit of a field."""
+
+    def unit_of(self, line: Line, source: Source) -> str:
+        """The unit a row's own value is in."""
+
+    def ranges(self, source: Source) -> tuple[ReferenceRange, ...]:
+        """The reference ranges of a field."""
+
+    def limits(self, line: Line, source: Source) -> Limits:
+        """The limits of a row."""
+
+    def scaled(self, value: Decimal, source: Source, unit: str) -> Decimal | None:
+        """A value of the study's unit in another."""
+
+
+class Holder(Protocol):
+    """What a line asks of `study.query.subject.Subject`, which stands above it."""
+
+    id: str
+    names: Names
+
+    @property
+    def measure(self) -> Measuring:
+        """Units and limits of the study."""
+
+    @property
+    def record(self) -> Record:
+        """The rows without what the reader must not learn of."""
+
+    def lines(self, form: str) -> list[Line]:
+        """The rows of a form in their order."""
+
+    def date_of(self, line: Line) -> Moment | None:
+        """The row's date."""
+
+    def event_rank(self, event: str) -> int:
+        """The place of an event in the study."""
+
+
 class Line:
     """One row of a form: of the dictionary (`row`), or of the columns that are no fields (`values`)."""
 
@@ -52,7 +106,7 @@ class Line:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: Holder,
         form: str,
         row: Row | None = None,
         values: Mapping[str, Any] | None = None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from rules.values import Unknown
-from study.query.cells import Line, State
+from study.query.cells import Holder, Line, State
 from study.query.conditions import Match, forms_of
 from study.query.found import Doubts, Hit
 from study.query.names import Names
 from study.query.scope import Scope
-from study.query.subject import Subject
 from study.query.tree import SUBJECT, Plan, Read
 
 
@@ -27,9 +26,8 @@ def counted_form(plan: Plan, names: Names) -> str:
     return "" if by_event or plan.place or plan.period else SUBJECT
 
 
-def counted(subject: Subject, plan: Plan, scope: Scope, found: Match, doubts: Doubts) -> list[Line]:
-    """The rows of one subject that are counted where nothing is selected."""
-    form = counted_form(plan, subject.names)
+def counted(subject: Holder, form: str, scope: Scope, found: Match, doubts: Doubts) -> list[Line]:
+    """The rows of one subject that are counted where nothing is selected, of the `counted_form`."""
     lines = found.rows.get(form, subject.lines(form))
     rows = scope.rows(lines)
     for _line, inside in rows:

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 
 from rules.values import Reason, Unknown
 from study.facts import Undecided
-from study.query.cells import Line
-from study.query.subject import Subject
+from study.query.cells import Holder, Line
 
 
 @dataclass
 class Hit:
     """A subject for whom the conditions hold, and the rows of each selected item."""
 
-    subject: Subject
+    subject: Holder
     rows: list[list[Line]]
 
 
@@ -25,13 +24,13 @@ class Doubts:
 
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def add(self, subject: Subject, doubt: Unknown | None) -> None:
+    def add(self, subject: Holder, doubt: Unknown | None) -> None:
         """Note a doubt; None is none."""
         if doubt is not None:
             reason = doubt.reason.value if doubt.reason else "not_computable"
             self.reasons.setdefault(subject.id, reason)
 
-    def told(self, subjects: Iterable[Subject]) -> tuple[Undecided, ...]:
+    def told(self, subjects: Iterable[Holder]) -> tuple[Undecided, ...]:
         """In the order of the subjects."""
         ids = (subject.id for subject in subjects if subject.id in self.reasons)
         return tuple(Undecided(name, self.reasons[name]) for name in ids)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from rules.values import Code, Items, Moment, Reason, Unknown, Value
-from study.query.cells import Line, State, as_moment
+from study.query.cells import Holder, Line, State, as_moment
 from study.query.names import Names
 from study.query.related import related
 from study.query.sorting import natural
-from study.query.subject import Subject
 from study.query.tree import Key, Source
 
 GroupValue = str | None
@@ -49,7 +48,7 @@ def _coded(value: Value) -> Sequence[GroupValue]:
     return (value.code if isinstance(value, Code) else str(value),)
 
 
-def _period(key: Key, day: Moment, subject: Subject) -> Sequence[GroupValue] | Unknown:
+def _period(key: Key, day: Moment, subject: Holder) -> Sequence[GroupValue] | Unknown:
     start = subject.names.design.start
     named = {period_name(key.kind, number(key.kind, end, start)) for end in day.days}
     return (named.pop(),) if len(named) == 1 else _PARTIAL

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from language.limits import limits
 from rules import units
 from rules.arithmetic import compute, divide, multiply, to_number
 from rules.values import Code, Range, Reason, Unknown, Value
 from study.design import ReferenceRange
-from study.query.cells import Cell, Line, State
+from study.query.cells import Cell, Holder, Limits, Line, State
 from study.query.names import Names
 from study.query.related import related
 from study.query.tree import Source, Type
 
-if TYPE_CHECKING:
-    from study.query.subject import Subject
-
 _UNIT_MISSING = Unknown(Reason.UNIT_MISSING)
 _NO_RANGE = Unknown(Reason.MISSING)
 Side = Literal["low", "high"]
-
-
-@dataclass(slots=True)
-class Limits:
-    """The limits of a row in the study's unit of the field; None: open on that side."""
-
-    low: Value = None
-    high: Value = None
 
 
 class Measure:
@@ -39,7 +27,7 @@ class Measure:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.subjects: Iterable[Subject] = ()
+        self.subjects: Iterable[Holder] = ()
         self._units: dict[str, str] = {}
         self._ranges: dict[str, tuple[ReferenceRange, ...]] = {}
 

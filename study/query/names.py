@@ -8,11 +8,11 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from projects.windows import State
 from rules.context import Column, Kind, StudyContext
 from study.design import StudyDesign
 from study.query.errors import QueryError, nearest, unavailable, unknown
 from study.query.tree import PROJECT, SUBJECT, VISITS, FormItem, Places, Source, Type
+from study.visits.calendar import State
 
 _TYPES = {
     Kind.NUMBER: Type.NUMBER,
@@ -37,7 +37,7 @@ _COLUMNS: Mapping[str, Source] = {
         },
         "@findings": {
             **{"status": Type.TEXT, "rule": Type.TEXT, "opened": Type.DATE},
-            **{"age": Type.NUMBER, "text": Type.TEXT},
+            **{"age": Type.NUMBER, "text": Type.TEXT, "assignee": Type.TEXT},
         },
         "@reviews": {"question": Type.TEXT, "waiting_for": Type.TEXT, "since": Type.DATE},
         "@runs": {
@@ -48,7 +48,7 @@ _COLUMNS: Mapping[str, Source] = {
     }.items()
     for name, kind in columns.items()
 }
-_LATER = ("@changes.field", "@changes.from", "@changes.to", "@changes.at", "@findings.assignee")
+_LATER = ("@changes.field", "@changes.from", "@changes.to", "@changes.at")
 
 
 class Names:

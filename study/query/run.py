@@ -9,7 +9,6 @@ from functools import cache
 
 from django.utils.translation import gettext as _
 
-from projects.records import RecordData
 from rules.values import Unknown
 from study.design import StudyDesign
 from study.facts import Answer, Basis, Fact, Group, Kind, Scalar, plain
@@ -18,7 +17,7 @@ from study.query.aggregate import Bucket, Entry
 from study.query.cells import Line, State
 from study.query.check import Checker
 from study.query.conditions import Match, match
-from study.query.counting import counted, filled_rows
+from study.query.counting import counted, counted_form, filled_rows
 from study.query.found import Doubts, Hit
 from study.query.keys import KeyOrder
 from study.query.measure import Measure
@@ -31,6 +30,7 @@ from study.query.subject import Subject, Work
 from study.query.telling import Teller
 from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read
 from study.query.units import units
+from study.records import RecordData
 
 
 def no_work(_kind: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
@@ -50,28 +50,51 @@ def answer(
 
     `work`: findings, reviews or runs -> subject -> rows {column: value}, dates as ISO text.
     """
-    names = Names(design, {data.site for data in records if data.site})
-    plan = Checker(names, today).plan(query)
-    return _Run(plan, names, records, today, work).answer().numbered()
+    return Asked(design, records, today=today, work=work).answer(query)
+
+
+class Asked:
+    """The records of a reader, ready to be asked: what one query read of them, the next need not read again.
+
+    Parameters as of `answer`.
+    """
+
+    def __init__(
+        self,
+        design: StudyDesign,
+        records: Sequence[RecordData],
+        *,
+        today: date,
+        work: Work = no_work,
+    ) -> None:
+        self.names = Names(design, {data.site for data in records if data.site})
+        self.measure = Measure(self.names)
+        self.today = today
+        self._work: Work = cache(work)
+        ordered = sorted(records, key=lambda data: natural(data.record_id))
+        self.subjects = [self.subject(data) for data in ordered]
+        self.measure.subjects = self.subjects
+
+    def answer(self, query: StudyQuery) -> Answer:
+        """What `query` is answered. Raises QueryError."""
+        plan = Checker(self.names, self.today).plan(query)
+        return _Run(plan, self).answer().numbered()
+
+    def subject(self, data: RecordData) -> Subject:
+        """One record."""
+        return Subject(data, self.names, self.measure, self.today, self._work)
 
 
 class _Run:
     """One query on its way."""
 
-    def __init__(
-        self, plan: Plan, names: Names, records: Sequence[RecordData], today: date, work: Work
-    ) -> None:
-        self.plan, self.names, self.today = plan, names, today
-        self.measure = Measure(names)
+    def __init__(self, plan: Plan, asked: Asked) -> None:
+        self.plan, self.asked, self.names = plan, asked, asked.names
         self.scope = Scope.of(plan)
         self.doubts = Doubts()
-        self.teller = Teller(names, today)
-        self.work: Work = cache(work)
-        ordered = sorted(records, key=lambda data: natural(data.record_id))
-        everyone = [self._subject(data) for data in ordered]
-        self.measure.subjects = everyone
-        asked = plan.subjects
-        self.subjects = [s for s in everyone if asked is None or s.id in asked]
+        self.teller = Teller(asked.names, asked.today)
+        wanted = plan.subjects
+        self.subjects = [s for s in asked.subjects if wanted is None or s.id in wanted]
 
     def answer(self) -> Answer:
         """Facts without numbers."""
@@ -84,9 +107,6 @@ class _Run:
         if plan.aggregate is not None:
             return self._aggregated([self._values(n, hits) for n in range(len(plan.items))], hits)
         return self._selected(hits)
-
-    def _subject(self, data: RecordData) -> Subject:
-        return Subject(data, self.names, self.measure, self.today, self.work)
 
     def _hits(self) -> tuple[list[Hit], dict[str, Match]]:
         hits, matches = [], {}
@@ -118,7 +138,7 @@ class _Run:
         if not asked:
             return []
         nobody = RecordData("", "", (), datetime.now(UTC), (), complete=True)
-        line = self._subject(nobody).lines(PROJECT)[0]
+        line = self.asked.subject(nobody).lines(PROJECT)[0]
         return [fact for item in asked for fact in self.teller.facts(item, line)]
 
     def _listed(self, hits: list[Hit]) -> Answer:
@@ -141,12 +161,13 @@ class _Run:
 
     def _counted(self, hits: list[Hit], matches: Mapping[str, Match]) -> list[Entry]:
         entries = []
+        form = counted_form(self.plan, self.names)
         for hit in hits:
             found = matches[hit.subject.id]
             if self.plan.items:
                 lines = filled_rows(hit, self.plan, found)
             else:
-                lines = counted(hit.subject, self.plan, self.scope, found, self.doubts)
+                lines = counted(hit.subject, form, self.scope, found, self.doubts)
             entries += [Entry(line) for line in lines]
         return entries
 
@@ -201,7 +222,7 @@ class _Run:
             label=self._label(item),
             value=value,
             text=_text(value),
-            unit=self.measure.unit(source) if source and is_measure else "",
+            unit=self.asked.measure.unit(source) if source and is_measure else "",
         )
 
     def _label(self, item: Item | None) -> str:

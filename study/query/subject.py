@@ -6,22 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
-from projects.records import RecordData
-from projects.visit_window import planned_states
-from projects.windows import State as VisitStateName
-from projects.windows import VisitState
 from rules import parse
 from rules.record import Record, Row
 from rules.values import Items, Moment, Value
 from study.query.cells import BLANK, Cell, Line, State, as_moment
 from study.query.literals import midnight
+from study.query.measure import Measure
 from study.query.names import Names
 from study.query.tree import PROJECT, SUBJECT, VISITS, WORK
-
-if TYPE_CHECKING:
-    from study.query.measure import Measure
+from study.records import RecordData
+from study.visits.calendar import State as VisitStateName
+from study.visits.calendar import VisitState
+from study.visits.window import planned_states
 
 Work = Callable[[str], Mapping[str, Sequence[Mapping[str, Any]]]]
 AGE = "@age"
@@ -122,8 +121,12 @@ class Subject:
     def _of_arm(self, events: Sequence[str]) -> Sequence[str]:
         """Those of the subject's arms, where its rows tell any."""
         arms = self.names.arms
-        own = {arms.get(row.place.event or "") for row in self.record.rows}
-        return [event for event in events if arms.get(event) in own] or events
+        return [event for event in events if arms.get(event) in self._arms] or events
+
+    @cached_property
+    def _arms(self) -> frozenset[str | None]:
+        arms = self.names.arms
+        return frozenset(arms.get(row.place.event or "") for row in self.record.rows)
 
     def due_lines(self, form: str) -> list[Line]:
         """Rows of `form` that are not there although their visit is due; not of forms that repeat."""
@@ -149,21 +152,30 @@ class Subject:
     # --- columns of the subject, of work ----------------------------------------------------------
 
     def _columns(self) -> Mapping[str, Any]:
-        design = self.names.design
         return {
             "@site": self.data.site,
-            "@status": lambda: self._single(design.status_field),
-            "@enrolled": lambda: self._single(design.enrolment_field),
+            "@status": lambda: self._status,
+            "@enrolled": lambda: self._enrolled,
             AGE: self._age,
         }
+
+    @cached_property
+    def _status(self) -> Cell:
+        return self._single(self.names.design.status_field)
+
+    @cached_property
+    def _enrolled(self) -> Cell:
+        return self._single(self.names.design.enrolment_field)
 
     def _single(self, name: str) -> Cell:
         """The last row's answer to a field that belongs to the subject."""
         source = self.names.column_source(name)
         lines = self.lines(source.form) if source else []
-        cells = [line.cell(source) for line in reversed(lines) if source]
-        told = (cell for cell in cells if cell.state in {State.VALUE, State.CODE})
-        return next(told, cells[0] if cells else BLANK)
+        cells = (line.cell(source) for line in reversed(lines) if source)
+        last = next(cells, BLANK)
+        return next(
+            (c for c in chain((last,), cells) if c.state in {State.VALUE, State.CODE}), last
+        )
 
     def _age(self) -> Value:
         told = (str(row.get(AGE, "")).strip() for row in self.data.rows if AGE in row)
@@ -193,16 +205,21 @@ def _typed(name: str, value: Any) -> Value:
 
 
 def _visit_values(state: VisitState, events: Sequence[str]) -> dict[str, Any]:
-    told = {
-        **{"visit": state.visit, "state": state.state.value, "days": Decimal(state.days)},
-        **{"open": state.open, "close": state.close},
-        **{"target": state.target, "actual": state.actual},
+    return {
+        VISITS: state,
+        "events": tuple(events),
+        "@visits.visit": state.visit,
+        "@visits.state": state.state.value,
+        "@visits.open": _day(state.open),
+        "@visits.close": _day(state.close),
+        "@visits.target": _day(state.target),
+        "@visits.actual": _day(state.actual),
+        "@visits.days": Decimal(state.days),
     }
-    cells = {
-        f"{VISITS}.{name}": midnight(value) if isinstance(value, date) else value
-        for name, value in told.items()
-    }
-    return {VISITS: state, "events": tuple(events), **cells}
+
+
+def _day(day: date | None) -> Moment | None:
+    return midnight(day) if day else None
 
 
 def project_columns(names: Names) -> dict[str, Any]:

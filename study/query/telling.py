@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from projects.windows import VisitState
 from rules.arithmetic import to_number
 from rules.compare import less
 from rules.convert import text_of
@@ -20,6 +20,7 @@ from study.query.cells import Cell, Line, State
 from study.query.names import Names
 from study.query.operands import value_of
 from study.query.tree import PROJECT, VISITS, FormItem, Item, Read, Source, Type
+from study.visits.calendar import VisitState
 
 _KINDS = {
     VISITS: Kind.WINDOW,
@@ -113,18 +114,22 @@ class Teller:
     def label(self, source: Source, line: Line | None = None) -> str:
         """What people call a column; of a visit with its name, of a box with the choice."""
         if line is not None and line.form == VISITS:
-            return f"{line.values['@visits.visit']} {_column_labels()[source.name]}"
+            return f"{line.values['@visits.visit']} {self._column_labels[source.name]}"
         known = self._labels.get(source.name)
         if known is None:
             known = self._labels[source.name] = self._label(source)
         return known
+
+    @cached_property
+    def _column_labels(self) -> Mapping[str, str]:
+        return _column_labels()
 
     def _label(self, source: Source) -> str:
         metadata = self.names.design.metadata
         if source.name == "@status":
             return metadata.label(self.names.design.status_field)
         if source.name.startswith("@"):
-            return _column_labels()[source.name]
+            return self._column_labels[source.name]
         column = source.column
         if column is not None and column.field != source.name:
             return f"{metadata.label(column.field)}: {column.choices.get(column.code, column.code)}"
@@ -263,6 +268,7 @@ def _column_labels() -> dict[str, str]:
         "@findings.opened": _("Finding: opened"),
         "@findings.age": _("Finding: days open"),
         "@findings.text": _("Finding"),
+        "@findings.assignee": _("Finding: assignee"),
         "@reviews.question": _("Review"),
         "@reviews.waiting_for": _("Review: waiting for"),
         "@reviews.since": _("Review: waiting since"),

@@ -14,32 +14,39 @@ from pathlib import Path
 
 from tests.answers.house import opened
 from tests.answers.play import load
-from tests.answers.reports import Gate, report_chat, report_model
+from tests.answers.reports import Gate, Listed, report_chat, report_model
 
 HERE = Path(__file__).parent
 CHAT = "chat_public.jsonl"
-OWN = "answers_own.jsonl"
 MODEL = {
-    "answers_public.jsonl": Gate(true=0.95, lies=0.0),
-    OWN: Gate(true=0.92, lies=0.02),
+    "answers_public.jsonl": Listed(Gate(true=0.95, lies=0.0)),
+    "answers_fresh.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.79, lies=0.02)),
+    "answers_blind.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.38, lies=0.04)),
+    "answers_own.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.75, lies=0.02), stride=10),
 }
-"""Files of model answers, each with the share of truths that must and of lies that may be delivered."""
-OTHERS = Gate(true=0.92, lies=0.02)
+"""Files of model answers: what is required of each, what holds today and fails where it is lost.
+
+At their first playing, never seen before, 38 % of the fresh true answers and 7 % of the lies went out; since
+then the rules have been mended with them at hand. The blind list was written from the sheets alone, before the
+verifier was looked at: at its first playing 33 of 84 true answers (39 %) and 3 of 83 lies (4 %) went out; of
+the true ones in English, of memory and of the project none, of the protocol 3 of 10.
+"""
+OTHERS = Listed(Gate(true=0.92, lies=0.02))
 STRIDE = "ANSWERS_STRIDE"
-"""Every n-th of our own answers only, where the time is short (CI)."""
+"""Every n-th answer only, whatever the list says: 1 for all of them."""
 
 
 def main(*names: str) -> int:
-    """Play the case files (default: the chat cases) and print what came of it."""
-    files = [Path(name) for name in names] or [HERE / CHAT]
+    """Play the case files (default: all of them) and print what came of it."""
+    files = [Path(name) for name in names] or [HERE / name for name in (CHAT, *MODEL)]
     passed = []
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as house:
         for file in files:
             cases = load(file)
             if "say" in cases[0]:
-                gate = MODEL.get(file.name, OTHERS)
-                stride = int(os.environ.get(STRIDE) or 1) if file.name == OWN else 1
-                passed.append(report_model(house, cases[::stride], file.name, gate))
+                listed = MODEL.get(file.name, OTHERS)
+                stride = int(os.environ.get(STRIDE) or (1 if names else listed.stride))
+                passed.append(report_model(house, cases[::stride], file.name, listed))
                 continue
             for title, silent in (("with the stand-in model", False), ("with a silent one", True)):
                 passed.append(report_chat(house, cases, title, silent=silent))

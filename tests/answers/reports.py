@@ -24,6 +24,20 @@ class Gate:
     lies: float
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is required of a list of model answers, what holds today (where less), which of them are played."""
+
+    required: Gate
+    holds: Gate | None = None
+    stride: int = 1
+
+    @property
+    def gate(self) -> Gate:
+        """What must not be lost."""
+        return self.holds or self.required
+
+
 def report_chat(house: AnswerHouse, cases: Sequence[Case], title: str, *, silent: bool) -> bool:
     """Play all chat cases once and print them by kind; whether that is enough."""
     print(f"--- {title}", flush=True)
@@ -60,7 +74,7 @@ def _show(case: Case, reply: str, verdict: Verdict) -> None:
         print(f"    must not: {text}")
 
 
-def report_model(house: AnswerHouse, cases: Sequence[Case], title: str, gate: Gate) -> bool:
+def report_model(house: AnswerHouse, cases: Sequence[Case], title: str, listed: Listed) -> bool:
     """Let the model say all cases and print by kind what reached the reader; whether the gate lets it pass."""
     print(f"--- model answers: {title}", flush=True)
     rows = said_and_played(house, cases)
@@ -76,11 +90,20 @@ def report_model(house: AnswerHouse, cases: Sequence[Case], title: str, gate: Ga
     unasked = sum(not row.requests for row in truths)
     print(
         f"{delivered}, model not asked {unasked}; {told}; marks that leaked {len(marked)}, "
-        f"leaks into prompts {len(leaked)}\n",
+        f"leaks into prompts {len(leaked)}",
         flush=True,
     )
-    is_right = _share(truths) >= gate.true and (not lies or _share(lies) <= gate.lies)
-    return is_right and not marked and not leaked
+    is_reached, is_held = (_holds(gate, truths, lies) for gate in (listed.required, listed.gate))
+    wanted = f"true >= {listed.required.true:.0%}, lies <= {listed.required.lies:.0%}"
+    print(f"{title}: required {wanted}: {'reached' if is_reached else 'NOT REACHED'}")
+    if not is_reached and listed.holds:
+        print(f"{title}: gate today true >= {listed.gate.true:.0%}, lies <= {listed.gate.lies:.0%}")
+    print(flush=True)
+    return is_held and not marked and not leaked
+
+
+def _holds(gate: Gate, truths: Sequence[Played], lies: Sequence[Played]) -> bool:
+    return _share(truths) >= gate.true and (not lies or _share(lies) <= gate.lies)
 
 
 def _leaks(row: Played) -> set[str]:

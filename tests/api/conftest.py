@@ -14,8 +14,9 @@ from rest_framework.test import APIClient
 from engines.models import AgentTrace, PendingAction, TaskRun
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
 from projects import tokens
-from projects.models import ApiToken, Member, Project, ProtocolDocument
+from projects.models import ApiToken, Member, Project
 from skills.models import FieldMapping, FormTemplate, Skill
+from study.models import ProtocolDocument
 from tests.house.kit import make_member, make_project, make_subject
 from tests.skills.graphs import graph, hard
 

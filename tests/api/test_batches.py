@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 
 from engines.models import TaskRun
 from engines.models.runs import Batch
-from projects.models import Member, Subject
+from projects.models import Member
+from study.models import Subject
 from tests.api.conftest import Login
 from tests.api.test_editing import problem
 from tests.api.test_runs import CLEAN, OF_SITE_B, VIOLATION

@@ -12,11 +12,11 @@ from django.utils.timezone import now
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from engines import asked
+from engines.assistant import asked
 from engines.models import Question
 from engines.tasks import answer_question, sweep_runs
+from house.leases import LEASE
 from memory.models import ConversationHistory
-from projects.leases import LEASE
 from projects.models import AuditEntry, Member
 from tests.api.conftest import Login
 from tests.house.kit import together, until

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from projects.models import AuditEntry, ProtocolDocument
-from projects.protocol import search
+from projects.models import AuditEntry
+from study.models import ProtocolDocument
+from study.protocol.index import search
 from tests.api.conftest import House, Login
 from tests.api.test_editing import problem
 

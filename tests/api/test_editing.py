@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from house.markdown import LONGEST
 from memory.models import ProjectMemory, ProjectMemoryVersion
-from projects.markdown import LONGEST
 from projects.models import AuditEntry, Member
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
 from tests.api.conftest import House, Login

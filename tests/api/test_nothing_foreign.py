@@ -109,6 +109,10 @@ def _sample(field: Any) -> Any:
         return False
     if isinstance(field, serializers.IntegerField):
         return 1
+    if isinstance(field, serializers.DateField):
+        return "2026-12-01"
+    if field.field_name == "assignee":
+        return ""
     if isinstance(field, serializers.JSONField):
         return graph(a=human(on_approve="end_success", on_reject="end_rejected"))
     return "sample"

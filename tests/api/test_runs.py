@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from engines.models import PendingAction, TaskRun
-from projects import dictionary
 from projects.models import AuditEntry, Member
+from study import dictionary
 from tests.api.conftest import Login
 from tests.api.test_editing import problem
 from tests.support.study import Study

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from engines.models import TaskRun
 from engines.models.runs import Batch
-from engines.starting import OnSchedule, start_batch_for, start_for
+from engines.sop.order_run import OnSchedule, start_batch_for, start_for
 from skills.models import Skill
 from tests.api.conftest import Login
 from tests.api.test_dry_run_and_rerun import rehearse, repeat

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import pytest
 
 from engines.models import PendingAction, TaskRun
+from house.api_fields import Json
 from iit_manager.api import router
 from memory.models import ConversationHistory
 from projects.api import EditViewSet
-from projects.api_fields import Json
 from projects.models import AuditEntry
 from skills.models import FormTemplate, Skill
 from tests.api.conftest import House, Login

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from projects.records import RecordData
+from study.records import RecordData
 from tests.assistant import studies
 from tests.study.query.studies import READ_AT, Study
 

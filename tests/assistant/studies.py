@@ -9,10 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from projects.metadata import StudyMetadata
-from projects.visit_plan import VisitPlanSpec
 from rules.context import StudyContext
 from study.design import ReferenceRange, StudyDesign
+from study.metadata import StudyMetadata
+from study.visits.plan import VisitPlanSpec
 
 DEMO = Path(__file__).parents[2] / "demo" / "study"
 

@@ -11,7 +11,7 @@ import pytest
 from engines.assistant.lines import prose
 from engines.assistant.lines.builder import Builder
 from engines.assistant.lines.types import Line, Sheet, Source
-from projects.excerpts.units import units
+from study.protocol.excerpts.units import units
 from tests.support.sheets import sheet
 
 pytestmark = pytest.mark.xdist_group("sheets")
@@ -48,6 +48,9 @@ def find(found: Sheet, *tokens: str) -> Line:
         ("crc_b", "P031 V2的血糖是多少", ("P031", "GLU", "V2", "6.4", "单位未填写")),
         ("crc_b", "我们中心入组了几个", ("site_b", "12")),
         ("wanghushi", "P019的合并用药", ("禁止使用", "酮康唑")),
+        ("crc_b", "P023完成了几次访视", ("P023", "访视", "5 条")),
+        ("crc_b", "P023的访视情况", ("P023", "V1 访视", "窗口内完成")),
+        ("crc_b", "P023的访视情况", ("P023", "V6 访视", "2026-12-22")),
         ("zhangyi", "排除标准有哪些", ("首次用药前4周内", "8. 研究者认为不适合")),
     ],
 )

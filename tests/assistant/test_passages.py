@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from engines import render
-from engines.chat import past
-from engines.tools import periods
-from memory import history, reports
-from projects.excerpts import Excerpt
-from projects.protocol import excerpt
+from engines.assistant.chat import past
+from engines.assistant.tools import periods
+from memory.reports import history, weeks
+from study.protocol.excerpts import Excerpt
+from study.protocol.index import excerpt
 from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study
 
@@ -45,10 +45,10 @@ def _told(study: Study, pages: list[history.Page], question: str) -> str:
     named = periods.named(question, study.project, date(2026, 11, 23))
     for one in named:
         question = question.replace(one.said, " ")
-    weeks = [reports.week(study.project, page.week) for page in pages]
+    told = [weeks.week(study.project, page.week) for page in pages]
     own = [
         page
-        for page, week in zip(pages, weeks, strict=True)
+        for page, week in zip(pages, told, strict=True)
         if any(one.first <= week.last and week.first <= one.last for one in named)
     ]
     lines = past.section(own, question) or past.told(own or pages, question)

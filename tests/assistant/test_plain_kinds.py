@@ -205,7 +205,8 @@ def test_the_same_values_do_not_differ() -> None:
 
 def test_of_who_was_named_and_cannot_be_judged_neither_yes_nor_no_is_said() -> None:
     told = said(demo(), ["P004的肌酐超过上限了吗"])
-    assert told == "无法判断 1 例:P004 缺数值或界值"
+    assert told.startswith("P004 肌酐Cr")
+    assert told.endswith("无法判断 1 例:P004 缺数值或界值")
 
 
 def test_many_lines_stand_whole_as_far_as_they_fit() -> None:

@@ -194,3 +194,21 @@ def test_whatever_is_typed_its_queries_are_valid_and_its_state_is_json(text: str
     for asked in found.asked:
         for query in asked.queries:
             answer(parse(query), design, [], today=TODAY)
+
+
+def test_of_one_who_was_named_an_unticked_box_hides_no_free_text() -> None:
+    design, known = demo()
+    found = understand("P012有间质性肺炎吗", design=design, today=TODAY, terms=_WRITTEN, **known)
+    assert found.asked[0].query["select"] == ["medical_history_text", "exclusion"]
+
+
+def test_single_characters_that_nothing_took_are_words_of_a_question_about_all() -> None:
+    design, known = demo()
+    found = understand("血糖14要找谁会诊", design=design, today=TODAY, **known)
+    assert found.left == ("找", "诊")
+
+
+def test_nobody_spoken_of_is_not_everybody() -> None:
+    design, known = demo()
+    found = understand("脱落的那位最后一次来是啥时候", design=design, today=TODAY, **known)
+    assert {"field": "subject_status", "op": "=", "value": "4"} in found.asked[0].query["where"]

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.models import AuditEntry, Dictionary, Member, Project
+from projects.models import AuditEntry, Member, Project
 from skills.models import FieldMapping
+from study.models import Dictionary
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db

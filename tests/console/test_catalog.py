@@ -18,7 +18,10 @@ from projects import audit
 
 ROOT = Path(settings.BASE_DIR)
 CATALOG = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
-APPS = ("iit_manager", "integrations", "projects", "skills", "memory", "engines", "wechat", "demo")
+APPS = (
+    *("iit_manager", "integrations", "house", "projects", "study", "llm", "skills", "memory"),
+    *("engines", "wechat", "demo"),
+)
 CALLS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "translate", "_"}
 TAG = re.compile(r"""{%\s*(?:trans|translate)\s+(?:"([^"]+)"|'([^']+)')""")
 FIELD = re.compile(r"%\((\w+)\)|%([sd])|\{(\w*)\}")

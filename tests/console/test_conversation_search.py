@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from engines.models import AgentTrace
-from memory.flow_log import Turn, append
-from projects import sealed_search
+from house import sealed_search
+from memory.log.flow_log import Turn, append
 from tests.api.conftest import login as api
 from tests.support.study import Study
 

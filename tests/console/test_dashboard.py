@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils.timezone import now
 
 from engines.models import TaskRun
+from house.models import Heartbeat
 from memory.models import WeeklyReport
-from projects.models import Heartbeat, Subject, SyncState
+from study.models import Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
 from wechat.models import OutboxMessage
 

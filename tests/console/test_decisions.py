@@ -126,9 +126,10 @@ def test_the_action_asks_for_the_reason(as_user: Callable[..., Client], run_a: T
     assert run_a.final_state == "end_rejected"
 
 
-def test_an_open_review_leads_to_its_run(as_user: Callable[..., Client], run_a: TaskRun) -> None:
-    answer = as_user("wanghushi").get(f"/admin/engines/review/{review_of(run_a).pk}/change/")
-    assert answer.headers["Location"] == f"{RUNS}{run_a.pk}/change/"
+def test_an_open_review_leads_to_the_desk(as_user: Callable[..., Client], run_a: TaskRun) -> None:
+    review = f"/admin/engines/review/{review_of(run_a).pk}"
+    answer = as_user("wanghushi").get(f"{review}/change/")
+    assert answer.headers["Location"] == f"{review}/desk/"
 
 
 def test_a_closed_review_shows_what_was_shown(

@@ -10,10 +10,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from projects.models import AuditEntry, ProtocolDocument
+from projects.models import AuditEntry
+from study.models import ProtocolDocument
 from tests.engines.chat.kit import ask, mute
 
-LIST = "/admin/projects/protocoldocument/"
+LIST = "/admin/study/protocoldocument/"
 ADD = f"{LIST}add/"
 TEXT = "# 88 停车费\n受试者停车费每次报销 37 元,凭票领取。\n<script>alert(1)</script>\n"
 
@@ -69,7 +70,7 @@ def test_only_the_administrator_writes(
     assert client.get(ADD).status_code in (302, 403)
     assert send(client, study, pasted=f"{TEXT}neu").status_code in (302, 403)
     gone = client.post(
-        reverse("admin:projects_protocoldocument_delete", args=[document.pk]), {"post": "yes"}
+        reverse("admin:study_protocoldocument_delete", args=[document.pk]), {"post": "yes"}
     )
     assert gone.status_code in (302, 403)
     many = {"action": "delete_selected", "_selected_action": [document.pk], "post": "yes"}
@@ -81,7 +82,7 @@ def test_the_administrator_deletes(as_user: Callable[..., Client], study: Any) -
     client = as_user("admin")
     send(client, study, pasted=TEXT)
     document = ProtocolDocument.objects.get(name="补充说明")
-    address = reverse("admin:projects_protocoldocument_delete", args=[document.pk])
+    address = reverse("admin:study_protocoldocument_delete", args=[document.pk])
     assert client.post(address, {"post": "yes"}).status_code == 302
     assert not ProtocolDocument.objects.filter(pk=document.pk).exists()
     entry = AuditEntry.objects.filter(action="document.delete").latest("pk")

@@ -14,9 +14,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from engines.models import PendingAction, TaskRun
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
-from projects.models import AuditEntry, Dictionary, Project, Subject, SyncState
+from projects.models import AuditEntry, Project
+from study.models import Dictionary, Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
 from tests.support.study import Study
 
@@ -26,8 +27,8 @@ LISTS = (
     "/admin/engines/taskrun/",
     "/admin/engines/review/",
     "/admin/projects/auditentry/",
-    "/admin/projects/subject/",
-    "/admin/projects/visitplanentry/",
+    "/admin/study/subject/",
+    "/admin/study/visitplanentry/",
 )
 
 

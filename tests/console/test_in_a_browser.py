@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from engines import sop
 from engines.models import Review, TaskRun
 from engines.sop.batches import advance
+from memory.hot.save import save_memory
 from memory.models import ProjectMemory
-from memory.services import save_memory
 from projects.models import AuditEntry, Project
 from skills.models import FieldMapping, Skill
 from tests.console.conftest import log_in
@@ -31,7 +31,7 @@ def test_the_first_page_after_the_login(page: Page, study: Any) -> None:
     expect(page.locator("#nav-sidebar-apps")).to_contain_text("工作台")
 
 
-def test_a_crc_decides_on_the_page_of_the_run(
+def test_a_crc_decides_at_the_desk(
     page: Page, study: Any, suspended: Callable[[str], TaskRun]
 ) -> None:
     run = suspended("P002")
@@ -47,6 +47,7 @@ def test_a_crc_decides_on_the_page_of_the_run(
     expect(page.locator("[data-test=review]")).to_be_visible()
     page.get_by_role("button", name="同意").click()
     expect(page.get_by_text("已同意。")).to_be_visible()
+    page.goto(f"/admin/engines/taskrun/{run.pk}/change/")
     expect(page.locator("[data-test=past-reviews]")).to_contain_text("已核对源文件")
     run.refresh_from_db()
     assert run.final_state == "end_success"
@@ -242,7 +243,7 @@ def test_nothing_is_wider_than_the_screen(
         page.set_viewport_size({"width": width, "height": 800})
         for path in (
             f"engines/review/{review.pk}/change/", "engines/taskrun/order/", "what-would-be-sent/",
-            f"projects/dictionary/{study.project.pk}/change/",
+            f"study/dictionary/{study.project.pk}/change/",
         ):  # fmt: skip
             page.goto(f"/admin/{path}")
             over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

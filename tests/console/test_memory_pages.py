@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from house.markdown import LONGEST
 from memory.models import MemoryProposal, ProjectMemory, WeeklyReport
-from projects.markdown import LONGEST
-from projects.models import ProtocolDocument
+from study.models import ProtocolDocument
 from wechat.models import Answer
 
 PREVIEW = "/admin/markdown-preview/"
@@ -203,7 +203,7 @@ def test_texts_too_long_to_render_are_shown_as_typed(
     for url in (
         f"/admin/memory/projectmemory/{memory.pk}/change/",
         f"/admin/memory/weeklyreport/{report.pk}/change/",
-        f"/admin/projects/protocoldocument/{document.pk}/change/",
+        f"/admin/study/protocoldocument/{document.pk}/change/",
         f"/wechat/answers/{answer.pk}/",
     ):
         page = as_user("auditor").get(url)

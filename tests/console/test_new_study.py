@@ -13,9 +13,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from memory.models import ProjectMemory
-from projects.models import Member, Project, Subject, SyncState
+from projects.models import Member, Project
 from skills.models import Skill
 from study import tasks as study_tasks
+from study.models import Subject, SyncState
 from tests.support.tasks import drain
 
 ADD = "/admin/projects/project/add/"

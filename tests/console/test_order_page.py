@@ -9,9 +9,10 @@ import pytest
 from django.test import Client
 
 from engines.models import Batch, PendingAction, Review, TaskRun
-from projects.models import AuditEntry, Subject
+from projects.models import AuditEntry
 from skills.models import Skill
 from skills.services import save_skill
+from study.models import Subject
 from tests.console.conftest import CONFIG, SITE_A, SITE_B
 from tests.support.study import Study
 

@@ -19,9 +19,9 @@ from django.utils.translation import override
 
 from engines import sop
 from engines.models import Batch, PendingAction, TaskRun
+from house.admin_json import PARSER
 from memory.models import ProjectMemory, UserMemory, WeeklyReport
 from projects.admin_base import ScopedAdmin
-from projects.admin_json import PARSER
 from projects.models import Member
 from skills.models import Skill
 from skills.validation import validate

@@ -16,9 +16,11 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from engines.models import AgentTrace, LlmUsage
+from engines.models import AgentTrace
+from llm.models import LlmUsage
 from memory.models import ConversationHistory
-from projects.models import ApiToken, Subject
+from projects.models import ApiToken
+from study.models import Subject
 from tests.api.conftest import login
 from tests.api.test_lists import ALL
 from tests.engines.chat.kit import ask, call, calls, prompts, say

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from memory.models import WeeklyReport
-from memory.weekly import book
+from memory.reports import report_store
 from tests.console.conftest import log_in
 from tests.memory.test_year_digest import fill
 from tests.support.tasks import drain
@@ -55,7 +55,7 @@ def test_the_later_of_two_editors_sees_both_texts(page: Page, study: Any) -> Non
     log_in(page, study, "zhangyi")
     page.goto(f"{LIST}{report.pk}/change/")
     expect(page.locator(".iit-preview h2").first).to_be_visible()
-    book.edit(
+    report_store.edit(
         report=report,
         content=f"{report.summary}\n### 甲\n- 甲写的\n",
         actor="admin",
@@ -78,7 +78,7 @@ def test_the_later_of_two_editors_sees_both_texts(page: Page, study: Any) -> Non
 def test_an_older_version_comes_back(page: Page, study: Any) -> None:
     report = WeeklyReport.objects.order_by("-week_number").first()
     before = report.summary
-    book.edit(report=report, content="换了\n", actor="admin", base_version=report.version)
+    report_store.edit(report=report, content="换了\n", actor="admin", base_version=report.version)
     log_in(page, study, "zhangyi")
     page.goto(f"{LIST}{report.pk}/change/")
     versions = page.locator("[data-test=versions]")

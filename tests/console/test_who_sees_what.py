@@ -94,7 +94,7 @@ def test_a_site_sees_its_own_rows_only(
     home = as_user("crc_b").get("/admin/").content.decode()
     assert SITE_B in home
     assert SITE_A not in home
-    subjects = as_user("crc_b").get("/admin/projects/subject/").content.decode()
+    subjects = as_user("crc_b").get("/admin/study/subject/").content.decode()
     assert SITE_B in subjects
     assert SITE_A not in subjects
 

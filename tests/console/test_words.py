@@ -10,12 +10,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
-from engines.intents.types import Intent
-from engines.labels import INTENTS, PURPOSES, REASONS
-from engines.models import AgentTrace, LlmUsage, PendingAction, TaskRun
+from engines.assistant.intents.types import Intent
+from engines.labels import INTENTS, REASONS
+from engines.models import AgentTrace, PendingAction, TaskRun
+from llm.labels import PURPOSES
+from llm.models import LlmUsage
 from memory.models import ConversationHistory
-from projects.models import Dictionary, SyncState
 from rules.values import Reason
+from study.models import Dictionary, SyncState
 from wechat.models import Card, InboxMessage
 
 
@@ -119,7 +121,7 @@ def test_what_a_study_has_one_of_is_named_after_it(
 ) -> None:
     row = model.objects.get(project=study.project)
     shown = as_user("admin").get(
-        reverse(f"admin:projects_{model._meta.model_name}_change", args=[row.pk])
+        reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
     )
     title = shown.content.decode().partition("<title>")[2].partition("</title>")[0]
     assert "LUNG-IIT" in title

@@ -18,8 +18,8 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from engines.llm_check import PROBES, Invented, cites
-from engines.models import LlmUsage
 from integrations.llm import Completion, Usage
+from llm.models import LlmUsage
 from projects.models import Project
 from tests.engines.chat.kit import prompts, sent
 from tests.support.study import Study

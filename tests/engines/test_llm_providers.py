@@ -8,13 +8,13 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from engines import breaker
-from engines.llm import Llm, TokenCapReached
-from engines.models import LlmUsage
-from engines.providers import LlmNotConfigured, clients_for, fallback
 from integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, Message
-from integrations.outbound_policy import OutsideRefused
-from integrations.privacy import Gate
+from llm import breaker
+from llm.asking import Llm, TokenCapReached
+from llm.models import LlmUsage
+from llm.providers import LlmNotConfigured, clients_for, fallback
+from privacy.gate import Gate
+from privacy.outbound_policy import OutsideRefused
 from projects.models import Project
 from tests.engines.chat.kit import ask, prompts, say
 from tests.support.study import Study
@@ -203,7 +203,7 @@ def test_the_cap_is_said_clearly_in_every_kind_of_answer(study: Study) -> None:
     with pytest.raises(TokenCapReached):
         once(study)
     texts = {
-        q: ask("wanghushi", q).text for q in ("你好", "帮我查下最近那个发烧的病人是谁", QUESTION)
+        q: ask("wanghushi", q).text for q in ("你好", "帮我查下最近那个爱抱怨的病人是谁", QUESTION)
     }
     assert "2026-02-05" in texts[QUESTION]
     told = [text for text in texts.values() if "LLM" in text or "用量" in text]

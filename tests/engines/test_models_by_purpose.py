@@ -11,16 +11,22 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
-from engines.models import AgentTrace, LlmUsage
-from engines.providers import LlmNotConfigured, client_for, clients_for, provider_of
-from integrations.outbound_policy import OutsideRefused
+from engines.models import AgentTrace
+from llm.models import LlmUsage
+from llm.providers import (
+    LlmNotConfigured,
+    client_for,
+    clients_for,
+    provider_of,
+)
+from privacy.outbound_policy import OutsideRefused
 from projects.endpoints import Purpose
 from projects.models import Project
 from tests.engines.chat.kit import ask, calls, prompts, say
 from tests.engines.chat.kit import call as tool_call
 from tests.support.study import Study
 
-STEPS = "帮我查下最近那个发烧的病人是谁"
+STEPS = "帮我查下最近那个爱抱怨的病人是谁"
 VAGUE = "就是那个啥来着"
 
 
@@ -200,6 +206,6 @@ def test_the_console_shows_whose_model_was_asked(study: Study, client: Client) -
     by_name(study)
     ask("admin", "这个研究的排除标准是什么?")
     client.force_login(User.objects.get(username="admin"))
-    page = client.get("/admin/engines/llmusage/?model_purpose=chat").content.decode()
+    page = client.get("/admin/llm/llmusage/?model_purpose=chat").content.decode()
     assert "talk" in page
     assert "local" in page

@@ -5,15 +5,21 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from engines import prompts
-from engines.context import Assembled, Material, assemble, marked
-from integrations.privacy import Deidentified, Gate, Known
+from engines.assistant.context import (
+    Assembled,
+    Material,
+    assemble,
+    marked,
+)
+from llm import prompts
+from privacy.gate import Deidentified, Gate
+from privacy.identifier_index import Known
 
 DATA = "[F1] P001 · ALT · V1 = 38"
 TEXT = "[D1] 方案 §4.2 排除标准: 妊娠"
 
 
-NEWEST = "system.v2+hot.v1+data.v2+documents.v2"
+NEWEST = "system.v3+hot.v1+data.v2+documents.v2"
 
 
 def build(task: str = "query_record", gate: Gate | None = None, **material: object) -> Assembled:

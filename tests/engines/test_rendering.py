@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines import render
-from engines.chat.past import asks_decision, related
+from engines.assistant.chat.past import asks_decision, related
 from engines.parallel import run_all
-from engines.tools import Fact, Status, ToolResult
-from projects.excerpts import Excerpt
-
-TOTAL = Fact("", "total", ("总数", "一共"), "38")
-ENROLLED = Fact("", "enrolled", ("入组",), "27")
+from study.protocol.excerpts import Excerpt
 
 
 @given(st.text(max_size=300), st.integers(2, 150))
@@ -49,19 +45,6 @@ def test_fitting_lines_come_first() -> None:
     assert render.ranked(lines, "P001 什么时候入组")[0] == lines[1]
 
 
-def test_an_incomplete_read_is_marked() -> None:
-    result = ToolResult(
-        "read_clinical_data", Status.INCOMPLETE, {}, lines=("P001 入组日期:2026-02-05",)
-    )
-    shown = render.results_text([result], "入组", 100)
-    assert shown.startswith("P001 入组日期:2026-02-05")
-    assert shown != "P001 入组日期:2026-02-05"
-
-
-def test_nothing_read_is_nothing_said() -> None:
-    assert render.results_text([ToolResult("x", Status.DOWN, "x")], "入组", 100) == ""
-
-
 RULE = Excerpt(
     "方案", "§4.2", "1. 间质性肺炎。", ("1. 间质性肺炎。", "2. 活动性感染。", "3. 哺乳期。"), True
 )
@@ -80,12 +63,6 @@ def test_a_rule_names_its_section_and_tells_that_there_is_more() -> None:
 
 def test_no_rule_is_told_as_none() -> None:
     assert "§" not in render.excerpt_text(None, 100)
-
-
-def test_the_figures_a_question_names() -> None:
-    assert render.asked([ENROLLED, TOTAL], "一共多少") == [TOTAL]
-    assert render.asked([ENROLLED, TOTAL], "一共入组多少") == [ENROLLED]
-    assert render.asked([ENROLLED, TOTAL], "你好") == []
 
 
 def test_words_of_measures() -> None:

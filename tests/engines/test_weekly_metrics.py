@@ -8,16 +8,16 @@ from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 
+from engines.assistant.tools import Status, execute
 from engines.models import PendingAction, TaskRun
+from engines.sop import finding_life
 from engines.sop import findings as sop_findings
-from engines.tools import Status, execute
-from memory import reports
-from memory.reports import Period
-from memory.weekly import metrics
-from memory.weekly.metrics import Figures
-from projects.db import atomic
-from projects.models import Subject, VisitPlanEntry
-from projects.records import read_records
+from house.db import atomic
+from memory.reports import metrics, weeks
+from memory.reports.metrics import Figures
+from memory.reports.weeks import Period
+from study.models import Subject, VisitPlanEntry
+from study.records import read_records
 from tests.engines.tools.test_tools import context
 from tests.support.study import Study
 
@@ -28,10 +28,10 @@ def today() -> date:
 
 
 def week(study: Study, day: date, at: datetime | None = None) -> Period:
-    found = reports.week_of(study.project, day)
+    found = weeks.week_of(study.project, day)
     assert found is not None
-    until = reports.bounds(study.project, found)[1]
-    return reports.period(study.project, found, at or until)
+    until = weeks.bounds(study.project, found)[1]
+    return weeks.period(study.project, found, at or until)
 
 
 def count(study: Study, part: Period) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def test_enrolled_this_week_and_by_its_end(study: Study) -> None:
     days = enrolments(study)
     assert len(days) > 10
     for number in range(1, 46, 4):
-        part = week(study, reports.week(study.project, number).first)
+        part = week(study, weeks.week(study.project, number).first)
         found = count(study, part)
         inside = [day for day in days if part.week.first <= day <= part.week.last]
         before = [day for day in days if day <= part.week.last]
@@ -207,10 +207,12 @@ def test_chat_and_report_count_the_same_open_findings(study: Study) -> None:
         if state == PendingAction.State.CLOSED:
             with atomic():
                 sop_findings.close(row, actor="wanghushi", resolution="核对无误")
+        elif state == PendingAction.State.REJECTED:
+            finding_life.move(finding=row, step="reject", actor="wanghushi", reason="误报")
         else:
             PendingAction.objects.filter(pk=row.pk).update(state=state)
     answer = execute(context(study), "get_project_stats", {})
-    assert answer.data["未关闭的质控发现"] == count(study, part)["queries"] == 2
+    assert answer.asked[-1][1].basis.rows == count(study, part)["queries"] == 5
 
 
 def test_what_an_earlier_count_knew_is_kept() -> None:

@@ -14,8 +14,8 @@ django.setup()
 from celery import shared_task  # noqa: E402 - after django.setup()
 from django.utils.timezone import now  # noqa: E402
 
+from house.models import Heartbeat  # noqa: E402
 from iit_manager.celery import app  # noqa: E402
-from projects.models import Heartbeat  # noqa: E402
 
 # A lease that a test can wait for; a real one outlasts the longest task.
 app.conf.broker_transport_options = {"polling_interval": 0.05, "visibility_timeout": 5}

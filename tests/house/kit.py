@@ -13,8 +13,9 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils.timezone import now
 
-from projects.db import atomic
-from projects.models import Member, Person, Project, Subject
+from house.db import atomic
+from projects.models import Member, Person, Project
+from study.models import Subject
 
 
 def make_project(code: str = "ALPHA", **fields: Any) -> Project:

@@ -7,8 +7,9 @@ import uuid
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
-from projects.access import has_role, member_in, memberships
+from projects.access import has_role, member_in
 from projects.models import Member, Project
+from projects.scoping import memberships
 from tests.house.kit import make_member, make_project
 
 pytestmark = pytest.mark.django_db

@@ -13,6 +13,7 @@ from django.db.models import Model
 from django.utils.timezone import now
 
 from engines.models import AgentTrace, PendingAction, Review, TaskRun
+from house.db import atomic
 from memory.models import (
     ConversationHistory,
     MemoryQuestion,
@@ -22,19 +23,18 @@ from memory.models import (
     WeeklyReport,
 )
 from projects import audit
-from projects.access import OwnQuerySet, RecordQuerySet, ScopedQuerySet, SiteQuerySet
-from projects.db import atomic
-from projects.models import (
-    AuditEntry,
-    Member,
-    Project,
+from projects.models import AuditEntry, Member, Project
+from projects.scoping import OwnQuerySet, RecordQuerySet, ScopedQuerySet, SiteQuerySet
+from skills.models import FieldMapping, FormTemplate, Skill
+from study.models import (
+    FieldRole,
     ProtocolDocument,
+    ReferenceLimit,
     Subject,
     SyncState,
+    Synonym,
     VisitPlanEntry,
 )
-from skills.models import FieldMapping, FormTemplate, Skill
-from study.models import FieldRole, ReferenceLimit, Synonym
 from tests.house.kit import make_member, make_project, make_subject
 
 pytestmark = pytest.mark.django_db

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from datetime import timedelta
 from io import StringIO
-from types import SimpleNamespace
 
 import pytest
 import time_machine
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -135,14 +132,3 @@ def test_making_and_revoking_are_in_the_trail(ann: User) -> None:
         ("token.create", "command"),
     ]
     assert entries[0].new["user"] == "ann"
-
-
-def test_tokens_of_the_former_table_go_on_and_their_table_goes(ann: User) -> None:
-    key = "0123456789abcdef0123456789abcdef01234567"
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE authtoken_token (key varchar(40), user_id integer)")
-        cursor.execute("INSERT INTO authtoken_token VALUES (%s, %s)", [key, ann.pk])
-    step = importlib.import_module("projects.migrations.0006_api_tokens")
-    step.hash_keys(apps, SimpleNamespace(connection=connection))
-    assert status(key) == 200
-    assert "authtoken_token" not in connection.introspection.table_names()

@@ -20,17 +20,15 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 from django.test import Client
-from django.utils.timezone import now
 from pytest_django import Settings
 
 from engines import sop
 from engines.models import PendingAction, Question
-from memory.models import ConversationHistory, UserMemory, UserProfile
-from projects import checks, roster
-from projects.crypto import DecryptionError
-from projects.fields import is_sealed
-from projects.models import Subject
-from projects.sealing import seal_rows
+from house.encrypted_fields import is_sealed
+from memory.models import ConversationHistory, UserMemory
+from projects import checks
+from study import roster
+from study.models import Subject
 from tests.engines.sop import doors
 from tests.engines.sop.kit import begin, change, qc, review_of, run_qc
 from tests.house.kit import make_project
@@ -243,27 +241,6 @@ def test_the_triggers_secret_is_not_in_the_table() -> None:
     assert Client().post(f"/redcap/det/{project.redcap_det_digest}/").status_code == 404
     with pytest.raises(IntegrityError), transaction.atomic():
         make_project("BETA", redcap_det_secret=project.redcap_det_secret)
-
-
-def test_rows_of_before_are_encrypted_once() -> None:
-    project = make_project()
-    person = UserProfile.objects.create(
-        project=project, user_id="pi", narrative="x", profile={}, last_at=now()
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE iit_user_profiles SET narrative = 'in clear', profile = '{\"a\": 1}'"
-        )
-    with pytest.raises(DecryptionError):
-        UserProfile.objects.get()
-    columns = {"UserProfile": ["narrative", "profile"]}
-    seal = seal_rows("memory", columns)
-    seal.code(apps, None)
-    assert places("in clear", '"a"') == set()
-    person.refresh_from_db()
-    assert (person.narrative, person.profile) == ("in clear", {"a": 1})
-    seal.reverse_code(apps, None)
-    assert places("in clear") == {"iit_user_profiles.narrative"}
 
 
 @pytest.mark.parametrize("command", ["migrate", "createcachetable"])

@@ -13,8 +13,9 @@ from django.db import connection
 from django.db.models import F, QuerySet
 from django.utils.timezone import now
 
-from projects import audit, audit_guard
-from projects.db import atomic
+from house import audit_guard
+from house.db import atomic
+from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project, together
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from projects import audit, audit_guard
-from projects.db import atomic
+from house import audit_guard
+from house.db import atomic
+from projects import audit
 from projects.models import AuditEntry
 from tests.house.kit import make_project
 

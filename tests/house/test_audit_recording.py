@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects import audit, db
+from house import db
+from house.statements import FEW
+from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
-from projects.statements import FEW
 from tests.house.kit import failing, make_member, make_project
 
 pytestmark = pytest.mark.django_db

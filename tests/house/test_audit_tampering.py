@@ -20,8 +20,9 @@ from django.db import connection
 from django.db.models import F
 from pytest_django import Settings
 
-from projects import audit, audit_anchors, audit_guard
-from projects.db import atomic
+from house import audit_guard
+from house.db import atomic
+from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from projects import cron
+from house import cron
 
 # Zones without daylight saving: there local time never jumps, so the definition can be tried minute by minute.
 ZONES = ["Asia/Shanghai", "UTC", "Asia/Kolkata", "America/Phoenix", "Asia/Kathmandu"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from projects import crypto
+from house import crypto
 
 
 def new_key() -> str:

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from projects.crypto import DecryptionError
-from projects.models import Project, Subject
+from house.crypto import DecryptionError
+from projects.models import Project
+from study.models import Subject
 from tests.house.kit import make_project, make_subject
 
 pytestmark = pytest.mark.django_db

@@ -13,14 +13,15 @@ from django.contrib.auth.models import User
 from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
-from memory import distiller
-from memory.distill import distil
-from memory.distiller import Said
+from memory.hot import distiller
+from memory.hot.distill import distil
+from memory.hot.distiller import Said
 from memory.models import MemoryProposal
 from projects import audit
-from projects.models import ApiToken, AuditEntry, Member, Person, ProtocolDocument, Subject
+from projects.models import ApiToken, AuditEntry, Member, Person
 from projects.tasks import write_reads
 from skills.models import Skill
+from study.models import ProtocolDocument, Subject
 from study.tasks import read_study
 from tests.console import test_new_study as new_study
 from tests.console.test_memory_pages import edit
@@ -132,17 +133,17 @@ def _(study: Study) -> None:
 @door("document.delete")
 def _(study: Study) -> None:
     pk = ProtocolDocument.objects.all()[0].pk
-    browser("admin").post(f"/admin/projects/protocoldocument/{pk}/delete/", {"post": "yes"})
+    browser("admin").post(f"/admin/study/protocoldocument/{pk}/delete/", {"post": "yes"})
 
 
 @door("rows.export")
 def _(study: Study) -> None:
-    browser("admin").get("/admin/projects/subject/export/").getvalue()
+    browser("admin").get("/admin/study/subject/export/").getvalue()
 
 
 @door("member.refused")
 def _(study: Study) -> None:
-    from engines.chat import answer_message
+    from engines.assistant.chat import answer_message
 
     answer_message(person=Person.objects.create(wecom_userid="ghost"), text="P001 入组了吗?")
 
@@ -196,7 +197,7 @@ def _(study: Study) -> None:
 @door("record.read")
 def _(study: Study) -> None:
     pk = Subject.objects.get(record_id="P001").pk
-    browser("zhangyi").get(f"/admin/projects/subject/{pk}/change/")
+    browser("zhangyi").get(f"/admin/study/subject/{pk}/change/")
     with time_machine.travel(now() + timedelta(hours=2)):
         write_reads()
 
@@ -266,6 +267,15 @@ def _(study: Study) -> None:
 def _(study: Study) -> None:
     finding = run_qc(study, "P012").findings.all()[0]
     post(study, "wanghushi", f"pending-actions/{finding.pk}/resolve/", resolution="已更正")
+
+
+@door("finding.step", "finding.assign", "finding.comment")
+def _(study: Study) -> None:
+    finding = run_qc(study, "P012").findings.all()[0]
+    about = f"pending-actions/{finding.pk}"
+    post(study, "wanghushi", f"{about}/move/", step="confirm")
+    post(study, "wanghushi", f"{about}/assign/", assignee="wanghushi")
+    post(study, "wanghushi", f"{about}/comment/", text="等待中心回复")
 
 
 @door("study.setting")

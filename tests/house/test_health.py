@@ -13,9 +13,9 @@ from django.test import Client
 from django.utils.timezone import now
 from pytest_django import Settings
 
+from house import heartbeat
+from house.models import Heartbeat
 from iit_manager import health
-from projects import heartbeat
-from projects.models import Heartbeat
 from projects.tasks import heartbeat as heartbeat_task
 from tests.support.tasks import drain
 

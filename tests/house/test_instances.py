@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import models
 
 from engines.models import SopStep, TaskRun
-from projects.instances import row_of, stored_row
+from house.instances import row_of, stored_row
 from projects.models import AuditEntry, Member
 from tests.house.kit import make_member, make_project
 from wechat.models import OutboxMessage

@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from house.proxies import (
+    TrustedProxies,
+    client,
+    is_named,
+    networks,
+)
 from projects.checks import trusted_proxies
-from projects.proxies import TrustedProxies, client, is_named, networks
 from tests.wechat.callback_kit import Callback, plaintext
 from wechat.models import InboxMessage
 

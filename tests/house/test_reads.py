@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from engines.chat import answer_message
+from engines.assistant.chat import answer_message
 from projects import reads
 from projects.models import AuditEntry, Person, Read
 from projects.tasks import write_reads
@@ -60,7 +60,7 @@ def pages(study: Study) -> dict[str, str]:
     finding = run.findings.first()
     subject = study.project.subjects.get(record_id="P012")
     return {
-        "subject": f"/admin/projects/subject/{subject.pk}/change/",
+        "subject": f"/admin/study/subject/{subject.pk}/change/",
         "run": f"/admin/engines/taskrun/{run.pk}/change/",
         "opened": f"/admin/engines/review/{review.pk}/opened/",
         "finding": f"/admin/engines/pendingaction/{finding.pk}/change/",
@@ -161,7 +161,7 @@ def test_a_page_costs_one_row_and_no_transaction(study: Study) -> None:
 
 
 def test_reads_within_a_transaction_go_with_it(study: Study) -> None:
-    from projects.db import atomic
+    from house.db import atomic
 
     def undone() -> None:
         with atomic():

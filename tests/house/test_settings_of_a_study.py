@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from projects import services
-from projects.models import AuditEntry, Project, VisitPlanEntry
+from projects.models import AuditEntry, Project
+from study.models import VisitPlanEntry
 from tests.house.kit import make_member, make_project
 
 SECRETS = {
@@ -98,7 +99,7 @@ def test_members_and_visits_leave_entries_too() -> None:
     root = User.objects.create(username="root", is_superuser=True)
     services.save_member(member=member, actor=root)
     entry = VisitPlanEntry(project=project, visit="V1", anchor_field="a", date_field="b", day=1)
-    services.save_visit(entry=entry, actor="admin")
+    services.save(entry, entry.project, "admin", "plan.change", "plan.change")
     change, plan = AuditEntry.objects.exclude(project=None).order_by("number")
     assert (change.action, change.old["site"], change.new["site"]) == (
         "member.change",

@@ -10,10 +10,11 @@ import pytest
 from django.db import connection, connections
 from django.utils.timezone import now
 
+from house.db import atomic, later, write_now
 from projects import audit
-from projects.db import atomic, later, write_now
-from projects.models import AuditEntry, Project, Subject
+from projects.models import AuditEntry, Project
 from skills.models import FieldMapping, Skill
+from study.models import Subject
 from tests.house.kit import make_project
 
 pytestmark = [

@@ -13,12 +13,14 @@ from django.utils.timezone import now
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from projects import audit
-from projects.access import sees
-from projects.db import atomic, later, note, write_now
-from projects.models import AuditEntry, Member, Project, Subject
-from projects.prepared import Prepared
-from projects.statements import (
+from house.db import (
+    atomic,
+    later,
+    note,
+    write_now,
+)
+from house.prepared import Prepared
+from house.statements import (
     FEW,
     Change,
     Condition,
@@ -28,8 +30,12 @@ from projects.statements import (
     insert,
     insert_after,
 )
-from projects.subjects import with_identifiers, with_site
+from projects import audit
+from projects.access import sees
+from projects.models import AuditEntry, Member, Project
 from skills.models import FieldMapping, Skill
+from study.models import Subject
+from study.subjects import with_identifiers, with_site
 from tests.house.kit import make_member, make_project, make_subject
 
 pytestmark = pytest.mark.django_db
@@ -407,6 +413,6 @@ def test_identifiers_come_along_as_they_are_stored() -> None:
     insert([subject(project, "P1", identifiers='{"n": "张"}')])
     (read,) = with_identifiers(Member.objects.filter(project=project), "P1")
 
-    from projects.crypto import decrypt
+    from house.crypto import decrypt
 
     assert decrypt(read.subject_identifiers) == '{"n": "张"}'  # type: ignore[attr-defined]

@@ -21,9 +21,9 @@ from integrations.dify import (
     DifyUnavailable,
     shorten,
 )
-from integrations.outbound_policy import OutsideRefused
 from integrations.passages import Passage
-from integrations.privacy import Deidentified, Gate
+from privacy.gate import Deidentified, Gate
+from privacy.outbound_policy import OutsideRefused
 from tests.hospital import DATASET, DIFY_KEY, Hospital, canned, open_hospital
 
 QUESTION = "V2 访视时间窗是多少?"

@@ -16,8 +16,8 @@ from integrations.llm import (
     Message,
     ToolCall,
 )
-from integrations.outbound_policy import OutsideRefused
-from integrations.privacy import Gate
+from privacy.gate import Gate
+from privacy.outbound_policy import OutsideRefused
 from tests.support.stand_ins import StandIns
 
 TOOL = {

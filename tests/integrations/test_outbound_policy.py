@@ -13,11 +13,11 @@ from pytest_django import Settings
 
 from integrations.dify import DifyClient
 from integrations.llm import LlmClient, Message
-from integrations.outbound_policy import OutsideRefused, check_url
-from integrations.privacy import Gate
 from integrations.redcap import RedcapClient, RedcapError
 from integrations.redcap.limiter import TokenBucket
 from integrations.wecom import SendError, WecomClient, respond
+from privacy.gate import Gate
+from privacy.outbound_policy import OutsideRefused, check_url
 from tests.wecom_standin import MemoryTokens
 
 DATASET = "6f1d1a52-3c1f-4d0c-9a57-5f1b7f0c2d11"

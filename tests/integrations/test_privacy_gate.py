@@ -8,13 +8,10 @@ from datetime import date
 
 import pytest
 
-from integrations.outbound_policy import PrivacyError
-from integrations.privacy import (
-    Deidentified,
-    Gate,
-    Known,
-    birth_fields,
-)
+from privacy.gate import Deidentified, Gate
+from privacy.identifier_index import Known
+from privacy.identifying_fields import birth_fields
+from privacy.outbound_policy import PrivacyError
 
 KNOWN = Known.of(
     {
@@ -141,6 +138,21 @@ def test_birth_date_fields_become_ages() -> None:
     assert fields == {"birth_date", "dob"}
     sent = json.loads(gate(birth_fields=fields).data({"birth_date": "1962-01-01", "alt": "1"}))
     assert sent == {"age": 64, "alt": "1"}
+
+
+def test_what_is_learnt_later_holds_for_a_text_that_was_read_before() -> None:
+    g = Gate(Known())
+    note = "住院号以外的编号 K7Q-88231"
+    assert g.text(note) == note
+    g.learn(["K7Q-88231"])
+    assert "88231" not in g.text(note)
+
+
+def test_the_readers_own_words_come_back_however_often_they_were_read() -> None:
+    g = Gate(Known.of({"name": ["陈晓燕"]}))
+    unowned, own = g.text("陈晓燕今天来"), g.text("陈晓燕今天来", own=True)
+    assert unowned == own == g.text("陈晓燕今天来")
+    assert g.restore(own) == "陈晓燕今天来"
 
 
 def test_values_of_a_fresh_reading_are_learnt() -> None:

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.privacy import PLACEHOLDER, Gate, Known
+from language.values import PLACEHOLDER
+from privacy.gate import Gate
+from privacy.identifier_index import Known
 
 KNOWN = Known.of(
     {

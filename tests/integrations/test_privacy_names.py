@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.name_characters import FAMILY, FUNCTION, GIVEN, ORDINARY, TELLING
-from integrations.privacy import PLACEHOLDER, Gate, Known
+from language.values import PLACEHOLDER
+from privacy.gate import Gate
+from privacy.identifier_index import Known
+from privacy.name_characters import (
+    FAMILY,
+    FUNCTION,
+    GIVEN,
+    ORDINARY,
+    TELLING,
+)
 
 CUES = (
     "患者",

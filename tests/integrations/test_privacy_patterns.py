@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.privacy import PLACEHOLDER, Gate
+from language.values import PLACEHOLDER
+from privacy.gate import Gate
 
 DOCUMENTS = Path(__file__).parents[2] / "demo" / "study" / "documents"
 

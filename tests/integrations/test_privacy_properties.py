@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.dates import birth_spellings
-from integrations.fields import identifies
-from integrations.person_names import surname
-from integrations.privacy import PLACEHOLDER, Gate, Known
-from integrations.scripts import normalise
+from language.values import PLACEHOLDER
+from privacy.dates import birth_spellings
+from privacy.fold_text import normalise
+from privacy.gate import Gate
+from privacy.identifier_index import Known
+from privacy.identifying_fields import identifies
+from privacy.person_names import surname
 
 VALUES = {
     "subject_name": ["张三", "欧阳娜娜", "测试甲一", "Anna Li"],
@@ -232,7 +234,7 @@ def test_strangers_are_masked_by_pattern(text: str, secret: str) -> None:
 def test_fields_that_identify_by_name_or_label(name: str, label: str) -> None:
     assert identifies(name, label)
     gate = Gate(labels={name: label})
-    assert gate.drops(name)
+    assert gate.fields.drops(name)
     assert json.loads(gate.data({name: "某值", "alt": 1})) == {"alt": 1}
 
 

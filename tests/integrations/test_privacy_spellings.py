@@ -7,8 +7,10 @@ from datetime import date
 
 import pytest
 
-from integrations.fields import identifies
-from integrations.privacy import PLACEHOLDER, Gate, Known
+from language.values import PLACEHOLDER
+from privacy.gate import Gate
+from privacy.identifier_index import Known
+from privacy.identifying_fields import identifies
 
 KNOWN = Known.of(
     {

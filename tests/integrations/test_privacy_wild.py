@@ -6,7 +6,9 @@ from datetime import date
 
 import pytest
 
-from integrations.privacy import PLACEHOLDER, Gate, Known
+from language.values import PLACEHOLDER
+from privacy.gate import Gate
+from privacy.identifier_index import Known
 
 
 def mask(text: str, *known: Known) -> str:

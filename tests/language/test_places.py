@@ -21,10 +21,8 @@ PACKAGES = (
 PLACES = (
     "language/",
     "engines/assistant/understand/",
-    "engines/intents/",  # the same reading of a message, for the tasks that are no data question
-    "memory/agent/",  # becomes memory/people
-    *("integrations/dates.py", "integrations/fields.py", "integrations/identifiers.py"),  # privacy/
-    *("integrations/latin_names.py", "integrations/meant.py", "integrations/person_names.py"),
+    "engines/assistant/intents/",  # the same reading of a message, for the tasks that are no data question
+    "memory/people/",
     "privacy/",
 )
 _MATCHERS = {
@@ -40,7 +38,6 @@ _MATCHERS = {
 }
 _WRITTEN = re.compile(r"[\u3400-\u9fff]|[A-Za-z]{3,}\|[A-Za-z]{3,}")
 _READ_AGAIN = "reads a question once more that `understand` has read; its slots should do"
-_OLD_TOOLS = "the tools' own grammar, from before StudyQuery"
 _DOCUMENTS = "finds the rule in a document; the typed lines of a passage should do"
 _LABELS = "reads labels and notes of a dictionary, which people write, to propose settings"
 _REMEMBERED = "reads what a person told of themselves; belongs to memory/people"
@@ -51,38 +48,34 @@ _SERVER = "what a server says in an error or a log line, no person"
 # file or folder: (patterns, why)
 ELSEWHERE: dict[str, tuple[int, str]] = {
     "engines/assistant/lines/prose.py": (1, _DOCUMENTS),
-    "engines/assistant/verify/": (27, _VERIFIER),
+    "engines/assistant/verify/": (21, _VERIFIER),
     "engines/briefing/__init__.py": (1, _READ_AGAIN),
-    "engines/chat/handlers/": (34, _READ_AGAIN),
-    "engines/chat/opinions.py": (7, _READ_AGAIN),
-    "engines/chat/past.py": (4, _READ_AGAIN),
-    "engines/chat/subjects.py": (1, _READ_AGAIN),
-    "engines/chat/wording.py": (1, _SERVER),
-    "engines/react.py": (3, _SERVER),
-    "engines/render.py": (1, _READ_AGAIN),
-    "engines/tools/": (28, _OLD_TOOLS),
+    "engines/assistant/chat/handlers/": (31, _READ_AGAIN),
+    "engines/assistant/chat/opinions.py": (7, _READ_AGAIN),
+    "engines/assistant/chat/past.py": (4, _READ_AGAIN),
+    "engines/assistant/chat/subjects.py": (1, _READ_AGAIN),
+    "engines/assistant/chat/wording.py": (1, _SERVER),
+    "engines/assistant/react.py": (3, _SERVER),
+    "engines/assistant/tools/": (1, _READ_AGAIN),
     "integrations/dify.py": (1, _DOCUMENTS),
     "integrations/llm/client.py": (3, _SERVER),
     "integrations/wecom/client.py": (1, _SERVER),
-    "memory/clock.py": (3, _REMEMBERED),
-    "memory/facts.py": (1, _REMEMBERED),
     "memory/length.py": (2, _REMEMBERED),
     "memory/mentions.py": (4, _REMEMBERED),
-    "memory/numbers.py": (5, _REMEMBERED),
     "memory/sites.py": (1, _REMEMBERED),
-    "memory/weekly/checks.py": (1, _TOLD),
-    "memory/weekly/text.py": (4, _TOLD),
-    "memory/wording.py": (3, _REMEMBERED),
-    "projects/bm25.py": (1, _DOCUMENTS),
-    "projects/chunking.py": (2, _DOCUMENTS),
-    "projects/excerpts/": (21, _DOCUMENTS),
-    "projects/identities.py": (2, _LABELS),
-    "projects/metadata.py": (2, _LABELS),
+    "memory/reports/checks.py": (1, _TOLD),
+    "memory/reports/text.py": (4, _TOLD),
+    "memory/hot/similarity.py": (3, _REMEMBERED),
+    "study/protocol/bm25.py": (1, _DOCUMENTS),
+    "study/protocol/chunking.py": (2, _DOCUMENTS),
+    "study/protocol/excerpts/": (9, _DOCUMENTS),
+    "study/identities.py": (2, _LABELS),
+    "study/metadata.py": (2, _LABELS),
     "rules/parse.py": (1, _LABELS),
     "skills/automap.py": (2, _LABELS),
     "study/proposals.py": (5, _LABELS),
-    "wechat/commands.py": (4, _TYPED),
-    "wechat/pending.py": (1, _TYPED),
+    "wechat/inbound/commands.py": (4, _TYPED),
+    "wechat/inbound/pending.py": (1, _TYPED),
 }
 
 

@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils.timezone import now
 
 from house import clock
-from memory import hot
-from memory.agent.book import PROPOSAL
+from memory.hot import injection
+from memory.hot.save import save_memory
 from memory.models import ProjectMemory, UserMemory
-from memory.services import save_memory
+from memory.people.fact_store import PROPOSAL
 from tests.support.study import Study
 
 LINES = [
@@ -62,7 +62,7 @@ def without(*gone: str) -> list[str]:
 
 def kill(study: Study, line: str) -> None:
     """A person removes one line of what stands there."""
-    lines = hot.read(study.project).split("\n")
+    lines = injection.read(study.project).split("\n")
     assert line in lines
     write(study, *(text for text in lines if text != line))
 
@@ -97,7 +97,7 @@ def midday(study: Study, back: int = 1) -> datetime:
 
 
 def lines_of(study: Study) -> list[str]:
-    return hot.read(study.project).split("\n")
+    return injection.read(study.project).split("\n")
 
 
 def answer(*changes: dict[str, Any]) -> dict[str, str]:

@@ -6,9 +6,9 @@ from datetime import time
 
 import pytest
 
-from memory.best_time import best_time
-from memory.clock import parse
+from language.clock_times import parse
 from memory.models import UserMemory
+from memory.people.best_time import best_time
 from tests.support.study import Study
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from memory import distiller, tasks
-from memory.flow_log import Turn, append
+from memory import tasks
+from memory.hot import distiller
+from memory.log.flow_log import Turn, append
 from tests.engines.chat.kit import ask, mute, sent
 from tests.memory.hot_kit import midday, said
 from tests.support.study import Study
@@ -33,14 +34,14 @@ PRODUCT = (
 TABLE, MODEL = "iit_conversation_history", "ConversationHistory"
 # The owner, its table, and the pages on which people read it through the scoped queryset.
 OWNERS = {
-    "memory/flow_log.py",
-    "memory/partitions.py",
+    "memory/log/flow_log.py",
+    "memory/log/partitions.py",
     "memory/admin.py",
     "memory/api.py",
     "memory/models/__init__.py",
     "memory/models/flow_log.py",
 }
-READERS = ("memory/flow_log.py", "memory/partitions.py")
+READERS = ("memory/log/flow_log.py", "memory/log/partitions.py")
 CANARY = "金丝雀三七二一"
 ASKED = [
     "我上周三问过你什么?",

@@ -6,7 +6,7 @@ from datetime import time
 
 import pytest
 
-from memory.clock import exact, parse
+from language.clock_times import exact, parse
 
 
 @pytest.mark.parametrize(

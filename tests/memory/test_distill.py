@@ -10,15 +10,16 @@ import pytest
 from django.utils.timezone import now
 
 from engines.distiller import distil as by_model
-from engines.models import LlmUsage
-from memory import distiller, hot_proposals, tasks, tombstones
-from memory.distill import Distilled, distil, is_done
-from memory.distiller import Brief, DistillerDown, Said
-from memory.flow_log import Turn, append, set_feedback
-from memory.hot_proposals import Action, Change
-from memory.hot_text import Kind
+from house.db import atomic
+from llm.models import LlmUsage
+from memory import tasks
+from memory.hot import distiller, proposals, tombstones
+from memory.hot.distill import Distilled, distil, is_done
+from memory.hot.distiller import Brief, DistillerDown, Said
+from memory.hot.proposals import Action, Change
+from memory.hot.text import Kind
+from memory.log.flow_log import Turn, append, set_feedback
 from memory.models import MemoryProposal, UserMemory
-from projects.db import atomic
 from projects.models import AuditEntry, Project
 from tests.engines.chat.kit import prompts, sent
 from tests.memory.hot_kit import (
@@ -75,7 +76,7 @@ def test_what_a_user_said_of_themselves_is_applied(study: Study) -> None:
     assert memory.last_updated_by == "system_daily_job"
     assert memory.versions.get(version=memory.version).author == "system_daily_job"
     applied = MemoryProposal.objects.get(state="applied")
-    assert hot_proposals.quotes(applied) == [f"zhangyi: {OWN}"]
+    assert proposals.quotes(applied) == [f"zhangyi: {OWN}"]
 
 
 @pytest.mark.parametrize(
@@ -336,16 +337,16 @@ def test_quotes_go_with_their_statement(study: Study) -> None:
     row = said(study, "周三改为线上例会", "wanghushi")
     run(study, how=nobody)
     proposal = MemoryProposal.objects.get()
-    assert hot_proposals.quotes(proposal) == ["wanghushi: 周三改为线上例会"]
+    assert proposals.quotes(proposal) == ["wanghushi: 周三改为线上例会"]
     row.delete()
-    assert hot_proposals.quotes(proposal) == []
+    assert proposals.quotes(proposal) == []
 
 
 def test_a_refused_proposal_is_not_asked_again(study: Study) -> None:
     base(study)
     row = said(study, "周三改为线上例会", "wanghushi")
     run(study, how=nobody)
-    hot_proposals.refuse(proposal=MemoryProposal.objects.get(), actor=study["admin"])
+    proposals.refuse(proposal=MemoryProposal.objects.get(), actor=study["admin"])
     UserMemory.objects.filter(pk=row.pk).update(created_at=midday(study, 2))
     distil(study.project, yesterday(study) - timedelta(days=1))
     assert waiting() == []

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils.timezone import now
 
-from memory import flow_log
+from memory.log import flow_log
 from memory.models import ConversationHistory
-from projects.models import Member, Project, Subject
+from projects.models import Member, Project
+from study.models import Subject
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory import history, reports
 from memory.models import WeeklyReport
-from memory.weekly import book
-from memory.weekly.book import Draft
-from memory.weekly.metrics import Figures
+from memory.reports import history, report_store, weeks
+from memory.reports.metrics import Figures
+from memory.reports.report_store import Draft
 from tests.support.study import Study
 
 ZONE = ZoneInfo("Asia/Shanghai")
@@ -118,14 +117,14 @@ def test_what_counts_nothing_over_all_sites_stays(study: Study, line: str) -> No
 
 def test_every_figure_of_a_composed_report_is_one(study: Study) -> None:
     """Whatever the template comes to say: a line with a figure is no line for one site."""
-    week = reports.week(study.project, 200)
-    moment = reports.bounds(study.project, week)[1]
+    week = weeks.week(study.project, 200)
+    moment = weeks.bounds(study.project, week)[1]
     keys = ("enrolled", "enrolled_total", "target", "completion", "visits_done", "visits_due")
     keys += ("visits_overdue", "findings_opened", "findings_closed", "queries", "qc_runs")
     keys += ("messages", "feedback_up", "feedback_down", "preferences")
     figures = Figures({key: 7000 + n for n, key in enumerate(keys)})
-    draft = Draft(reports.period(study.project, week, moment), figures, None, moment)
-    report, _new = book.store(project=study.project, draft=draft, author="zhangyi")
+    draft = Draft(weeks.period(study.project, week, moment), figures, None, moment)
+    report, _new = report_store.store(project=study.project, draft=draft, author="zhangyi")
     assert all(str(7000 + n) in report.summary for n in range(len(keys)))
     shown = next(p for p in history.book(study.project, study["crc_b"]) if p.week == 200).text
     assert not re.search(r"70\d\d", shown)
@@ -146,23 +145,23 @@ def test_every_figure_of_a_composed_report_is_one(study: Study) -> None:
 def test_week_n_starts_start_date_plus_7_n_minus_1(
     study: Study, day: date, number: int | None
 ) -> None:
-    week = reports.week_of(study.project, day)
+    week = weeks.week_of(study.project, day)
     assert (week.number if week else None) == number
 
 
 def test_the_documented_title(study: Study) -> None:
-    assert reports.week(study.project, 5).title == "## Week 5 (2026-02-03 ~ 2026-02-09)"
+    assert weeks.week(study.project, 5).title == "## Week 5 (2026-02-03 ~ 2026-02-09)"
 
 
 def test_a_report_is_saved_once(study: Study) -> None:
-    week = reports.week(study.project, 200)
+    week = weeks.week(study.project, 200)
     metrics = {"enrolled": 3, "enrolled_total": 15, "target": 30, "completion": 50, "queries": 5}
-    moment = reports.bounds(study.project, week)[1]
+    moment = weeks.bounds(study.project, week)[1]
     draft = Draft(
-        reports.period(study.project, week, moment), Figures(metrics), None, counted_at=moment
+        weeks.period(study.project, week, moment), Figures(metrics), None, counted_at=moment
     )
-    report, created = book.store(project=study.project, draft=draft, author="zhangyi")
-    again, second = book.store(project=study.project, draft=draft, author="admin")
+    report, created = report_store.store(project=study.project, draft=draft, author="zhangyi")
+    again, second = report_store.store(project=study.project, draft=draft, author="admin")
     assert (created, second, again.pk) == (True, False, report.pk)
     assert report.metrics == {**metrics, "complete": True, "unread": []}
     assert report.created_by == "zhangyi"
@@ -178,4 +177,4 @@ def test_a_report_is_saved_once(study: Study) -> None:
         assert line in report.summary
     assert report.week_start.astimezone(ZONE).date() == week.first
     assert report.week_end.astimezone(ZONE).date() == week.last
-    assert reports.exists(study.project, 200) == report
+    assert weeks.exists(study.project, 200) == report

@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from integrations import tokens
-from memory import hot
+from memory.hot import injection
+from memory.hot.save import (
+    MemoryConflict,
+    MemoryTooLarge,
+    check_size,
+    save_memory,
+)
 from memory.models import ProjectMemory
-from memory.services import MemoryConflict, MemoryTooLarge, check_size, save_memory
 from projects.models import AuditEntry
 from tests.support.study import Study
 
@@ -38,15 +43,15 @@ def big(faq: int, current: int) -> str:
 
 
 def test_a_small_memory_goes_in_whole(study: Study) -> None:
-    injected = hot.inject(study.project, study["zhangyi"])
-    assert injected.text == hot.read(study.project).strip()
+    injected = injection.inject(study.project, study["zhangyi"])
+    assert injected.text == injection.read(study.project).strip()
     assert injected.left_out == ()
 
 
 def test_faq_goes_first(study: Study) -> None:
     write(study, big(faq=60, current=5))
-    injected = hot.inject(study.project, study["zhangyi"])
-    assert tokens.count(injected.text) <= hot.LIMIT
+    injected = injection.inject(study.project, study["zhangyi"])
+    assert tokens.count(injected.text) <= injection.LIMIT
     assert "状态0:" in injected.text
     assert "写操作必须经过人工确认" in injected.text
     assert {row["why"] for row in injected.left_out} == {"size"}
@@ -55,8 +60,8 @@ def test_faq_goes_first(study: Study) -> None:
 
 def test_then_the_oldest_current_lines(study: Study) -> None:
     write(study, big(faq=5, current=80))
-    injected = hot.inject(study.project, study["wanghushi"])
-    assert tokens.count(injected.text) <= hot.LIMIT
+    injected = injection.inject(study.project, study["wanghushi"])
+    assert tokens.count(injected.text) <= injection.LIMIT
     assert "问题0:" not in injected.text
     assert "状态0:" not in injected.text
     assert "状态79:" in injected.text
@@ -65,7 +70,7 @@ def test_then_the_oldest_current_lines(study: Study) -> None:
 
 
 def test_lines_of_hidden_subjects_are_left_out_without_their_text(study: Study) -> None:
-    injected = hot.inject(study.project, study["crc_b"])
+    injected = injection.inject(study.project, study["crc_b"])
     assert "P005" not in injected.text
     assert "当前阶段" in injected.text
     assert [row for row in injected.left_out if row["why"] == "scope"]
@@ -86,7 +91,7 @@ def test_lines_of_hidden_subjects_are_left_out_without_their_text(study: Study) 
 )
 def test_every_spelling_of_a_hidden_subject_counts(study: Study, line: str) -> None:
     write(study, f"# 当前状态\n- {line}\n- 其他")
-    assert hot.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他"
+    assert injection.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他"
 
 
 def test_what_is_indented_below_a_hidden_line_is_hidden_with_it(study: Study) -> None:
@@ -94,21 +99,23 @@ def test_what_is_indented_below_a_hidden_line_is_hidden_with_it(study: Study) ->
         study,
         "# 当前状态\n- P005 依从性差\n  - 已两次缺席\n\n    - 家属同意再约\n- 其他\n  - 下周开会\n- P005 换药",
     )
-    assert hot.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他\n  - 下周开会"
-    assert "已两次缺席" in hot.inject(study.project, study["zhangyi"]).text
+    assert (
+        injection.inject(study.project, study["crc_b"]).text == "# 当前状态\n- 其他\n  - 下周开会"
+    )
+    assert "已两次缺席" in injection.inject(study.project, study["zhangyi"]).text
 
 
 def test_an_unknown_id_reads_like_a_hidden_one(study: Study) -> None:
     write(study, "# 当前状态\n- P777 待确认\n- V2 Day 28±7,ECOG 2 分,ALT 120")
-    assert "P777" not in hot.inject(study.project, study["crc_b"]).text
-    assert "ALT 120" in hot.inject(study.project, study["crc_b"]).text
-    assert "P777" in hot.inject(study.project, study["zhangyi"]).text
+    assert "P777" not in injection.inject(study.project, study["crc_b"]).text
+    assert "ALT 120" in injection.inject(study.project, study["crc_b"]).text
+    assert "P777" in injection.inject(study.project, study["zhangyi"]).text
 
 
 def test_a_member_who_left_sees_no_subject_lines(study: Study) -> None:
     member = study["zhangyi"]
     member.is_active = False
-    assert "P005" not in hot.inject(study.project, member).text
+    assert "P005" not in injection.inject(study.project, member).text
 
 
 @pytest.mark.parametrize(
@@ -122,12 +129,12 @@ def test_a_member_who_left_sees_no_subject_lines(study: Study) -> None:
 )
 def test_a_ban_on_length_is_read_from_the_profile(line: str, limit: int | None) -> None:
     content = f"# 用户画像\n## 张医生 (user_id: ZhangYi)\n{line}\n## 李 (user_id: li)\n- 10字以内"
-    assert hot.length_ban(content, "zhangyi") == limit
+    assert injection.length_ban(content, "zhangyi") == limit
 
 
 @given(st.text(alphabet="# -a:\n张(user_id)", max_size=200))
 def test_lines_joined_are_the_content(content: str) -> None:
-    assert "\n".join(line.text for line in hot.lines(content)) == content
+    assert "\n".join(line.text for line in injection.lines(content)) == content
 
 
 def test_saving_keeps_a_version_and_an_entry(study: Study) -> None:
@@ -153,7 +160,7 @@ def test_the_later_of_two_writers_is_told(study: Study) -> None:
     with pytest.raises(MemoryConflict) as caught:
         save_memory(project=study.project, content="二", actor="b", base_version=base)
     assert caught.value.content == "一"
-    assert hot.read(study.project) == "一"
+    assert injection.read(study.project) == "一"
 
 
 def test_the_first_version(study: Study) -> None:

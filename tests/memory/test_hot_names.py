@@ -7,8 +7,9 @@ from django.utils.timezone import now
 from rest_framework.test import APIClient
 
 from memory.visibility import scope_of
-from projects.models import Member, Subject
-from projects.named import Names
+from projects.models import Member
+from study.models import Subject
+from study.name_scan import Names
 from tests.engines.chat.kit import ask, mute, sent
 from tests.memory.hot_kit import base
 from tests.support.study import Study

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from engines.models import AgentTrace, LlmUsage
+from engines.models import AgentTrace
 from integrations import tokens
-from memory import hot_preview
+from llm.models import LlmUsage
+from memory.hot import preview
 from projects.models import Member, Project
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import LINES, base, browser
@@ -19,7 +20,7 @@ QUESTIONS = ["我们之前为什么暂停筛选?", "你好", "这个研究的排
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_it_is_what_the_chat_sends(study: Study, question: str) -> None:
-    shown = hot_preview.preview(study["admin"], question).prompts[0]
+    shown = preview.preview(study["admin"], question).prompts[0]
     assert study.stand_ins.requests("llm") == []
     ask("admin", question)
     real = prompts(study)[0]["messages"]
@@ -35,13 +36,13 @@ def test_several_tasks_and_vague_questions_too(study: Study) -> None:
     purposes = {"talk": "chat", "think": "engines", "tiny": "small"}
     for question in (
         "P001 入组了吗?另外排除标准是什么?",
-        "帮我查下最近那个发烧的病人是谁",
+        "帮我查下最近那个爱抱怨的病人是谁",
         "就是那个啥来着",
         "我上次问了什么",
         "有哪些疑点没关?",
     ):
         study.stand_ins.reset()
-        shown = hot_preview.preview(member, question).prompts
+        shown = preview.preview(member, question).prompts
         assert study.stand_ins.requests("llm") == []
         ask("admin", question)
         real = {(body["model"], body["messages"][-1]["content"]) for body in prompts(study)}
@@ -54,17 +55,17 @@ def test_several_tasks_and_vague_questions_too(study: Study) -> None:
 
 
 def test_the_parts_with_their_tokens(study: Study) -> None:
-    found = hot_preview.preview(study["admin"], "我们之前为什么暂停筛选?")
+    found = preview.preview(study["admin"], "我们之前为什么暂停筛选?")
     parts = {part.name: part.tokens for part in found.prompts[0].parts}
     assert {"system", "hot", "history", "question"} <= parts.keys()
     assert parts["question"] == tokens.count("我们之前为什么暂停筛选?")
     assert found.prompts[0].tokens == sum(parts.values())
-    present = hot_preview.preview(study["admin"], "这个研究的排除标准是什么?")
+    present = preview.preview(study["admin"], "这个研究的排除标准是什么?")
     assert "history" not in {part.name for part in present.prompts[0].parts}
 
 
 def test_a_question_of_data_sends_their_lines_and_no_history(study: Study) -> None:
-    sent = hot_preview.preview(study["admin"], "P001 入组了吗?").prompts
+    sent = preview.preview(study["admin"], "P001 入组了吗?").prompts
     assert {"hot", "data"} <= {part.name for part in sent[0].parts}
     page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
     assert 'data-part="data"' in page
@@ -72,8 +73,8 @@ def test_a_question_of_data_sends_their_lines_and_no_history(study: Study) -> No
 
 
 def test_nothing_is_written(study: Study) -> None:
-    hot_preview.preview(study["admin"], "以后汇报先说结论")
-    hot_preview.preview(study["admin"], "对P001进行入排质控")
+    preview.preview(study["admin"], "以后汇报先说结论")
+    preview.preview(study["admin"], "对P001进行入排质控")
     assert not LlmUsage.objects.exists()
     assert not AgentTrace.objects.filter(user_id="admin").exists()
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from memory.history import book
 from memory.models import UserMemory, WeeklyReport
-from projects.models import Subject
+from memory.reports.history import book
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute, sent
 from tests.engines.chat.test_scope import EVERY_INTENT
 from tests.memory.hot_kit import LINES, base

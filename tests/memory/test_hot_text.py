@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory import hot_edit
-from memory.hot_edit import LineGone
-from memory.hot_text import Kind, kind_of, lines, parse, render
+from memory.hot import edit
+from memory.hot.edit import LineGone
+from memory.hot.text import (
+    Kind,
+    kind_of,
+    lines,
+    parse,
+    render,
+)
 from tests.memory.hot_kit import LINES
 
 TEXT = "\n".join(LINES)
@@ -154,41 +160,41 @@ def test_a_heading_without_a_user_ends_a_profile() -> None:
 
 
 def test_a_line_is_added_before_the_blank_lines_of_its_place() -> None:
-    text = hot_edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="WangHuShi")
+    text = edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="WangHuShi")
     at = text.split("\n").index("- 新")
     assert text.split("\n")[at - 1] == "- **偏好**: 详细步骤,需要解释"
     assert text.split("\n")[at + 1] == ""
 
 
 def test_a_missing_profile_and_section_are_made() -> None:
-    text = hot_edit.add("", kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    text = edit.add("", kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
     assert "# 用户画像 (User Profiles)\n## 李医生 (user_id: li)\n- 新" in text
-    text = hot_edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    text = edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
     assert text.split("\n").count("# 用户画像 (User Profiles)") == 1
     assert parse(text).profiles["li"] == ["- 新"]
 
 
 def test_the_same_words_in_two_profiles_are_two_lines() -> None:
     text = "# 用户画像\n## 甲 (user_id: a)\n- 简洁\n## 乙 (user_id: b)\n- 简洁"
-    left = hot_edit.remove(text, line="- 简洁", kind=Kind.PROFILES, user_id="b")
+    left = edit.remove(text, line="- 简洁", kind=Kind.PROFILES, user_id="b")
     assert parse(left).profiles == {"a": ["- 简洁"], "b": []}
 
 
 def test_what_is_not_there_cannot_be_changed() -> None:
     with pytest.raises(LineGone):
-        hot_edit.remove(TEXT, line="- 没有这一行", kind=Kind.CURRENT)
+        edit.remove(TEXT, line="- 没有这一行", kind=Kind.CURRENT)
     with pytest.raises(LineGone):
-        hot_edit.change(
+        edit.change(
             TEXT, old="- **偏好**: 只要看结果", new="- x", kind=Kind.PROFILES, user_id="wanghushi"
         )
     with pytest.raises(LineGone):
-        hot_edit.change(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
+        edit.change(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
 
 
 @given(DOCUMENTS, NEW, st.sampled_from([k for k in Kind if k is not Kind.OTHER]))
 def test_adding_keeps_every_line(text: str, new: str, kind: Kind) -> None:
     user = "zhangyi" if kind is Kind.PROFILES else ""
-    grown = hot_edit.add(text, kind=kind, line=new, user_id=user)
+    grown = edit.add(text, kind=kind, line=new, user_id=user)
     before, after = Counter(text.split("\n")), Counter(grown.split("\n"))
     assert not before - after
     assert after[new] == before[new] + 1
@@ -203,7 +209,7 @@ def test_removing_takes_exactly_one_line(text: str, data: st.DataObject) -> None
     if not content:
         return
     line = data.draw(st.sampled_from(content))
-    left = hot_edit.remove(text, line=line.text, kind=line.kind, user_id=line.profile)
+    left = edit.remove(text, line=line.text, kind=line.kind, user_id=line.profile)
     assert Counter(text.split("\n")) - Counter(left.split("\n")) == Counter([line.text])
 
 
@@ -213,6 +219,6 @@ def test_changing_keeps_the_order_of_the_rest(text: str, new: str, data: st.Data
     if not content:
         return
     line = data.draw(st.sampled_from(content))
-    changed = hot_edit.change(text, old=line.text, new=new, kind=line.kind, user_id=line.profile)
+    changed = edit.change(text, old=line.text, new=new, kind=line.kind, user_id=line.profile)
     pairs = list(zip(text.split("\n"), changed.split("\n"), strict=True))
     assert [(a, b) for a, b in pairs if a != b] in ([(line.text, new)], [])

@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from memory import hot, hot_proposals
-from memory.hot_proposals import Action, AlreadyDecided, Change, ProposalOutdated
-from memory.hot_text import Kind
+from house.db import atomic
+from memory.hot import injection, proposals
+from memory.hot.proposals import (
+    Action,
+    AlreadyDecided,
+    Change,
+    ProposalOutdated,
+)
+from memory.hot.text import Kind
 from memory.models import MemoryProposal, MemoryTombstone, ProjectMemory
-from projects.db import atomic
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask, sent
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
@@ -37,7 +42,7 @@ def retire(client: Client, memory: ProjectMemory, gone: str, **more: Any) -> Any
 def propose(study: Study, **change: Any) -> MemoryProposal:
     made = {"action": Action.ADD, "kind": Kind.CURRENT, "new": "- 提议的一行", **change}
     with atomic():
-        return hot_proposals.store(
+        return proposals.store(
             project=study.project, changes=[Change(**made)], author="system_daily_job"
         )[0]
 
@@ -119,7 +124,7 @@ def test_the_same_line_in_two_profiles(study: Study) -> None:
     memory = base(study, *twice)
     body = {"number": "2", "line": "- **偏好**: 只要看结果", "version": str(memory.version)}
     browser("admin").post(f"{PAGE}{memory.pk}/retire/", body)
-    left = hot.lines(hot.read(study.project))
+    left = injection.lines(injection.read(study.project))
     assert [line.profile for line in left if "只要看结果" in line.text] == ["zhangyi"]
 
 
@@ -177,7 +182,7 @@ def test_the_later_writer_gets_both_edits(study: Study) -> None:
     assert "收尾期" in text
     assert "冲刺期" not in text
     assert "Both changed this place" not in answer.content.decode()
-    assert "收尾期" not in hot.read(study.project)
+    assert "收尾期" not in injection.read(study.project)
     again = edit(browser("admin"), memory, text, memory.version + 1)
     assert again.status_code == 302
     assert {"- 甲写的", "- 当前阶段:入组收尾期"} <= set(lines_of(study))
@@ -249,11 +254,11 @@ def test_only_editors_see_proposals(study: Study, name: str) -> None:
 def test_a_proposal_is_decided_once(study: Study) -> None:
     base(study)
     proposal = propose(study)
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    proposals.accept(proposal=proposal, actor=study["admin"])
     with pytest.raises(AlreadyDecided):
-        hot_proposals.refuse(proposal=proposal, actor=study["zhangyi"])
+        proposals.refuse(proposal=proposal, actor=study["zhangyi"])
     with pytest.raises(AlreadyDecided):
-        hot_proposals.accept(proposal=proposal, actor=study["zhangyi"])
+        proposals.accept(proposal=proposal, actor=study["zhangyi"])
     assert lines_of(study).count("- 提议的一行") == 1
 
 
@@ -262,7 +267,7 @@ def test_an_outdated_one_stays_open(study: Study) -> None:
     proposal = propose(study, action=Action.RETIRE, new="", old=GONE)
     write(study, *[line for line in LINES if line != GONE])
     with pytest.raises(ProposalOutdated):
-        hot_proposals.accept(proposal=proposal, actor=study["admin"])
+        proposals.accept(proposal=proposal, actor=study["admin"])
     proposal.refresh_from_db()
     assert proposal.state == "pending"
 
@@ -270,13 +275,13 @@ def test_an_outdated_one_stays_open(study: Study) -> None:
 def test_an_accepted_rule_stands_among_the_rules(study: Study) -> None:
     base(study)
     proposal = propose(study, kind=Kind.RULES, new="- 不得口头修改方案")
-    hot_proposals.accept(proposal=proposal, actor=study["zhangyi"])
+    proposals.accept(proposal=proposal, actor=study["zhangyi"])
     assert lines_of(study)[-2:] == ["- 写操作必须经过人工确认", "- 不得口头修改方案"]
 
 
 def test_accepting_a_removal_is_a_removal(study: Study) -> None:
     base(study)
     proposal = propose(study, action=Action.RETIRE, new="", old=GONE)
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    proposals.accept(proposal=proposal, actor=study["admin"])
     assert GONE not in lines_of(study)
     assert MemoryTombstone.objects.get().created_by == "admin"

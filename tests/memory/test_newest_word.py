@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils.timezone import now
 
-from memory import facts, hot
+from memory.hot import injection
 from memory.models import UserMemory
+from memory.people import facts
 from tests.engines.chat.kit import ask, mute, prompts
 from tests.memory.hot_kit import LINES, base, kill, said, write
 from tests.support.study import Study
@@ -61,13 +62,13 @@ def test_nor_does_the_prompt(corrected: Study) -> None:
     ask("zhangyi", "你能做什么?")
     text = prompts(corrected)[-1]["messages"][0]["content"]
     assert "16:00" in text
-    assert told(text) == ["09:00"], "of somebody else"
-    injected = hot.inject(corrected.project, corrected["zhangyi"])
+    assert told(text) == [], "older, or of somebody else"
+    injected = injection.inject(corrected.project, corrected["zhangyi"])
     assert {"line": OWN, "why": "outdated"} in injected.left_out
 
 
 def test_others_keep_their_line_and_so_does_who_said_nothing(corrected: Study) -> None:
-    shown = hot.inject(corrected.project, corrected["wanghushi"]).text
+    shown = injection.inject(corrected.project, corrected["wanghushi"]).text
     assert OWN in shown
     assert OTHERS in shown
 
@@ -75,7 +76,7 @@ def test_others_keep_their_line_and_so_does_who_said_nothing(corrected: Study) -
 def test_a_field_of_many_values_keeps_its_lines(corrected: Study) -> None:
     row = {"value": "表格", "said": "表格", "plain": "表格", "quote": "我喜欢表格"}
     said(corrected, "表格", own=True, field="偏好", value="表格", details={"偏好": row})
-    assert "只要看结果" in hot.inject(corrected.project, corrected["zhangyi"]).text
+    assert "只要看结果" in injection.inject(corrected.project, corrected["zhangyi"]).text
 
 
 def test_a_statement_that_says_more_than_a_time_stays(corrected: Study) -> None:
@@ -85,12 +86,12 @@ def test_a_statement_that_says_more_than_a_time_stays(corrected: Study) -> None:
 
 
 def test_what_an_editor_removed_does_not_overrule_a_line(corrected: Study) -> None:
-    lines = hot.read(corrected.project).split("\n")
+    lines = injection.read(corrected.project).split("\n")
     at = lines.index(OWN)
     write(corrected, *lines[:at], "- **最佳通知时间**: 16:00", *lines[at + 1 :])
     kill(corrected, "- **最佳通知时间**: 16:00")
     write(corrected, *lines)
-    assert OWN in hot.inject(corrected.project, corrected["zhangyi"]).text
+    assert OWN in injection.inject(corrected.project, corrected["zhangyi"]).text
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from datetime import timedelta
 import time_machine
 from django.utils.timezone import now
 
-from memory import hot_preview, session, tombstones
+from house.db import atomic
+from memory import session
+from memory.hot import preview, tombstones
 from memory.models import UserMemory
-from projects.db import atomic
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import said
 from tests.support.study import Study
@@ -69,7 +70,7 @@ def test_a_number_that_was_masked_is_not_filled_with_a_later_one(study: Study) -
 def test_a_preview_leaves_the_session_as_it_is(study: Study) -> None:
     for text in (VISITS, ENROLMENT):
         said(study, text, own=True)
-    hot_preview.preview(study["zhangyi"], "入组进度为什么慢了?")
+    preview.preview(study["zhangyi"], "入组进度为什么慢了?")
     assert session.load(study["zhangyi"]).chosen is None
     first = told(study, "随访窗口为什么改了?")
     assert first.index(VISITS) < first.index(ENROLMENT)

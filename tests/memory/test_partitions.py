@@ -13,7 +13,7 @@ from django.utils.timezone import localdate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory import partitions
+from memory.log import partitions
 from memory.models import ConversationHistory
 from memory.tasks import prepare_partitions
 from tests.house.kit import make_project
@@ -43,10 +43,12 @@ def test_a_year_ends() -> None:
     ]
 
 
-def test_the_key_gets_the_time_as_postgresql_demands() -> None:
-    sql = 'CREATE TABLE "t" ("id" uuid NOT NULL PRIMARY KEY, "created_at" timestamptz NOT NULL)'
+@pytest.mark.parametrize("default", ["", "DEFAULT gen_random_uuid() "])
+def test_the_key_gets_the_time_as_postgresql_demands(default: str) -> None:
+    key = f'"id" uuid {default}NOT NULL'
+    sql = f'CREATE TABLE "t" ({key} PRIMARY KEY, "created_at" timestamptz NOT NULL)'
     assert partitions.partitioned(sql) == (
-        'CREATE TABLE "t" ("id" uuid NOT NULL, "created_at" timestamptz NOT NULL, '
+        f'CREATE TABLE "t" ({key}, "created_at" timestamptz NOT NULL, '
         'PRIMARY KEY ("id", "created_at")) PARTITION BY RANGE ("created_at")'
     )
 

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from memory import hot_proposals, profiler, tasks
-from memory.flow_log import Turn, append
+from memory import tasks
+from memory.hot import proposals
+from memory.hot.save import MemoryConflict
+from memory.log.flow_log import Turn, append
 from memory.models import ConversationHistory, MemoryProposal
-from memory.services import MemoryConflict
+from memory.people import profiler
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask
 from tests.memory.hot_kit import LINES, base, browser, current, kill, lines_of, write
@@ -45,9 +47,9 @@ def complain(
 
 
 def profile_of(study: Study, user: str) -> list[str]:
-    from memory import hot
+    from memory.hot import injection
 
-    return hot.profile_of(hot.read(study.project), user)
+    return injection.profile_of(injection.read(study.project), user)
 
 
 def test_twice_too_long_reads_brief(study: Study) -> None:
@@ -62,7 +64,7 @@ def test_twice_too_long_reads_brief(study: Study) -> None:
     assert made.state == "applied"
     assert {item["id"] for item in made.evidence} == set(ids)
     assert "机密" not in str(made.evidence)
-    shown = hot_proposals.quotes(made)
+    shown = proposals.quotes(made)
     assert len(shown) == 2
     assert all("👎 too_long" in line and "zhangyi" in line for line in shown)
 
@@ -153,7 +155,7 @@ def test_who_asked_for_detail_is_asked_by_a_person(study: Study) -> None:
     assert BRIEF not in profile_of(study, "wanghushi")
     waiting = MemoryProposal.objects.get(state="pending")
     assert (waiting.profile, waiting.new) == ("wanghushi", BRIEF)
-    hot_proposals.accept(proposal=waiting, actor=study["admin"])
+    proposals.accept(proposal=waiting, actor=study["admin"])
     assert BRIEF in profile_of(study, "wanghushi")
 
 
@@ -231,7 +233,7 @@ def test_the_statistics_change_once_a_day_and_replace_the_old_line(
     complain(study, None, 1, value="up")
     profile_now()
     assert current(study).version == version
-    from projects.models import CronFiring
+    from house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
     profile_now()
@@ -243,7 +245,7 @@ def test_statistics_that_a_person_removed_stay_away(study: Study) -> None:
     complain(study, None, 1, value="up")
     profile_now()
     kill(study, "- **反馈统计**: 👍 13 / 👎 1")
-    from projects.models import CronFiring
+    from house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
     complain(study, None, 2, value="up")
@@ -278,10 +280,10 @@ def test_the_weekly_report_counts_feedback_and_what_came_of_it(study: Study) -> 
 
 
 def report_week(study: Study) -> Any:
-    from memory import reports
+    from memory.reports import weeks
     from tests.memory.weekly_kit import last_week
 
-    return reports.bounds(study.project, last_week(study))[0] + timedelta(days=1)
+    return weeks.bounds(study.project, last_week(study))[0] + timedelta(days=1)
 
 
 def test_somebody_who_saved_in_between_is_read_again(study: Study, monkeypatch: Any) -> None:
@@ -315,7 +317,7 @@ def test_a_job_that_comes_late_sees_a_conflict_whatever_was_changed(study: Study
 
 
 def next_day() -> None:
-    from projects.models import CronFiring
+    from house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
 
@@ -337,7 +339,7 @@ def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> Non
 
 
 def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None:
-    from memory.weekly.counts import preferences
+    from memory.reports.counts import preferences
 
     base(study)
     complain(study, "too_long")
@@ -351,7 +353,7 @@ def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None
     assert current(study).version == version
     assert not MemoryProposal.objects.filter(author="profiler_job").exists()
     from house import clock
-    from memory.reports import period, week_of
+    from memory.reports.weeks import period, week_of
 
     of = week_of(study.project, clock.today(study.project.timezone))
     assert of is not None

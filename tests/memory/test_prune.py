@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from integrations import tokens
-from memory import hot, hot_proposals
-from memory.hot_signals import memory_over_cap
+from memory.hot import injection, proposals
+from memory.hot.prune import prune, surplus
+from memory.hot.signals import memory_over_cap
 from memory.models import MemoryProposal
-from memory.prune import prune, surplus
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
 from tests.support.study import Study
 from wechat.models import OutboxMessage
@@ -53,7 +53,7 @@ def test_a_long_one_is_proposed_shorter_and_told(study: Study, told: list[Any]) 
     assert [(what["memory"].project, what["proposal"]) for what in told] == [
         (study.project, proposal)
     ]
-    assert told[0]["tokens"] == tokens.count(hot.read(study.project))
+    assert told[0]["tokens"] == tokens.count(injection.read(study.project))
 
 
 def test_the_oldest_status_lines_go_first(study: Study) -> None:
@@ -76,8 +76,8 @@ def test_accepting_makes_it_fit(study: Study) -> None:
     base(study, *big(60, 5))
     proposal = prune(study.project)
     assert proposal is not None
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
-    assert tokens.count(hot.read(study.project)) <= hot.LIMIT
+    proposals.accept(proposal=proposal, actor=study["admin"])
+    assert tokens.count(injection.read(study.project)) <= injection.LIMIT
     assert set(lines_of(study)) < set(big(60, 5))
     assert prune(study.project) is None
 
@@ -89,7 +89,7 @@ def test_a_rule_in_the_same_words_stays(study: Study) -> None:
     proposal = prune(study.project)
     assert proposal is not None
     assert rule in proposal.old.split("\n")
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    proposals.accept(proposal=proposal, actor=study["admin"])
     assert lines_of(study)[:3] == [LINES[-2], rule, LINES[-1]]
     assert lines_of(study).count(rule) == 1
 
@@ -122,8 +122,8 @@ def test_what_was_edited_meanwhile_is_not_shortened(study: Study) -> None:
     assert proposal is not None
     write(study, *LINES)
     version = current(study).version
-    with pytest.raises(hot_proposals.ProposalOutdated):
-        hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    with pytest.raises(proposals.ProposalOutdated):
+        proposals.accept(proposal=proposal, actor=study["admin"])
     assert current(study).version == version
 
 
@@ -132,12 +132,12 @@ def test_injection_never_drops_a_heading_above_a_line_it_keeps(study: Study) -> 
         part for n in range(40) for part in (f"## 某{n} (user_id: u{n})", f"- 偏好{n}:{LONG}")
     ]
     base(study, "# 用户画像", "## 张医生 (user_id: zhangyi)", "- 只看结论", *profiles)
-    shown = hot.inject(study.project, study["zhangyi"]).text
-    assert tokens.count(shown) <= hot.LIMIT
-    assert hot.profile_of(shown, "zhangyi")[1:] == ["- 只看结论"]
+    shown = injection.inject(study.project, study["zhangyi"]).text
+    assert tokens.count(shown) <= injection.LIMIT
+    assert injection.profile_of(shown, "zhangyi")[1:] == ["- 只看结论"]
     for n in range(40):
         if f"- 偏好{n}:" in shown:
-            assert hot.profile_of(shown, f"u{n}")[1:] == [f"- 偏好{n}:{LONG}"]
+            assert injection.profile_of(shown, f"u{n}")[1:] == [f"- 偏好{n}:{LONG}"]
 
 
 @pytest.mark.parametrize("heading", ["## 系统禁令", "#系统禁令", "  # 系统禁令"])
@@ -148,9 +148,9 @@ def test_rules_under_an_odd_heading_are_not_shortened(study: Study, heading: str
     proposal = prune(study.project)
     assert proposal is not None
     assert not set(rules) & set(proposal.old.split("\n"))
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    proposals.accept(proposal=proposal, actor=study["admin"])
     assert set(rules) <= set(lines_of(study))
-    assert all(rule in hot.inject(study.project, study["crc_b"]).text for rule in rules)
+    assert all(rule in injection.inject(study.project, study["crc_b"]).text for rule in rules)
 
 
 def summarise(study: Study, *rows: tuple[str, list[int]]) -> MemoryProposal:
@@ -166,9 +166,9 @@ def test_a_model_says_shorter_what_goes(study: Study) -> None:
     proposal = summarise(study, ("当前阶段为入组冲刺期,本周目标 3 例", [1, 2]))
     assert proposal.new == "- 当前阶段为入组冲刺期,本周目标 3 例"
     assert proposal.old.startswith("- 当前阶段:入组冲刺期\n- 本周目标:完成 3 例入组\n")
-    hot_proposals.accept(proposal=proposal, actor=study["admin"])
+    proposals.accept(proposal=proposal, actor=study["admin"])
     assert proposal.new in lines_of(study)
-    assert tokens.count(hot.read(study.project)) <= hot.LIMIT
+    assert tokens.count(injection.read(study.project)) <= injection.LIMIT
     assert not set(proposal.old.split("\n")) & set(lines_of(study))
 
 

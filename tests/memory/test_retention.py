@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from memory import feedback, retention, tasks
+from memory import tasks
+from memory.log import feedback, retention
 from memory.models import ConversationHistory, WeeklyNote, WeeklyReport
 from projects.models import AuditEntry, Project
 from tests.house.kit import together

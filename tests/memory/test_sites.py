@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memory import hot
-from memory.history import book
+from memory.hot import injection
 from memory.models import WeeklyReport
+from memory.reports.history import book
 from memory.sites import elsewhere
-from projects.models import Dictionary
+from study.models import Dictionary
 from tests.memory.hot_kit import base
 from tests.support.study import Study
 
@@ -71,14 +71,14 @@ def test_hot_memory_and_history_are_shown_without_them(study: Study) -> None:
     report = WeeklyReport.objects.filter(project=study.project).latest("week_number")
     report.summary += "\n- A中心完成首次监查\n- B中心海报上墙"
     report.save()
-    shown = hot.inject(study.project, study["crc_b"]).text
+    shown = injection.inject(study.project, study["crc_b"]).text
     told = "\n".join(page.text for page in book(study.project, study["crc_b"]))
     for text in (shown, told):
         assert "A中心" not in text
         assert "B中心" in text
     assert "准备文件" not in shown
     assert "药物清点" not in shown
-    whole = hot.inject(study.project, study["zhangyi"]).text
+    whole = injection.inject(study.project, study["zhangyi"]).text
     assert "A中心本周监查" in whole
     assert "药物清点" in whole
 
@@ -92,7 +92,9 @@ def test_a_site_called_by_the_label_of_its_group(study: Study) -> None:
     stored.digest = "labelled"
     stored.save()
     base(study, "# 当前状态", "- 江北第一医院本周监查", "- 江北第一医院(南区)补录", "- 两家都开会")
-    told = {user: hot.inject(study.project, study[user]).text for user in ("wanghushi", "crc_b")}
+    told = {
+        user: injection.inject(study.project, study[user]).text for user in ("wanghushi", "crc_b")
+    }
     assert "南区" not in told["wanghushi"]
     assert "本周监查" in told["wanghushi"]
     assert "补录" in told["crc_b"]

@@ -10,15 +10,20 @@ from django.utils.timezone import now
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory import distiller, hot, tombstones, wording
-from memory.distill import distil
-from memory.distiller import Brief, Said
-from memory.hot_proposals import Action, Change
-from memory.hot_text import Kind
+from house.db import atomic
+from memory.hot import (
+    distiller,
+    injection,
+    similarity,
+    tombstones,
+)
+from memory.hot.distill import distil
+from memory.hot.distiller import Brief, Said
+from memory.hot.proposals import Action, Change
+from memory.hot.save import RulesAreForPeople, restore, save_memory
+from memory.hot.text import Kind
+from memory.hot.tombstones import Guard
 from memory.models import MemoryProposal, MemoryTombstone
-from memory.services import RulesAreForPeople, restore, save_memory
-from memory.tombstones import Guard
-from projects.db import atomic
 from projects.models import AuditEntry
 from tests.memory.hot_kit import (
     LINES,
@@ -77,10 +82,10 @@ def test_no_job_brings_it_back(study: Study, name: str) -> None:
     removed, lines = RESTATED[name]
     base(study, *LINES[:10], removed, *LINES[10:])
     kill(study, removed)
-    before = hot.read(study.project)
+    before = injection.read(study.project)
     restate(study, *lines)
     distil(study.project, yesterday(study))
-    assert hot.read(study.project) == before
+    assert injection.read(study.project) == before
     assert not MemoryProposal.objects.filter(state="pending", new__in=lines).exists()
 
 
@@ -147,7 +152,7 @@ def test_other_lines_come_in(study: Study, line: str) -> None:
     ],
 )
 def test_another_statement_in_nearly_the_same_letters(one: str, other: str) -> None:
-    assert not wording.repeats(wording.pieces(one), wording.pieces(other))
+    assert not similarity.repeats(similarity.pieces(one), similarity.pieces(other))
 
 
 def test_new_figures_are_a_new_line(study: Study) -> None:
@@ -233,7 +238,7 @@ def test_the_evidence_of_a_removed_line_brings_nothing_back(study: Study) -> Non
     again = Change(
         Action.ADD, Kind.PROFILES, new=other, profile="zhangyi", evidence=(str(cited.pk),)
     )
-    assert not wording.repeats(wording.pieces(other), wording.pieces(line))
+    assert not similarity.repeats(similarity.pieces(other), similarity.pieces(line))
     distiller.register(lambda brief: Said([again], lambda: None))
     type(cited).objects.filter(pk=cited.pk).update(created_at=now() - timedelta(days=2))
     distil(study.project, yesterday(study) - timedelta(days=1))
@@ -315,22 +320,24 @@ CHARS = st.text(
 
 @given(CHARS)
 def test_a_line_repeats_itself_in_any_dress(text: str) -> None:
-    pieces = wording.pieces(text)
+    pieces = similarity.pieces(text)
     if pieces:
         for dressed in (f"- {text}", f"{text}。", text.replace(" ", ""), text.upper()):
-            assert wording.repeats(wording.pieces(dressed), pieces)
+            assert similarity.repeats(similarity.pieces(dressed), pieces)
 
 
 @given(CHARS, CHARS)
 def test_repeating_is_mutual(one: str, other: str) -> None:
-    a, b = wording.pieces(one), wording.pieces(other)
-    assert wording.repeats(a, b) == wording.repeats(b, a)
+    a, b = similarity.pieces(one), similarity.pieces(other)
+    assert similarity.repeats(a, b) == similarity.repeats(b, a)
 
 
 @given(st.sets(st.integers(1, 999), min_size=1, max_size=2), st.integers(1000, 9999))
 def test_other_numbers_are_another_statement(numbers: set[int], other: int) -> None:
     line = "本周目标完成例数" + "和".join(map(str, sorted(numbers)))
-    assert not wording.repeats(wording.pieces(f"本周目标完成例数{other}"), wording.pieces(line))
+    assert not similarity.repeats(
+        similarity.pieces(f"本周目标完成例数{other}"), similarity.pieces(line)
+    )
 
 
 def test_nothing_is_read_where_nothing_was_removed(

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from memory.history import book
-from projects.models import Subject
+from memory.reports.history import book
+from study.models import Subject
 from tests.engines.chat.kit import ask, sent
 from tests.memory.weekly_kit import (
     DECISION,
@@ -77,9 +77,9 @@ def test_what_its_speaker_had_forgotten_since_is_not_retold(
     study: Study, later: bool, stands: int
 ) -> None:
     """design.md 9.6; what was said after that is new."""
-    from memory import tombstones
+    from house.db import atomic
+    from memory.hot import tombstones
     from memory.models import MemoryTombstone
-    from projects.db import atomic
 
     forget(study)
     at = said(study, "以后我每周三在北京总部办公", "wanghushi")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.models import WeeklyReport
-from memory.weekly import book, job
-from memory.weekly.text import joined, merged, sections
+from memory.reports import job, report_store
+from memory.reports.text import joined, merged, sections
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask
 from tests.memory.hot_kit import browser
@@ -140,14 +140,14 @@ def test_figures_go_on_in_sections_that_nobody_touched(study: Study) -> None:
 def test_a_report_without_news_keeps_a_persons_text_to_the_letter(study: Study) -> None:
     found = waiting(study)
     draft = job.so_far(study.project, last_week(study))
-    book.store(project=study.project, draft=draft, author="zhangyi")
+    report_store.store(project=study.project, draft=draft, author="zhangyi")
     found.refresh_from_db()
     text = found.summary.replace("### 待办", "\n\n### 待办\n\n- 我写的")
     save(browser("admin"), found, text)
     edited = report(study)
     WeeklyReport.objects.filter(pk=found.pk).update(metrics={})
     kept = edited.summary
-    book.store(project=study.project, draft=draft, author="zhangyi")
+    report_store.store(project=study.project, draft=draft, author="zhangyi")
     again = report(study)
     assert again.metrics
     assert (again.summary, again.version) == (kept, edited.version)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engines.models import LlmUsage
-from memory import reports, tasks
+from llm.models import LlmUsage
+from memory import tasks
 from memory.models import WeeklyNote, WeeklyReport
-from memory.weekly import book, job
+from memory.reports import job, report_store, weeks
 from projects.models import AuditEntry, Project
 from tests.engines.chat.kit import ask, sent
 from tests.memory.weekly_kit import (
@@ -178,7 +178,7 @@ def test_whose_weeks_are_reported(study: Study, status: str, written: bool) -> N
 
 
 def test_a_closed_study_is_reported_to_its_last_conversation(study: Study) -> None:
-    """Else its log could never go (memory.retention)."""
+    """Else its log could never go (memory.log.retention)."""
     forget(study, last_number(study), last_number(study) - 1)
     said(study, "本周关闭研究", back=1)
     Project.objects.filter(pk=study.project.pk).update(status="closed")
@@ -229,7 +229,7 @@ def test_the_current_week_is_in_progress_and_finished_later(study: Study) -> Non
     assert "进行中" in running.summary
     assert asked(study) == []
     assert job.due(study.project) == []
-    end = reports.bounds(study.project, reports.week(study.project, number))[1]
+    end = weeks.bounds(study.project, weeks.week(study.project, number))[1]
     assert job.due(study.project, end) == [number]
 
 
@@ -252,8 +252,8 @@ def test_a_missed_week_on_demand_gets_its_narrative_from_the_job(study: Study) -
 def test_a_report_that_people_wrote_is_left_alone(study: Study) -> None:
     number = last_number(study)
     forget(study)
-    week = reports.week(study.project, number)
-    since, until = reports.bounds(study.project, week)
+    week = weeks.week(study.project, number)
+    since, until = weeks.bounds(study.project, week)
     WeeklyReport.objects.create(
         project=study.project,
         week_number=number,
@@ -273,7 +273,7 @@ def test_a_report_that_people_wrote_is_left_alone(study: Study) -> None:
 def test_a_large_week_is_read_in_parts_and_nothing_is_left_out(
     study: Study, monkeypatch: Any
 ) -> None:
-    from memory.weekly import narrative
+    from memory.reports import narrative
 
     monkeypatch.setattr(narrative, "PART_TOKENS", 250)
     forget(study)
@@ -292,7 +292,7 @@ def test_a_large_week_is_read_in_parts_and_nothing_is_left_out(
 
 
 def test_an_outage_in_the_middle_costs_one_part(study: Study, monkeypatch: Any) -> None:
-    from memory.weekly import narrative
+    from memory.reports import narrative
 
     monkeypatch.setattr(narrative, "PART_TOKENS", 200)
     forget(study)
@@ -311,7 +311,7 @@ def test_an_outage_in_the_middle_costs_one_part(study: Study, monkeypatch: Any) 
 
 
 def test_beyond_the_cap_the_rest_is_said_to_be_unread(study: Study, monkeypatch: Any) -> None:
-    from memory.weekly import narrative
+    from memory.reports import narrative
 
     monkeypatch.setattr(narrative, "PART_TOKENS", 100)
     monkeypatch.setattr(narrative, "MOST_PARTS", 2)
@@ -379,7 +379,7 @@ def test_temperature_zero_and_a_small_schema(study: Study) -> None:
 
 
 def test_no_line_is_stored_twice_when_parts_repeat_it(study: Study, monkeypatch: Any) -> None:
-    from memory.weekly import narrative
+    from memory.reports import narrative
 
     monkeypatch.setattr(narrative, "PART_TOKENS", 60)
     forget(study)
@@ -388,4 +388,4 @@ def test_no_line_is_stored_twice_when_parts_repeat_it(study: Study, monkeypatch:
     study.stand_ins.script(*[told(claim("decision", KEPT, 1))] * 8)
     write()
     assert len(section(report(study), "关键决策")) == 1
-    assert book.is_machine_made(report(study))
+    assert report_store.is_machine_made(report(study))

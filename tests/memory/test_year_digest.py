@@ -11,12 +11,11 @@ from django.utils.timezone import now
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory import history
 from memory.models import WeeklyReport
-from memory.weekly import digest
-from memory.weekly.book import edit
-from memory.weekly.digest import figures
-from projects.models import Subject
+from memory.reports import digest, history
+from memory.reports.digest import figures
+from memory.reports.report_store import edit
+from study.models import Subject
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import browser
 from tests.support.study import Study

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 
-from memory import reports, tasks
-from memory.flow_log import Turn, append
+from memory import tasks
+from memory.log.flow_log import Turn, append
 from memory.models import WeeklyReport
-from memory.reports import Week
-from memory.weekly import job
+from memory.reports import job, weeks
+from memory.reports.weeks import Week
 from tests.engines.chat.kit import prompts
 from tests.support.study import Study
 from tests.support.tasks import drain
@@ -23,7 +23,7 @@ DECISION = "今天PI会议定了:维持ECOG 0到2分,不放宽入排标准"
 
 def last_number(study: Study) -> int:
     """The last week that is over."""
-    return reports.weeks_over(study.project, now())
+    return weeks.weeks_over(study.project, now())
 
 
 def due_later(study: Study) -> list[int]:
@@ -35,7 +35,7 @@ def due_later(study: Study) -> list[int]:
 
 
 def last_week(study: Study) -> Week:
-    return reports.week(study.project, last_number(study))
+    return weeks.week(study.project, last_number(study))
 
 
 def forget(study: Study, *numbers: int) -> None:
@@ -48,7 +48,7 @@ def said(
     study: Study, text: str, user: str = "zhangyi", *, day: int = 2, back: int = 0, **more: Any
 ) -> datetime:
     """A turn on a day (0 to 6) of the last week that is over, or of `back` weeks before it."""
-    week = reports.week(study.project, last_number(study) - back)
+    week = weeks.week(study.project, last_number(study) - back)
     zone = ZoneInfo(study.project.timezone)
     at = datetime.combine(week.first + timedelta(days=day), more.pop("clock", time(10)), zone)
     turn = Turn(

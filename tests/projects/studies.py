@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from projects.models import Member, Project, VisitPlanEntry
+from projects.models import Member, Project
+from study.models import VisitPlanEntry
 from tests.hospital import FULL, V1, V2, Hospital
 
 

@@ -1,4 +1,4 @@
-"""What may become a document: encodings, sizes, versions (projects.documents)."""
+"""What may become a document: encodings, sizes, versions (study.protocol.documents)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from django.utils.translation import override
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.chunking import LIMIT, chunks
-from projects.documents import MAX_BYTES, add_document, checked, decoded, delete_document
-from projects.models import AuditEntry, ProtocolChunk, ProtocolDocument
-from projects.protocol import MAX_PASSAGES, DocumentError, search
+from projects.models import AuditEntry
+from study.models import ProtocolChunk, ProtocolDocument
+from study.protocol.chunking import LIMIT, chunks
+from study.protocol.documents import (
+    MAX_BYTES,
+    add_document,
+    checked,
+    decoded,
+    delete_document,
+)
+from study.protocol.index import MAX_PASSAGES, DocumentError, search
 from tests.house.kit import make_project
 
 TEXT = "# 7 补偿\n受试者在访视当天领取交通补贴 60 元。\n"

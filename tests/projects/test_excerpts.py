@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.excerpts import Shelf
-from projects.excerpts.figures import fitting, ranges
-from projects.excerpts.units import units
+from study.protocol.excerpts import Shelf
+from study.protocol.excerpts.figures import fitting, ranges
+from study.protocol.excerpts.units import units
 
 TEXT = """# 方案
 ## 4 人群

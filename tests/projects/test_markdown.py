@@ -14,8 +14,8 @@ from django.utils import translation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects import markdown
-from projects.markdown_tables import MOST_CELLS
+from house import markdown
+from house.markdown_tables import MOST_CELLS
 
 SIGNS = list('[]()!`*_><-+#|~=\\&":a好： \n\t')
 LINKS = [
@@ -101,7 +101,7 @@ def steps(text: str, most: int) -> int:
     return count
 
 
-def assert_in_proportion(shape: Callable[[int], str], size: int = 250) -> None:
+def assert_in_proportion(shape: Callable[[int], str], size: int = 500) -> None:
     few = steps(shape(size), MOST_STEPS * (size + 20))
     assert steps(shape(4 * size), MOST_STEPS * 4 * (size + 20)) <= 6 * few + 4_000
 

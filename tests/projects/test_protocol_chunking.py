@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.chunking import LIMIT, chunks
+from study.protocol.chunking import LIMIT, chunks
 
 TEXT = """# 示例方案
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.bm25 import Index, query_terms
-from projects.models import AuditEntry, Project, ProtocolChunk, ProtocolDocument
-from projects.protocol import EmptyDocumentError, import_document, search
-from projects.synonyms import synonyms_of
+from projects.models import AuditEntry, Project
+from study.models import ProtocolChunk, ProtocolDocument
+from study.protocol.bm25 import Index, query_terms
+from study.protocol.index import EmptyDocumentError, import_document, search
+from study.protocol.synonyms import synonyms_of
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.display import DisplayValue, display_rows
-from projects.metadata import StudyMetadata, parse_choices
+from study.display import DisplayValue, display_rows
+from study.metadata import StudyMetadata, parse_choices
 from tests.hospital import FIELDS, LOG, SCREENING
 
 

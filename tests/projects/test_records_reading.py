@@ -11,10 +11,16 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
-from projects import dictionary
-from projects.client import NotConfiguredError, dify_client, redcap_client
-from projects.models import AuditEntry, Dictionary
-from projects.records import RecordData, list_records, read_record, read_records
+from projects.models import AuditEntry
+from study import dictionary
+from study.client import NotConfiguredError, dify_client, redcap_client
+from study.models import Dictionary
+from study.records import (
+    RecordData,
+    list_records,
+    read_record,
+    read_records,
+)
 from tests.hospital import DEIDENTIFIED, Hospital, open_hospital
 from tests.projects.studies import member, study
 
@@ -58,7 +64,7 @@ def test_one_subject(hospital: Hospital) -> None:
     ],
 )
 def test_a_day_is_the_studys(text: str, day: date | None) -> None:
-    """A time with an offset is moved to the study's zone, as for visits (projects.dates)."""
+    """A time with an offset is moved to the study's zone, as for visits (study.dates)."""
     rows = ({"enrolled": ""}, {"enrolled": text})
     found = RecordData("P001", "", rows, datetime.now(UTC), (), complete=True)
     assert found.day("enrolled", "Asia/Shanghai") == day

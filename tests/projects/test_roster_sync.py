@@ -11,12 +11,13 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from integrations.privacy import Gate
 from integrations.redcap import RedcapError, RedcapPermissionError
-from projects import dictionary, roster
-from projects.identities import known_identifiers, names_in
-from projects.models import AuditEntry, Project, Subject, SyncState
-from projects.reader import Reader
+from privacy.gate import Gate
+from projects.models import AuditEntry, Project
+from study import dictionary, roster
+from study.identities import known_identifiers, names_in
+from study.models import Subject, SyncState
+from study.request_cache import Reader
 from tests.hospital import DEIDENTIFIED, SCREENING, Hospital, open_hospital, person
 from tests.projects.studies import member, study
 

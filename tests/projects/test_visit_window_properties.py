@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.visit_plan import VisitPlanSpec, VisitSpec
-from projects.windows import State, VisitState, plan_windows
+from study.visits.calendar import State, VisitState, plan_windows
+from study.visits.plan import VisitPlanSpec, VisitSpec
 
 dates = st.dates(date(2000, 1, 1), date(2100, 1, 1))
 spans = st.integers(0, 60)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from projects.visit_plan import VisitPlanSpec
-from projects.windows import VisitState, plan_windows
+from study.visits.calendar import VisitState, plan_windows
+from study.visits.plan import VisitPlanSpec
 
 V1 = {
     "visit": "V1",

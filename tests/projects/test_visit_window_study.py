@@ -17,8 +17,8 @@ from pytest_django import Settings
 
 from integrations.redcap import Row
 from projects.models import Project
-from projects.records import RecordData, read_record
-from projects.visit_window import State, VisitState, visit_states
+from study.records import RecordData, read_record
+from study.visits.window import State, VisitState, visit_states
 from tests.hospital import SCREENING, V1, V2, Hospital, open_hospital
 from tests.projects.studies import plan, study
 

@@ -16,6 +16,7 @@ from engines.hard_rules import (
     resolve_today,
     validate_rules,
 )
+from fuzz.checks import agreed
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 TODAY = "2024-06-01"
@@ -102,8 +103,8 @@ def results(
     context = StudyContext.build(dictionary, MISSING_CODES if project is None else project)
     rule = {"id": "R1", "field": about, "logic": logic, "message": "message of R1"}
     rule_set = compile_rule_set([rule], context)
-    record_id, rows = record_rows(data, context)
-    found = rule_set.evaluate(record_id, rows, resolve_today(today, context))
+    _record_id, rows = record_rows(data, context)
+    found = agreed(rule_set, rows, resolve_today(today, context))
     json.dumps([result.as_dict() for result in found], allow_nan=False)
     return found
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from integrations.fields import identifies
-from projects import dictionary
+from privacy.identifying_fields import identifies
 from projects.models import AuditEntry
 from skills.automap import accept, propose
 from skills.mapping import aliases
 from skills.models import FieldMapping
+from study import dictionary
 from tests.support.study import Study
 
 

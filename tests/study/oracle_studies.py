@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from projects.metadata import StudyMetadata
-from projects.records import RecordData
-from projects.visit_plan import VisitPlanSpec
 from rules.context import StudyContext
 from study.design import ReferenceRange, StudyDesign
+from study.metadata import StudyMetadata
+from study.records import RecordData
+from study.visits.plan import VisitPlanSpec
 from tests.study.oracle import export, generate
 from tests.study.oracle.study import Study
 
@@ -63,7 +63,7 @@ def both(name: str, site: str = "", files: dict[str, Any] | None = None) -> Both
 
 
 def records_of(rows: list[dict[str, str]]) -> list[RecordData]:
-    """Export rows by subject, as projects.records hands them out."""
+    """Export rows by subject, as study.records hands them out."""
     grouped: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         grouped.setdefault(row["record_id"], []).append(row)

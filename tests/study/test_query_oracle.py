@@ -37,7 +37,10 @@ from tests.study.oracle_studies import TODAY, Both, both
 COUNT = 1_000
 SEED = 20261123
 COMPARED = ("kind", "subject", "field", "event", "instrument", "instance", "value", "flags")
-STUDIES = ("demo", "generated")
+# One process reads the oracle's answers for all tests of a study.
+STUDIES = [
+    pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("demo", "generated")
+]
 
 
 @cache
@@ -93,6 +96,15 @@ def test_every_answer_is_the_oracle_s(name: str) -> None:
     for number, (query, answer) in enumerate(zip(asked(name), expected(name), strict=True)):
         where = (name, SEED, number, json.dumps(query, ensure_ascii=False))
         assert in_short(told(study, query)) == answer, where
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_one_query_read_changes_no_other_answer(name: str) -> None:
+    study = studied(name)
+    held = run.Asked(study.design, study.records, today=TODAY, work=lambda _form: {})
+    for number, (query, answer) in enumerate(zip(asked(name), expected(name), strict=True)):
+        found = json.loads(json.dumps(held.answer(parse(query)).as_json()))
+        assert in_short(found) == answer, (name, SEED, number)
 
 
 @pytest.mark.parametrize("name", STUDIES)

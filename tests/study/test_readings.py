@@ -11,11 +11,11 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from integrations.redcap import RedcapError
-from projects.dictionary import load
-from projects.models import Project, Subject, SyncState
-from projects.records import read_record
+from projects.models import Project
 from study import readings
-from study.models import Reading, ReadingState
+from study.dictionary import load
+from study.models import Reading, ReadingState, Subject, SyncState
+from study.records import read_record
 from tests.hospital import SCREENING, V1, Hospital, open_hospital
 from tests.projects.studies import member, study
 

@@ -11,22 +11,22 @@ ROOMS = ("engines", "memory", "projects", "skills", "study", "wechat", "house", 
 READS = {"read_record", "read_records", "list_records", "redcap_client"}
 
 READERS = {
-    "projects/records.py": "the one export",
-    "projects/dictionary.py": "the dictionary, no subject",
-    "projects/roster.py": "the sync: who is in the study",
+    "study/records.py": "the one export",
+    "study/dictionary.py": "the dictionary, no subject",
+    "study/roster.py": "the sync: who is in the study",
     "study/readings.py": "the sync: what is kept of them",
     "study/door.py": "the query",
     "engines/sop/snapshot.py": "the rules of a run",
     "engines/sop/dry.py": "the rules of a trial run",
-    "engines/starting.py": "whether a subject that is to be checked is there",
+    "engines/sop/order_run.py": "whether a subject that is to be checked is there",
     "engines/management/commands/qc.py": "who is to be checked",
-    "projects/api.py": "windows of visits, by the rules of the plan",
-    "projects/management/commands/visit_window.py": "the same, as a command",
+    "study/api.py": "windows of visits, by the rules of the plan",
+    "study/management/commands/visit_window.py": "the same, as a command",
 }
 
 
 def reads(node: ast.AST) -> bool:
-    if isinstance(node, ast.ImportFrom) and node.module in ("projects.records", "projects.client"):
+    if isinstance(node, ast.ImportFrom) and node.module in ("study.records", "study.client"):
         return any(name.name in READS for name in node.names)
     return (
         isinstance(node, ast.Attribute)

@@ -31,7 +31,7 @@ class Address:
 
 _CONVERTER = re.compile(r"<(?:\w+:)?(\w+)>")
 _GROUP = re.compile(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)")
-BEHIND_THE_LOGIN = ("admin/", "api/v1/", "wechat/answers/")
+BEHIND_THE_LOGIN = ("admin/", "api/v1/", "wechat/outbound/answers/")
 _CATCH_ALL = ("admin/{url}", "admin/logout/")
 
 

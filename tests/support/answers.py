@@ -62,7 +62,7 @@ class Answer:
     @property
     def leads_to_a_row(self) -> bool:
         """A page, or the page that shows the row instead."""
-        return self.status == 200 or self.location.endswith("/change/")
+        return self.status == 200 or self.location.endswith(("/change/", "/desk/"))
 
     def unlike(self, other: Answer, *about: str) -> list[tuple[Any, ...]]:
         """[what it is about, where two answers differ], [] where they do not."""

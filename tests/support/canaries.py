@@ -19,8 +19,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
 from django.db.models import Model
 
-from projects.metadata import StudyMetadata
-from projects.models import Member, Person, Project, Subject
+from projects.models import Member, Person, Project
+from study.metadata import StudyMetadata
+from study.models import Subject
 from tests.skills.graphs import graph, human
 
 Kind = type[Model]
@@ -116,6 +117,8 @@ class Canaries:
         return found.pk if found else None
 
     def _plain(self, column: Any, text: str, token: str) -> Any:
+        if column.name == "trace":
+            return [{"thought": text}]
         if isinstance(column, models.JSONField):
             return [text] if column.default is list else {"note": text}
         if isinstance(column, models.UUIDField):

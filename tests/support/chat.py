@@ -7,7 +7,7 @@ from typing import Any
 
 from django.test import Client
 
-from engines import asked
+from engines.assistant import asked
 from engines.models import Question
 
 URL = "/api/v1/chat/"

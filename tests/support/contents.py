@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import connection, transaction
 
 # A log-in's own traces, the notes of whom a page was shown to, and whether the own study's REDCap answered.
-TRACES = {"sessions.Session", "projects.Read", "projects.SyncState"}
+TRACES = {"sessions.Session", "projects.Read", "study.SyncState"}
 
 
 def snapshot() -> dict[str, frozenset[str]]:

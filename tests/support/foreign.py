@@ -12,9 +12,10 @@ from django.test import Client
 
 from engines import sop
 from engines.models import TaskRun
-from memory.hot_text import lines
+from memory.hot.text import lines
 from memory.models import ProjectMemory, ProjectMemoryVersion
-from projects.models import Member, Person, Project, Subject
+from projects.models import Member, Person, Project
+from study.models import Subject
 from tests.house.kit import make_project, make_subject
 from tests.support.addresses import Address
 from tests.support.answers import absent

@@ -75,7 +75,7 @@ def _made(user: str, text: str, before: tuple[str, ...]) -> tuple[Sheet, ...]:
     from django.core.cache import cache as store
     from django.utils import translation
 
-    from engines.chat import answer_message
+    from engines.assistant.chat import answer_message
     from projects.models import Member, Person
 
     store.clear()
@@ -91,17 +91,36 @@ def _made(user: str, text: str, before: tuple[str, ...]) -> tuple[Sheet, ...]:
 def _of_message(member: Any, text: str) -> list[Sheet]:
     from django.utils.timezone import now
 
-    from engines.chat import materials, questions, service, sources
-    from engines.chat.prepare import prepare
-    from engines.context import HISTORY_TASKS
-    from memory.history import book
+    from engines.assistant.chat import (
+        materials,
+        questions,
+        service,
+        sources,
+    )
+    from engines.assistant.chat.handlers import (
+        history,
+        project,
+        protocol,
+        visit_plan,
+    )
+    from engines.assistant.chat.prepare import prepare
+    from engines.assistant.context import HISTORY_TASKS
+    from memory.reports.history import book
 
+    readers = {
+        "query_protocol": protocol.read,
+        "project_info": project.read,
+        "visit_window": visit_plan.read,
+    }
     turn, found = prepare(member.project, member, text, now()), []
     for task in questions.tasks(turn, service._parts(turn)):
         own = [query for one in (task.found.asked if task.found else ()) for query in one.queries]
         more = materials.beside(turn, task.part, task.found)
         answers, beside = materials.read_with(turn, own, more)
-        read = service._prefetch(turn, task)
+        reader = readers.get(task.part.intent) if task.found is None else None
+        read = [reader(turn, task.part)] if reader else []
+        is_past = task.found is None and task.part.intent in HISTORY_TASKS
+        counted = history.counted(turn, task.part) if is_past else []
         pages = book(turn.project, turn.member, scope=turn.scope)
         shown = (
             {page.name: page.text for page in pages} if task.part.intent in HISTORY_TASKS else {}
@@ -109,7 +128,7 @@ def _of_message(member: Any, text: str) -> list[Sheet]:
         made = sources.sheet(
             turn,
             task.part,
-            asked=list(zip(own, answers, strict=True)),
+            asked=[*zip(own, answers, strict=True), *counted],
             beside=beside,
             read=read,
             pages=shown,

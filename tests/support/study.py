@@ -13,11 +13,12 @@ from django.db import connection, models, transaction
 from django.utils.timezone import now
 
 from demo import runfile, seed, stand_ins
-from projects import dictionary, roster
-from projects.models import Dictionary, Member, Project, SyncState
+from projects.models import Member, Project
+from study import dictionary, roster
+from study.models import Dictionary, Reading, ReadingState, SyncState
 from tests.support.stand_ins import StandIns
 
-SEEDED_APPS = ("auth", "django_celery_beat", "projects", "skills", "memory")
+SEEDED_APPS = ("auth", "django_celery_beat", "projects", "study", "skills", "memory")
 
 
 @dataclass
@@ -84,7 +85,7 @@ _first: list[Seeded] = []
 def _models() -> list[type[models.Model]]:
     """Tables of the seeding, those that others point at first."""
     found = (model for app in SEEDED_APPS for model in apps.get_app_config(app).get_models())
-    todo = [model for model in found if model is not Permission]
+    todo = [model for model in found if model not in (Permission, Reading, ReadingState)]
     done: list[type[models.Model]] = []
     while todo:
         for model in todo:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from queue import Empty
 
+from house import wakes
 from iit_manager.celery import app
-from projects import wakes
 
 
 def drain(limit: int = 500) -> list[str]:

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from integrations.wecom import Crypt
-from wechat.parse import read_xml
+from wechat.inbound.parse import read_xml
 
 URL = "/wechat/callback/"
 CORP, TOKEN = "ww00000000000000de", "demoToken"

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
-from projects.models import Member, Project, Role, Subject
+from projects.models import Member, Project, Role
+from study.models import Subject
 from tests.wechat.callback_kit import AES_KEY, CORP, TOKEN
 from tests.wecom_standin import AGENT, SECRET, WecomSim, open_wecom
 

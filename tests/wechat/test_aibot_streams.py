@@ -153,7 +153,7 @@ def test_a_worker_killed_in_the_last_transaction_leaves_no_half_answer(
 
     stream = ask()
     with monkeypatch.context() as patch:
-        break_at(patch, "wechat.job.reply", 1)
+        break_at(patch, "wechat.inbound.job.reply", 1)
         work()
     assert poll(stream) == (False, QUERYING)
     with later(seconds=5):

@@ -13,9 +13,9 @@ from tests.wechat import bot_kit
 from tests.wechat.callback_kit import CORP, TOKEN, Callback, event, plaintext
 from tests.wechat.working import receive, receive_event, work
 from tests.wecom_standin import SEND, WecomSim
-from wechat import sender
 from wechat.models import Alert, InboxMessage, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
 
 pytestmark = pytest.mark.django_db
 Code = Alert.Code

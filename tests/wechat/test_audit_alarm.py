@@ -10,12 +10,14 @@ from pytest_django import Settings
 
 from engines.briefing.daily import digest
 from engines.briefing.material import Material, Reading
-from projects import audit, audit_anchors, audit_guard
-from projects.db import atomic
+from house import audit_guard
+from house.db import atomic
+from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Member, Project
 from skills.graph import Node
-from wechat import alerts, audit_alarm, housekeeping
+from wechat import housekeeping
 from wechat.models import Alert, OutboxMessage
+from wechat.outbound import alerts, audit_alarm
 
 pytestmark = pytest.mark.django_db
 

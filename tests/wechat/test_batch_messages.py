@@ -8,7 +8,7 @@ from engines import sop
 from engines.models import Batch, PendingAction, TaskRun
 from engines.sop.batches import advance
 from engines.tasks import sweep_runs
-from projects.models import Subject
+from study.models import Subject
 from tests.engines.chat.kit import ask
 from tests.engines.sop.kit import go, hard, human, new_skill, qc, review_of, rule
 from tests.support.study import Study

@@ -8,8 +8,9 @@ import pytest
 
 from projects.models import Project
 from tests.wecom_standin import WecomSim
-from wechat import cards, feedback_cards, review_cards, sender
 from wechat.models import Card, OutboxMessage
+from wechat.outbound import cards, feedback_cards, sender
+from wechat.reviews import review_cards
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wechat.commands import Command, Decide, Feedback, Unnumbered, read, rejecting, unnumbered
+from wechat.inbound.commands import (
+    Command,
+    Decide,
+    Feedback,
+    Unnumbered,
+    read,
+    rejecting,
+    unnumbered,
+)
 
 
 @pytest.mark.parametrize(

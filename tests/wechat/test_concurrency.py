@@ -17,9 +17,10 @@ from projects.models import Member
 from tests.wechat.callback_kit import Callback, plaintext
 from tests.wechat.working import outgoing, receive_kind
 from tests.wecom_standin import SEND, USERS, WecomSim
-from wechat import inbox, sender
+from wechat.inbound import inbox
 from wechat.models import InboxMessage, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,10 +10,12 @@ import pytest
 
 from engines import sop
 from engines.models import Review, TaskRun
-from projects.models import AuditEntry, Member, Subject
+from projects.models import AuditEntry, Member
 from skills.models import Skill
+from study.models import Subject
+from tests.engines.sop.kit import tell
 from tests.support.study import Study
-from tests.wechat.working import click, deliver, outgoing, payloads, receive, said, tell, work
+from tests.wechat.working import click, deliver, outgoing, payloads, receive, said, work
 from wechat.models import Card, InboxMessage, OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -412,7 +414,7 @@ def test_a_worker_killed_after_the_decision_still_answers(
 
     review = suspend("P001")
     with monkeypatch.context() as patch:
-        break_at(patch, "wechat.job.close", 1)
+        break_at(patch, "wechat.inbound.job.close", 1)
         receive(f"同意 {review.pk}", user="wanghushi")
         work()
     assert not outgoing("wanghushi")

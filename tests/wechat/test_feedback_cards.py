@@ -7,8 +7,8 @@ import pytest
 from memory.models import ConversationHistory
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, payloads, receive, said, work
-from wechat import feedback_cards
 from wechat.models import Card
+from wechat.outbound import feedback_cards
 
 pytestmark = pytest.mark.django_db
 USER = "zhangyi"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from projects.models import Member
 from tests.wechat.working import outgoing, payloads
-from wechat import formats
-from wechat.outbox import answer
+from wechat.outbound import formats
+from wechat.outbound.outbox import answer
 
 pytestmark = pytest.mark.django_db
 MARKED = "# 结论\n**P001** 已入组,见 `enroll_date`\n> 5.1 节"

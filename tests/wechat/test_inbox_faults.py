@@ -9,14 +9,14 @@ import pytest
 import time_machine
 from django.utils.timezone import now
 
-from projects.db import atomic
-from projects.leases import LEASE
+from house.db import atomic
+from house.leases import LEASE
 from tests.house.kit import until
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
-from wechat import inbox
-from wechat.job import Job, LostLease, kept
+from wechat.inbound import inbox
+from wechat.inbound.job import Job, LostLease, kept
+from wechat.inbound.parse import parse
 from wechat.models import InboxMessage, OutboxMessage
-from wechat.parse import parse
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
 Status = InboxMessage.Status
@@ -119,7 +119,7 @@ def test_a_slow_worker_that_lost_its_lease_writes_nothing() -> None:
 def test_an_error_is_tried_again_with_back_off_and_then_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    break_at(monkeypatch, "wechat.strangers.refuse", 2)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 2)
     row = receive("hello", user="ghost")
     work()
     assert state(row) == (Status.NEW, 1)
@@ -137,7 +137,7 @@ def test_an_error_is_tried_again_with_back_off_and_then_answered(
 def test_the_last_resort_names_a_number(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    break_at(monkeypatch, "wechat.strangers.refuse", 99)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 99)
     row = receive("hello", user="ghost")
     for turn in range(4):
         with later(turn * 20):
@@ -150,7 +150,7 @@ def test_the_last_resort_names_a_number(
 
 
 def test_an_event_that_fails_ends_silently(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, "wechat.events.answer", 99)
+    break_at(monkeypatch, "wechat.inbound.events.answer", 99)
     row = receive_event("enter_agent")
     for turn in range(4):
         with later(turn * 20):
@@ -171,7 +171,7 @@ def test_a_message_that_kills_its_worker_is_given_up() -> None:
 
 
 def test_later_messages_go_on_after_one_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, "wechat.strangers.refuse", 3)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 3)
     receive("1", user="ghost")
     second = receive("2", user="ghost")
     for turn in range(5):
@@ -181,7 +181,9 @@ def test_later_messages_go_on_after_one_that_failed(monkeypatch: pytest.MonkeyPa
     assert len(outgoing("ghost")) == 2
 
 
-@pytest.mark.parametrize("where", ["wechat.job.reply", "wechat.job.close", "projects.audit.flush"])
+@pytest.mark.parametrize(
+    "where", ["wechat.inbound.job.reply", "wechat.inbound.job.close", "projects.audit._append"]
+)
 def test_killed_inside_the_last_transaction(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """Row, reply and audit entry are written together or not at all."""
     from projects.models import AuditEntry
@@ -209,7 +211,7 @@ def test_a_fresh_row_is_left_to_its_own_wake() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projects.leases.RENEW_S", 0.01)
+    monkeypatch.setattr("house.leases.RENEW_S", 0.01)
     row = receive_kind("image")
     claimed = inbox.claim(row.pk)
     assert claimed
@@ -225,12 +227,12 @@ def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPat
 
 def test_an_answer_without_words_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A question always ends in one final reply."""
-    from engines.chat import ChatReply
+    from engines.assistant.chat import ChatReply
 
     def wordless(**kwargs: Any) -> ChatReply:
         return ChatReply("")
 
-    monkeypatch.setattr("wechat.questions.answer_message", wordless)
+    monkeypatch.setattr("wechat.inbound.questions.answer_message", wordless)
     row = receive("hello")
     for turn in range(4):
         with later(turn * 20):

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member
 from tests.wechat.working import click, outgoing, receive, receive_event, receive_kind, said, work
-from wechat import handlers
+from wechat.inbound import handlers
 from wechat.models import InboxMessage, OutboxMessage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]

@@ -11,10 +11,10 @@ from django.db import connection
 from django.test import Client
 
 from engines.assistant.answer.sheet import Sheet
-from projects import spreadsheet
+from house import spreadsheet
 from projects.models import Member, Project
-from wechat.answers import with_link
 from wechat.models import Answer
+from wechat.outbound.answers import with_link
 
 pytestmark = pytest.mark.django_db
 ROWS = [(f"P{number:03}", f"{number}") for number in range(1, 251)]

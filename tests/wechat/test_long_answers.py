@@ -12,8 +12,8 @@ from pytest_django import Settings
 from projects.models import Member, Project
 from tests.wechat.working import outgoing
 from wechat.models import Answer, OutboxMessage
-from wechat.outbox import answer, enqueue
-from wechat.splitting import split
+from wechat.outbound.outbox import answer, enqueue
+from wechat.outbound.splitting import split
 
 pytestmark = pytest.mark.django_db
 LINK = re.compile(r"http://127\.0\.0\.1:8000(/wechat/answers/[0-9a-f-]{36}/)")

@@ -12,8 +12,9 @@ from django.utils.timezone import now
 from prometheus_client import CollectorRegistry
 
 from tests.wechat.working import receive
-from wechat import alerts, metrics
+from wechat import metrics
 from wechat.models import Alert, InboxMessage, OutboxMessage
+from wechat.outbound import alerts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wechat.neutralise import neutralise
+from wechat.outbound.neutralise import neutralise
 
 
 @pytest.mark.parametrize(

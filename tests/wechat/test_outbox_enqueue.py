@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from house.db import atomic
 from projects.audit import actions
-from projects.db import atomic
 from projects.models import AuditEntry, Project
 from wechat.models import OutboxMessage
-from wechat.outbox import Payload, enqueue, resend
+from wechat.outbound.outbox import Payload, enqueue, resend
 
 pytestmark = pytest.mark.django_db
 Kind, Status = OutboxMessage.Kind, OutboxMessage.Status

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, WecomSim
-from wechat import sender
 from wechat.models import AccessToken, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

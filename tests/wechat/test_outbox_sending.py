@@ -11,9 +11,9 @@ from pytest_django import Settings
 
 from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, USERS, WecomSim
-from wechat import sender
 from wechat.models import AccessToken, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
 
 pytestmark = pytest.mark.django_db
 Status = OutboxMessage.Status
@@ -284,7 +284,7 @@ def test_a_worker_killed_long_before_the_next_one_comes(wecom: WecomSim) -> None
 
 def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
     from integrations.wecom import Kind, SendError
-    from wechat.settling import settle
+    from wechat.outbound.send_result import settle
 
     put("x")
     slow = claim("zhangyi")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integrations.test_wecom_vectors import VECTORS
 from tests.wechat.callback_kit import event, plaintext
-from wechat.parse import BadCallback, envelope, parse
+from wechat.inbound.parse import BadCallback, envelope, parse
 
 
 def test_the_official_text_message() -> None:

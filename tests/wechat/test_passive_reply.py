@@ -7,8 +7,8 @@ from django.test import Client
 
 from projects.models import Member
 from tests.wechat.callback_kit import CORP, Callback, event, open_reply, plaintext
-from wechat import passive
-from wechat.parse import read_xml
+from wechat.inbound import passive
+from wechat.inbound.parse import read_xml
 
 pytestmark = pytest.mark.django_db
 

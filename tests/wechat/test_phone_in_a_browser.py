@@ -151,7 +151,7 @@ def test_a_double_click_decides_once(suspend: Run, phone: Callable[[str], Page])
 def test_an_answer_is_rated_by_card(
     house: Study, phone: Callable[[str], Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wechat.feedback_cards.LEAST_CHARS", 5)
+    monkeypatch.setattr("wechat.outbound.feedback_cards.LEAST_CHARS", 5)
     house.project.feedback_cards = True
     house.project.save()
     page = phone("zhangyi")

@@ -39,7 +39,7 @@ def test_a_spoken_question_is_answered_too(study: Study) -> None:
     assert "2026-02-05" in outgoing("zhangyi")[0]
 
 
-@pytest.mark.parametrize("where", ["wechat.job.close", "wechat.job.reply"])
+@pytest.mark.parametrize("where", ["wechat.inbound.job.close", "wechat.inbound.job.reply"])
 def test_killed_in_the_engines_last_transaction(
     study: Study, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -103,7 +103,7 @@ def test_a_worker_killed_at_a_vote_keeps_it_once(
 ) -> None:
     card = ask_with_card(study, monkeypatch)
     with monkeypatch.context() as patch:
-        break_at(patch, "wechat.job.close", 1)
+        break_at(patch, "wechat.inbound.job.close", 1)
         click(card.task_id, "up", "zhangyi")
         work()
     assert votes() == []
@@ -122,7 +122,7 @@ def test_a_bare_thumb_down_is_asked_for_its_reason(study: Study) -> None:
 
 
 def ask_with_card(study: Study, monkeypatch: pytest.MonkeyPatch) -> Card:
-    monkeypatch.setattr("wechat.feedback_cards.LEAST_CHARS", 5)
+    monkeypatch.setattr("wechat.outbound.feedback_cards.LEAST_CHARS", 5)
     study.project.feedback_cards = True
     study.project.save()
     receive("P001 入组了吗?")

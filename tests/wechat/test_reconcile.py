@@ -10,9 +10,10 @@ import time_machine
 from django.utils.timezone import now
 
 from engines.models import Review
-from engines.signals import review_escalated, review_reminded
-from projects.db import atomic
+from engines.sop.run_events import Kind, keep
+from house.db import atomic
 from projects.models import Member
+from tests.engines.sop.kit import tell
 from tests.support.study import Study
 from tests.wechat.test_decisions import Run, suspend
 from tests.wechat.working import click, deliver, outgoing, receive, work
@@ -126,8 +127,9 @@ def test_the_engines_own_reminders_reach_people_once(suspend: Run) -> None:
     review = suspend()
     for _ in range(2):
         with atomic():
-            review_reminded.send(Review, run=review.task_run, review=review)
-            review_escalated.send(Review, run=review.task_run, review=review)
+            keep(Kind.REVIEW_REMINDED, review.task_run, review)
+            keep(Kind.REVIEW_ESCALATED, review.task_run, review)
+        tell()
     assert len(outgoing("wanghushi")) == 1
     assert len(outgoing("admin")) == 1
 

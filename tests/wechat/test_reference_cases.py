@@ -82,10 +82,10 @@ from tests.wechat.test_decisions import Run, card_of, suspend
 from tests.wechat.test_questions import ask_with_card
 from tests.wechat.working import click, deliver, outgoing, receive, work
 from tests.wecom_standin import SEND, WecomSim
-from wechat import sender
-from wechat.decisions import decide
 from wechat.models import InboxMessage, OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
+from wechat.reviews.decisions import decide
 
 __all__ = ["suspend"]
 ROOT = Path(__file__).parents[1]
@@ -126,7 +126,7 @@ def test_a_first_feedback_that_fails_costs_no_answer(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """O22: it travels in the callback's own response, so it can't come after the answer."""
-    monkeypatch.setattr("wechat.passive._starts_query", lambda incoming: False)
+    monkeypatch.setattr("wechat.inbound.passive._starts_query", lambda incoming: False)
     row = receive("P001 入组了吗?")
     assert row.passive_reply == ""
     work()

@@ -8,12 +8,14 @@ import pytest
 from django.utils.timezone import now
 
 from engines.models import PendingAction, TaskRun
-from engines.signals import run_finished
-from projects.db import atomic
-from projects.models import Member, Project, Subject
+from engines.sop.run_events import Kind, keep
+from house.db import atomic
+from projects.models import Member, Project
 from skills.models import Skill
-from tests.wechat.working import outgoing, said, tell
-from wechat.run_events import result_text
+from study.models import Subject
+from tests.engines.sop.kit import tell
+from tests.wechat.working import outgoing, said
+from wechat.reviews.run_events import result_text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people", "subjects")]
 
@@ -37,7 +39,7 @@ def finished(
 
 def announce(run: TaskRun) -> None:
     with atomic():
-        run_finished.send(sender=TaskRun, run=run)
+        keep(Kind.RUN_FINISHED, run)
     tell()
 
 
@@ -113,7 +115,7 @@ def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:
 
     def fail() -> None:
         with atomic():
-            run_finished.send(sender=TaskRun, run=run)
+            keep(Kind.RUN_FINISHED, run)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

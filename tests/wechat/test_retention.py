@@ -9,11 +9,12 @@ import time_machine
 from django.utils.timezone import now
 from pytest_django import Settings
 
-from projects.models import CronFiring, Member
+from house.models import CronFiring
+from projects.models import Member
 from tests.wechat.working import outgoing, receive, work
 from wechat import housekeeping
-from wechat.cards import send
 from wechat.models import Answer, Card, InboxMessage, OutboxMessage
+from wechat.outbound.cards import send
 from wechat.retention import forget, kept_for
 from wechat.tasks import forget_messages, sweep
 
@@ -102,5 +103,5 @@ def test_the_sweeper_runs_it_once_a_night() -> None:
         "audit.anchor",
         "audit.verify",
         "wechat.forget",
-        "wechat.reconcile",
+        "wechat.reviews.reconcile",
     }

@@ -9,23 +9,24 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
-from django.test import Client
 from django.utils.timezone import now
 
-from engines import sop
-from engines.models import Review, TaskRun
-from engines.signals import run_finished
-from projects.db import atomic
-from projects.models import Member, Person, Subject
-from tests.engines.sop.kit import human, new_skill, review_of, run_of
+from engines import sop, tasks
+from engines.models import Review, RunEvent
+from engines.sop import run_events
+from engines.sop.run_events import Kind
+from house.db import atomic
+from projects.models import Member, Person
+from study.models import Subject
+from tests.engines.sop.kit import hard, human, new_skill, review_of, run_of, tell
 from tests.support.study import Study
+from tests.support.tasks import drain, purge
 from tests.wechat.test_decisions import change
-from tests.wechat.working import click, deliver, outgoing, payloads, tell, work
-from wechat import outbox, reconcile, run_events, sender, settling
+from tests.wechat.working import click, deliver, outgoing, payloads, work
 from wechat.models import Card, OutboxMessage
+from wechat.reviews import reconcile
 
 pytestmark = pytest.mark.django_db
-Status = OutboxMessage.Status
 Ask = Callable[..., Review]
 
 
@@ -40,12 +41,16 @@ def approve(study: Study, review: Review) -> None:
     sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
 
 
-def events() -> list[OutboxMessage]:
-    return [*OutboxMessage.objects.filter(kind="event").order_by("pk")]
+def events() -> list[RunEvent]:
+    return [*RunEvent.objects.order_by("pk")]
+
+
+def kinds() -> list[str]:
+    return [row.kind for row in events()]
 
 
 def messages() -> list[str]:
-    rows = OutboxMessage.objects.exclude(kind="event").order_by("pk")
+    rows = OutboxMessage.objects.order_by("pk")
     return [f"{row.kind} {row.to_user}" for row in rows]
 
 
@@ -62,7 +67,9 @@ def later(**span: float) -> time_machine.travel:
 def test_a_run_leaves_one_row_a_transaction(study: Study, asked: Ask) -> None:
     review = asked()
     approve(study, review)
-    assert [row.key for row in events()] == [f"asked:{review.pk}@1#1", f"decided:{review.pk}@1#1"]
+    about = [(row.kind, row.run_id, row.review_id, row.version) for row in events()]
+    both = [Kind.REVIEW_REQUESTED, Kind.REVIEW_DECIDED]
+    assert about == [(kind, review.task_run_id, review.pk, 1) for kind in both]
     assert messages() == []
     assert {row.project_id for row in events()} == {study.project.pk}
 
@@ -76,7 +83,7 @@ def test_each_is_told_once_in_its_order(study: Study, asked: Ask) -> None:
     tell()
     tell()
     assert messages()[2:] == ["card_update wanghushi", "text zhangyi"]
-    assert {row.status for row in events()} == {Status.SENT}
+    assert [row.attempts for row in events() if row.told_at] == [1, 1]
 
 
 def test_who_decided_before_anybody_was_asked_gets_no_card(study: Study, asked: Ask) -> None:
@@ -96,13 +103,13 @@ def test_a_cancelled_run_is_told_as_that_only(study: Study, asked: Ask) -> None:
     assert "已重做" in outgoing("zhangyi")[0]
 
 
-def test_a_run_without_a_review_is_told_at_its_end(study: Study, asked: Ask) -> None:
-    run = asked().task_run
-    run.completed_at = now()
-    for _time in range(2):
-        with atomic():
-            run_finished.send(sender=TaskRun, run=run, decided=None)
-    assert [row.key for row in events()][1:] == [f"finished:{run.pk}#1"]
+def test_a_run_without_a_review_is_told_at_its_end(study: Study) -> None:
+    run = run_of(study, new_skill(study, {"check": hard()}))
+    assert kinds() == [Kind.RUN_FINISHED]
+    with atomic():
+        run_events.keep(Kind.RUN_FINISHED, run)
+    tell()
+    assert messages() == ["text zhangyi"], "whatever is told twice arrives once"
 
 
 def test_only_the_newest_question_is_asked(study: Study, asked: Ask) -> None:
@@ -110,7 +117,7 @@ def test_only_the_newest_question_is_asked(study: Study, asked: Ask) -> None:
     Review.objects.filter(pk=review.pk).update(version=2)
     review.refresh_from_db()
     with atomic():
-        run_events.keep(run_events.What.ASKED, review.task_run, review)
+        run_events.keep(Kind.REVIEW_REQUESTED, review.task_run, review)
     tell()
     assert [card["template_card"]["task_id"] for card in payloads("card")] == [
         f"review_{review.pk}@2"
@@ -127,11 +134,11 @@ def test_who_lost_sight_of_the_subject_meanwhile_is_told_nothing(study: Study, a
 
 def test_a_transaction_that_fails_leaves_nothing_to_tell(study: Study, asked: Ask) -> None:
     review = asked()
-    OutboxMessage.objects.all().delete()
+    RunEvent.objects.all().delete()
 
     def fail() -> None:
         with atomic():
-            run_events.keep(run_events.What.ASKED, review.task_run, review)
+            run_events.keep(Kind.REVIEW_REQUESTED, review.task_run, review)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -142,17 +149,19 @@ def test_a_transaction_that_fails_leaves_nothing_to_tell(study: Study, asked: As
 def test_a_worker_that_comes_second_makes_nothing_of_it(study: Study, asked: Ask) -> None:
     asked()
     [row] = events()
-    assert run_events.spread(row)
-    assert not run_events.spread(row), "another worker read the row before it was done"
+    assert run_events._told(row)
+    assert not run_events._told(row), "another worker read the row before it was done"
     assert messages() == ["card wanghushi", "text zhangyi"]
     assert events()[0].attempts == 1
 
 
 def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -> None:
     run = asked().task_run_id
-    assert run_events.lane(run) in [*sender.due_lanes(10)]
-    tell()
-    assert run_events.lane(run) not in [*sender.due_lanes(10)]
+    purge()
+    tasks.sweep_runs()
+    assert "engines.tasks.tell_events" in drain()
+    assert messages() == ["card wanghushi", "text zhangyi"]
+    assert run not in run_events.due(10)
 
 
 def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
@@ -227,7 +236,7 @@ def test_a_question_that_nobody_was_asked_in_time_is_not_asked_when_it_is_over(
 
 
 @pytest.mark.parametrize("end", ["decided", "cancelled"])
-def test_a_card_whose_event_is_a_dead_letter_loses_its_buttons(
+def test_a_card_whose_event_cannot_be_told_loses_its_buttons(
     study: Study, asked: Ask, end: str
 ) -> None:
     review = asked()
@@ -236,13 +245,14 @@ def test_a_card_whose_event_is_a_dead_letter_loses_its_buttons(
         approve(study, review)
     else:
         sop.cancel(run=review.task_run, actor="admin", reason="已重做")
-    OutboxMessage.objects.filter(key__startswith="decided:").update(status=Status.DEAD)
+    whole = _break(events()[1])
+    tell()
     assert reconcile.reconcile() == 1
     assert reconcile.reconcile() == 0
     assert messages()[2:] == ["card_update wanghushi"]
-    [letter] = OutboxMessage.objects.filter(status=Status.DEAD)
-    assert outbox.resend(message=letter, actor="admin")
-    tell()
+    RunEvent.objects.filter(told_at=None).update(kind=whole)
+    with later(minutes=5):
+        tell()
     assert messages()[2:] == ["card_update wanghushi", "text zhangyi"]
 
 
@@ -250,16 +260,23 @@ def test_a_deleted_run_has_nothing_to_tell(study: Study, asked: Ask) -> None:
     asked().task_run.delete()
     tell()
     assert messages() == []
-    assert events()[0].status == Status.SENT
+    assert not events()
 
 
-def _break(row: OutboxMessage) -> str:
-    """A row of a version of ours that knows other events; what it held before."""
-    whole = row.payload
-    content = json.loads(whole)
-    content["message"]["what"] = "teleported"
-    OutboxMessage.objects.filter(pk=row.pk).update(payload=json.dumps(content))
-    return whole
+@pytest.fixture(autouse=True)
+def _teleported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event that no reader can make anything of."""
+
+    def fail(_event: RunEvent) -> None:
+        raise ValueError("陈建国")
+
+    monkeypatch.setitem(run_events._readers, "teleported", [fail])
+
+
+def _break(row: RunEvent) -> str:
+    """What kind it was before."""
+    RunEvent.objects.filter(pk=row.pk).update(kind="teleported")
+    return row.kind
 
 
 def test_what_cannot_be_told_waits_and_stops_nobody_else(study: Study, asked: Ask) -> None:
@@ -267,41 +284,69 @@ def test_what_cannot_be_told_waits_and_stops_nobody_else(study: Study, asked: As
     _break(events()[0])
     tell()
     broken, other = events()
-    assert (broken.status, broken.attempts, broken.error) == (Status.PENDING, 1, "ValidationError")
+    assert (broken.told_at, broken.attempts, broken.error) == (None, 1, "ValueError")
     assert broken.available_at > now()
-    assert other.status == Status.SENT
+    assert other.told_at
     approve(study, first)
     tell()
-    assert events()[2].status == Status.PENDING, "the decision is not told before the question"
+    assert not events()[2].told_at, "the decision is not told before the question"
 
 
-def test_what_can_never_be_told_is_left_to_a_person_and_told_after_all(
+def test_what_was_tried_often_holds_nobody_up_and_is_told_after_all(
     study: Study, asked: Ask, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked()
+    review = asked()
     whole = _break(events()[0])
-    for turn in range(settling.TRANSPORT_RETRIES + 2):
-        with later(minutes=6 * turn):
+    for turn in range(run_events.MOST_TRIALS):
+        with later(hours=turn):
             tell()
     [row] = events()
-    assert (row.status, row.attempts) == (Status.DEAD, settling.TRANSPORT_RETRIES)
-    assert f"ALERT outbox {row.pk} given up" in caplog.text
-    OutboxMessage.objects.filter(pk=row.pk).update(payload=whole)
-    row.refresh_from_db()
-    assert outbox.resend(message=row, actor="admin")
+    assert (row.told_at, row.attempts) == (None, run_events.MOST_TRIALS)
+    assert f"ALERT run event {row.pk} not told" in caplog.text
+    assert "陈建国" not in caplog.text
+    approve(study, review)
     tell()
+    assert messages() == ["text zhangyi"], "what comes after it passes it by"
+    RunEvent.objects.filter(pk=row.pk).update(kind=whole)
+    with later(hours=run_events.MOST_TRIALS + 2):
+        tell()
+    assert all(row.told_at for row in events())
+    assert messages() == ["text zhangyi"], "by now nobody has to be asked"
+
+
+def test_a_reader_that_fails_leaves_nothing_of_the_others(
+    study: Study, asked: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two channels read the same event: one transaction, so neither hears it twice."""
+    asked()
+    broken = [True]
+
+    def second(_event: RunEvent) -> None:
+        if broken:
+            raise RuntimeError
+
+    first = run_events._readers[Kind.REVIEW_REQUESTED]
+    monkeypatch.setitem(run_events._readers, Kind.REVIEW_REQUESTED, [*first, second])
+    tell()
+    assert messages() == []
+    broken.clear()
+    with later(minutes=1):
+        tell()
     assert messages() == ["card wanghushi", "text zhangyi"]
 
 
-def test_the_console_shows_an_event_with_its_run(
-    study: Study, asked: Ask, admin_client: Client
-) -> None:
-    run = asked().task_run_id
-    page = admin_client.get("/admin/wechat/outboxmessage/").content.decode()
-    assert f'href="/admin/engines/taskrun/{run}/change/"' in page
-    assert f"{run_events.LANE}{run}" not in page
-    row = admin_client.get(f"/admin/wechat/outboxmessage/{events()[0].pk}/change/")
-    assert str(run)[:8] in row.content.decode()
+def test_what_was_told_long_ago_is_forgotten(study: Study, asked: Ask) -> None:
+    asked()
+    with later(days=30):
+        run_events.forget()
+    assert len(events()) == 1, "nobody was told of it"
+    tell()
+    with later(days=6):
+        run_events.forget()
+    assert len(events()) == 1
+    with later(days=8):
+        run_events.forget()
+    assert not events()
 
 
 def test_nothing_of_an_event_goes_to_wecom(study: Study, asked: Ask) -> None:

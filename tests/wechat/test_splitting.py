@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wechat.splitting import LIMIT, split
+from wechat.outbound.splitting import LIMIT, split
 
 PREFIX = re.compile(r"\((\d+)/(\d+)\) ")
 FAMILY = "👨‍👩‍👧‍👦"

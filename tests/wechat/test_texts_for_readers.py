@@ -11,13 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engines.models import TaskRun
-from projects.models import Member, Subject
+from projects.models import Member
+from study.models import Subject
 from tests.engines.cron.kit import delivered
 from tests.engines.sop.kit import human, new_skill, review_of, run_of, soft
 from tests.support.study import Study
 from tests.wechat.working import deliver, outgoing, payloads, receive, work
-from wechat import outbox, reconcile
 from wechat.models import OutboxMessage
+from wechat.outbound import outbox
+from wechat.reviews import reconcile
 
 pytestmark = pytest.mark.django_db
 PI, CRC_A, CRC_B = "zhangyi", "wanghushi", "crc_b"
@@ -135,7 +137,7 @@ def test_a_held_text_is_read_again_before_it_goes(study: Study) -> None:
     """Who moved to another site while a message waited is not told of the former one."""
     from datetime import timedelta
 
-    from wechat.outbox import Held
+    from wechat.outbound.outbox import Held
 
     held = Held(timezone.now() + timedelta(seconds=1), {"record": ""})
     text = f"请按时随访\n{DUE.format(OF_A)}"

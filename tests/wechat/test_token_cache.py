@@ -12,9 +12,9 @@ from django.utils.timezone import now
 
 from integrations.wecom import Kind, SendError, Token, TokenRefused
 from tests.wecom_standin import GETTOKEN, WecomSim, text
-from wechat import gateway
 from wechat.models import AccessToken
-from wechat.tokens import DatabaseTokens, key_of
+from wechat.outbound import gateway
+from wechat.outbound.tokens import DatabaseTokens, key_of
 
 
 class Fetches:

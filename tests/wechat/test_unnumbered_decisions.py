@@ -14,7 +14,7 @@ from memory.models import ConversationHistory
 from skills.models import Skill
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, receive, said, work
-from wechat.commands import Unnumbered, unnumbered
+from wechat.inbound.commands import Unnumbered, unnumbered
 from wechat.models import InboxMessage
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from tests.wecom_standin import WecomSim
-from wechat import alerts
 from wechat.models import Alert
+from wechat.outbound import alerts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,11 +7,12 @@ import json
 import pytest
 
 from memory.models import ConversationHistory
-from projects.models import Member, Subject
+from projects.models import Member
+from study.models import Subject
 from tests.support.study import Study
 from tests.wechat.working import click, deliver, outgoing, payloads, receive_event, said, work
 from wechat.models import Card, InboxMessage
-from wechat.welcome import examples
+from wechat.outbound.welcome import examples
 
 pytestmark = pytest.mark.django_db
 

@@ -24,10 +24,11 @@ from engines.models import AgentTrace, Review, TaskRun
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member, Project
 from skills.models import Skill
+from tests.engines.sop.kit import tell
 from tests.house.kit import make_member, make_project, make_subject
 from tests.support.chat import chat
 from tests.support.study import Study
-from tests.wechat.working import click, outgoing, receive, tell, work
+from tests.wechat.working import click, outgoing, receive, work
 from wechat.models import Card
 
 pytestmark = pytest.mark.django_db
@@ -152,7 +153,7 @@ def through_the_console(house: House) -> None:
     run = f"/admin/engines/taskrun/{house.review.task_run_id}/"
     assert house.console.get(f"{run}change/").status_code in (302, 404)
     house.console.post(f"{run}decide/", {"approve": "1", "seen": house.review.seen})
-    for page in ("engines/taskrun", "engines/review", "projects/subject", "engines/agenttrace"):
+    for page in ("engines/taskrun", "engines/review", "study/subject", "engines/agenttrace"):
         assert "LUNG-IIT" not in house.console.get(f"/admin/{page}/").content.decode(), page
 
 

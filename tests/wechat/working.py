@@ -9,10 +9,12 @@ from typing import Any
 from django.test import Client
 from django.utils import translation
 
+from tests.engines.sop.kit import tell
 from tests.wechat.callback_kit import Callback, event, plaintext
-from wechat import inbox, sender
+from wechat.inbound import inbox
 from wechat.models import InboxMessage, OutboxMessage
-from wechat.outbox import Payload
+from wechat.outbound import sender
+from wechat.outbound.outbox import Payload
 
 _ids = itertools.count(1000)
 
@@ -65,13 +67,6 @@ def work() -> None:
     for pk in list(rows.values_list("pk", flat=True)):
         inbox.process(pk)
     tell()
-
-
-def tell() -> None:
-    """What happened to runs becomes messages, as the worker does it that is woken for their lanes."""
-    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT).order_by("pk")
-    for lane in dict.fromkeys(events.values_list("to_user", flat=True)):
-        sender.send_lane(lane)
 
 
 def claim(lane: str) -> OutboxMessage | None:

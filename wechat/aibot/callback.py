@@ -1,6 +1,6 @@
 """The callback of the smart bot: check, store, answer with what is there now (wecom.md 5).
 
-As strict as the app's (wechat.genuine); the receiveid is blank, the answer carries the callback's nonce.
+As strict as that of the app (wechat.inbound.genuine); the receiveid is blank, the answer carries the nonce.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 
+from house.db import atomic
 from integrations.wecom import Crypt
-from projects.db import atomic
 from projects.models import Member
-from wechat import arrivals, gateway, genuine, welcome
 from wechat.aibot import cards, streams
 from wechat.aibot.parse import envelope, parse
-from wechat.genuine import Door
+from wechat.inbound import arrivals, genuine
+from wechat.inbound.genuine import Door
+from wechat.inbound.parse import BadCallback, Incoming
+from wechat.inbound.waking import wake_inbox
 from wechat.models import InboxMessage
-from wechat.parse import BadCallback, Incoming
-from wechat.waking import wake_inbox
+from wechat.outbound import gateway, welcome
 
 CHANNEL = InboxMessage.Channel.AIBOT
 CARD = "template_card_event"

@@ -12,10 +12,10 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from projects.models import Member
-from wechat import review_cards
-from wechat.cards import cut
+from wechat.inbound.parse import Incoming
 from wechat.models import Card
-from wechat.parse import Incoming
+from wechat.outbound.cards import cut
+from wechat.reviews import review_cards
 
 
 def receipt(incoming: Incoming) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import Member
-from wechat import votes
-from wechat.job import Job
+from wechat.inbound import votes
+from wechat.inbound.job import Job
+from wechat.inbound.parse import Vote
 from wechat.models import Stream
-from wechat.parse import Vote
 
 RATINGS: dict[int, str | None] = {1: "thumbs_up", 2: "thumbs_down", 3: None}
 # 1 off the question, 2 incomplete, 3 wrong content, 4 wrong analysis: what is wrong weighs more.

@@ -7,7 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from wechat.parse import MAX_QUESTIONS, BadCallback, Incoming, Vote, checked
+from wechat.inbound.parse import (
+    MAX_QUESTIONS,
+    BadCallback,
+    Incoming,
+    Vote,
+    checked,
+)
 
 _MENTION = re.compile(r"^\s*@\S+\s+")
 _PARTS = 50

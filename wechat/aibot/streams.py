@@ -10,10 +10,10 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from projects.models import Project
-from wechat import answers, outbox
 from wechat.models import InboxMessage, OutboxMessage, Stream
-from wechat.neutralise import neutralise
-from wechat.splitting import cut
+from wechat.outbound import answers, outbox
+from wechat.outbound.neutralise import neutralise
+from wechat.outbound.splitting import cut
 from wechat.texts import QUERYING
 
 LIMIT = 20480

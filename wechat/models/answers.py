@@ -10,9 +10,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import User, memberships
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
+from projects.scoping import User, memberships
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
+from projects.scoping import ScopedQuerySet
 
 CODE_CHARS = 512
 """Longer than WeCom's codes are: what a forger makes longer is cut, and refused by WeCom."""

@@ -6,9 +6,9 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
+from projects.scoping import ScopedQuerySet
 
 
 class InboxMessage(models.Model):

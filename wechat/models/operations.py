@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 
 
 class AccessToken(models.Model):

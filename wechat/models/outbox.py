@@ -6,9 +6,9 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from projects.access import ScopedQuerySet
-from projects.fields import EncryptedTextField
+from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
+from projects.scoping import ScopedQuerySet
 from wechat.models.cards import CODE_CHARS
 
 
@@ -21,8 +21,6 @@ class OutboxMessage(models.Model):
     it is sent again as the identical JSON (`duplicate_interval`; decisions.md, "resend after an ambiguous
     time-out"), and `possible_duplicate` says when that came too late for WeCom to notice.
 
-    An `event` is none yet: a worker makes messages of it (wechat.run_events); its lane is the run.
-
     A briefing or reminder that its reader wants later is `held` until `available_at`, outside of the lane:
     answers pass it. `notice` names the step it comes from; what it says is asked for again before it is
     sent when `checked_at` is a while ago, and it is `withdrawn` when there is nothing left to tell.
@@ -34,7 +32,6 @@ class OutboxMessage(models.Model):
         CARD = "card", _("Card")
         CARD_UPDATE = "card_update", _("Card update")
         RESPONSE = "response", _("Answer of the smart bot")
-        EVENT = "event", _("Event to be told")
 
     class Status(models.TextChoices):
         PENDING = "pending", _("Waiting")

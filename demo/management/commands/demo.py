@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from demo import runfile, seed, stand_ins
 from integrations.redcap import RedcapError
-from projects import dictionary, roster
+from study import dictionary, roster
 
 
 class Command(BaseCommand):

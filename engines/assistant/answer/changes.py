@@ -118,6 +118,8 @@ def _multiple(fact: Fact, read: Fact | None, asked: Asked, reader: Reader) -> st
 
 def lasted(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     """P016 复方甘草片 用药开始日期 2026-10-24 至 用药结束日期 2026-10-30:6 天."""
+    if asked.slots.change == "since":
+        return _since(asked, answer, reader)
     apart = _("%(label)s: days between") % {"label": ""}
     spans = [fact for fact in answer.facts if fact.label.endswith(apart) and fact.value is not None]
     first, last = asked.slots.select[-2:]
@@ -131,9 +133,27 @@ def lasted(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         days = [
             f"{words.field_label(n, reader)} {words.value(rows[n], reader)}" for n in (first, last)
         ]
-        text = _("%(first)s to %(last)s: %(days)s days")
-        named = {"first": days[0], "last": days[1], "days": plain(span.value)}
+        size = int(plain(span.value) or 0)
+        texts = {
+            1: _("%(first)s to %(last)s: %(days)s days"),
+            0: _("%(first)s and %(last)s: the same day"),
+        }
+        text = texts.get((size > 0) - (size < 0), _("%(first)s is %(days)s days after %(last)s"))
+        named = {"first": days[0], "last": days[1], "days": abs(size)}
         told.append(Told(" ".join([span.subject, *names, text % named])))
+    return told or values.told(asked, answer, reader)
+
+
+def _since(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
+    """P014 筛选日期 2026-11-21(2 天前)."""
+    apart = _("%(label)s: days between") % {"label": ""}
+    told = []
+    for fact in (f for f in answer.facts if f.label.endswith(apart) and f.value is not None):
+        day = next(f for f in answer.facts if f.subject == fact.subject and f is not fact)
+        ago = _("%(days)s days ago") % {"days": abs(int(plain(fact.value) or 0))}
+        told.append(
+            Told(f"{fact.subject} {words.label(day, reader)} {day.text}{words.bracketed(ago)}")
+        )
     return told or values.told(asked, answer, reader)
 
 

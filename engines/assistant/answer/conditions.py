@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 from engines.assistant.answer import fitting, words
 from engines.assistant.answer.reader import Reader
 from engines.assistant.understand.types import Asked, Query
-from projects.windows import State
+from study.visits.calendar import State
 
 _OF_WORK = ("@findings.", "@reviews.", "@runs.", "@visits.open", "@visits.close", "@visits.actual")
 """Columns whose conditions the topic of a question says already."""

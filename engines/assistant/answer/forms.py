@@ -55,7 +55,10 @@ def _of_one(rows: Sequence[Row], asked: Asked, reader: Reader) -> Told:
     )
     line: Told | None = None
     most = max(len(row.facts) for row in rows)
-    for shown in range(1, most + 1):
+    # In however little room: what was asked for is told of each row that is.
+    known = {naming_field(rows[0], reader), *conditions.settled(asked)}
+    asked_for = {fact.field for row in rows for fact in row.facts} & {*asked.slots.select} - known
+    for shown in range(min(1 + len(asked_for), most), most + 1):
         line = Told(head, tuple(entry(row, asked, reader, shown) for row in rows), shorter=line)
     return line or Told(head)
 

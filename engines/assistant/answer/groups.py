@@ -27,7 +27,9 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         what = words.label(answer.facts[0], reader)
     head = what + colon() if what else ""
     notes = _apart(asked, answer, reader)
-    line = Told(head, entries or (_("nothing to count"),), notes, left_out=answer.left_out)
+    # Of the groups in their order only the first were asked for: the others are not left out.
+    left_out = 0 if asked.slots.order else answer.left_out
+    line = Told(head, entries or (_("nothing to count"),), notes, left_out=left_out)
     if not any(key.startswith(("month:", "week:", "quarter:")) for key in asked.slots.by):
         return [line]
     filled = [e for e, (group, _fact) in zip(entries, pairs, strict=True) if group.rows]
@@ -36,7 +38,7 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     notes = (_("none in the others"),) if len(filled) < len(entries) else ()
     # Of periods the newest tell most.
     newest = tuple(range(len(filled)))
-    brief = Told(head, tuple(filled), notes, left_out=answer.left_out, weights=newest)
+    brief = Told(head, tuple(filled), notes, left_out=left_out, weights=newest)
     return [replace(line, shorter=brief, weights=tuple(range(len(entries))))]
 
 

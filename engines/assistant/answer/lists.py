@@ -14,7 +14,7 @@ from engines.assistant.answer.fitting import Told, joint
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, by_subject, rows_of
 from engines.assistant.understand.types import Asked
-from language.denials import denies
+from language.denials import denies, only_denies
 from study.facts import Answer, Fact, Kind
 
 _FEW = 20
@@ -33,7 +33,7 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         note = text % {"count": len(denied)}
         kept = tuple(fact for row in rows for fact in row.facts)
         rest = replace(answer, facts=kept, basis=answer.basis)
-        return [replace(line, notes=(*line.notes, note)) for line in told(asked, rest, reader)]
+        return [_noted(line, note) for line in told(asked, rest, reader)]
     if not rows:
         return [values.nothing(asked, answer, reader)]
     of_all = by_subject(rows)
@@ -50,10 +50,19 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
 
 def _denied(row: Row, asked: Asked) -> bool:
     """Whether a word that was looked for stands in a row's free text, and is denied there."""
-    sought = [p for p in conditions.parts(asked.slots.where) if p.get("op") == "contains"]
-    told = [(row.text(str(part["field"])), str(part["value"])) for part in sought]
-    found = [(text, word) for text, word in told if text]
-    return bool(found) and all(denies(text, word) for text, word in found)
+    parts = conditions.parts(asked.slots.where)
+    free = {fact.field for fact in row.facts if fact.text == fact.value}
+    told = [
+        (row.text(str(part["field"])), str(part.get("value", "")), part["op"])
+        for part in parts
+        if part.get("op") == "contains" or (part.get("op") == "filled" and part["field"] in free)
+    ]
+    found = [
+        denies(text, word) if op == "contains" else only_denies(text)
+        for text, word, op in told
+        if text
+    ]
+    return bool(found) and all(found)
 
 
 def yes_or_no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:
@@ -66,7 +75,11 @@ def yes_or_no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[T
         return plainly(asked, answer, reader)
     if not answer.facts:
         doubtful = answer.undecided and asked.query.get("subjects")
-        return [] if doubtful else [_no(asked, answers, reader)]
+        # What cannot be judged is told as it is; of why not the notes speak.
+        known = [values.told(asked, one, reader) for one in answers[1:] if one.facts]
+        return (
+            [line for own in known for line in own] if doubtful else [_no(asked, answers, reader)]
+        )
     render = values.told if asked.query.get("subjects") else told
     lines = render(asked, answer, reader)
     if _asks_what(asked, reader):
@@ -108,6 +121,11 @@ def _is_day(name: str, reader: Reader) -> bool:
     row = reader.design.metadata.fields.get(name, {})
     typed = str(row.get("text_validation_type_or_show_slider_number") or "")
     return name == "@enrolled" or typed.startswith("date")
+
+
+def _noted(line: Told, note: str) -> Told:
+    shorter = _noted(line.shorter, note) if line.shorter else None
+    return replace(line, notes=(*line.notes, note), shorter=shorter)
 
 
 def _begun(said: str, line: Told) -> Told:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from engines.assistant.answer import words
 from engines.assistant.answer.fitting import colon, joint
 from engines.assistant.answer.reader import Reader
+from engines.assistant.tools.texts import not_found
 from engines.assistant.understand.standing import stands
 from engines.assistant.understand.types import Asked, Topic
-from engines.tools.records import not_found
 from study.facts import Answer
 
 _NAMED = 3

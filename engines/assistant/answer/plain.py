@@ -28,8 +28,8 @@ from engines.assistant.answer import (
 )
 from engines.assistant.answer.fitting import Told
 from engines.assistant.answer.reader import Reader
+from engines.assistant.tools.texts import withheld
 from engines.assistant.understand.types import Asked, Shape, Topic, Understood
-from engines.tools.notes import withheld
 from study.facts import Answer
 
 _OF_ONE = {

@@ -13,8 +13,8 @@ from engines.assistant.answer.fitting import Told, colon
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, by_subject, rows_of
 from engines.assistant.understand.types import Asked, Shape
-from projects.windows import State
 from study.facts import Answer, Flag
+from study.visits.calendar import State
 
 _VISIT = "@visits.visit"
 

@@ -42,10 +42,15 @@ def whole(subjects: Sequence[str], design: StudyDesign) -> Iterator[Query]:
                 yield {"subjects": [*subjects], "select": [form]}
 
 
+def by_months() -> Iterator[Query]:
+    """How many were enrolled in each month."""
+    yield {"where": [ENROLLED], "aggregate": "count", "by": ["month:@enrolled"]}
+
+
 def of_enrolment(design: StudyDesign, *, by_month: bool) -> Iterator[Query]:
     """How the study stands: enrolled in all and by site, its target, how many are of each status."""
     if by_month:
-        yield {"where": [ENROLLED], "aggregate": "count", "by": ["month:@enrolled"]}
+        yield from by_months()
     yield {"where": [ENROLLED], "aggregate": "count"}
     yield {"select": ["@project.target"]}
     yield {"where": [ENROLLED], "aggregate": "count", "by": ["@site"]}

@@ -49,7 +49,8 @@ class Builder:
         return tuple(newest(self.lines))
 
     def _marked(self, line: Line) -> Line | None:
-        key, text = self._key(line), self.masked(line.text)
+        text = self.masked(line.text)
+        key = f"{line.section}{text}"
         if key in self._said:
             return None
         size = tokens.count(text)

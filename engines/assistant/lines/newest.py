@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import log
 
 from engines.assistant.lines.types import Line
-from projects.bm25 import terms
+from study.protocol.bm25 import terms
 
 SAME = 0.3
 """Share of an older line's weight (rare terms count more) that a newer one on the same matter has, too."""

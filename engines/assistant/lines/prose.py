@@ -9,7 +9,7 @@ from datetime import date
 from itertools import groupby
 
 from engines.assistant.lines.types import Line, Source
-from projects.excerpts import Unit
+from study.protocol.excerpts import Unit
 
 SHORT_LIST = 400
 """Characters up to which a list is one line: its items are read together."""

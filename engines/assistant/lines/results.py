@@ -53,10 +53,14 @@ def _figures(query: Query, answer: Answer, reader: Reader, scope: Scope) -> Iter
     plain = [fact for fact in answer.facts if not fact.subject]
     groups: list[Group | None] = [*answer.groups] if answer.groups else [None] * len(plain)
     for fact, group in zip(plain, groups, strict=False):
-        head = facts.JOINT.join(filter(None, [_what(query, reader), _label(query, fact, reader)]))
-        text = f"{head} = {_figure(query, fact, group, reader)}"
+        who = "、".join(query.get("subjects") or ())
+        visits = "访视" if _of_visits(query) else ""
+        parts = [who, visits, _what(query, reader), _label(query, fact, reader)]
+        text = f"{facts.JOINT.join(filter(None, parts))} = {_figure(query, fact, group, reader)}"
+        if group is None and query.get("aggregate") == "count" and _of_visits(query):
+            text += f", {answer.basis.rows} 条"
         if group is None and (query.get("aggregate") or "") not in ("", "count"):
-            text += f" ({_over(answer)})"
+            text += f" ({_over(query, answer)})"
         yield Line("", Source.FACT, text, (fact,), scope)
 
 
@@ -78,9 +82,11 @@ def _figure(query: Query, fact: Fact, group: Group | None, reader: Reader) -> st
     return f"{facts.value(fact, reader)} 例" if counts else facts.value(fact, reader)
 
 
-def _over(answer: Answer) -> str:
+def _over(query: Query, answer: Answer) -> str:
+    """Over how many a figure is; a share of those of whom `of` holds counts them alone."""
     rest = f", {len(answer.undecided)} 例无法判断" if answer.undecided else ""
-    return f"{answer.basis.subjects} 例中{rest}"
+    narrowed = query.get("aggregate") == "share" and query.get("of")
+    return f"{answer.basis.rows if narrowed else answer.basis.subjects} 例中{rest}"
 
 
 def _what(query: Query, reader: Reader) -> str:
@@ -88,6 +94,11 @@ def _what(query: Query, reader: Reader) -> str:
     said = (conditions.of(one, reader) for one in query.get("where") or ())
     sites = [_site(one, reader) for one in query.get("where") or () if one.get("field") == "@site"]
     return "、".join(filter(None, [*sites, *said]))
+
+
+def _of_visits(query: Query) -> bool:
+    """Whether visits are counted, of which somebody has many."""
+    return any(str(c.get("field")).startswith("@visits") for c in query.get("where") or ())
 
 
 def _site(condition: Mapping[str, Any], reader: Reader) -> str:

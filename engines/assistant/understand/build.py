@@ -183,6 +183,8 @@ def _changed(slots: Slots, setting: Setting) -> list[Any]:
             continue
         if kind == "days":
             found.append(name)
+        elif kind == "since":
+            found += [name, {"field": name, "minus": "today", "as": "days"}]
         elif kind == "limit":
             found.append(name)
             found.append({"field": name, "minus": {"ref": how}, "as": "ratio"})
@@ -256,7 +258,11 @@ def _visit_states(slots: Slots, planned: bool) -> list[Query]:
         ]
     if slots.aspect == "missing" and not one:
         return [{"field": "@visits.actual", "op": "blank"}]
-    if slots.aspect == "last" or (slots.aspect == "actual" and not slots.subjects):
+    if slots.aspect == "pending" and not one:
+        return [{"field": state, "op": "in", "value": _COMING}]
+    if slots.aspect == "last" or (
+        slots.aspect == "actual" and (slots.aggregate or not slots.subjects)
+    ):
         return [{"field": "@visits.actual", "op": "filled"}]
     return []
 

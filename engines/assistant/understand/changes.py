@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engines.assistant.understand.clause import Clause, Setting
-from engines.assistant.understand.standing import stands
+from engines.assistant.understand.days import DATED, apart, day_of
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import Shape, Slots
 
@@ -32,10 +32,17 @@ def changed(clause: Clause, slots: Slots) -> Slots:
 
 def _lasted(clause: Clause, slots: Slots) -> Slots:
     """签知情到入组几天, 发生后几天上报, 吃了多久: the days between two dates, of rows from their beginning."""
-    if not clause.has(Kind.LASTED) or clause.many:
+    if clause.many:
+        return slots
+    compared = [both for i in clause.places(Kind.COMPARE) if (both := apart(clause, i))]
+    if compared:
+        return replace(slots, select=compared[0], place=(), change="days", shape=Shape.LASTED)
+    if not clause.has(Kind.LASTED):
         return slots
     setting = clause.setting
-    told = [_day_of(t, setting) for t in clause.all(Kind.FIELD, Kind.ENROLLED, Kind.PLACE)]
+    told = [day_of(t, setting) for t in clause.all(*DATED)]
+    if any(_is_from_enrolment(t, setting) for t in clause.all(Kind.FILL)):
+        told.insert(0, setting.design.enrolment_field)
     dates = list(dict.fromkeys(name for name in told if setting.is_date(name)))
     named = [*slots.select, *(str(c.get("field", "")) for c in slots.where)]
     forms = [setting.design.form_of(name) or name for name in (dates or named)]
@@ -45,6 +52,9 @@ def _lasted(clause: Clause, slots: Slots) -> Slots:
     elif not dates and onset:
         ends = setting.vocabulary.ends
         dates = [onset, *(ends[f] for f in forms[:1] if f in ends)]
+    if len(dates) == 1 and slots.subjects and not setting.repeats(setting.design.form_of(dates[0])):
+        # 入组多久了: the days until today.
+        return replace(slots, select=(dates[0],), place=(), change="since", shape=Shape.LASTED)
     if len(dates) != 2:
         return slots
     forms = [form for form in forms if setting.repeats(form)]
@@ -53,20 +63,7 @@ def _lasted(clause: Clause, slots: Slots) -> Slots:
     return replace(slots, select=select, place=(), change="days", shape=Shape.LASTED)
 
 
-def _day_of(token: Token, setting: Setting) -> str:
-    """The date that a word stands for: its own, that of the enrolment, of a visit, of an event's name."""
-    design = setting.design
-    if token.kind is Kind.ENROLLED:
-        return design.enrolment_field
-    if token.kind is Kind.FIELD:
-        return token.name
-    planned = (v.date_field for v in design.plan.visits if v.visit == token.name)
-    named = (
-        name
-        for name in design.metadata.fields
-        if name not in design.hidden
-        and setting.is_date(name)
-        and design.metadata.label(name).startswith(token.said)
-        and stands(design, name, token.name)
-    )
-    return next(planned, "") or next(named, "")
+def _is_from_enrolment(token: Token, setting: Setting) -> bool:
+    """入组后多久首次用药: the days are counted from the enrolment."""
+    known = setting.vocabulary.words.get(token.said.removesuffix("后"))
+    return token.said.endswith("后") and known is not None and known.kind is Kind.ENROLLED

@@ -17,6 +17,7 @@ from rules.context import Kind as ColumnKind
 from study.design import StudyDesign
 
 _NEAR = 0.05
+_SINCE = ("以后", "之后")
 _MOST_ASKED_BACK = 4
 _MOST_TOKENS, _MOST_CLAUSES = 80, 24
 
@@ -44,6 +45,11 @@ class Setting:
             ("日期", "date")
         )
         return kind in (ColumnKind.DATE, ColumnKind.DATETIME) or told
+
+    def is_free_text(self, name: str) -> bool:
+        """Whether a field of a form that is filled in once takes any text."""
+        is_text = self.column_kind(name) is ColumnKind.TEXT
+        return is_text and not self.repeats(self.design.form_of(name)) and not self.is_date(name)
 
     def repeats(self, form: str) -> bool:
         """Whether a form has rows of its own."""
@@ -102,9 +108,18 @@ class Clause:
         """Whether there is a token of these kinds (with that value)."""
         return any(t.kind in kinds and (value is None or t.value == value) for t in self.tokens)
 
+    def places(self, *kinds: Kind) -> list[int]:
+        """Where the tokens of these kinds stand."""
+        return [place for place, token in enumerate(self.tokens) if token.kind in kinds]
+
     def values(self, kind: Kind) -> list[str]:
         """The values of the tokens of a kind."""
         return [token.value for token in self.tokens if token.kind is kind]
+
+    @property
+    def asks(self) -> bool:
+        """Whether some word of it asks, or a no stands at its end (做了没)."""
+        return self.has(*_ASKING) or (bool(self.tokens) and self.tokens[-1].kind is Kind.NOT)
 
     @property
     def many(self) -> bool:
@@ -114,9 +129,24 @@ class Clause:
         )
 
 
+_ASKING = (
+    *(Kind.WHAT, Kind.YES_NO, Kind.WHEN, Kind.WHO, Kind.COUNT, Kind.COUNT_ROWS, Kind.SHARE),
+    *(Kind.LASTED, Kind.TIMES, Kind.DIFFERENCE, Kind.RULE),
+)
+
+
+def speaks_of_events(clause: Clause) -> bool:
+    """Whether it names events of the study, by their form, one of its fields or what one is called."""
+    form, form_of = clause.setting.vocabulary.event_form, clause.setting.design.form_of
+    named = [t.name for t in clause.all(Kind.FORM)] + clause.values(Kind.TERM)
+    named += [form_of(r.name) for t in clause.all(Kind.FIELD) for r in t.readings]
+    return bool(form) and form in named
+
+
 def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
     """The clause with one reading for each word, and the words that stay open."""
     clause = Clause(_timed(_eligible(clause)), clause.setting)
+    clause = Clause(_of_one(_reported(clause)), clause.setting)
     clause = Clause([_at_place(t, clause) for t in _reasons(clause)], clause.setting)
     clause = Clause([_begins_range(i, clause) for i in range(len(clause.tokens))], clause.setting)
     context = _forms_named(clause)
@@ -130,6 +160,10 @@ def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
             token = Token(Kind.WHAT, token.said)
         elif token.kind is Kind.FIELD and token.value != "all" and len(token.readings) > 1:
             best = _best(token, clause, context)
+            if len(best) > 1 and _measured(clause, alone=True):
+                # ALT什么时候恢复的: of what is measured no row ends; what followed is told.
+                tokens.append(Token(Kind.ROWS, token.said, "since"))
+                continue
             if len(best) > 1 and clause.has(Kind.VISIT):
                 # 窗口到哪天结束: of the windows, no form's end is spoken of.
                 tokens.append(Token(Kind.WHEN, token.said))
@@ -146,9 +180,13 @@ def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
     return Clause(tokens, clause.setting), unsure
 
 
-def _measured(clause: Clause) -> bool:
-    """Whether a measurement is named, or the last question was about one."""
-    last = clause.setting.state.last
+def _measured(clause: Clause, *, alone: bool = False) -> bool:
+    """Whether a measurement is named (`alone`: and no row of a form), or the last question was about one."""
+    if alone and (
+        clause.has(Kind.FORM, Kind.TERM, Kind.TOOK, Kind.HAD) or not clause.has(Kind.SUBJECT)
+    ):
+        return False
+    last = None if alone else clause.setting.state.last
     named = [r.name for t in clause.all(Kind.FIELD) for r in t.readings]
     kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
     return any(
@@ -180,9 +218,22 @@ def _reasons(clause: Clause) -> list[Token]:
     ]
 
 
+def _reported(clause: Clause) -> list[Token]:
+    """P010的SAE什么时候报的: the day on which an event was reported."""
+    words = clause.setting.vocabulary
+    name = words.reports.get(words.event_form)
+    last = clause.setting.state.last
+    spoken_of = speaks_of_events(clause) or (last is not None and name in last.select)
+    if not name or not spoken_of or not clause.has(Kind.WHEN, Kind.LASTED):
+        return clause.tokens
+    day = Token(Kind.FIELD, "报", "", (Reading(name),))
+    return [day if (t.kind, t.said) == (Kind.FILL, "报") else t for t in clause.tokens]
+
+
 def _timed(tokens: list[Token]) -> list[Token]:
     """退出前最后一次来是哪天, 皮疹持续了几天: a choice that only says when, or what lasts, is none."""
     words = [token for token in tokens if token.kind is not Kind.FILL]
+    tokens = _happened_before(tokens)
     lasting = [a for a, b in pairwise(words) if a.kind is Kind.CHOICE and b.kind is Kind.LASTED]
     if lasting and any(token.kind is Kind.TERM for token in tokens):
         tokens = [Token(Kind.FILL, t.said) if t in lasting else t for t in tokens]
@@ -194,6 +245,21 @@ def _timed(tokens: list[Token]) -> list[Token]:
         Token(Kind.FILL, t.said) if t.kind is Kind.CHOICE and after.said in ("前", "后") else t
         for t, after in pairs
     ]
+
+
+def _of_one(tokens: list[Token]) -> list[Token]:
+    """P002还缺什么: what one subject lacks is not filled in, and is no part of the target."""
+    if not any(t.kind in (Kind.SUBJECT, Kind.PRONOUN) for t in tokens):
+        return tokens
+    lacks = (Kind.TARGET, "left")
+    return [Token(Kind.EMPTY, t.said) if (t.kind, t.value) == lacks else t for t in tokens]
+
+
+def _happened_before(tokens: list[Token]) -> list[Token]:
+    """ALT高了以后降下来没: of the time behind a high value all that followed is asked."""
+    ends = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    since = [a for a, b, c in ends if a.kind is Kind.LIMIT and b.said + c.said in _SINCE]
+    return [Token(Kind.ROWS, t.said, "since") if t in since else t for t in tokens]
 
 
 def _eligible(clause: Clause) -> list[Token]:

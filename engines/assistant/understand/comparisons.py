@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from engines.assistant.understand.clause import Clause
+from engines.assistant.understand.days import apart
 from engines.assistant.understand.found import Conditions, is_flag, negated
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import Query
@@ -17,6 +18,16 @@ _ABNORMAL = {
     "normal": ((">", "high"), ("<", "low")),
 }
 _FLIPPED = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!="}
+_WHICH_TIME = (
+    "哪次访视",
+    "哪次",
+    "哪一次",
+    "在哪个访视",
+    "第几次访视",
+    "在哪次访视",
+    "哪个访视",
+    "哪次来",
+)
 _PEOPLE = ("人", "病人", "患者", "受试者", "patients", "subjects")
 _SIDES = {">": "abnormal_high", "<": "abnormal_low"}
 
@@ -45,6 +56,12 @@ def _after(clause: Clause, place: int) -> int | None:
 
 def _compared(clause: Clause, place: int, found: Conditions) -> None:
     """超过80, 高于上限3倍, 超过2级, 低于3倍上限; 从来没高过: than the limit."""
+    if clause.many and (dates := apart(clause, place)):
+        first, last = dates
+        later: Query = {"field": first, "op": clause.tokens[place].value, "value": {"field": last}}
+        found.add(later, place, {place}, first)
+        found.fields.append(last)
+        return
     at = _after(clause, place)
     if at is None or clause.tokens[at].kind in (Kind.YES_NO, Kind.WHAT):
         if _asks_of_limit(clause, place):
@@ -64,7 +81,7 @@ def _compared(clause: Clause, place: int, found: Conditions) -> None:
     value, more = _operand(clause, at)
     name = _field_for(clause, place, target)
     if value is None or not name:
-        found.needs_field = found.needs_field or value is not None
+        found.needs_field = found.needs_field or value is not None or target.kind is Kind.NUMBER
         found.used |= spent
         return
     # ALT或AST超过上限: one of the fields named together will do.
@@ -140,8 +157,16 @@ def _operand(clause: Clause, at: int) -> tuple[object, set[int]]:
     if token.value == "倍":
         if beside and beside.kind is Kind.LIMIT and following is not None:
             return _limit(beside.value, token.number), {following}
-        return (_limit("high", token.number), set()) if clause.has(Kind.LIMIT) else (None, set())
+        return (_limit("high", token.number), set()) if _of_limit(clause) else (None, set())
     return plain(token.number), set()
+
+
+def _of_limit(clause: Clause) -> bool:
+    """转氨酶高过3倍: times with nothing beside them are those of the upper limit, where there is one."""
+    if clause.has(Kind.LIMIT):
+        return True
+    named = [r.name for t in clause.all(Kind.FIELD) for r in t.readings]
+    return not clause.has(Kind.BASELINE) and any(_has_limit(clause, n, "high") for n in named)
 
 
 def _limit(side: str, times: Decimal | None) -> Query:
@@ -177,8 +202,17 @@ def _bounded(clause: Clause, place: int, found: Conditions) -> None:
             found.add(condition, place, {place, at}, reading.name)
             return
         name = _field_for(clause, place, token)
-        found.needs_field = found.needs_field or not name
-        if name:
+        times = token.value == "倍"
+        found.needs_field = found.needs_field or not name or (times and not _of_limit(clause))
+        if name and times:
+            limit = _limit("high", token.number)
+            parts: list[Query] = [
+                {"field": n, "op": following.value, "value": limit}
+                for n in _listed(clause, place, name)
+            ]
+            _held(clause, place, found, parts, {place, at}, denied=False)
+            found.fields += [str(p["field"]) for p in parts if p["field"] not in found.fields]
+        elif name:
             coded = clause.setting.design.metadata.choices(name)
             value = str(plain(token.number)) if coded else plain(token.number)
             found.add(
@@ -197,12 +231,19 @@ def _equal(clause: Clause, place: int, found: Conditions) -> None:
         token.kind is not Kind.NUMBER
         or named is None
         or named.kind is not Kind.FIELD
-        or not clause.many
+        or not (clause.many or _asks_which_time(clause, place))
     ):
         return
     coded = clause.setting.design.metadata.choices(named.name)
     value = str(plain(token.number)) if coded else plain(token.number)
     found.add({"field": named.name, "op": "=", "value": value}, place, {place}, named.name)
+
+
+def _asks_which_time(clause: Clause, place: int) -> bool:
+    """血红蛋白96那次是哪天: of a reading with that value its day or its visit is asked for."""
+    behind = clause.tokens[place + 1 :]
+    times = any(t.kind is Kind.WHAT and t.said in _WHICH_TIME for t in behind)
+    return any(t.kind is Kind.WHEN for t in behind) or times
 
 
 def _between(clause: Clause, place: int, found: Conditions) -> bool:
@@ -240,6 +281,11 @@ def _abnormal(clause: Clause, place: int, found: Conditions, said: str) -> None:
     told = {i for i, t in enumerate(clause.tokens) if t.kind is Kind.FIELD and t.name in names}
     spent = {place} | (told if len(names) > 1 else set())
     denied = (said == "normal") is not negated(clause, place)
+    if denied and not clause.many and _asks_which_time(clause, place):
+        # AST降到正常是哪次: the readings that are so.
+        for part in map(_opposite, parts):
+            found.add(part, place, spent, str(part["field"]))
+        return
     _held(clause, place, found, parts, spent, denied=denied)
     found.fields += [n for n, _op, _side in limits if n not in found.fields]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engines.assistant.understand.clause import Clause
+from engines.assistant.understand.clause import Clause, speaks_of_events
 from engines.assistant.understand.comparisons import compared
 from engines.assistant.understand.found import Conditions, is_flag, negated
 from engines.assistant.understand.rows_told import told_of_rows
@@ -18,6 +18,7 @@ def conditions(clause: Clause) -> Conditions:
     found = Conditions()
     compared(clause, found)
     _empties(clause, found)
+    _unreported(clause, found)
     _choices(clause, found)
     told_of_rows(clause, found)
     _alternatives(clause, found)
@@ -50,6 +51,19 @@ def _empties(clause: Clause, found: Conditions) -> None:
             continue
         coded = clause.setting.column_kind(name) is ColumnKind.CODE
         if told or ((coded or clause.setting.is_date(name)) and negated(clause, place)):
+            found.add({"field": name, "op": "blank"}, place, {place}, name)
+
+
+def _unreported(clause: Clause, found: Conditions) -> None:
+    """还有几个SAE没报: behind what happened a no to reporting is a report day that is blank."""
+    words = clause.setting.vocabulary
+    name = words.reports.get(words.event_form)
+    for place, token in enumerate(clause.tokens):
+        told = Clause(clause.tokens[:place], clause.setting)
+        ahead = clause.tokens[place + 1 :]
+        if token.kind is not Kind.NOT or token.value != "report" or not name:
+            continue
+        if speaks_of_events(told) and not any(t.kind is Kind.FORM for t in ahead):
             found.add({"field": name, "op": "blank"}, place, {place}, name)
 
 
@@ -119,5 +133,6 @@ def _through(ends: list[str], codes: list[str]) -> list[str]:
 
 def _told_of_one(clause: Clause, name: str) -> bool:
     """P023是阴性还是阳性: of a subject, what they have is asked, unless rows are chosen by it."""
-    one = clause.has(Kind.SUBJECT, Kind.PRONOUN) and not clause.many
-    return one and not clause.setting.repeats(clause.setting.design.form_of(name))
+    spoken_of = clause.has(Kind.PRONOUN) and clause.setting.state.subjects
+    one = (clause.has(Kind.SUBJECT) or spoken_of) and not clause.many
+    return bool(one) and not clause.setting.repeats(clause.setting.design.form_of(name))

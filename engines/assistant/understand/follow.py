@@ -122,6 +122,9 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         # 有没有严重的, 3级以上的几条: of the rows of the one who was spoken of.
         kinds -= {Kind.YES_NO, Kind.COMPARE, Kind.NUMBER, Kind.BOUND, Kind.NOT, Kind.WHAT, Kind.HAD}
         kinds -= {Kind.COUNT_ROWS} | ({Kind.COUNT} if bare else set())
+    if last.where and not inside and not (new.where or clause.many):
+        # 3级以上AE有哪些 → 都结束了没: of the rows that were listed.
+        kinds -= {Kind.YES_NO}
     only_parts = kinds <= {
         Kind.EACH,
         Kind.FIELD,
@@ -154,6 +157,10 @@ def _about(slots: Slots, new: Slots, setting: Setting) -> Slots:
     selected = tuple(n for n in new.select if n not in {c.get("field") for c in new.where})
     if not selected or set(selected) <= set(slots.select) or _inside(selected, slots, setting):
         slots = replace(slots, where=where)
+        fields = [name for name in selected if setting.column_kind(name)]
+        if fields and slots.aggregate == "count" and not new.aggregate:
+            # 皮疹有几例 → 都好了吗: of the rows that were counted what is asked of them.
+            slots = replace(slots, aggregate="", shape=Shape.LIST)
         if selected and not new.rows and not set(selected) <= set(slots.select):
             rows = setting.naming_field(setting.design.form_of(selected[0]))
             ranked = slots.select[:1] if slots.rows in ("highest", "lowest") else ()
@@ -205,6 +212,9 @@ def _asked(slots: Slots, read: Read) -> Slots:
         return replace(slots, aggregate="share", shape=Shape.SHARE, where=part, of=of, select=())
     if clause.has(Kind.DIFFERENCE):
         return replace(slots, shape=Shape.DIFFERENCE, rows=None, limit=None)
+    if clause.has(Kind.WHO) and slots.rows in ("highest", "lowest") and slots.order:
+        # 平均年龄多少 → 最大的是谁: the one at that end, and no list of all.
+        return replace(slots, shape=Shape.EXTREME, aggregate="", by=())
     if clause.has(Kind.WHO) and new.shape is not Shape.EXTREME:
         shape = Shape.LIST if slots.topic is Topic.DATA else slots.shape
         if slots.topic is Topic.VISITS and slots.aggregate:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.found import Conditions
 from engines.assistant.understand.row_choice import MOST, number_behind
-from engines.assistant.understand.tokens import CODED, Kind, Token
-from engines.assistant.understand.types import Slots
+from engines.assistant.understand.tokens import CODED, Kind, Reading, Token
+from engines.assistant.understand.types import Query, Slots
 from rules.context import Kind as ColumnKind
 
 _THAN = ("多", "少", "高", "低", "大", "小", "好", "差")
@@ -38,8 +38,16 @@ def shared(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     if not base:
         base = [c for c in part if c.get("field") == "@enrolled" and len(part) > 1]
         part = [c for c in part if c not in base]
+    if not base and _of_the_enrolled(clause, part):
+        base = [{"field": "@enrolled", "op": "filled"}]
     both = "count,share" if clause.has(Kind.COUNT, Kind.COUNT_ROWS) else "share"
     return replace(slots, aggregate=both, where=tuple(part), of=tuple(base), select=())
+
+
+def _of_the_enrolled(clause: Clause, part: list[Query]) -> bool:
+    """脱落率: who was never enrolled cannot drop out."""
+    told = {Reading(str(c.get("field")), str(c.get("value"))) for c in part if c.get("op") == "="}
+    return len(told) == len(part) and told <= clause.setting.vocabulary.enrolled_choices
 
 
 def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
@@ -68,7 +76,7 @@ def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
         # 入组最多的是哪个月: the group that has most.
         order, limit = MOST[most.value] + "value", number_behind(clause, most)
         slots = replace(slots, order=order, limit=limit)
-    if most and rows and not by and clause.has(Kind.WHO):
+    if most and rows and not by and (clause.has(Kind.WHO) or _ends_with_which(clause)):
         by = ["@subject"]
         order, limit = MOST[most.value] + "value", number_behind(clause, most)
         slots = replace(slots, order=order, limit=limit)
@@ -81,6 +89,11 @@ def grouped(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     where = tuple(c for c in slots.where if c.get("field") not in by)
     select = tuple(name for name in slots.select if name not in by)
     return replace(slots, by=tuple(by), where=where, select=select)
+
+
+def _ends_with_which(clause: Clause) -> bool:
+    """AE最多的是哪个: whoever has most."""
+    return bool(clause.tokens) and clause.tokens[-1].said in ("哪个", "哪一个")
 
 
 def _coded_after_each(clause: Clause) -> list[str]:
@@ -163,6 +176,8 @@ def aggregated(clause: Clause, slots: Slots) -> Slots:
         return replace(slots, aggregate="mean", select=slots.select[:1])
     counted = (counted and not _names_them(clause)) or bool(slots.by and not slots.subjects)
     bare = clause.has(Kind.WHAT) and slots.where and not slots.select and not slots.subjects
+    # 最近一个入组的呢: one of them is asked for.
+    bare = bare and not any(t.value in ("latest", "first") for t in clause.all(Kind.ROWS))
     if counted or bare:
         return replace(slots, aggregate="count")
     return slots

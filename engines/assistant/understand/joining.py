@@ -14,7 +14,7 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     """The two as one question: the same asked again in other words, more fields of the same rows."""
     if not read_.asks and slots.subjects and not before.subjects:
         return slots
-    if before.aggregate and slots.aggregate not in ("", before.aggregate):
+    if _are_two_figures(before, slots):
         return None
     if not read_.asks:
         # The clause only changed slots (是谁, 哪次访视): what was counted is listed too.
@@ -59,6 +59,13 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     if (inside or plain) and slots.subjects == before.subjects:
         return replace(before, select=tuple(dict.fromkeys([*before.select, *slots.select])))
     return None
+
+
+def _are_two_figures(before: Slots, slots: Slots) -> bool:
+    """平均年龄多少,最大的是谁: a figure and another one, or who is at its end, are two answers."""
+    if before.aggregate and slots.aggregate not in ("", before.aggregate):
+        return True
+    return before.aggregate not in ("", "count") and slots.shape is Shape.EXTREME
 
 
 def _of_the_rows(before: Slots, slots: Slots, read_: Read, forms: set[str]) -> Slots | None:

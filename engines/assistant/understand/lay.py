@@ -16,7 +16,8 @@ class Concept:
     """Something clinical: how people call it, and what a dictionary may call it, best first.
 
     `all`: it is made of all the labels. `form`: it is a form rather than a field. `column`: of StudyQuery, for
-    a study without such a field.
+    a study without such a field. `enrolled`: of a choice that only who was enrolled can be; `done`: who ended
+    the study as planned, whose words are also said of visits.
     """
 
     words: tuple[str, ...]
@@ -25,6 +26,8 @@ class Concept:
     all: bool = False
     form: bool = False
     column: str = ""
+    enrolled: bool = False
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)

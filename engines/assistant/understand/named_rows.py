@@ -80,7 +80,7 @@ def named_rows(clause: Clause) -> Clause:
         if t is not was and t.readings
     ]
     tokens = [t for t in tokens if not any(_wider(t, choice) for choice in told)]
-    tokens = _of_drugs(tokens, clause)
+    tokens = _treated(_of_drugs(tokens, clause), clause)
     return Clause([*tokens, *_implied(Clause(tokens, clause.setting))], clause.setting)
 
 
@@ -119,6 +119,20 @@ def _of_drugs(tokens: list[Token], clause: Clause) -> list[Token]:
     if not drugs:
         return tokens
     return [Token(Kind.FILL, t.said) if t in others else t for t in tokens]
+
+
+def _treated(tokens: list[Token], clause: Clause) -> list[Token]:
+    """P001的皮疹用没用药: an event beside the drugs of one subject is what they were taken for."""
+    words = clause.setting.vocabulary
+    reason = words.reasons.get(words.drug_form)
+    drugs = any(t.name == words.drug_form for t in clause.all(Kind.FORM))
+    if not reason or not drugs or clause.many or clause.has(Kind.DURING, Kind.HAD, Kind.AND):
+        return tokens
+    form, read = words.drug_form, (Reading(reason),)
+    events = (Kind.TERM, words.event_form)
+    return [
+        Token(Kind.TERM, t.said, form, read) if (t.kind, t.value) == events else t for t in tokens
+    ]
 
 
 def _spoken_form(place: int, token: Token, clause: Clause) -> str:

@@ -14,7 +14,7 @@ from engines.assistant.understand.row_choice import EDGES, ENDS, chosen
 from engines.assistant.understand.standing import between
 from engines.assistant.understand.tokens import CODED, Kind
 from engines.assistant.understand.types import Shape, Slots, Topic
-from engines.assistant.understand.work import of_visits, of_work
+from engines.assistant.understand.work import are_made, of_visits, of_work
 from rules.context import Kind as ColumnKind
 
 _WORK = {
@@ -67,6 +67,8 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
     )
     if found.blanks:
         return Topic.DATA
+    if clause.has(Kind.TARGET, value="total") and _done(clause, found):
+        return Topic.TARGET
     for kind, topic in _WORK.items():
         strong = kind in (Kind.TODO, Kind.TARGET) or not data
         if kind is Kind.TARGET and clause.has(Kind.VISIT, Kind.PLACE, Kind.SUBJECT):
@@ -82,7 +84,7 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
         and _done(clause, found)
     ):
         return Topic.VISITS
-    if visits and not data:
+    if are_made(clause, found) or ((visits or _came(clause)) and not data):
         return Topic.VISITS
     whole = clause.has(Kind.WHEN, Kind.YES_NO, Kind.COUNT, Kind.WHO, Kind.NOT, Kind.EMPTY)
     if planned and whole and not data and not clause.has(Kind.CHOICE, Kind.ENROLLED):
@@ -90,10 +92,18 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
     return Topic.DATA
 
 
+def _came(clause: Clause) -> bool:
+    """P001一共来了几次: how often somebody came are their visits."""
+    told = clause.has(Kind.SUBJECT, Kind.PRONOUN) and clause.has(Kind.COUNT_ROWS)
+    others = clause.has(Kind.CHOICE, Kind.ENROLLED, *_WORK)
+    return told and not others and any(t.said == "来" for t in clause.all(Kind.FILL))
+
+
 def _done(clause: Clause, found: Conditions) -> bool:
     """做完V4的有几例: a word for the end of the study, but of a visit."""
     status = clause.setting.design.status_field
-    return found.fields == [status] and clause.has(Kind.COUNT, Kind.WHO, Kind.YES_NO, Kind.WHEN)
+    asked = (Kind.COUNT, Kind.WHO, Kind.YES_NO, Kind.WHEN, Kind.TARGET)
+    return found.fields == [status] and clause.has(*asked)
 
 
 def _asks(clause: Clause, slots: Slots) -> bool:
@@ -106,8 +116,15 @@ def _asks(clause: Clause, slots: Slots) -> bool:
         slots.subjects or slots.place or slots.period or slots.aspect or slots.aggregate
     ):
         return clause.has(Kind.WHO, Kind.WHAT, Kind.WHEN)
-    listed = clause.has(Kind.WHO) and slots.site
+    listed = clause.has(Kind.WHO) and (slots.site or _whole_list(clause))
     return bool(about or listed) or clause.has(Kind.OVERVIEW)
+
+
+def _whole_list(clause: Clause) -> bool:
+    """全部受试者名单, 给我受试者名单: all there are."""
+    rest = {t.kind for t in clause.tokens} - {Kind.FILL, Kind.WHO, Kind.EVERYONE}
+    listed = clause.has(Kind.EVERYONE) or clause.has(Kind.WHO, value="list")
+    return listed and not rest
 
 
 def _of_no_number(clause: Clause, slots: Slots) -> bool:
@@ -216,7 +233,7 @@ def _selected(clause: Clause, found: Conditions) -> tuple[str, ...]:
         ]
     if not names and clause.has(Kind.TIMES, Kind.BASELINE) and setting.state.last:
         names += setting.state.last.select
-    names = _tidy(clause, list(dict.fromkeys(names)))
+    names = _tidy(clause, list(dict.fromkeys([*names, *_written_too(clause)])))
     design = setting.design
     asked = {design.form_of(name) for name in names if setting.column_kind(name)}
     for name in found.fields:
@@ -225,6 +242,22 @@ def _selected(clause: Clause, found: Conditions) -> tuple[str, ...]:
             continue
         names.append(form if setting.repeats(form) else name)
     return tuple(names)
+
+
+def _written_too(clause: Clause) -> list[str]:
+    """P012有间质性肺炎吗: of one who was named no box that is not ticked hides what a free text says of it."""
+    setting = clause.setting
+    if not clause.has(Kind.SUBJECT) or clause.many:
+        return []
+    ticks = [
+        t.said for t in clause.all(Kind.CHOICE) if setting.column_kind(t.name) is ColumnKind.TICKS
+    ]
+    return [
+        name
+        for name, values in setting.terms.items()
+        if not setting.repeats(setting.design.form_of(name))
+        and any(word in value.casefold() for value in values for word in ticks)
+    ]
 
 
 def _tidy(clause: Clause, names: list[str]) -> list[str]:
@@ -243,28 +276,28 @@ def _tidy(clause: Clause, names: list[str]) -> list[str]:
 def _had(clause: Clause, slots: Slots) -> Slots:
     """谁得过并发症: whoever has a row."""
     forms = [name for name in slots.select if clause.setting.repeats(name)]
-    if (
-        slots.where
-        or slots.subjects
-        or not forms
-        or not clause.has(Kind.WHO)
-        or clause.has(Kind.ROWS)
-    ):
+    if len(slots.select) == 1 and not (slots.where or slots.subjects) and clause.many:
+        name = slots.select[0]
+        if clause.setting.is_free_text(name) and _is_had(clause, name):
+            return replace(slots, where=({"field": name, "op": "filled"},))
+    beside = slots.where and not (forms and _is_had(clause, forms[0]))
+    if beside or slots.subjects or not forms or not clause.has(Kind.WHO) or clause.has(Kind.ROWS):
         return slots
     filled = {"field": clause.setting.naming_field(forms[0]), "op": "filled"}
-    return replace(slots, where=(filled,))
+    return replace(slots, where=(filled, *slots.where))
+
+
+def _is_had(clause: Clause, form: str) -> bool:
+    """哪些人有AE而且年龄大于60, 谁有过敏史: having it is what is asked for."""
+    following = zip(clause.tokens, clause.tokens[1:], strict=False)
+    is_form = (after for before, after in following if before.said in ("有", "有过"))
+    return any(t.kind in (Kind.FORM, Kind.FIELD) and t.name == form for t in is_form)
 
 
 def _overview(clause: Clause, slots: Slots) -> Slots:
     if slots.select or slots.where or not clause.has(Kind.OVERVIEW) or not slots.subjects:
         return slots
-    return replace(slots, select=_forms(clause), shape=Shape.OVERVIEW)
-
-
-def _forms(clause: Clause) -> tuple[str, ...]:
-    """All forms of which the reader may know something."""
-    forms = [str(r["instrument_name"]) for r in clause.setting.design.metadata.instruments]
-    return tuple(form for form in forms if clause.setting.fields_of(form))
+    return replace(slots, select=clause.setting.design.shown_forms, shape=Shape.OVERVIEW)
 
 
 def _blanks(clause: Clause, slots: Slots) -> Slots:
@@ -272,7 +305,7 @@ def _blanks(clause: Clause, slots: Slots) -> Slots:
     form_of = clause.setting.design.form_of
     named = [form_of(name) or name for name in slots.select]
     named += [form_of(str(c["field"])) for c in slots.where if "field" in c]
-    forms = tuple(dict.fromkeys(named)) or _forms(clause)
+    forms = tuple(dict.fromkeys(named)) or clause.setting.design.shown_forms
     return replace(slots, select=forms, shape=Shape.BLANKS)
 
 
@@ -292,9 +325,9 @@ def _shape(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     if dated and (clause.has(Kind.WHEN) or all(clause.setting.is_date(n) for n in slots.select)):
         listed = clause.has(Kind.WHO) or (slots.where and not slots.subjects)
         return replace(slots, shape=Shape.LIST if listed else Shape.WHEN)
-    if clause.has(Kind.YES_NO) or _ends_with_no(clause):
+    if (clause.has(Kind.YES_NO) or _ends_with_no(clause)) and not _asks_more(clause, found):
         return replace(slots, shape=Shape.YES_NO)
-    if clause.has(Kind.WHO) and (slots.where or slots.site):
+    if clause.has(Kind.WHO) and (slots.where or slots.site or _whole_list(clause)):
         return replace(slots, shape=Shape.LIST)
     repeating = any(clause.setting.repeats(n) for n in slots.select)
     if slots.where and not slots.subjects and not repeating:
@@ -302,8 +335,15 @@ def _shape(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     return replace(slots, shape=Shape.ROWS if repeating else Shape.VALUE)
 
 
+def _asks_more(clause: Clause, found: Conditions) -> bool:
+    """P004入组合规吗, 血压高吗: a yes would answer words that are not known, or a comparison with nothing."""
+    bare = any(place not in found.used for place in clause.places(Kind.COMPARE))
+    return not clause.many and (bare or any(len(t.said) > 1 for t in clause.all(Kind.LEFT)))
+
+
 def _ends_with_no(clause: Clause) -> bool:
-    return bool(clause.tokens) and clause.tokens[-1].kind is Kind.NOT
+    last = clause.tokens[-1] if clause.tokens else None
+    return last is not None and last.kind is Kind.NOT and last.value != "report"
 
 
 def _aggregate_shape(clause: Clause, slots: Slots) -> Shape:

@@ -53,6 +53,11 @@ def chosen(clause: Clause, found: Conditions, slots: Slots) -> Slots:
 def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
     if token.value in MOST and slots.by:
         return slots
+    # 最多的是哪种AE asks for the kind, 谁的AE最多 for the person.
+    kinds = token.value == "most" and clause.has(Kind.WHAT) and not clause.many
+    if token.value == "common" or kinds:
+        rows = [clause.setting.naming_field(n) for n in slots.select if clause.setting.repeats(n)]
+        return replace(slots, select=tuple(rows[:1]), shape=Shape.TALLY) if rows else slots
     if token.value in ENDS:
         end = _direction(clause, slots, token.value)
         limit = int(token.number or number_behind(clause, token))
@@ -74,9 +79,6 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
         order = "-@enrolled" if token.value == "latest" else "+@enrolled"
         limit = number_behind(clause, token)
         return replace(slots, select=("@enrolled",), order=order, limit=limit, shape=Shape.EXTREME)
-    if token.value == "common":
-        rows = [clause.setting.naming_field(n) for n in slots.select if clause.setting.repeats(n)]
-        return replace(slots, select=tuple(rows[:1]), shape=Shape.TALLY) if rows else slots
     if token.value == "since":
         # 8月份那次…后来: from then on.
         period = (slots.period[0], None) if slots.period else None
@@ -109,7 +111,7 @@ def number_behind(clause: Clause, token: Token) -> int:
     for following in clause.tokens[place + 1 :]:
         if following.kind is Kind.NUMBER and following.value in _PEOPLE and following.number:
             return int(following.number)
-        if following.kind not in (Kind.FILL, Kind.ENROLLED, Kind.FORM, Kind.FINDING):
+        if following.kind not in (Kind.FILL, Kind.ENROLLED, Kind.FIELD, Kind.FORM, Kind.FINDING):
             break
     return 1
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from itertools import takewhile
 
+from engines.assistant.intents.marks import Free
+from engines.assistant.intents.normal import normalise
+from engines.assistant.intents.records import record_spans
 from engines.assistant.understand.lay import lay
+from engines.assistant.understand.months import Days, day_of_month, is_month, month, next_year
 from engines.assistant.understand.tokens import Kind, Token
-from engines.assistant.understand.vocabulary import Meaning, Vocabulary
-from engines.intents.marks import Free
-from engines.intents.normal import normalise
-from engines.intents.records import record_spans
-from integrations.scripts import simplified
+from engines.assistant.understand.vocabulary import Meaning, Vocabulary, is_name_of_study
 from language.numerals import HAN, number
 from language.periods import Calendar, periods
 from language.sounds import sound
+from privacy.fold_text import simplified
 
 _BREAK = frozenset("。?!;,\n")
 _BLANK = frozenset(" \t:·()[]{}“”\"'‘’《》<=>~-_./*…|")
@@ -34,7 +36,11 @@ _NUMBER = re.compile(
 _BETWEEN = re.compile(r"\s*(?:到|至|-|~|和|与)\s*(?=\d)")
 _LATIN = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _HAN = re.compile(r"[一-鿿]")
-_SITE = re.compile(r"([a-z]|\d{1,2}|[一二三四五六七八九十甲乙丙丁东西南北])\s?(?:号)?中心")
+_SITE = re.compile(
+    r"(?P<short>[a-z]|\d{1,2}|[一二三四五六七八九十甲乙丙丁东西南北])\s?(?:号)?中心"
+    r"|(?:site|centre|center)[ _-]?(?P<long>[a-z]|\d{1,2})(?![a-z0-9])"
+)
+_YEAR = re.compile(r"年|上|前|昨")
 _VERSION = re.compile(r"v\d+(?:\.\d+)+")
 _VISIT = re.compile(r"(?<![a-z0-9])v\d+(?![.\d])|访视")
 _ARM = re.compile(r"(?:[a-z]|[甲乙丙丁])组|(?:对照|试验|治疗|安慰剂)组")
@@ -72,11 +78,36 @@ class Scanner:
         for place, token in enumerate(tokens):
             if _has_field(tokens, place):
                 token = Token(Kind.SUBJECT, token.said, self.resolve(token.said))
+            elif day := self._day(tokens, place):
+                month = found.pop() if found and found[-1].kind is Kind.PERIOD else None
+                token = Token(
+                    Kind.PERIOD, (month.said if month else "") + token.said, days=(day, day)
+                )
             kinds = [t.kind for t in (*found[-2:-1], token)]
             if kinds == [Kind.SUBJECT, Kind.SUBJECT] and found[-1].said in _TO:
                 found[-1:] = self._between(found[-2].value, token.value)
             found.append(token)
         return found
+
+    def _day(self, tokens: list[Token], place: int) -> date | None:
+        """25号要来的有谁, 下个月7号有谁: a day of the month named before it, else the next such day.
+
+        A number that is somebody's id means them: the answer names whom it speaks of.
+        """
+        token, after = tokens[place], tokens[place + 1 : place + 2]
+        is_day = token.kind is Kind.NUMBER and token.said.isdecimal() and 0 < int(token.said) < 32
+        if not is_day or [t.said for t in after] != ["号"]:
+            return None
+        before = tokens[place - 1] if place else None
+        if before is not None and before.kind is Kind.PERIOD and is_month(before.days):
+            return day_of_month(before.days[0], int(token.said))
+        clause = takewhile(lambda t: t.kind is not Kind.BREAK, tokens[place:])
+        kinds = {t.kind for t in clause}
+        if Kind.VISIT not in kinds or not kinds & {Kind.WHO, Kind.WHAT} or self.known(token.said):
+            return None
+        months = (month(self.calendar.today, shift) for shift in (0, 1, 2))
+        days = (day_of_month(month, int(token.said)) for month in months)
+        return next((day for day in days if day and day >= self.calendar.today), None)
 
     def _between(self, first: str, last: str) -> Iterator[Token]:
         stem = first.rstrip("0123456789")
@@ -92,8 +123,9 @@ class Scanner:
         free = Free()
         for span in periods(text, self.calendar):
             free.take(span.start, span.end)
-            days = span.first, span.last
-            found[span.start] = span.end, Token(Kind.PERIOD, text[span.start : span.end], days=days)
+            said = text[span.start : span.end]
+            days = self._in_study(said, span.first, span.last)
+            found[span.start] = span.end, Token(Kind.PERIOD, said, days=days)
         # An id of another shape than the study's is one that the study has not; it is asked for all the same.
         for named in (*record_spans(plain, self.pattern), *record_spans(plain, None)):
             word = fold_word(text, named.start, named.end)
@@ -103,6 +135,13 @@ class Scanner:
             token = Token(Kind.SUBJECT, text[named.start : named.end], self.resolve(named.value))
             found[named.start] = named.end, token
         return found
+
+    def _in_study(self, said: str, first: date | None, last: date | None) -> Days:
+        """12月7号, said in November of a study that began in January: a day to come, none before it began."""
+        begin = self.calendar.begin
+        if first is None or last is None or last >= begin or _YEAR.search(said):
+            return first, last
+        return next_year(first), next_year(last)
 
     def _read(self, text: str, fixed: dict[int, tuple[int, Token]], tokens: list[Token]) -> None:
         sounds, at, left = sound(text), 0, 0
@@ -163,7 +202,7 @@ class Scanner:
         for size in range(min(self.vocabulary.longest, len(text) - at), 0, -1):
             word = text[at : at + size]
             if self._known(word) and _whole(text, at, at + size):
-                exact = size
+                exact = size - self._belongs_behind(text, at, size)
                 break
         best = text[at : at + exact] if exact else None
         for size in range(min(_LONGEST_SOUND, len(text) - at), max(exact, 1), -1):
@@ -172,6 +211,15 @@ class Scanner:
             if alike and len(alike) == size and not (exact and (size < 3 or self._known(rest))):
                 return at + size, alike
         return at + exact, best
+
+    def _belongs_behind(self, text: str, at: int, size: int) -> int:
+        """谁有过敏史: 1 where the last letter of a word begins a longer name of the study's."""
+        words, start = self.vocabulary.words, at + size - 1
+        own = words.get(text[at : start + 1])
+        if size < 2 or own is None or text[at:start] not in words or is_name_of_study(own):
+            return 0
+        longer = (text[start : start + n] for n in range(size + 1, self.vocabulary.longest + 1))
+        return int(any(name in words and is_name_of_study(words[name]) for name in longer))
 
     def _known(self, word: str) -> bool:
         return word in self.vocabulary.words or word in self.vocabulary.rewrites
@@ -200,7 +248,9 @@ def _has_field(tokens: list[Token], place: int) -> bool:
         return False
     what = after[len(called)]
     one = called == ["号"] and (what.kind is Kind.PRONOUN or what.said in _PEOPLE)
-    return one or (called[-1] == "的" and what.kind in (Kind.FIELD, Kind.FORM, Kind.PLACE))
+    return one or (
+        called[-1] == "的" and what.kind in (Kind.FIELD, Kind.FORM, Kind.PLACE, Kind.VISIT)
+    )
 
 
 def fold_word(text: str, start: int, end: int) -> str:
@@ -313,7 +363,7 @@ def _other_site(text: str, at: int) -> tuple[int, Token | None]:
     hit = _SITE.match(text, at)
     if hit is None or (at and _is_latin(text[at - 1])):
         return at, None
-    return hit.end(), Token(Kind.SITE, hit[0], hit[1])
+    return hit.end(), Token(Kind.SITE, hit[0], hit["short"] or hit["long"])
 
 
 def _other_arm(text: str, at: int) -> tuple[int, Token | None]:

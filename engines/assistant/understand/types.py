@@ -172,7 +172,9 @@ class Understood:
     `left`: words that no part of the grammar took; where there are many the reading is not sure.
     `rules`: words that ask what must be, of which no data tell.
     `is_guess`: a model read it, so the answer says how it was understood.
-    `goes_on`: it only changes the last question.
+    `goes_on`: it only changes the last question. `is_asked`: some word of it asks, so that it states nothing.
+    `asks_who`: some word of it asks who (谁), not which kind of people (哪些患者).
+    `contrasts`: it says what is not meant, and what is (不是问P002,是问所有人).
     """
 
     asked: tuple[Asked, ...] = ()
@@ -185,3 +187,6 @@ class Understood:
     state: State = field(default_factory=State)
     is_guess: bool = False
     goes_on: bool = False
+    is_asked: bool = False
+    asks_who: bool = False
+    contrasts: bool = False

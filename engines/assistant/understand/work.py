@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.found import Conditions
@@ -36,13 +37,15 @@ def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     aspect = next((a for a in _ASPECTS if a in aspects), "")
     if not aspect and slots.subjects and clause.has(Kind.ROWS, value="latest"):
         aspect = "last"
+    made = are_made(clause, found)
     if not aspect and clause.has(Kind.NOT, Kind.EMPTY):
-        aspect = "missing"
+        # 谁的V2还没做: what does not apply to somebody is nothing they have still to do.
+        aspect = "pending" if "还" in clause.said else "missing"
     counted = _how_many(clause, bool(aspect) and not slots.subjects)
     today = clause.setting.calendar.today.isoformat()
     if not aspect and slots.period and (slots.period[0] or "") >= today:
         aspect = "due"
-    if not aspect and (counted or clause.has(Kind.WHO)):
+    if not aspect and (made or counted or clause.has(Kind.WHO)):
         aspect = "actual"
     if aspect == "due" and slots.period and (slots.period[1] or today) < today:
         aspect = "actual"
@@ -52,7 +55,8 @@ def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
         where=tuple(c for c in found.where if c.get("field") != clause.setting.design.status_field),
     )
     if counted:
-        shape = Shape.COUNT_ROWS if clause.has(Kind.COUNT_ROWS) else Shape.COUNT
+        rows = made or clause.has(Kind.COUNT_ROWS) or _counts_visits(clause)
+        shape = Shape.COUNT_ROWS if rows else Shape.COUNT
         return replace(
             slots,
             shape=shape,
@@ -66,9 +70,29 @@ def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     )
 
 
+def are_made(clause: Clause, found: Conditions) -> bool:
+    """P023完成了几次访视: a word for the end of the study, but said of visits and of nobody."""
+    done = clause.setting.vocabulary.done_choices
+    told = [
+        t for t in clause.all(Kind.CHOICE) if {r._replace(weight=1.0) for r in t.readings} & done
+    ]
+    of_visits = any(t.value == "topic" for t in clause.all(Kind.VISIT))
+    asked = clause.has(Kind.COUNT, Kind.COUNT_ROWS, Kind.WHO, Kind.WHAT)
+    only = set(found.fields) <= {clause.setting.design.status_field}
+    return bool(told) and of_visits and asked and only and not _PEOPLE.search(clause.said)
+
+
 def _how_many(clause: Clause, bare: bool) -> bool:
     """Whether a number is asked for; a bare 多少 does where nothing else can be meant."""
     return clause.has(Kind.COUNT, Kind.COUNT_ROWS) or (bare and "多少" in clause.said)
+
+
+def _counts_visits(clause: Clause) -> bool:
+    """做了几个访视: visits are counted, and not who came."""
+    pairs = pairwise(t for t in clause.tokens if t.kind is not Kind.FILL)
+    return any(
+        a.kind is Kind.COUNT and (b.kind, b.value) == (Kind.VISIT, "topic") for a, b in pairs
+    )
 
 
 def of_work(clause: Clause, slots: Slots) -> Slots:
@@ -76,7 +100,7 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
     if slots.topic is Topic.TARGET:
         values = clause.values(Kind.TARGET)
         first = next((value for value in _TARGETS if value in values), "total")
-        if first == "total" and clause.has(Kind.SHARE):
+        if first == "total" and clause.has(Kind.SHARE, Kind.CHOICE):
             first = "rate"
         return replace(slots, shape=_TARGETS[first])
     if (

@@ -7,11 +7,13 @@ from datetime import date
 from decimal import Decimal
 from itertools import permutations
 
+from engines.assistant.lines.types import Line
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence
+from engines.assistant.verify.clause import Clause, events_of
 from engines.assistant.verify.lexer import Kind, Token
-from engines.assistant.verify.reading import Clause, events_of
 from language.claims import COUNTERS, ROLES
+from language.folding import folded
 from study.facts import Fact
 from study.facts import Kind as Of
 
@@ -22,17 +24,24 @@ _APART = ("difference", *_LOSS, *_GAIN, "than")
 
 def is_computed(clause: Clause, token: Token) -> bool:
     """Whether a clause says that this number came of reckoning."""
-    if token.unit in ("倍", "个百分点") or (token.unit == "天" and clause.has("days", *_APART)):
+    if token.unit != "%" and clause.is_reached(token):
+        return False
+    if token.unit in ("倍", "个百分点", "天"):
         return True
     return clause.has("share", "sum", "mean", *_APART) or token.unit == "%"
 
 
 def is_right(clause: Clause, token: Token) -> bool:
-    """Whether the operation that its words name gives the number, over the span's own lines."""
-    facts = [f for f, _line in evidence.Evidence(clause.sheet, clause.lines_of(token)).facts]
+    """Whether the operation that its words name gives the number: over its own lines, else the sentence's."""
+    return any(_is_right(clause, token, lines) for lines in (clause.lines_of(token), clause.around))
+
+
+def _is_right(clause: Clause, token: Token, lines: tuple[Line, ...]) -> bool:
+    facts = [f for f, _line in evidence.Evidence(clause.sheet, lines).facts]
     said = token.number
-    measures = [f for f in facts if f.unit and f.kind is Of.VALUE]
-    if "/" in token.unit and measures and not any(evidence.unit_fits(f, token) for f in measures):
+    measures = [f for f in facts if f.kind is Of.VALUE and evidence.decimal(f) is not None]
+    own = token.unit not in ("", "%", "倍", "天", "个百分点") and not is_count(token)
+    if own and measures and not any(evidence.unit_fits(f, token) for f in measures):
         return False
     about = clause.has("about")
     return said is not None and any(
@@ -49,7 +58,7 @@ def _results(clause: Clause, token: Token, facts: list[Fact]) -> Iterator[Decima
     if clause.has("mean") and values:
         yield sum(values, Decimal(0)) / len(values)
     if token.unit == "天":
-        yield from _days(clause, facts)
+        yield from _after(clause, token, facts) or _days(clause, facts)
     if token.unit == "%":
         yield from _shares(clause, numbers)
     elif token.unit == "倍":
@@ -58,6 +67,9 @@ def _results(clause: Clause, token: Token, facts: list[Fact]) -> Iterator[Decima
         yield from (value / limit for limit in limits for value in values)
     elif clause.has(*_APART):
         yield from _differences(clause, numbers)
+        others = [t for t in clause.tokens if t.number is not None and t is not token]
+        if clause.has("difference"):
+            yield from (abs(value - t.number) for t in others for value in values if t.number)
 
 
 def _numbers(facts: list[Fact]) -> list[tuple[Fact, Decimal]]:
@@ -132,16 +144,18 @@ def _shares(clause: Clause, numbers: list[tuple[Fact, Decimal]]) -> Iterator[Dec
 
 def _days(clause: Clause, facts: list[Fact]) -> Iterator[Decimal]:
     """Between two days of the lines, or a day and today."""
-    roles = [ROLES[c] for t in clause.tokens for c in t.claims if c in ROLES]
+    roles = [ROLES[c] for o in clause.whole for t in o.tokens for c in t.claims if c in ROLES]
     windows = [f for f in facts if f.kind is Of.WINDOW]
-    told = {id(s.best[0]) for c in (*clause.before, clause) for s in c.said if s.best}
+    told = {id(s.best[0]) for c in clause.whole for s in c.said if s.best}
     named = [f for f in windows if evidence.role_fits(f, roles) or id(f) in told]
+    apart = list(_off(clause, windows)) if clause.has("early", "late") else []
+    if apart or (windows and clause.has("early")):
+        yield from apart
+        return
     today: date = clause.sheet.today
     ahead = [d for f in (*named, *(f for f in facts if f not in windows)) if (d := evidence.day(f))]
     days = list(dict.fromkeys(ahead))
-    said = [
-        s for c in (*clause.before, clause) for s in c.said if s.token.kind is Kind.DAY and s.fits
-    ]
+    said = [s for c in clause.whole for s in c.said if s.token.kind is Kind.DAY and s.fits]
     stated = list(dict.fromkeys(s.token.days[0] for s in said if s.token.days))
     days = stated if len(stated) > 1 else days
     pairs = [(a, b) for a, b in permutations(days, 2) if a > b] + [
@@ -149,6 +163,29 @@ def _days(clause: Clause, facts: list[Fact]) -> Iterator[Decimal]:
     ]
     pairs += [(today, a) for a in days if a < today]
     yield from (Decimal((a - b).days) for a, b in pairs)
+
+
+def _after(clause: Clause, token: Token, facts: list[Fact]) -> list[Decimal]:
+    """三天后入组: from every other day of the lines to that of what is named."""
+    later = clause.text[token.end :]
+    dated = [(f, d) for f in facts if (d := evidence.day(f))]
+    named = [
+        d for f, d in dated if later[:1] == "后" and later[1:3] and later[1:3] in folded(f.label)
+    ]
+    return [Decimal((a - b).days) for a in named for _fact, b in dated]
+
+
+def _off(clause: Clause, windows: list[Fact]) -> Iterator[Decimal]:
+    """By how many days visits were early or late: against the target, or the window's end."""
+    for fact in windows:
+        if (own := evidence.day(fact)) and fact.role == "actual":
+            in_window = any(f.value == "in_window" and f.event == fact.event for f in windows)
+            aimed = in_window or any(c.has("aim") for c in clause.whole)
+            for other in (f for f in windows if aimed or f.role != "target"):
+                if (day := evidence.day(other)) and other.event == fact.event:
+                    early = (day - own).days if clause.has("early") else 0
+                    late = (own - day).days if clause.has("late") else 0
+                    yield Decimal(max(early, late, -1))
 
 
 def is_count(token: Token) -> bool:

@@ -8,8 +8,9 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 from engines.assistant.lines.types import Line, Scope, Sheet
-from engines.assistant.verify.lexer import Kind, Token, folded
+from engines.assistant.verify.lexer import Kind, Token
 from language.claims import COUNTERS
+from language.folding import folded
 from study.facts import Fact, Role
 from study.facts import Kind as Of
 
@@ -91,12 +92,10 @@ def says(fact: Fact, token: Token, about: bool) -> bool:
     """Whether the value of a fact is that of a token. `about`: the token is told as a round figure."""
     if token.kind is Kind.NUMBER and token.number is not None:
         return _number_fits(fact, token, about)
+    if token.kind is Kind.UNIT:
+        return folded(fact.text) == token.unit
     if token.kind is Kind.DAY and token.days:
         return is_day(fact, token) or token.days[0].isoformat() == fact.date
-    if token.kind is Kind.SPAN and token.days:
-        first, last = (d.isoformat() for d in token.days)
-        said = str(fact.value)
-        return first[:7] in (said, fact.label) or (day(fact) is not None and first <= said <= last)
     codes = fact.value if isinstance(fact.value, tuple) else (fact.value,)
     return any(r.name == fact.field and r.code in map(str, codes) for r in token.readings)
 

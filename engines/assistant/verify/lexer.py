@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,10 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 
 from engines.assistant.lines.types import Sheet
+from engines.assistant.understand.study_words import vocabulary
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.understand.tokens import Reading
-from engines.assistant.understand.vocabulary import Vocabulary, vocabulary
+from engines.assistant.understand.vocabulary import Vocabulary
 from language.claims import CLAIMS, LONGEST
+from language.folding import folded
 from language.numerals import HAN, number
 from language.periods import Calendar, Period, periods
 from rules.context import Kind as Column
@@ -42,7 +43,7 @@ _AS = {
 }
 _NUMBER = re.compile(
     rf"(?<![a-z\d.×])(?P<digits>\d+(?:\.\d+)?)(?:\s?(?P<unit>{_UNITS})(?![a-z](?<=[a-z][a-z])))?"
-    rf"|百分之(?P<percent>[\d.]+|[{HAN}]+)|(?P<words>[{HAN}]+)(?!百?分[之点])(?P<of>岁|倍|级|分|天|周|小时|年|成|例|人|名|位|个|条|次|项|种|起|件)"
+    rf"|百分之(?P<percent>[\d.]+|[{HAN}]+)|(?P<base>[{HAN}]+)分之(?P<part>[{HAN}]+)|(?P<words>[{HAN}]+)(?!百?分[之点])(?P<of>岁|倍|级|分|天|周|小时|年|成|例|人|名|位|个|条|次|项|种|起|件)"
 )
 _UNIT = re.compile(
     r"(?<![a-z])(mmol/l|μmol/l|umol/l|mg/dl|iu/l|u/l|g/l|mmhg|kg|cm|×109/l)(?![a-z])"
@@ -54,13 +55,10 @@ _SLASHED = re.compile(r"(?<![\d./-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?![\
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])(?![-\d])")
 _COUNTED = re.compile(r"\s?[例人名位个条次]")
 _LATIN = re.compile(r"[a-z][a-z0-9\-_.+]*|\d+")
-_BLANK = re.compile(r"(?<=[一-鿿])[ \t]+|[ \t]+(?=[一-鿿])")
 _TAIL = re.compile(
     r"\s*(?:(之前|以前|前)|(之后|以后|后)|(为止)|(?:起|开始|以来|至今|到现在|到目前))$"
 )
 _TO = re.compile(r"\s*(?:至|到|~|—|-(?=\d{1,2}月|20\d\d))\s*")
-_POWER = re.compile(r"[×x*]\s?10\^?9(?=/)")
-_SITES = re.compile(r"(?<![a-z0-9])([a-z])([、和与及])([a-z])两?个?中心")
 _SECTION = re.compile(r"(?:§|第)?\d+(?:\.\d+){2,3}节?|§\d+(?:\.\d+)*")
 _INDEFINITE = re.compile(r"一[批种个名些位]")
 _STUDY = (Meant.FIELD, Meant.FORM, Meant.CHOICE, Meant.PLACE, Meant.SITE, Meant.IDENTIFIER)
@@ -122,12 +120,6 @@ class Token:
         return frozenset(reading.name for reading in self.readings)
 
 
-def folded(text: str) -> str:
-    """One spelling for comparing, without the blanks around Chinese."""
-    found = _POWER.sub("×109", unicodedata.normalize("NFKC", text).casefold())
-    return _SITES.sub(r"\1中心\2\3中心", _BLANK.sub("", found))
-
-
 @dataclass(frozen=True)
 class Lexer:
     """Reads clauses with the words of one sheet."""
@@ -169,6 +161,9 @@ class Lexer:
         named = rf"(?<![a-z0-9])(?:{'|'.join(parts)})(?!\d(?!\d?月))" if parts else r"(?!)"
         bare = "|".join(sorted(self.sheet.subjects - ids, key=len, reverse=True)) or r"(?!)"
         # A bare number is a subject only where it is called one: 受试者7, 7号.
+        bare += "".join(
+            rf"|(?<![\d.-]){s}(?![\d.%])" for s in self.sheet.subjects - ids if s[:1] == "0"
+        )
         called = rf"(?:受试者|患者|编号|id)(?:{bare})(?!\d)号?|(?<![\d.月])(?:{bare})号"
         return re.compile(f"{named}|{called}")
 
@@ -226,7 +221,12 @@ class Lexer:
 
     def _id(self, said: str) -> str:
         bare = re.sub(r"^(?:受试者|患者|编号|id)(?=\d)|号$", "", said)
-        return next((s for s in self.sheet.subjects if folded(s) == bare), said.upper())
+        return self._ids.get(bare) or said.upper()
+
+    @cached_property
+    def _ids(self) -> dict[str, str]:
+        """Subjects by their spelling for comparing."""
+        return {folded(subject): subject for subject in self.sheet.subjects}
 
     def _rows(self, plain: str) -> Iterator[Token]:
         for hit in _ROW.finditer(plain):
@@ -303,7 +303,7 @@ def _whole(text: str, start: int, end: int) -> bool:
         return False
     if last.isascii() and last.isalpha() and end < len(text) and text[end].isascii():
         return not text[end].isalpha()
-    return not (last.isdigit() and text[end : end + 1].isdigit())
+    return not (last.isdigit() and re.match(r"\.?\d", text[end : end + 2]))
 
 
 def _latin(char: str) -> bool:
@@ -365,8 +365,11 @@ def _pair(said: str, at: int, first: date, last: date) -> Iterator[Token]:
 
 
 def _numbered(hit: re.Match[str]) -> Token:
-    value = number(hit["digits"] or hit["percent"] or hit["words"])
-    unit = "%" if hit["percent"] else hit["unit"] or hit["of"] or ""
+    value = number(hit["digits"] or hit["percent"] or hit["words"] or hit["part"])
+    unit = "%" if hit["percent"] or hit["part"] else hit["unit"] or hit["of"] or ""
+    base = number(hit["base"]) if hit["base"] else None
+    if base and value is not None:
+        value = (100 * value / base).quantize(Decimal(1))
     if hit["of"] == "成" and value is not None:
         value, unit = value * 10, "%"
     return Token(Kind.NUMBER, hit[0], hit.start(), number=value, unit=_AS.get(unit, unit))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from engines.assistant.verify.lexer import folded
 from language.claims import CLAIMS, LONGEST, SAME
+from language.folding import folded
+from language.former import changed
 from language.numerals import HAN, number
 
 _ITEM = re.compile(
@@ -18,14 +19,20 @@ _ITEM = re.compile(
     r"|(?P<latin>[a-z][a-z0-9\-+.]*)|(?P<cut>[,，。;；:：\n|!?！？])|(?P<char>[一-鿿])"
 )
 _STRONG = {
-    "not": "not", "forbid": "forbid", "need_not": "need_not", "may": "may", "must": "must",
-    "over": "over", "under": "under",
-}  # fmt: skip
+    "not": "not",
+    "forbid": "forbid",
+    "need_not": "need_not",
+    "may": "may",
+    "must": "must",
+    "over": "over",
+    "under": "under",
+}
+_STANCE = {"not": "-", "forbid": "x", "need_not": "x", "否": "?"}
+"""What a word makes of those behind it in its part of a sentence: denied, or not to be."""
+_REACH = 6
+"""Items behind such a word up to which it holds."""  # fmt: skip
 MODAL = frozenset({"must", "may", "forbid", "need_not"})
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)(至|~|-|—|到)(\d+(?:\.\d+)?)(岁|周岁|分|级|倍|天|%|周|元|月)")
-_CHANGE = re.compile(
-    r"[由从][^,，;；。]{0,8}?(\d+(?:\.\d+)?\s?(?:元|岁|周岁|分|倍|天|%|mg)?)\s?(?:降|提高|放宽|取得|调整|改|升)[^,，;；。\d]{0,3}(?=\d)"
-)
 _ASIDE = re.compile(r"\([^()]*\)|(?<![\d.])\d+\.(?=\s|[^\d])")
 _ALIKE = {"周岁": "岁", "日": "天", "位": "人", "名": "人"}
 _GONE = frozenset(
@@ -51,7 +58,7 @@ class Item:
 @lru_cache(maxsize=1024)
 def items(text: str) -> tuple[Item, ...]:
     """A text as its items; empty words are dropped."""
-    told, was = _changed(plain(text))
+    told, was = changed(plain(text))
     aside = {n for hit in _ASIDE.finditer(told) for n in range(*hit.span())}
     found: list[Item] = []
     at = 0
@@ -81,22 +88,15 @@ def plain(text: str) -> str:
     return _RANGE.sub(r"\1\4\2\3\4", found)
 
 
-def _changed(told: str) -> tuple[str, frozenset[int]]:
-    """Where figures stand that were changed to others, 原标准 told as such a figure: 由200元降到100元."""
-    hits = list(_CHANGE.finditer(told))
-    if len(hits) == 1:
-        told = told.replace("原标准", hits[0][1])
-        hits = list(_CHANGE.finditer(told))
-    return told, frozenset(hit.start(1) for hit in hits)
-
-
 def _strong(plain: str, at: int) -> tuple[Item, int] | None:
     for size in range(min(LONGEST, len(plain) - at), 0, -1):
         word = plain[at : at + size]
         if word.isascii() and word.isalpha():
             continue
+        if word == "要求":
+            return None
         kinds = [_STRONG[claim] for claim in CLAIMS.get(word, ()) if claim in _STRONG]
-        if kinds and word != "要求":
+        if kinds:
             order = sorted(kinds, key=lambda k: (k not in MODAL, k))
             return Item("strong", order[0]), at + size
     return None
@@ -105,7 +105,7 @@ def _strong(plain: str, at: int) -> tuple[Item, int] | None:
 # Longer words that only begin like one that turns the sense.
 _ONLY_LOOK = re.compile(
     "不良|非小|无关|有无|不明|不详|不清|能力|可能|功能|可测|不适|非血|没收|未知|应答|反应|相应|适应|需求"
-    "|不同|未成年|要点|主要|重要|必要|需要时"
+    "|不同|未成年|要点|主要|重要|必要(?!时)|需要时"
 )
 
 
@@ -123,21 +123,54 @@ def _items_of(hit: re.Match[str], is_old: bool, is_aside: bool) -> list[Item]:
         text = f"{value.normalize():f}" if value is not None else hit["number"]
         return [Item("number", text + _ALIKE.get(hit["unit"], hit["unit"] or ""), is_old, is_aside)]
     if hit["latin"]:
-        return [Item("latin", hit["latin"])]
+        return [Item("latin", hit["latin"], is_old)]
     if hit["cut"]:
         return [Item("cut", "|")]
     return [Item("char", hit["char"])] if hit["char"] not in _GONE else []
 
 
+@lru_cache(maxsize=4096)
+def stances(text: str) -> dict[str, frozenset[str]]:
+    """Each two characters in a row -> how they are said: "+" so, "-" denied, "x" not to be, "?" left open."""
+    found: dict[str, set[str]] = {}
+    stance, left, before = "+", 0, ""
+    for item in items(text):
+        if item.kind == "cut":
+            stance, before = "+", ""
+            continue
+        turn = _STANCE.get(item.text) if item.kind == "strong" or item.text == "否" else None
+        if turn:
+            stance, left = turn, _REACH
+        elif item.kind == "char":
+            stance = stance if left > 0 else "+"
+            if before:
+                found.setdefault(before + item.text, set()).add(stance)
+            left -= 1
+        before = item.text if item.kind == "char" and not turn else ""
+    return {pair: frozenset(told) for pair, told in found.items()}
+
+
+def contradicts(clause: str, line: str) -> bool:
+    """Whether a clause says so what a line denies or leaves open everywhere, or the other way round."""
+    told = stances(line)
+    return any(
+        ("+" in said and "+" not in told[pair]) or (said == {"-"} and told[pair] == {"+"})
+        for pair, said in stances(clause).items()
+        if pair in told
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How a clause lies in a line: which of its items were found, and what was passed over in between."""
+    """How a clause lies in a line: which of its items were found, what was passed over, what leads its list."""
 
     said: tuple[Item, ...]
     found: tuple[bool, ...]
     skipped: tuple[Item, ...]
     taken: tuple[Item, ...]
     around: tuple[Item, ...]
+    lead: frozenset[str] = frozenset()
+    is_torn: bool = False
 
     @property
     def share(self) -> float:
@@ -188,7 +221,19 @@ def match(clause: str, line: str) -> Match:
     while right + 1 < len(told) and right - high < 3 and told[right + 1].kind != "cut":
         right += 1
     around = tuple(told[left:low]) + tuple(told[high + 1 : right + 1])
-    return Match(said, found, skipped, tuple(told[p] for p in taken), around)
+    head, colon, _rest = plain(line).partition("1. ")
+    lead = frozenset(i.text for i in items(head) if i.text in MODAL) if colon else frozenset()
+    torn = _is_torn(said, found, told, right)
+    return Match(said, found, skipped, tuple(told[p] for p in taken), around, lead, torn)
+
+
+def _is_torn(said: Sequence[Item], found: Sequence[bool], told: Sequence[Item], end: int) -> bool:
+    """Whether what a clause begins with stands only further on in the line: it is said of something else."""
+    text = "".join(i.text if i.kind == "char" else " " for i in said)
+    first = text[: next((n for n, ok in enumerate(found) if ok), 0)]
+    next_cut = next((n for n in range(end + 1, len(told)) if told[n].kind == "cut"), len(told))
+    behind = "".join(i.text if i.kind == "char" else " " for i in told[next_cut:])
+    return len(first) > 1 and first in behind
 
 
 def _aligned(said: Sequence[Item], told: Sequence[Item]) -> list[int | None]:
@@ -225,8 +270,3 @@ def _traced(
         else:
             j -= 1
     return places
-
-
-def nearest(clause: str, lines: Sequence[str]) -> Match | None:
-    """The line that holds most of a clause."""
-    return max((match(clause, line) for line in lines), key=lambda m: m.share, default=None)

@@ -2,161 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
-from engines.assistant.lines.types import Line, Sheet, Source
+from engines.assistant.lines.types import Line, Sheet
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence
-from engines.assistant.verify.evidence import Evidence
-from engines.assistant.verify.lexer import Kind, Lexer, Token, deeds, folded, is_prose
+from engines.assistant.verify.clause import About, Clause, Said, distinct, events_of
+from engines.assistant.verify.lexer import Kind, Lexer, Token, is_prose
+from engines.assistant.verify.roles import misses_day, roles_of
 from engines.assistant.verify.spans import Sentence
-from language.claims import ROLES
+from language.denials import is_denied
+from language.folding import folded
 from study.facts import Fact
 from study.facts import Kind as Of
 
 _JOINS = frozenset({"和", "与", "及", "、", "跟", "以及", "或", "and"})
-_WINDOW = frozenset({"open", "close", "start"})
-_NAME = 30
-"""Characters up to which what is written in a row of a repeating form is a name."""
-_MAY_IT = re.compile(r"能否|可否|是否可以|是否能|可以|能(?=[^力])")
-_ANSWERED = re.compile(r"([^。；;?？:：]+)[?？](?![”\"])\s*(不)?(?:能|可以|需要|是|行)[。，,]")
-_QUESTION = re.compile(r"[^。；;?？:：“]+[?？](?![”\"])")
+_SMALL = frozenset({"small"})
 _ELSEWHERE = frozenset(
     {"之后", "随后", "后来", "其后", "以后", "此后", "目前", "现在", "当前", "此前", "之前", "最近"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What the words so far are about; None: not said. `asked`: the subjects are the question's."""
-
-    subjects: tuple[str, ...] = ()
-    asked: bool = False
-    rows: frozenset[tuple[str, str, int | None]] | None = None
-    instance: int | None = None
-    fields: tuple[frozenset[str], ...] = ()
-    events: tuple[str, ...] = ()
-    sites: tuple[str, ...] = ()
-    months: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> frozenset[str]:
-        """All fields it may be about."""
-        return frozenset().union(*self.fields)
-
-
-@dataclass(frozen=True)
-class Said:
-    """One value that is stated. `fits`: facts of its lines that have it, and in what else they differ."""
-
-    token: Token
-    about: About
-    lines: tuple[Line, ...]
-    roles: tuple[tuple[str, ...], ...] = ()
-    here: frozenset[str] = frozenset()
-    fits: tuple[tuple[Fact, frozenset[str]], ...] = ()
-
-    @property
-    def best(self) -> tuple[Fact, frozenset[str]] | None:
-        """The fact that differs in least."""
-        return min(self.fits, key=lambda fit: len(fit[1]), default=None)
-
-
-@dataclass
-class Clause:
-    """A clause with its tokens; `lines` back it, `of` gives those of each token."""
-
-    text: str
-    tokens: list[Token]
-    of: list[tuple[Line, ...]]
-    pieces: list[int]
-    own: list[bool]
-    sheet: Sheet
-    about: About = About()
-    said: list[Said] = field(default_factory=list)
-    before: list[Clause] = field(default_factory=list)
-    sentence: str = ""
-    next: str = ""
-    is_lent: bool = False
-    next_lines: tuple[Line, ...] = ()
-    around: tuple[Line, ...] = ()
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """All lines that cover it."""
-        return distinct(line for lines in self.of for line in lines)
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is cited for it."""
-        return Evidence(self.sheet, self.lines)
-
-    @property
-    def prose(self) -> tuple[str, ...]:
-        """What people wrote, of its lines."""
-        return tuple(text for line in self.lines for text in prose_of(line, self.sheet))
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether a mark stands at it, so that no other line is looked for."""
-        return any(self.own)
-
-    def claims(self, *wanted: str) -> list[Token]:
-        """Its words of these classes."""
-        return [t for t in self.tokens if t.claims.intersection(wanted)]
-
-    def has(self, *wanted: str) -> bool:
-        """Whether there is a word of one of these classes."""
-        return bool(self.claims(*wanted))
-
-    def beside(self, token: Token, *wanted: str, reach: int = 3) -> bool:
-        """Whether such a word stands a few tokens before another."""
-        at = self.tokens.index(token)
-        return any(t.claims.intersection(wanted) for t in self.tokens[max(0, at - reach) : at])
-
-    def lines_of(self, token: Token) -> tuple[Line, ...]:
-        """The lines of one token."""
-        return self.of[self.tokens.index(token)]
-
-
-def distinct(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Each line once."""
-    return tuple({line.mark: line for line in lines}.values())
-
-
-def prose_of(line: Line, sheet: Sheet) -> Iterator[str]:
-    """The prose of a line: a document's or a tool's own words; of facts what somebody wrote at length."""
-    if line.source is not Source.FACT or not (line.facts or line.scope or line.day):
-        yield answered(
-            f"{line.section}: {line.text}" if line.source is Source.REPORT else line.text
-        )
-    for fact in line.facts:
-        long = fact.instance is None or len(fact.text) > _NAME
-        if long and is_prose(fact, sheet) and evidence.is_filled(fact):
-            yield f"{fact.label}: {fact.text}"
-
-
-def answered(text: str) -> str:
-    """A question of a document with its yes or no as a statement: 能否入组? 能 -> 可以入组."""
-
-    def told(hit: re.Match[str]) -> str:
-        word = "不得" if hit[2] else "可以"
-        return _MAY_IT.sub(word, hit[1]).removesuffix("吗") + "。"
-
-    return _QUESTION.sub("", _ANSWERED.sub(told, text))
-
-
-def events_of(sheet: Sheet) -> dict[str, str]:
-    """Visit -> the event at which its day is entered."""
-    design = sheet.design
-    held = design.context.forms_by_event
-    found = {}
-    for visit in design.plan.visits:
-        form = design.form_of(visit.date_field)
-        found[visit.visit] = visit.event or next((e for e in held if form in held[e]), "")
-    return found
 
 
 class Reader:
@@ -186,10 +51,17 @@ class Reader:
         for text, owners in sentence.clauses():
             tokens = self.lexer.read(text)
             pieces = _owners(text, owners, tokens)
+            own = {
+                row for t in tokens if t.kind is Kind.ROW for row in self.lexer.rows.get(t.name, ())
+            }
+            tokens = [
+                _quoting(t, folded(text), covered[p], self.sheet, own)
+                for t, p in zip(tokens, pieces, strict=True)
+            ]
             clause = Clause(
                 folded(text), tokens, [covered[p] for p in pieces], pieces,
                 [sentence.pieces[p].is_own for p in pieces], self.sheet,
-                before=list(found), sentence=folded(sentence.text), is_lent=bool(lent),
+                before=list(found), whole=found, sentence=folded(sentence.text), is_lent=bool(lent),
                 around=distinct(line for lines in covered for line in lines),
             )  # fmt: skip
             self._walk(clause)
@@ -210,12 +82,19 @@ class Reader:
             about = self._moved(about, token, joined)
             if token.is_a is Meant.FIELD:
                 here = about.names
-            if _is_value(token):
-                said = Said(token, about, clause.of[at], _roles(clause, at), here)
+            if _is_value(token) or self._is_unit_told(token, clause.of[at]):
+                said = Said(token, about, clause.of[at], roles_of(clause, at), here)
                 clause.said.append(self._fitted(said, clause))
         if any(t.text in ("分别", "分别为", "分别是", "依次", "依次为") for t in clause.tokens):
             clause.said = list(self._paired(clause))
         clause.about = self.about = about
+
+    def _is_unit_told(self, token: Token, lines: Sequence[Line]) -> bool:
+        """Whether a unit is itself what a field holds: 血糖单位都是mmol/L."""
+        if token.kind is not Kind.UNIT:
+            return False
+        texts = {fact.text for line in lines for fact in line.facts}
+        return any([t.kind for t in self.lexer.read(text)] == [Kind.UNIT] for text in texts)
 
     def _moved(self, about: About, token: Token, joined: bool) -> About:
         """What is spoken of after a token."""
@@ -275,7 +154,7 @@ class Reader:
         if token.kind is Kind.NUMBER and not evidence.unit_fits(fact, token):
             found.add("unit")
         if token.kind is Kind.DAY:
-            found |= _misses_day(said, fact)
+            found |= misses_day(said, fact)
         elif self._misses_field(said, fact):
             found.add("field")
         return frozenset(found)
@@ -298,14 +177,17 @@ class Reader:
     def _misses_group(self, said: Said, fact: Fact, line: Line, clause: Clause) -> set[str]:
         """Whether a figure is of another site, month or condition."""
         about, label, found = said.about, folded(fact.label), set[str]()
-        of_site = next((c for c in self.sheet.sites if label.startswith(folded(c))), "")
-        if of_site and about.sites and of_site not in about.sites:
+        told = f"{label} {folded(line.text)}"
+        of_site = next((c for c in self.sheet.sites if folded(c) in told), "")
+        alone = len(self.sheet.sites) == 1 and set(about.sites) <= set(self.sheet.sites)
+        if of_site and (clause.has("study") or (about.sites and of_site not in about.sites)):
             found.add("subject")
-        if not of_site and about.sites and any(t.is_a is Meant.SITE for t in clause.tokens):
+        if not of_site and not alone and any(t.is_a is Meant.SITE for t in clause.tokens):
             found.add("subject")
-        if _is_month(fact.label) != bool(about.months) and about.months:
+        here = any(t.kind is Kind.SPAN for t in clause.tokens)
+        if clause.has("so_far") and not here and _month_of(fact, line):
             found.add("place")
-        if _is_month(fact.label) and about.months and fact.label not in about.months:
+        if about.months and here and _month_of(fact, line) not in about.months:
             found.add("place")
         if not self._voiced(said.token, fact, line, clause):
             found.add("field")
@@ -325,7 +207,8 @@ class Reader:
                 for t in clause.tokens[at + 1 : at + 4]
                 if t.is_a in (Meant.CHOICE, Meant.FIELD) or t.claims & {"enrolled"}
             ]
-        if not near:
+        is_share = line.scope is not None and line.scope.query.get("aggregate") == "share"
+        if not near or (is_share and token.unit == "%"):
             return True
         if fact.kind is Of.PROJECT or near[0].claims & {"target"}:
             return fact.kind is Of.PROJECT and bool(near[0].claims & {"target"})
@@ -360,8 +243,39 @@ class Reader:
             yield self._fitted(replace(said, about=about), clause)
 
 
-def _is_month(label: str) -> bool:
-    return len(label) == 7 and label[:4].isdecimal() and label[4] == "-"
+def _month_of(fact: Fact, line: Line) -> str:
+    """The month that a figure is of: its label, else the period that its result was narrowed to."""
+    if len(fact.label) == 7 and fact.label[:4].isdecimal() and fact.label[4] == "-":
+        return fact.label
+    period = line.scope.query.get("period") if line.scope else None
+    first, last = ((period or {}).get(end) or "" for end in ("from", "to"))
+    return first[:7] if first[:7] == last[:7] else ""
+
+
+def _quoting(
+    token: Token,
+    text: str,
+    lines: Sequence[Line],
+    sheet: Sheet,
+    rows: Set[tuple[str, str, int | None]],
+) -> Token:
+    """A word inside the whole of what somebody wrote in a cited field (2型糖尿病) claims nothing else."""
+    if token.kind in (Kind.ROW, Kind.SUBJECT):
+        return token
+    for fact in (fact for line in lines for fact in line.facts):
+        if token.kind is Kind.QUOTE and token.name == folded(fact.text):
+            return replace(token, kind=Kind.WORD, claims=_SMALL)
+        own = not rows or (fact.subject, fact.instrument, fact.instance) in rows
+        told = folded(fact.text) if own and is_prose(fact, sheet) else ""
+        if token.kind in (Kind.DAY, Kind.UNIT) and evidence.says(fact, token, False):
+            return token
+        at = text.find(told) if len(told) > 1 else -1
+        denied = is_denied(text, at)
+        if at >= 0 and not denied and at <= token.at and token.end <= at + len(told):
+            return replace(
+                token, kind=Kind.WORD, claims=_SMALL, is_a=None, number=None, unit="", days=None
+            )
+    return token
 
 
 def _alike(one: Token, other: Token) -> bool:
@@ -381,93 +295,3 @@ def _owners(text: str, owners: tuple[int, ...], tokens: Sequence[Token]) -> list
         at = [owner for end, owner in ends if token.at >= end]
         found.append(at[-1] if at else owners[0])
     return found
-
-
-def _roles(clause: Clause, at: int) -> tuple[tuple[str, ...], ...]:
-    """What a day is said to be the day of: the words on its side of the days around it."""
-    token = clause.tokens[at]
-    if token.kind is not Kind.DAY:
-        return ()
-    days = [n for n, t in enumerate(clause.tokens) if t.kind is Kind.DAY]
-    number = days.index(at)
-    low = days[number - 1] + 1 if number and token.pair != "last" else 0
-    high = days[number + 1] if number + 1 < len(days) else len(clause.tokens)
-    if token.pair:
-        lead = _lead(clause, days[number - (token.pair == "last")])
-        if lead and not lead & _WINDOW:
-            return tuple(ROLES[c] for c in lead if c in ROLES)
-        ends = ("open", "start") if token.pair == "first" else ("close", "end")
-        words = {c for t in clause.tokens for c in t.claims}
-        window = ends[:1] if "窗" in clause.sentence else ends
-        return tuple(ROLES[c] for c in window if not words & {"aim"} or c)
-    lead = _lead(clause, at)
-    if lead:
-        return tuple(ROLES[c] for c in lead if c in ROLES)
-    known = deeds(clause.sheet.design)
-    if len(days) == 1:
-        silent = all(_is_silent(t) for t in clause.tokens)
-        if (
-            silent
-            and clause.before
-            and not any(t.kind is Kind.DAY for t in clause.before[-1].tokens)
-        ):
-            return (*_deed_roles(clause.before[-1].tokens, known),)
-    dated = [
-        (t.text,)
-        for t in clause.tokens[low:high]
-        if t.is_a is Meant.FIELD and t.text.endswith("日期") and len(days) == 1
-    ]
-    last, more = number == 0, number + 1 < len(days)
-    after = [t for t in clause.tokens[at + 1 : high] if t.claims & ROLES.keys() or t.text in known]
-    before = [t for t in clause.tokens[low:at] if t.claims & ROLES.keys() or t.text in known]
-    if more:
-        after = [t for t in after if not _leads(t, clause.tokens[days[number + 1]])]
-    if not last:
-        before = [t for t in before if _leads(t, token)]
-    named = (*before, *after)
-    others = ((t.text,) for t in named if t.text in known and not t.claims & ROLES.keys())
-    return (*dated, *others, *(ROLES[c] for t in named for c in t.claims if c in ROLES))
-
-
-def _is_silent(token: Token) -> bool:
-    """Whether it says nothing of what a day is the day of."""
-    if token.kind in (Kind.DAY, Kind.SUBJECT):
-        return True
-    return "small" in token.claims and not token.claims & ROLES.keys()
-
-
-def _deed_roles(tokens: Sequence[Token], known: frozenset[str]) -> Iterator[tuple[str, ...]]:
-    """What was done by words of the study: 已入组, 时间是…"""
-    for token in tokens:
-        core = token.text.removeprefix("已")
-        if core in known:
-            yield (core,)
-
-
-def _lead(clause: Clause, at: int) -> frozenset[str]:
-    """The classes of the role that stands right before a day or a stretch of days."""
-    for token in clause.tokens[:at][::-1]:
-        if "窗" in token.text:
-            return frozenset()
-        if token.claims & ROLES.keys():
-            noun = (
-                token.text.endswith(("日", "于"))
-                or "日期" in clause.text[token.end : token.end + 2]
-            )
-            return token.claims if noun or token.text.endswith("日期") else frozenset()
-        if "small" not in token.claims:
-            return frozenset()
-    return frozenset()
-
-
-def _leads(word: Token, day: Token) -> bool:
-    """Whether a word between two days is of the second: 持续到8月20日, 开放日9月21日."""
-    return word.text.endswith(("到", "于", "至", "日", "为")) or day.at - word.end < 1
-
-
-def _misses_day(said: Said, fact: Fact) -> set[str]:
-    """A day that stands for another thing than it is said to be of."""
-    if not evidence.is_day(fact, said.token):
-        return {"role"} if said.roles else set()
-    fits = evidence.role_fits(fact, said.roles) or fact.field in said.here
-    return set() if fits or not (said.roles or said.here) else {"role"}

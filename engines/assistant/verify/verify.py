@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engines.assistant.lines.types import Line, Sheet, Source
+from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.evidence import row_of
 from engines.assistant.verify.lexer import Kind
-from engines.assistant.verify.reading import Clause, Reader
+from engines.assistant.verify.reading import Reader
 from engines.assistant.verify.rules import RULES, Rule
 from engines.assistant.verify.rules.conduct import is_bare
 from engines.assistant.verify.spans import Sentence, sentences, unmarked
 from engines.assistant.verify.types import Span, Verdict
+from rules.context import Kind as Column
+from study.facts import Kind as Of
 
 _MOST_LENT = 12
 _LONG = 20
@@ -30,7 +34,10 @@ def verify(answer: str, sheet: Sheet, rules: Mapping[str, Rule] = RULES) -> Verd
 def _judged(
     sentence: Sentence, after: Sentence | None, reader: Reader, rules: Mapping[str, Rule]
 ) -> list[Span]:
-    """The spans of a sentence; one line that alone bears out an unmarked clause is lent to it."""
+    """The spans of a sentence; one line that alone bears out an unmarked clause is lent to it.
+
+    A headline without any mark is borne out by the lines of the sentence behind it.
+    """
     start = reader.about
     clauses = _read(sentence, after, reader, ())
     refused = _refusals(clauses, rules)
@@ -38,6 +45,8 @@ def _judged(
     if refused and _is_open(clauses, refused):
         end = reader.about
         for line in _candidates(clauses, refused, reader):
+            if not _may_lend(line, clauses, reader):
+                continue
             reader.about = start
             again = _read(sentence, after, reader, (line,))
             if not (other := _refusals(again, rules)):
@@ -45,6 +54,12 @@ def _judged(
                 break
         else:
             reader.about = end
+    if refused and after is not None and after.marks and not sentence.marks:
+        lines, end = reader.lines(after.marks), reader.about
+        reader.about = start
+        if not (other := _refusals(_read(sentence, after, reader, lines), rules)):
+            return _spans(sentence, other, lines)
+        reader.about = end
     return _spans(sentence, refused, lent)
 
 
@@ -107,6 +122,31 @@ def _candidates(
     for number, line in enumerate(found):
         if number < _MOST_LENT:
             yield line
+
+
+def _may_lend(line: Line, clauses: list[Clause], reader: Reader) -> bool:
+    """Whether a line is of what the sentence is about: its kind of source, row, visit and flags."""
+    cited, about = clauses[-1].around, clauses[-1].about
+    if cited and line.source not in {one.source for one in cited}:
+        return False
+    columns = reader.sheet.design.context.columns
+    asked = {
+        n
+        for t in reader.asked
+        for n in t.names()
+        if n in columns and columns[n].kind is Column.FLAG
+    }
+    rows = {row_of(f) for one in cited for f in one.facts if f.instance is not None}
+    named = any(t.kind is Kind.ROW for clause in clauses for t in clause.tokens)
+    for fact in line.facts:
+        if fact.kind is Of.WINDOW and about.events and fact.event not in about.events:
+            return False
+        if fact.field in asked and str(fact.value) == "0":
+            return False
+        others = {row for row in rows if row[2] == fact.instrument}
+        if fact.instance is not None and others and not named and row_of(fact) not in others:
+            return False
+    return True
 
 
 def _is_note(line: Line) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engines.assistant.lines.types import Scope
 from engines.assistant.understand.tokens import Kind as Meant
+from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Lexer
-from engines.assistant.verify.reading import Clause
 
 
 def is_whole(scope: Scope, clause: Clause) -> bool:

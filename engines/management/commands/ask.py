@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engines.chat import ChatReply, answer_message, refuse
+from engines.assistant.chat import ChatReply, answer_message, refuse
 from engines.chat_api import QuestionSerializer
+from house.jsonlines import answer_lines
 from memory import session
-from projects.jsonlines import answer_lines
 from projects.models import Person
 
 BAD_TEXT = 2

@@ -20,7 +20,7 @@ from engines.hard_rules import (
     resolve_today,
     rule_list,
 )
-from projects.jsonlines import answer_lines, unique_keys
+from house.jsonlines import answer_lines, unique_keys
 
 
 class Command(BaseCommand):

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engines.intents import detect
-from projects.jsonlines import answer_lines
+from engines.assistant.intents import detect
+from house.jsonlines import answer_lines
+from projects.models import Project
 
 
 class Command(BaseCommand):
@@ -40,8 +41,6 @@ class Command(BaseCommand):
 
 
 def _pattern_of(code: str) -> str | None:
-    from projects.models import Project
-
     patterns = Project.objects.filter(code=code).values_list("record_id_pattern", flat=True)
     found = list(patterns[:1])
     if not found:

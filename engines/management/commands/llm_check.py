@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext_lazy as _
 
 from engines.llm_check import PROBES, check
-from engines.models import LlmUsage
-from engines.providers import LlmNotConfigured
-from integrations.privacy import PrivacyError
+from llm.models import LlmUsage
+from llm.providers import LlmNotConfigured
+from privacy.outbound_policy import PrivacyError
 from projects.models import Project
 
 UNKNOWN_STUDY = 3

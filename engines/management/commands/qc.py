@@ -11,13 +11,13 @@ from rest_framework.exceptions import ValidationError
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.findings import finding_line, open_now
+from engines.sop.order_run import OnSchedule, check_order
 from engines.sop.serializers import RecordId
-from engines.starting import OnSchedule, check_order
 from integrations.redcap import RedcapError
-from projects import records
-from projects.client import NotConfiguredError
 from projects.models import Project
 from skills.models import Skill
+from study import records
+from study.client import NotConfiguredError
 
 
 class Command(BaseCommand):

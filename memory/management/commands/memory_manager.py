@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from memory.agent import actions, tools
-from memory.agent.extraction import ExtractorDown
-from memory.agent.schemas import current
-from projects.jsonlines import answer_lines
+from house.jsonlines import answer_lines
+from memory.people import actions, tools
+from memory.people.extraction import ExtractorDown
+from memory.people.schemas import current
 from projects.models import Member
 
 

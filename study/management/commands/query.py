@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from house.jsonlines import answer_lines
 from integrations.redcap import RedcapError
-from projects.client import NotConfiguredError
-from projects.jsonlines import answer_lines
 from projects.models import Member, Person
 from study import door
+from study.client import NotConfiguredError
 from study.query.errors import QueryError
 
 UNKNOWN_USER = 3

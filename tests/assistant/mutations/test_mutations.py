@@ -1,7 +1,7 @@
 """Thousands of lies made of true answers, and the same truths in other words: which reach the reader.
 
-`python -m tests.assistant.mutations` prints the same with what came out wrong. The bounds are today's
-and only move towards the goals: 0.01 and 0.95.
+`python -m tests.assistant.mutations` prints the same with what came out wrong. The bounds are the
+goals: 0.01 and 0.95.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pytest
 
 from tests.assistant.mutations.run import mutants, parents, played, rewritings, told
 
-MOST_LIES, LEAST_TRUE = 0.03, 0.93
+MOST_LIES, LEAST_TRUE = 0.01, 0.95
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sheets")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engines.chat import ChatReply, answer_message, refuse
+from engines.assistant.chat import ChatReply, answer_message, refuse
 from engines.models import AgentTrace
 from projects.models import Person
 from tests.support.study import Study
@@ -77,7 +77,7 @@ def silenced(study: Study) -> None:
 
 def record(study: Study, record_id: str) -> dict[str, str]:
     """What the stand-in's data hold about a subject, first value of each field, codes."""
-    from projects.records import read_record
+    from study.records import read_record
 
     data = read_record(project=study.project, record_id=record_id)
     assert data is not None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from projects.dictionary import load
-from projects.models import Subject
+from study.dictionary import load
+from study.models import Subject
 from tests.engines.chat.kit import ask, call, calls, prompts, trace
 from tests.support.study import Study
 

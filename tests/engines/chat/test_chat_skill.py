@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from engines.models import AgentTrace, TaskRun
-from memory import hot_preview
+from memory.hot import preview
 from projects.models import Member
 from skills.models import Skill
 from skills.services import save_skill
@@ -19,7 +19,7 @@ from tests.support.study import Study
 
 QUESTION = "V2 的窗口期是多少天?"
 TRUE = "V2 的窗口期为第 28 天前后各 7 天。"
-STEPS = "帮我查下最近那个发烧的病人是谁"
+STEPS = "帮我查下最近那个爱抱怨的病人是谁"
 VAGUE = "就是那个啥来着"
 WORDS = "称呼研究者为老师,先说结论。"
 GRAPH = {
@@ -121,7 +121,7 @@ def test_the_small_model_is_asked_what_is_meant_or_not(study: Study, on: bool, a
 def test_the_preview_shows_it(study: Study) -> None:
     skill(study, {"system_prompt": WORDS})
     member = Member.objects.select_related("project", "person").get(pk=study["admin"].pk)
-    shown = hot_preview.preview(member, QUESTION).prompts[0]
+    shown = preview.preview(member, QUESTION).prompts[0]
     assert WORDS in shown.messages[0][1]
     assert "skill" in {part.name for part in shown.parts}
 

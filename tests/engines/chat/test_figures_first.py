@@ -7,13 +7,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from engines.tools import periods
+from engines.assistant.tools import periods
 from house import clock
-from memory import reports
 from memory.models import WeeklyReport
-from projects.records import read_records
-from projects.visit_window import visit_states
-from projects.windows import State
+from memory.reports import weeks
+from study.records import read_records
+from study.visits.calendar import State
+from study.visits.window import visit_states
 from tests.engines.chat.kit import ask, mute, say
 from tests.support.study import Study
 
@@ -69,7 +69,7 @@ def test_a_figure_behind_a_long_list_is_not_what_the_reader_gets(study: Study) -
 
 @pytest.mark.parametrize("text", ["上周新入组几例?", "上周入组情况怎么样?", "上周入组了多少例"])
 def test_the_time_that_is_asked_for_is_counted(hospital: Study, text: str) -> None:
-    week = reports.week_of(hospital.project, today(hospital) - timedelta(days=7))
+    week = weeks.week_of(hospital.project, today(hospital) - timedelta(days=7))
     assert week
     number = sum(week.first <= day <= week.last for day in enrolled(hospital).values())
     reply = ask("zhangyi", text).text
@@ -154,21 +154,21 @@ def test_the_week_before_the_study_is_none(study: Study) -> None:
 
 @pytest.mark.parametrize("text", ["上周周报", "看一下上周的周报", "上周周报说了什么"])
 def test_last_weeks_report_is_read_out_and_no_other(hospital: Study, text: str) -> None:
-    week = reports.week_of(hospital.project, today(hospital) - timedelta(days=7))
+    week = weeks.week_of(hospital.project, today(hospital) - timedelta(days=7))
     assert week
-    assert reports.exists(hospital.project, week.number)
+    assert weeks.exists(hospital.project, week.number)
     reply = ask("zhangyi", text).text
-    assert set(re.findall(r"\[W(\d+)\]", reply)) == {str(week.number)}
+    assert set(re.findall(r"\bW(\d+) ", reply)) == {str(week.number)}
     assert hospital.stand_ins.requests("llm") == []
 
 
 def test_a_report_that_is_not_there_is_not_replaced_by_another(study: Study) -> None:
-    week = reports.week_of(study.project, today(study) - timedelta(days=7))
+    week = weeks.week_of(study.project, today(study) - timedelta(days=7))
     assert week
     WeeklyReport.objects.filter(week_number=week.number).delete()
     reply = ask("zhangyi", "上周周报").text
     assert str(week.number) in reply
-    assert "[W" not in reply
+    assert not re.search(r"\bW\d+ ", reply)
 
 
 @pytest.mark.parametrize("text", ["出一份入组名单", "给我一份入组名单", "入组受试者名单"])
@@ -298,9 +298,9 @@ def test_who_comes_today_is_not_who_is_overdue(study: Study) -> None:
 
 def test_a_reason_is_looked_for_in_the_time_that_is_named(study: Study) -> None:
     mute(study)
-    weeks = re.findall(r"\[W(\d+)\]", ask("zhangyi", "上个月为什么入组慢").text)
+    told = re.findall(r"\bW(\d+) ", ask("zhangyi", "上个月为什么入组慢").text)
     month = periods.named("上个月", study.project, today(study))[0]
-    days = [reports.week(study.project, int(week)) for week in weeks]
+    days = [weeks.week(study.project, int(week)) for week in told]
     assert days
     assert all(one and one.first <= month.last and month.first <= one.last for one in days)
 

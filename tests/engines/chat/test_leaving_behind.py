@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from engines.chat import ChatReply
-from engines.models import AgentTrace, LlmUsage
+from engines.assistant.chat import ChatReply
+from engines.models import AgentTrace
+from llm.models import LlmUsage
 from memory import session
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member, Project
@@ -39,7 +40,7 @@ def test_both_rows_trace_and_usage(study: Study) -> None:
     )
     assert usage.input_tokens + usage.output_tokens == reply.tokens == trace().token_usage
     assert trace().duration is not None
-    assert trace().prompt_version.startswith("system.v2")
+    assert trace().prompt_version.startswith("system.v3")
 
 
 def test_the_channels_rows_come_last_in_the_same_transaction(study: Study) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engines.chat import texts
+from engines.assistant.chat import texts
 from tests.engines.chat.kit import ask, call, calls, cites, prompts, record, say, sent, trace
 from tests.support.study import Study
 
@@ -172,7 +172,7 @@ def test_dates_of_birth_never_leave(study: Study) -> None:
 @pytest.mark.parametrize("answer", ["P001 入组日期 2026-02-05", "好"])
 def test_an_invented_tool_is_refused_without_a_catalogue(study: Study, answer: str) -> None:
     study.stand_ins.script(calls(call("delete_record", record_id="P001")), say(answer))
-    ask("zhangyi", "帮我查下最近那个发烧的病人是谁")
+    ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁")
     told = next(m for m in prompts(study)[1]["messages"] if m["role"] == "tool")["content"]
     assert told.startswith("错误:工具 delete_record 不在允许列表中。你只能使用只读工具查询数据。")
     assert "search_protocol" not in told

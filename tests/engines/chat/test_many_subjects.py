@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from engines.chat.handlers.data import MOST_SUBJECTS
-from projects.models import Subject
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study
 
@@ -33,7 +32,7 @@ def test_all_that_were_named_are_told(study: Study, asked: int, question: str) -
 
 
 def test_five_are_read_without_a_word(study: Study) -> None:
-    wanted = ids(study, MOST_SUBJECTS)
+    wanted = ids(study, 5)
     mute(study)
     five = ask("zhangyi", f"{'、'.join(wanted)}的ECOG评分").text
     assert not re.search(r"请分次|separately", five)

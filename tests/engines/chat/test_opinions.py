@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines.chat.opinions import judged
+from engines.assistant.chat.opinions import judged
 from memory.models import ConversationHistory
 from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study

@@ -11,9 +11,10 @@ from django.core.management import call_command
 from django.test import override_settings
 from django.utils.timezone import now
 
-from engines.models import LlmUsage
+from llm.models import LlmUsage
 from memory.models import ConversationHistory, WeeklyReport
-from projects.models import Project, Subject, SyncState
+from projects.models import Project
+from study.models import Subject, SyncState
 from tests.engines.chat.kit import ask, say, sent, trace
 from tests.support.study import Study
 
@@ -67,7 +68,7 @@ def test_talk_without_the_llm_ends_politely(study: Study) -> None:
 
 def test_vague_questions_without_the_llm(study: Study) -> None:
     study.stand_ins.fault("llm", "status", 500, times=None)
-    reply = ask("wanghushi", "帮我查下最近那个发烧的病人是谁")
+    reply = ask("wanghushi", "帮我查下最近那个爱抱怨的病人是谁")
     assert reply.outside_down
     assert not trace().success
 

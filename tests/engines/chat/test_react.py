@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engines.chat import texts
+from engines.assistant.chat import texts
 from tests.engines.chat.kit import ask, call, calls, mute, prompts, record, say, trace
 from tests.support.study import Study
 
-VAGUE = "帮我查下最近那个发烧的病人是谁"
+VAGUE = "帮我查下最近那个爱抱怨的病人是谁"
 
 
 def read(record_id: str, number: int = 1, **more: object) -> dict[str, object]:
@@ -108,8 +108,8 @@ def test_the_fuse_text_is_followed_by_what_was_read(study: Study) -> None:
     )
     reply = ask("wanghushi", VAGUE)
     assert reply.text.startswith(texts.FUSE)
-    assert "P001 入组日期:2026-02-05" in reply.text
-    assert reply.text != texts.FUSE + "\nP001 入组日期:2026-02-05"
+    assert "P001 入组日期 2026-02-05" in reply.text
+    assert reply.text.endswith("(不完整)")
 
 
 def test_the_same_call_again_is_a_failure(study: Study) -> None:
@@ -165,8 +165,8 @@ def test_an_unknown_field_offers_close_ones(study: Study) -> None:
     study.stand_ins.script(calls(read("P001", fields=["入组的日子"])), say("请您说明。"))
     ask("zhangyi", VAGUE)
     told = next(m for m in prompts(study)[1]["messages"] if m["role"] == "tool")["content"]
-    assert "字段 入组的日子 不存在,您是否要" in told
-    assert "入组日期" in told
+    assert "入组的日子" in told
+    assert "enroll_date" in told
 
 
 def test_an_ungrounded_answer_is_asked_again_then_replaced(study: Study) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from engines import breaker
-from engines.chat import texts
-from engines.providers import clients_for
+from engines.assistant.chat import texts
+from llm import breaker
+from llm.providers import clients_for
 from tests.engines.chat.kit import ask, prompts, record, say, trace
 from tests.support.study import Study
 
-VAGUE = "帮我查下最近那个发烧的病人是谁"
+VAGUE = "帮我查下最近那个爱抱怨的病人是谁"
 
 
 @pytest.fixture

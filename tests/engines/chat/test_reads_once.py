@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
-from engines.chat.prepare import prepare
-from memory.history import book
-from projects.models import Subject
+from engines.assistant.chat.prepare import prepare
+from memory.reports.history import book
+from study.models import Subject
 from tests.engines.chat.kit import ask, prompts, sent
 from tests.memory.hot_kit import base, said
 from tests.memory.test_year_digest import fill

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from memory.hot.save import save_memory
 from memory.models import ProjectMemory
-from memory.services import save_memory
-from projects.records import read_records
+from study.records import read_records
 from tests.engines.chat.kit import ask, mute, prompts, record, sent, trace
 from tests.support.study import Study
 

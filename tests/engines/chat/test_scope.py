@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memory.models import ConversationHistory
-from projects.models import Subject
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute, prompts, say, sent
 from tests.support.study import Study
 
@@ -23,7 +23,7 @@ EVERY_INTENT = [
     "我们之前为什么暂停筛选?",
     "回顾下去年的入组趋势",
     "生成本周周报",
-    "帮我查下最近那个发烧的病人是谁",
+    "帮我查下最近那个爱抱怨的病人是谁",
     "把P003的ECOG改成1",
     "我上次跟你说的那个规矩你记得吗?",
     "P005 依从性怎么样,需要每天提醒吗",

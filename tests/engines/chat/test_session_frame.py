@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engines.chat import texts
+from engines.assistant.chat import texts
 from tests.engines.chat.kit import ask, prompts, say
 from tests.support.study import Study
 

@@ -54,7 +54,7 @@ def test_parallel_tool_calls_in_threads(study: Study) -> None:
         ),
         say("P001 入组日期 2026-02-05。"),
     )
-    assert ask("zhangyi", "帮我查下最近那个发烧的病人是谁").text == "P001 入组日期 2026-02-05。"
+    assert ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁").text == "P001 入组日期 2026-02-05。"
     results = [m for m in prompts(study)[1]["messages"] if m["role"] == "tool"]
     assert [m["tool_call_id"] for m in results] == ["call_1", "call_2", "call_3"]
 

@@ -11,9 +11,8 @@ import pytest
 from engines.models import AgentTrace, TaskRun
 from memory import session
 from memory.models import ConversationHistory
-from projects.models import Subject
 from study import readings
-from study.models import Synonym
+from study.models import Subject, Synonym
 from tests.engines.chat.kit import ask, silenced, trace
 from tests.support.study import Study
 
@@ -227,3 +226,12 @@ def test_a_text_that_denies_something_counts_for_nobody(study: Study) -> None:
     told = ask("zhangyi", "谁有过敏史").text
     assert "P003" in told
     assert "P001" not in told
+
+
+@pytest.mark.parametrize("question", ["AE最多的是哪种", "什么AE最多", "哪种AE最常见"])
+def test_the_most_frequent_kind_is_asked_of_all(study: Study, question: str) -> None:
+    """Also where one subject was spoken of before."""
+    alone = ask("zhangyi", question).text
+    ask("zhangyi", "P012为什么没过质控")
+    assert ask("zhangyi", question).text == alone
+    assert "条" in alone

@@ -7,11 +7,12 @@ import re
 import pytest
 
 from engines import sop
-from engines.chat import record_feedback, texts
+from engines.assistant.chat import record_feedback, texts
 from engines.models import PendingAction, TaskRun
 from memory.models import ConversationHistory, UserMemory, WeeklyReport
-from projects.models import Member, Subject
+from projects.models import Member
 from skills.models import Skill
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute, prompts, record, sent, trace
 from tests.support.study import Study
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from engines.chat.unsure import ORDERS, SCHEMA
-from engines.intents import Intent, detect
-from engines.models import LlmUsage, TaskRun
+from engines.assistant.chat.unsure import ORDERS, SCHEMA
+from engines.assistant.intents import Intent, detect
+from engines.models import TaskRun
+from llm.models import LlmUsage
 from memory.models import FeedbackTally, MemoryProposal, UserMemory, WeeklyReport
 from tests.engines.chat.kit import ask, prompts, say
 from tests.engines.liar.kit import bodies
@@ -139,3 +140,8 @@ def test_the_question_passes_the_gate(study: Study) -> None:
     wire = bodies(study, "llm")
     assert own["subject_name"] not in wire
     assert own["phone"] not in wire
+
+
+def test_a_plain_part_beside_an_understood_question_is_not_asked_about(study: Study) -> None:
+    ask("zhangyi", "P020 什么时候入组的?另外方案里的排除标准是什么?")
+    assert "intent" not in purposes()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from projects.records import read_records
+from study.records import read_records
 from tests.engines.chat.kit import ask, silenced
 from tests.support.study import Study
 
@@ -72,11 +72,9 @@ def test_a_list_is_of_the_own_site(study: Study, userid: str) -> None:
 
 def test_a_denial_and_a_missing_code_are_nothing_to_have(study: Study) -> None:
     wanted = having(study, "crc_b", lambda row: "阳性" in str(row.get("allergy_history", "")))
-    everybody = having(study, "crc_b", lambda _row: True)
     assert told(ask("crc_b", "哪些受试者有过敏史").text) == wanted
-    assert (
-        f"{len(everybody - wanted)}/{len(everybody)}" in ask("crc_b", "哪些受试者没有过敏史").text
-    )
+    # Who wrote nothing has not said that there is none: no list is made of that.
+    assert told(ask("crc_b", "哪些受试者没有过敏史").text) == set()
 
 
 def test_those_without_it_are_the_others(study: Study) -> None:
@@ -87,7 +85,7 @@ def test_those_without_it_are_the_others(study: Study) -> None:
 
 def test_what_nobody_can_have_is_said_to_be_unknown(study: Study) -> None:
     reply = ask("zhangyi", "哪些受试者有血钾浓度").text
-    assert "血钾浓度 不存在" in reply
+    assert "血钾浓度" in reply
     assert told(reply) == set()
 
 
@@ -147,7 +145,9 @@ def test_a_list_is_of_the_site_that_is_named(study: Study) -> None:
 
 
 def test_another_site_reads_like_a_subject_that_is_not_there(study: Study) -> None:
-    assert ask("wanghushi", "site_b哪些受试者有SAE").text == ask("wanghushi", "P888的年龄").text
+    invented = ask("wanghushi", "site_z哪些受试者有SAE").text
+    assert ask("wanghushi", "site_b哪些受试者有SAE").text == invented
+    assert told(invented) == set()
 
 
 def test_who_had_a_visit_is_a_list_and_not_the_plan(study: Study) -> None:

@@ -13,13 +13,14 @@ import time_machine
 from engines import sop
 from engines.models import TaskRun
 from memory.models import ProjectMemory
-from projects.models import Project, VisitPlanEntry
+from projects.models import Project
 from skills.models import Skill
 from skills.services import save_skill
-from tests.engines.sop.kit import change, expire, go
+from study.models import VisitPlanEntry
+from tests.engines.sop.kit import change, expire, go, tell
 from tests.support.study import Study
 from wechat.models import OutboxMessage
-from wechat.outbox import Payload
+from wechat.outbound.outbox import Payload
 
 Status = OutboxMessage.Status
 ZONE = ZoneInfo("Asia/Shanghai")
@@ -60,7 +61,9 @@ def fired(study: Study, kind: str) -> TaskRun:
     """The skill fired now, and its run to its end."""
     run = sop.fire(skill_of(study, kind))
     assert run
-    return go(run)
+    run = go(run)
+    tell()
+    return run
 
 
 def all_trials(run: TaskRun) -> TaskRun:
@@ -68,6 +71,7 @@ def all_trials(run: TaskRun) -> TaskRun:
     for _trial in range(6):
         expire(run)
         run = go(run)
+    tell()
     return run
 
 

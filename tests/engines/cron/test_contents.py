@@ -15,9 +15,10 @@ from engines.models import PendingAction, Review, TaskRun
 from engines.sop.notify import renewed
 from engines.sop.reviews import reviewer
 from memory.models import ProjectMemory, WeeklyReport
-from projects.models import Member, Project, Subject, VisitPlanEntry
+from projects.models import Member, Project
 from skills.models import Skill
 from skills.validation import schema, validate
+from study.models import Subject, VisitPlanEntry
 from tests.engines.cron.kit import (
     all_trials,
     at,
@@ -30,7 +31,7 @@ from tests.engines.cron.kit import (
     skill_of,
     texts,
 )
-from tests.engines.sop.kit import begin, run_of
+from tests.engines.sop.kit import begin, run_of, tell
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
@@ -418,5 +419,6 @@ def test_a_node_may_follow_a_node(study: Study) -> None:
     skill.save()
     with at(clock(study, "09:00")):
         run = run_of(study, skill, None)
+        tell()
     assert run.final_state == "end_success"
     assert [row.to_user for row in rows()] == ["crc_b", "wanghushi"] * 2

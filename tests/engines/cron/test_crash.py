@@ -20,10 +20,10 @@ from projects import audit
 from projects.models import Project
 from study import readings
 from tests.engines.cron.kit import at, clock, no_rest, rows, skill_of
-from tests.engines.sop.kit import expire
+from tests.engines.sop.kit import expire, tell
 from tests.support.study import Study
-from wechat import sender
 from wechat.models import OutboxMessage
+from wechat.outbound import sender
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,6 +52,7 @@ def story(study: Study) -> None:
     run = sop.fire(skill_of(study, "daily_briefing"))
     if run:
         sop.drive(run.pk)
+    tell()
 
 
 def recover(study: Study) -> TaskRun:
@@ -61,6 +62,7 @@ def recover(study: Study) -> TaskRun:
     expire(run)
     for run_id in left_behind():
         sop.drive(UUID(run_id))
+    tell()
     run.refresh_from_db()
     return run
 
@@ -107,6 +109,7 @@ def test_a_worker_that_lost_its_lease_tells_nobody_again(
         assert found
         run = found
         sop.drive(run.pk)
+        tell()
         for person in {row.to_user for row in rows()}:
             sender.send_lane(person)
     assert len(calls) == 2

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engines.models import TaskRun
+from engines import sop
+from engines.models import RunEvent, TaskRun
 from engines.sop.notify import deliver_at
 from memory.models import ProjectMemory
 from projects.models import Member, Project
@@ -27,12 +28,12 @@ from tests.engines.cron.kit import (
     text,
     today,
 )
-from tests.engines.sop.kit import begin, go, new_skill, soft
+from tests.engines.sop.kit import begin, go, new_skill, soft, tell
 from tests.support.study import Study
 from tests.support.tasks import drain
-from wechat import sender
 from wechat.models import OutboxMessage
-from wechat.outbox import enqueue
+from wechat.outbound import sender
+from wechat.outbound.outbox import enqueue
 from wechat.tasks import sweep
 
 pytestmark = pytest.mark.django_db
@@ -224,6 +225,23 @@ def test_what_is_fresh_is_sent_as_it_was_computed(study: Study) -> None:
     assert len(study.stand_ins.requests("redcap")) == count
 
 
+def test_one_that_is_told_late_replaces_nothing_newer(study: Study) -> None:
+    profile(study, CRC, "18:00")
+    older, newer = clock(study, "09:00"), clock(study, "09:00", 1)
+    with at(older):
+        run = sop.fire(skill_of(study, "visit_reminder"))
+        assert run
+        go(run)
+        RunEvent.objects.filter(run=run).update(available_at=newer + timedelta(minutes=1))
+    remind(study, newer)
+    assert [row.status for row in mine()] == [Status.HELD]
+    with at(newer + timedelta(minutes=1)):
+        tell()
+    assert not RunEvent.objects.filter(run=run, told_at=None).exists()
+    [row] = mine()
+    assert (row.status, (row.notice or {})["run"] == str(run.pk)) == (Status.HELD, False)
+
+
 def test_catching_up_on_all_replaces_nothing(study: Study) -> None:
     with at(clock(study, "08:00", -1)):
         configure(study, "visit_reminder", catch_up="all")
@@ -232,6 +250,7 @@ def test_catching_up_on_all_replaces_nothing(study: Study) -> None:
     for run in TaskRun.objects.all():
         with at(clock(study, "09:00", 1)):
             go(run)
+            tell()
     assert len(mine(Status.HELD)) == 3
 
 

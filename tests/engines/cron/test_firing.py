@@ -11,8 +11,8 @@ from django_celery_beat.schedulers import ModelEntry
 from engines import sop, tasks
 from engines.models import TaskRun
 from engines.sop import firing
+from house.models import CronFiring
 from iit_manager.celery import app
-from projects.models import CronFiring
 from skills import beat
 from skills.models import Skill
 from skills.services import delete_skill, save_skill

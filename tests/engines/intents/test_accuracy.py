@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 HERE = Path(__file__).parent
 PUBLIC = HERE.parents[2] / "../shared/reference/intents_public.jsonl"

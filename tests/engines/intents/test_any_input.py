@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.intents import Intent, detect
-from engines.intents.normal import MAX_CHARACTERS, normalise
-from engines.intents.split import MAX_FRAGMENTS
+from engines.assistant.intents import Intent, detect
+from engines.assistant.intents.normal import MAX_CHARACTERS, normalise
+from engines.assistant.intents.split import MAX_FRAGMENTS
 
 ALPHABET = (
     "P0123456789VDSH-零一二八十号患者受试查质控周报入组没有,。?! \n"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from engines.management.commands.detect_intents import Command
-from projects.jsonlines import answer_lines
+from house.jsonlines import answer_lines
 
 KEYS = ["intents", "record_ids", "confidence", "sure"]
 

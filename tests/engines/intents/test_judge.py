@@ -4,8 +4,15 @@ import json
 
 import pytest
 
-from engines.intents import detect, detector, folds, judge, model, train
-from engines.intents.folds import Case, Verdict
+from engines.assistant.intents import (
+    detect,
+    detector,
+    folds,
+    judge,
+    model,
+    train,
+)
+from engines.assistant.intents.folds import Case, Verdict
 
 
 def test_the_judge_is_of_the_shipped_model() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import Intent, detect
+from engines.assistant.intents import Intent, detect
 
 RULES: dict[str, list[tuple[str, list[str]]]] = {
     "1 greetings and thanks are wrapping": [

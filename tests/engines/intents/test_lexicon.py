@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.intents import features, lexicon
+from engines.assistant.intents import features, lexicon
 
 WORDS = Path(lexicon.__file__).with_suffix(".json")
 READINGS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 PAIRS = {
     "a fact of one subject or a rule for all": [

@@ -4,8 +4,15 @@ import re
 
 import pytest
 
-from engines.intents import marks
-from engines.intents.marks import DATE, NAME, NUMBER, PAD, STAFF, Span
+from engines.assistant.intents import marks
+from engines.assistant.intents.marks import (
+    DATE,
+    NAME,
+    NUMBER,
+    PAD,
+    STAFF,
+    Span,
+)
 
 VISITS = {
     "V3哪天": ["V3"],

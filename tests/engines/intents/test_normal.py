@@ -2,7 +2,12 @@
 
 import pytest
 
-from engines.intents.normal import MAX_CHARACTERS, TYPOS, chinese_number, normalise
+from engines.assistant.intents.normal import (
+    MAX_CHARACTERS,
+    TYPOS,
+    chinese_number,
+    normalise,
+)
 
 SPELLINGS = {
     "Ｐ００１": "P001",

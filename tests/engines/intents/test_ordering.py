@@ -2,8 +2,8 @@
 
 import pytest
 
-from engines.intents.ordering import execution_order
-from engines.intents.types import Intent
+from engines.assistant.intents.ordering import execution_order
+from engines.assistant.intents.types import Intent
 
 REPORT, QC, ENTRY = Intent.GENERATE_REPORT, Intent.QC_TASK, Intent.DATA_ENTRY
 RECORD, COUNT, VISIT = Intent.QUERY_RECORD, Intent.COUNT_RECORDS, Intent.VISIT_WINDOW

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 ORDERS = {
     "质控 P091 的AE": ["P091"],

@@ -2,7 +2,12 @@
 
 import pytest
 
-from engines.intents import Intent, detect, own, rules
+from engines.assistant.intents import (
+    Intent,
+    detect,
+    own,
+    rules,
+)
 
 REPORTED = [
     ("改成下午两点一刻通知我", ["remember"]),

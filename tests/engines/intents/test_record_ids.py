@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 FORMS = {
     "P052 的肌酐": ["P052"],

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from engines.intents.normal import normalise
-from engines.intents.records import record_spans
+from engines.assistant.intents.normal import normalise
+from engines.assistant.intents.records import record_spans
 
 LETTERED = {
     "P001": "P001",

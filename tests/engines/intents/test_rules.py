@@ -2,8 +2,8 @@
 
 import pytest
 
-from engines.intents import rules
-from engines.intents.types import Intent
+from engines.assistant.intents import rules
+from engines.assistant.intents.types import Intent
 
 NEGATED = [
     "不用出周报",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 NAMED = ["孙六 入组了没", "郑七八 入组了吗", "何建国 的血糖", "马秀兰 现在怎么样"]
 BARE = {

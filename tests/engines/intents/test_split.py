@@ -2,10 +2,17 @@
 
 import pytest
 
-from engines.intents import features
-from engines.intents.marks import PAD
-from engines.intents.normal import normalise
-from engines.intents.split import COMMA, HARD, LINK, MAX_FRAGMENTS, SPACE, fragments
+from engines.assistant.intents import features
+from engines.assistant.intents.marks import PAD
+from engines.assistant.intents.normal import normalise
+from engines.assistant.intents.split import (
+    COMMA,
+    HARD,
+    LINK,
+    MAX_FRAGMENTS,
+    SPACE,
+    fragments,
+)
 
 
 def _pieces(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.intents import detect
+from engines.assistant.intents import detect
 
 
 def _parts(text: str) -> list[tuple[str, str]]:

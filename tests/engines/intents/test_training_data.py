@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.intents import Intent, model, train
+from engines.assistant.intents import Intent, model, train
 
 HERE = Path(__file__).parent
 PUBLIC = HERE.parents[2] / "../shared/reference/intents_public.jsonl"

@@ -133,7 +133,7 @@ def test_a_model_that_asks_for_identifiers_gets_none(study: Study) -> None:
         say(f"P001 叫{own['subject_name']},电话{own['phone']},住{own['address']}。"),
         say(f"P001 叫{own['subject_name']}。"),
     )
-    reply = ask("zhangyi", "帮我查下最近那个发烧的病人是谁")
+    reply = ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁")
     assert [value for value in own.values() if value in reply.text] == []
     assert leaked(study, "llm", "dify") == []
     assert [word for word in GENOME if word in reply.text] == []
@@ -152,7 +152,7 @@ def test_what_the_model_put_into_its_calls_is_not_sent_back(study: Study, name: 
     }
     thought = {"reasoning_content": f"他是{own['subject_name']},电话{own['phone']}"}
     study.stand_ins.script({**calls(made), **thought}, {**calls(cut), **thought}, say("没有找到。"))
-    ask("zhangyi", "帮我查下最近那个发烧的病人是谁")
+    ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁")
     assert len(study.stand_ins.requests("llm")) > 1
     assert leaked(study, "llm", "dify") == []
 

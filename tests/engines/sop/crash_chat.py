@@ -8,14 +8,18 @@ from datetime import timedelta
 from django.test import Client
 from django.utils.timezone import now
 
-from engines.models import AgentTrace, LlmUsage
+from engines.models import AgentTrace
+from engines.sop import run_events
+from llm.models import LlmUsage
 from memory.models import ConversationHistory
 from projects import audit
 from tests.engines.sop.crash_control import control
 from tests.wechat.callback_kit import Callback, plaintext
-from wechat import inbox, sender, tasks
+from wechat import tasks
+from wechat.inbound import inbox
 from wechat.models import InboxMessage, OutboxMessage
-from wechat.outbox import Payload
+from wechat.outbound import sender
+from wechat.outbound.outbox import Payload
 
 MESSAGE_ID = "7459035031717794886"
 CREATED = 1_770_000_000
@@ -54,6 +58,8 @@ def sweep() -> None:
         rows.update(available_at=past)
     for pk in inbox.due(100):
         tasks.process_inbox(pk)
+    for lane in run_events.due(100):
+        run_events.tell(lane)
     for to_user in sender.due_lanes(100):
         tasks.send_lane(to_user)
 

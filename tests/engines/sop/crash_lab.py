@@ -123,8 +123,8 @@ def _prepare(story: Story) -> None:
     from django.utils.timezone import now
 
     from demo import runfile, seed, stand_ins
-    from projects import dictionary, roster
-    from projects.models import Dictionary
+    from study import dictionary, roster
+    from study.models import Dictionary
 
     settings.REDCAP_REQUESTS_PER_SECOND = 100_000.0
     settings.ROSTER_MAX_AGE_S = 86_400  # the copies grow older while the lab works

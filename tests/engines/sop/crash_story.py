@@ -6,18 +6,18 @@ import re
 from collections import Counter
 from typing import Any
 
-from engines import sop
-from engines.models import FindingEvent, PendingAction, Review, TaskRun
+from engines import sop, tasks
+from engines.models import FindingEvent, PendingAction, Review, RunEvent, TaskRun
+from engines.sop import run_events
 from engines.sop.lease import left_behind
 from projects import audit
 from projects.models import AuditEntry, Member, Project
-from projects.records import RecordData
 from skills.models import Skill
 from skills.services import save_skill
+from study.records import RecordData
 from tests.engines.sop.boundaries import Boundaries
 from tests.engines.sop.crash_control import control
 from tests.engines.sop.kit import expire
-from wechat import run_events, sender, tasks
 from wechat.models import OutboxMessage
 
 KIND, RECORD, CAUSE = "qc_process:crash", "P004", "crash"
@@ -119,8 +119,8 @@ def live(boundaries: Boundaries) -> None:
 
 
 def tell(run: TaskRun) -> None:
-    """What happened becomes messages, by a worker that is woken for the run's lane."""
-    tasks.send_lane(run_events.lane(run.pk))
+    """What happened becomes messages, by a worker that is woken for the run."""
+    tasks.tell_events(str(run.pk))
 
 
 def recover() -> None:
@@ -144,7 +144,7 @@ def _sweep(run: TaskRun) -> None:
         assert run_id == str(run.pk)
         sop.drive(run.pk)
         sop.drive(run.pk)
-    if run_events.lane(run.pk) in sender.due_lanes(100):
+    if run.pk in run_events.due(100):
         tell(run)
 
 
@@ -197,5 +197,4 @@ def check_all(expected: list[str], visited: list[str], findings: list[str]) -> N
     once |= {"finding.open": len(findings), "finding.close": settled}
     assert counted == once, counted
     assert told() == expected, (told(), expected)
-    events = OutboxMessage.objects.filter(kind=OutboxMessage.Kind.EVENT)
-    assert {*events.values_list("status", flat=True)} == {OutboxMessage.Status.SENT}
+    assert not RunEvent.objects.filter(told_at__isnull=True).exists()

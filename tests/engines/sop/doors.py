@@ -13,7 +13,8 @@ from rest_framework.test import APIClient
 
 from engines.models import Review
 from projects import tokens
-from tests.wechat.working import click, outgoing, receive, tell, work
+from tests.engines.sop.kit import tell
+from tests.wechat.working import click, outgoing, receive, work
 from wechat.models import Card
 
 RUNS = "/admin/engines/taskrun/"

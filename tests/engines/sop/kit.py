@@ -12,10 +12,11 @@ from django.utils.timezone import now
 
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop import run_events
 from engines.sop.findings import seen_in
-from projects.records import read_record
 from skills.models import Skill
 from skills.services import save_skill
+from study.records import read_record
 from tests.house.kit import together
 from tests.support.study import Study
 
@@ -52,6 +53,12 @@ def run_of(study: Study, skill: Skill, record: str | None = "P001", **more: Any)
 
 def run_qc(study: Study, record: str, kind: str = "qc_process", **more: Any) -> TaskRun:
     return run_of(study, qc(study, kind), record, **more)
+
+
+def tell() -> None:
+    """What happened to runs is told, as the worker does it that is woken for them."""
+    for lane in run_events.due(1000):
+        run_events.tell(lane)
 
 
 def steps(run: TaskRun) -> list[str]:

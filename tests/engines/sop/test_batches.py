@@ -14,8 +14,8 @@ from engines.models import TaskRun
 from engines.models.runs import Batch
 from engines.sop.batches import CAP, MAX_CAP, advance, progress, unfinished
 from engines.tasks import sweep_runs
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import AuditEntry
 from skills.models import Skill
 from skills.services import save_skill

@@ -14,11 +14,11 @@ from django.db import connection, connections
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.asking import ask_anew
+from house.db import atomic
 from projects import audit
-from projects.db import atomic
 from projects.models import AuditEntry, Member, Project
-from projects.records import RecordData, read_record
 from skills.models import Skill
+from study.records import RecordData, read_record
 from tests.engines.sop.kit import (
     hard,
     human,
@@ -28,12 +28,12 @@ from tests.engines.sop.kit import (
     review_of,
     rule,
     run_qc,
+    tell,
 )
 from tests.house.kit import make_member, make_project
 from tests.house.test_statement_races import somebody_waits
 from tests.support.stand_ins import StandIns
 from tests.support.study import Study, seed_study
-from tests.wechat.working import tell
 from wechat.models import Card, OutboxMessage
 
 pytestmark = pytest.mark.django_db(transaction=True)

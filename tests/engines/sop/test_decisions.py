@@ -22,10 +22,10 @@ from tests.engines.sop.kit import (
     run_of,
     run_qc,
     steps,
+    tell,
 )
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
-from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db
@@ -234,7 +234,7 @@ def test_a_decision_may_lead_to_the_next_question(study: Study) -> None:
 
 
 def test_a_dictionary_that_is_missing_lets_the_decision_stand(study: Study) -> None:
-    from projects.models import Dictionary
+    from study.models import Dictionary
 
     run = run_of(study, new_skill(study, {"a": human(on_approve="b"), "b": hard()}))
     Dictionary.objects.filter(project=study.project).update(digest="")

@@ -10,10 +10,10 @@ from engines import sop
 from engines.models import FindingEvent, PendingAction
 from engines.sop import findings as book
 from engines.sop import soft as judging
-from projects.db import atomic
+from house.db import atomic
 from projects.models import Project
-from projects.records import read_record
 from skills.models import Skill
+from study.records import read_record
 from tests.engines.sop.kit import (
     change,
     findings,

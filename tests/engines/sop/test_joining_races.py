@@ -11,8 +11,8 @@ from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from projects import audit
 from projects.models import AuditEntry
-from projects.records import RecordData, read_record
 from skills.models import Skill
+from study.records import RecordData, read_record
 from tests.engines.sop.kit import (
     hard,
     human,

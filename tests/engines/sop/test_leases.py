@@ -150,8 +150,8 @@ def test_redcap_away_for_long_fails_the_run(study: Study) -> None:
 
 
 def test_a_missing_dictionary_waits_and_then_takes_the_error_edge(study: Study) -> None:
-    from projects.models import Dictionary
-    from projects.records import read_record
+    from study.models import Dictionary
+    from study.records import read_record
 
     run = begin(
         study,
@@ -178,6 +178,8 @@ def test_the_sweeper_wakes_what_was_left_behind(study: Study, run: TaskRun) -> N
     assert "engines.tasks.drive_run" in drain()
     run.refresh_from_db()
     assert run.final_state == "end_with_violation"
+    tasks.sweep_runs()
+    assert {*drain()} == {"engines.tasks.tell_events"}
     tasks.sweep_runs()
     assert drain() == []
 

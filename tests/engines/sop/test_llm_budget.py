@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 
-from engines.models import LlmUsage
+from llm.models import LlmUsage
 from projects.models import Project
 from tests.engines.sop.kit import go, new_skill, run_of, soft, steps
 from tests.engines.sop.test_soft_lies import said

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 
-from engines import migrations, sop
+from engines import sop
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
 from projects import audit
 from projects.models import AuditEntry, Project
@@ -29,12 +26,13 @@ from tests.engines.sop.kit import (
     run_of,
     soft,
     steps,
+    tell,
 )
 from tests.engines.sop.test_soft_lies import said
 from tests.support.study import Study
-from tests.wechat.working import outgoing, tell
+from tests.wechat.working import outgoing
 from wechat.models import OutboxMessage
-from wechat.run_events import result_text
+from wechat.reviews.run_events import result_text
 
 pytestmark = pytest.mark.django_db
 
@@ -272,7 +270,8 @@ def test_cancelling_takes_only_that_run_out(study: Study, skill: Any) -> None:
     assert states(first, second) == ["CANCELLED cancelled", "SUSPENDED"]
     assert review_of(second) == review
     page = console("wanghushi").get(f"/admin/engines/review/{review.pk}/change/", follow=True)
-    assert page.redirect_chain[-1][0].endswith(f"{second.pk}/change/")
+    assert page.redirect_chain[-1][0].endswith(f"/review/{review.pk}/desk/")
+    assert f"/taskrun/{second.pk}/change/" in page.content.decode()
     decide(study, second, seen=review.seen)
     assert states(first, second) == ["CANCELLED cancelled", "COMPLETED end_success"]
 
@@ -328,21 +327,3 @@ def test_the_page_names_who_else_waits(study: Study, skill: Any) -> None:
     waiting = page.partition('data-test="waiting"')[2].partition("</section>")[0]
     assert f"/admin/engines/taskrun/{second.pk}/change/" in waiting
     assert str(first.pk) not in waiting
-
-
-def test_what_waited_before_is_named_by_the_migration(study: Study, skill: Any) -> None:
-    """A review from before runs were joined: it is decided as ever, and settles what its page shows."""
-    run = run_of(study, skill)
-    TaskRun.objects.update(question_key="")
-    Review.objects.update(question_key="", open_keys=[], digest="")
-    name = next(
-        name
-        for _finder, name, _is_package in iter_modules(migrations.__path__)
-        if name.endswith("_one_review_for_one_question")
-    )
-    import_module(f"{migrations.__name__}.{name}").name_open_questions(apps, None)
-
-    review = decide(study, run)
-    assert states(run) == ["COMPLETED end_success"]
-    assert PendingAction.objects.get().review == review
-    assert run_of(study, skill).status == "SUSPENDED", "its values are not known any more"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -10,31 +9,27 @@ import time_machine
 from django.utils.timezone import now
 
 from engines import sop, tasks
-from engines.models import Review, TaskRun
-from engines.signals import review_escalated, review_reminded
+from engines.models import RunEvent, TaskRun
+from engines.sop import run_events
+from engines.sop.run_events import Kind
 from projects.models import AuditEntry
-from tests.engines.sop.kit import human, new_skill, review_of, run_of
+from tests.engines.sop.kit import human, new_skill, review_of, run_of, tell
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def heard() -> Iterator[list[str]]:
-    """What other layers are told."""
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a channel is told."""
     told: list[str] = []
 
-    def reminded(review: Review, run: TaskRun, **_more: object) -> None:
-        told.append(f"reminded {review.pk} {run.pk}")
+    def note(event: RunEvent) -> None:
+        told.append(f"{event.kind.removeprefix('review_')} {event.review_id} {event.run_id}")
 
-    def escalated(review: Review, run: TaskRun, **_more: object) -> None:
-        told.append(f"escalated {review.pk} {run.pk}")
-
-    review_reminded.connect(reminded)
-    review_escalated.connect(escalated)
-    yield told
-    review_reminded.disconnect(reminded)
-    review_escalated.disconnect(escalated)
+    for kind in (Kind.REVIEW_REMINDED, Kind.REVIEW_ESCALATED):
+        monkeypatch.setitem(run_events._readers, kind, [note])
+    return told
 
 
 def waiting(study: Study, **on_timeout: float) -> TaskRun:
@@ -45,6 +40,8 @@ def sweep(hours: float) -> None:
     with time_machine.travel(now() + timedelta(hours=hours), tick=False):
         tasks.sweep_runs()
         tasks.sweep_runs()
+        tell()
+        tell()
 
 
 def test_reminded_once_and_escalated_once(study: Study, heard: list[str]) -> None:

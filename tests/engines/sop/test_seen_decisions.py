@@ -17,9 +17,9 @@ from tests.engines.sop.doors import (
     console,
     opened_on,
 )
-from tests.engines.sop.kit import human, new_skill, review_of, run_of, run_qc
+from tests.engines.sop.kit import human, new_skill, review_of, run_of, run_qc, tell
 from tests.support.study import Study
-from tests.wechat.working import outgoing, receive, tell, work
+from tests.wechat.working import outgoing, receive, work
 
 pytestmark = pytest.mark.django_db
 DECISIONS = ["approve", "reject"]
@@ -159,7 +159,7 @@ def test_two_texts_at_once_do_not_show_each_other(study: Study, review: Review) 
 
 
 def test_who_was_reminded_in_words_has_been_shown(study: Study, review: Review) -> None:
-    from wechat.reconcile import escalate
+    from wechat.reviews.reconcile import escalate
 
     tell()
     assert escalate(review)

@@ -31,9 +31,9 @@ from tests.engines.sop.doors import (
     by_page,
     console,
 )
-from tests.engines.sop.kit import human, new_skill, review_of, run_of, run_qc
+from tests.engines.sop.kit import human, new_skill, review_of, run_of, run_qc, tell
 from tests.support.study import Study
-from tests.wechat.working import payloads, tell
+from tests.wechat.working import payloads
 
 pytestmark = pytest.mark.django_db
 WRONG = "not-the-password-of-anybody"
@@ -126,7 +126,7 @@ def test_a_channel_without_passwords_gives_the_link(
 
 def test_cards_and_reminders_only_link(study: Study, review: Review) -> None:
     from tests.wechat.working import outgoing
-    from wechat.reconcile import remind
+    from wechat.reviews.reconcile import remind
 
     tell()
     [card] = payloads("card")

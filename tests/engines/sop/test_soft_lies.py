@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from engines.models import LlmUsage, TaskRun
+from engines.models import TaskRun
+from llm.models import LlmUsage
 from projects.models import Project
 from skills.models import Skill
 from tests.engines.sop.kit import expire, go, new_skill, review_of, run_of, soft, steps
@@ -199,7 +200,7 @@ def test_injected_text_of_the_record_is_marked_as_data(study: Study, skill: Skil
 
 
 def test_no_identifier_leaves(study: Study, skill: Skill) -> None:
-    from projects.models import Subject
+    from study.models import Subject
 
     judged(study, skill, said())
     known = json.loads(Subject.objects.get(project=study.project, record_id="P001").identifiers)

@@ -9,9 +9,8 @@ import pytest
 from engines import sop
 from projects import audit
 from projects.models import AuditEntry
-from tests.engines.sop.kit import review_of, run_qc
+from tests.engines.sop.kit import review_of, run_qc, tell
 from tests.support.study import Study
-from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db

@@ -9,14 +9,14 @@ import pytest
 from engines import sop
 from engines.models import Review, TaskRun
 from projects import audit
-from projects.models import AuditEntry, Dictionary
-from projects.records import RecordData, read_record
+from projects.models import AuditEntry
 from skills.models import Skill
-from tests.engines.sop.kit import go, hard, human, new_skill, rule, soft, steps
+from study.models import Dictionary
+from study.records import RecordData, read_record
+from tests.engines.sop.kit import go, hard, human, new_skill, rule, soft, steps, tell
 from tests.engines.sop.test_soft_lies import said
 from tests.support.study import Study
 from tests.support.tasks import drain, purge
-from tests.wechat.working import tell
 from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from engines.models import TaskRun
 from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
-from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc
+from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
 
@@ -81,12 +81,15 @@ def test_a_new_adverse_event(study: Study) -> None:
 def test_a_finding_starts_its_skill_once_and_no_loop(study: Study) -> None:
     listener(study, "finding_opened")
     run_qc(study, "P004")
+    tell()
     run_qc(study, "P004")
+    tell()
 
     (follow_up,) = TaskRun.objects.filter(skill__skill_type="on_finding_opened")
     assert follow_up.cause
     assert follow_up.cause.startswith("finding:")
     assert go(follow_up).final_state == "end_bad"
+    tell()
     assert TaskRun.objects.filter(skill__skill_type="on_finding_opened").count() == 1
 
 

@@ -13,10 +13,12 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.timezone import now
 
-from memory import feedback, tasks
-from memory.agent import extraction, turns
+from memory import tasks
+from memory.log import feedback
 from memory.models import FeedbackTally, MemoryTurn, UserMemory, UserProfile
-from projects.models import Member, Subject
+from memory.people import extraction, turns
+from projects.models import Member
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute, prompts, sent
 from tests.memory.agent.kit import extracted, invoke, item, kept, reading, save
 from tests.support.study import Study

@@ -13,9 +13,9 @@ from django.utils.timezone import now
 from pytest_django import Settings
 
 from memory import tasks
-from memory.agent import extraction, turns
-from memory.agent.extraction import Brief, Heard, Item
 from memory.models import MemoryTurn, UserMemory, UserProfile
+from memory.people import extraction, turns
+from memory.people.extraction import Brief, Heard, Item
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import kept
 from tests.support.stand_ins import StandIns

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memory.agent import commands, screen
-from memory.agent.clauses import split
-from memory.agent.commands import Forget, Show
-from memory.agent.schemas import current, load
+from memory.people import commands, screen
+from memory.people.clauses import split
+from memory.people.commands import Forget, Show
+from memory.people.schemas import current, load
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study

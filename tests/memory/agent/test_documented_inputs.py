@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from memory.agent import schemas, screen
 from memory.models import MemoryQuestion, UserMemory, UserProfile
-from projects.models import Subject, SyncState
+from memory.people import schemas, screen
+from study.models import Subject, SyncState
 from tests.engines.chat.kit import ask, sent
 from tests.memory.agent.kit import extracted, invoke, item, kept, reading, save
 from tests.memory.hot_kit import browser

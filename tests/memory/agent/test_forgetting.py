@@ -12,8 +12,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from memory import tasks
-from memory.agent import turns
-from memory.distill import distil
+from memory.hot.distill import distil
 from memory.models import (
     MemoryProposal,
     MemoryTombstone,
@@ -22,6 +21,7 @@ from memory.models import (
     UserMemory,
     UserProfile,
 )
+from memory.people import turns
 from memory.visibility import scope_of
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask, sent

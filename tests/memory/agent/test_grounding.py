@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memory import numbers
-from memory.agent import schemas
-from memory.agent.grounding import accept
+from language import spoken_numbers
+from memory.people import schemas
+from memory.people.grounding import accept
 from tests.memory.agent.kit import SCENARIO
 
 IMMIGRATION = schemas.load("immigration")
@@ -28,7 +28,7 @@ def slot(name: str) -> schemas.Slot:
 
 
 def values(text: str) -> list[Decimal]:
-    return [number.value for number in numbers.find(text)]
+    return [number.value for number in spoken_numbers.find(text)]
 
 
 def chinese(value: int) -> str:
@@ -55,7 +55,7 @@ def test_units_are_multiplied_out(value: int, unit: tuple[str, int]) -> None:
 
 @given(st.integers(1, 10**11))
 def test_what_is_written_reads_back(value: int) -> None:
-    assert values(numbers.written(Decimal(value))) == [Decimal(value)]
+    assert values(spoken_numbers.written(Decimal(value))) == [Decimal(value)]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_is_written_reads_back(value: int) -> None:
     ],
 )
 def test_vague_stays_vague(text: str, value: int, vague: str) -> None:
-    (found,) = numbers.find(text)
+    (found,) = spoken_numbers.find(text)
     assert (found.value, found.vague) == (Decimal(value), vague)
 
 
@@ -109,17 +109,17 @@ def test_vague_stays_vague(text: str, value: int, vague: str) -> None:
     ],
 )
 def test_a_range_is_one_number_with_two_ends(text: str, low: int, high: int) -> None:
-    (found,) = numbers.find(unicodedata.normalize("NFKC", text))
+    (found,) = spoken_numbers.find(unicodedata.normalize("NFKC", text))
     assert (found.ends, found.vague) == ((Decimal(low), Decimal(high)), "range")
 
 
 @pytest.mark.parametrize("text", ["35和40", "2026-03-05", "V1到V2", "40-35岁"])
 def test_two_numbers_are_no_range(text: str) -> None:
-    assert numbers.find(text)[0].upto is None
+    assert spoken_numbers.find(text)[0].upto is None
 
 
 def test_some_ten_thousands_are_no_number() -> None:
-    assert numbers.find("几十万") == []
+    assert spoken_numbers.find("几十万") == []
 
 
 @given(st.integers(18, 99), st.integers(0, 10**9))

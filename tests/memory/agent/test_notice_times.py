@@ -6,10 +6,9 @@ from datetime import time
 
 import pytest
 
-from memory import facts
-from memory.agent import screen
-from memory.agent.schemas import current
-from memory.best_time import best_time
+from memory.people import facts, screen
+from memory.people.best_time import best_time
+from memory.people.schemas import current
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study
 

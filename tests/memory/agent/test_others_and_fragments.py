@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memory.agent import screen
-from memory.agent.schemas import current
 from memory.models import UserMemory
+from memory.people import screen
+from memory.people.schemas import current
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study

@@ -10,8 +10,8 @@ import time_machine
 from django.utils.timezone import now
 
 from memory import tasks
-from memory.agent import turns
 from memory.models import MemoryQuestion, MemoryTombstone, MemoryTurn, UserMemory
+from memory.people import turns
 from tests.engines.chat.kit import ask, say
 from tests.memory.agent.kit import (
     SCENARIO,

@@ -13,15 +13,15 @@ from functools import cache
 from typing import Any
 
 from demo import files
-from projects.metadata import StudyMetadata
-from projects.records import RecordData
-from projects.visit_plan import VisitPlanSpec
 from rules.context import StudyContext, checkbox_column
 from study.design import ReferenceRange, StudyDesign
 from study.facts import Answer
+from study.metadata import StudyMetadata
 from study.query.errors import QueryError
 from study.query.run import answer, no_work
 from study.query.schema import parse
+from study.records import RecordData
+from study.visits.plan import VisitPlanSpec
 
 TODAY = date(2026, 11, 23)
 READ_AT = datetime(2026, 11, 23, 1, 0, tzinfo=UTC)

@@ -23,7 +23,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"aggregate": "mean", "select": ["enrolled_on"]}, "select[0]", ""),
     ({"as_of": "2026-01-01"}, "as_of", ""),
     ({"select": ["@changes.field"]}, "select[0]", ""),
-    ({"select": ["@findings.assignee"]}, "select[0]", ""),
+    ({"select": ["@findings.assignees"]}, "select[0]", ""),
     ({"select": ["alt"], "order": {"by": "sugar"}}, "order.by", "alt"),
     ({"where": [{"field": "alt", "op": ">", "value": "2026-01-01"}]}, "where[0].value", ""),
     ({"where": [{"field": "alt", "op": ">", "value": "today"}]}, "where[0].value", ""),

@@ -4,58 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engines.assistant.verify.reading import Clause
-from engines.assistant.verify.rules import conduct, measured, named, scope, values, wording
+from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.rules import (
+    causes,
+    conduct,
+    measured,
+    named,
+    order,
+    scope,
+    states,
+    values,
+    wording,
+)
 
 Rule = Callable[[Clause], str]
 
+
+def _any(*rules: Rule) -> Rule:
+    """Several that refuse the same kind of thing, as one."""
+    return lambda clause: next((reason for rule in rules if (reason := rule(clause))), "")
+
+
 RULES: Mapping[str, Rule] = {
-    "stranger": conduct.stranger,
-    "identity": conduct.identity,
-    "language": conduct.language,
-    "self": conduct.self_told,
-    "advice": conduct.advice,
+    "conduct": _any(conduct.identity, conduct.self_told, conduct.advice),
     "assent": conduct.assent,
     "uncited": conduct.uncited,
     "value": values.value,
-    "subject": values.subject,
-    "instance": values.instance,
-    "field": values.field,
+    "subject": _any(conduct.stranger, values.subject, values.row, named.whose),
+    "field": _any(values.instance, values.field),
     "place": values.place,
     "unit": values.unit,
     "date_role": values.date_role,
-    "choice": values.choice,
-    "flag": values.flag,
-    "row": values.row,
-    "quoted": values.quoted,
-    "whose": named.whose,
-    "flagged": named.flagged,
+    "choice": _any(values.choice, values.quoted),
+    "flag": _any(values.flag, named.flagged, named.polarity),
     "happened": named.happened,
-    "polarity": named.polarity,
-    "limit": measured.limit,
+    "limit": _any(measured.limit, measured.reached),
     "level": measured.level,
-    "direction": measured.direction,
-    "comparison": measured.comparison,
-    "order": measured.order,
-    "extremum": measured.extremum,
-    "reached": measured.reached,
+    "direction": order.direction,
+    "comparison": _any(order.comparison, order.order),
+    "extremum": order.extremum,
     "arithmetic": measured.arithmetic,
     "count": scope.count,
-    "every": scope.every,
-    "every_time": scope.every_time,
-    "only": scope.only,
-    "absence": scope.absence,
-    "presence": scope.presence,
-    "blank": scope.blank,
-    "filled": scope.filled,
-    "ongoing": scope.ongoing,
-    "state": scope.state,
-    "current": scope.current,
+    "every": _any(scope.every, scope.every_time),
+    "only": _any(scope.only, scope.absence, scope.presence),
+    "blank": _any(states.blank, states.filled),
+    "state": _any(states.state, states.ongoing, states.current),
     "unsaid": wording.unsaid,
     "figure": wording.figure,
     "negation": wording.negation,
     "modality": wording.modality,
-    "cause": wording.cause,
-    "verdict": wording.verdict,
-    "deed": wording.deed,
+    "claim": _any(causes.cause, causes.verdict, causes.deed),
 }

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from engines.assistant.lines.types import Source
 from engines.assistant.understand.tokens import Kind as Meant
+from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Lexer, Token
-from engines.assistant.verify.reading import Clause
-from language.claims import CLAIMS
+from language.claims import CLAIMS, STATES
+from rules.context import Kind as Column
 
+_STATE = "@visits.state"
 _IDENTITY = re.compile(r"(?<!\d)(?:1[3-9]\d{9}|\d{17}[\dx]|\d{3,4}-\d{7,8})(?!\d)|[\w.]+@[\w.]+")
-_LATIN = re.compile(r"[a-z]{2,}")
-_MOST_FOREIGN = 2
 
 
 def stranger(clause: Clause) -> str:
@@ -33,18 +34,8 @@ def stranger(clause: Clause) -> str:
 def identity(clause: Clause) -> str:
     """Whatever identifies a person."""
     said = any(t.is_a is Meant.IDENTIFIER or t.claims & {"identity"} for t in clause.tokens)
-    general = bool(clause.lines) and all(line.source is Source.DOCUMENT for line in clause.lines)
+    general = bool(clause.lines) and all(line.source is not Source.FACT for line in clause.lines)
     return "不得出现身份信息" if (said and not general) or _IDENTITY.search(clause.text) else ""
-
-
-def language(clause: Clause) -> str:
-    """Words of another language that no list of claims reads."""
-    lines = " ".join(line.text.casefold() for line in clause.lines)
-    strange = [
-        t.text for t in clause.tokens
-        if t.kind is Kind.LEFT and _LATIN.fullmatch(t.text) and t.text not in lines
-    ]  # fmt: skip
-    return f"读不懂「{' '.join(strange)}」" if len(strange) > _MOST_FOREIGN else ""
 
 
 def self_told(clause: Clause) -> str:
@@ -100,15 +91,40 @@ def assent(clause: Clause) -> str:
         and not any(word in line.text for line in clause.next_lines for word in _NO)
     ):
         return "下一句没有说不"
-    doubtful = any(word in clause.next for word in _NOT_SO)
-    return "下一句说的是不" if doubtful and not no and not _says(follows, "may") else ""
+    asked = Lexer(clause.sheet).read(clause.sheet.question)
+    if no and any(t.kind is Kind.ROW for t in follows) and any(t.is_a is Meant.FORM for t in asked):
+        return "下一句说的是有"
+    if not no and set(_flags_asked(clause)) == {"0"}:
+        return "下一句说的是不"
+    if any(t.claims & {"ended"} for t in clause.tokens) and _is_open(clause, follows):
+        return "下一句说的是还没有"
+    return "下一句说的是不" if denied and not no and not _says(follows, "may", "normal") else ""
+
+
+def _is_open(clause: Clause, follows: list[Token]) -> bool:
+    """Whether what follows has not ended: still going on, or a visit that is not done."""
+    states = {f.value for line in clause.next_lines for f in line.facts if f.field == _STATE}
+    undone = bool(states) and not states & STATES["done"]
+    return _says(follows, "ongoing", "undone", "opened_not") or undone
+
+
+def _flags_asked(clause: Clause) -> Iterator[str]:
+    """What the lines of the next sentence say of the yes or no that the question asks for: SAE."""
+    columns = clause.sheet.design.context.columns
+    asked = {name for t in Lexer(clause.sheet).read(clause.sheet.question) for name in t.names()}
+    for fact in (fact for line in clause.next_lines for fact in line.facts):
+        if (
+            fact.field in asked
+            and fact.field in columns
+            and columns[fact.field].kind is Column.FLAG
+        ):
+            yield str(fact.value)
 
 
 _DENIES = (
     "not", "none", "forbid", "need_not", "blank", "not_applicable", "undone",
     "before", "left",
 )  # fmt: skip
-_NOT_SO = tuple(word for word, claims in CLAIMS.items() if claims.intersection(_DENIES))
 _NO = tuple(word for word, claims in CLAIMS.items() if claims.intersection(_DENIES[:-2]))
 
 

@@ -1,49 +1,47 @@
-"""Levels, directions, comparisons, extremes and arithmetic, by the readings that show them."""
+"""Limits, levels and arithmetic, by the readings that show them."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Sequence
-from datetime import date
 from decimal import Decimal
 
-from engines.assistant.lines.types import Line, Scope
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import compute, evidence
-from engines.assistant.verify.compute import events_named, figures_named, head_of, sides
-from engines.assistant.verify.lexer import Kind, Token, folded
-from engines.assistant.verify.reading import Clause
-from engines.assistant.verify.whole import is_whole
-from language.claims import HIGHER_IS_BETTER, ROLES
+from engines.assistant.verify.clause import Clause, prose_of
+from engines.assistant.verify.lexer import Kind, Token
+from language.folding import folded
 from study.facts import Fact, Flag
 
-_EVEN = Decimal("0.2")
-"""Change up to which readings are told to stay as they were."""
 _REACHED = re.compile(
     r"(?:达到|达成|超额|完成|实现)了?[^,，。]{0,2}目标|目标[^,，。]{0,4}(?:达到|达成|实现)"
 )
+_ENDS = ("以上", "以下", "以内")
 _BACK = ("恢复", "降至", "回到")
 
 
-def _numbers(clause: Clause) -> list[Fact]:
+def numbers_of(clause: Clause) -> list[Fact]:
     """The readings a clause speaks of: those it gives, else all of its lines, else the sentence's last."""
-    own = [
-        s.best[0]
-        for s in clause.said
-        if s.best and not s.best[1] and evidence.decimal(s.best[0]) is not None
-    ]
+    own = stated_of(clause)
     cited = [f for f, _line in clause.evidence.facts if evidence.decimal(f) is not None]
     if own or cited:
-        return own or cited
-    return next((found for c in reversed(clause.before) if (found := _numbers(c))), [])
+        told = [f for c in clause.before for f in stated_of(c) if f in cited]
+        return own or (told if len(cited) > len(clause.lines) else []) or cited
+    return next((found for c in reversed(clause.before) if (found := numbers_of(c))), [])
 
 
-def _negated(clause: Clause, token: Token) -> bool:
+def stated_of(clause: Clause) -> list[Fact]:
+    """The readings that a clause gives."""
+    fitted = (s.best[0] for s in clause.said if s.best and not s.best[1])
+    return [f for f in fitted if evidence.decimal(f) is not None]
+
+
+def is_negated(clause: Clause, token: Token) -> bool:
+    """Whether a not or a none stands right before a word."""
     return clause.beside(token, "not", "none", reach=2)
 
 
-def _is_prose(clause: Clause) -> bool:
+def is_from_prose(clause: Clause) -> bool:
+    """Whether only prose, or nothing, backs a clause."""
     return not clause.lines or (bool(clause.prose) and not clause.evidence.facts)
 
 
@@ -51,15 +49,40 @@ def _is_prose(clause: Clause) -> bool:
 
 
 def limited(clause: Clause, token: Token) -> bool:
-    """Whether a number is the limit of the readings at hand, or so many times it."""
-    return token in _limit_numbers(clause)
+    """Whether a number is what readings are held against: their limit, so many times it, or a bound."""
+    return token in _limit_numbers(clause) or _is_bound(clause, token)
+
+
+def _is_bound(clause: Clause, token: Token) -> bool:
+    """低于80%, 80%以上: a number at over or under, of the readings' limit, a line of prose or the question."""
+    if token.kind is not Kind.NUMBER or token.number is None or is_from_prose(clause):
+        return False
+    fitted = [s.token for s in clause.said if s.best and not s.best[1]]
+    if token in fitted and fitted[0] is not token:
+        return False
+    at = clause.tokens.index(token)
+    ahead = clause.tokens[max(0, at - 2) : at]
+    behind = [t for t in clause.tokens[at + 1 : at + 2] if t.text.lstrip("及") in _ENDS]
+    words = {"over", "under"}
+    if not any(t.claims & words or t.text in ("距", "离") for t in (*ahead, *behind)):
+        return False
+    limits = {e for f in numbers_of(clause) if f.limit for e in (f.limit.low, f.limit.high) if e}
+    told = [line.text for line in clause.around if any(prose_of(line, clause.sheet))]
+    stands = rf"(?<![\d.]){re.escape(token.text.rstrip('岁周'))}(?![\d.])"
+    texts = (folded(text) for text in (*told, clause.sheet.question))
+    facts = numbers_of(clause)
+    if not facts or not all(evidence.unit_fits(f, token) for f in facts):
+        return False
+    if token.number in limits or any(re.search(stands, text) for text in texts):
+        return True
+    return not (clause.has("limit", "must", "target", "aim") or "标准" in clause.text)
 
 
 def _limit_numbers(clause: Clause) -> list[Token]:
     if not clause.has("limit"):
         return []
     limits = {
-        end for f in _numbers(clause) if f.limit for end in (f.limit.low, f.limit.high) if end
+        end for f in numbers_of(clause) if f.limit for end in (f.limit.low, f.limit.high) if end
     }
     times = {t.number for t in clause.tokens if t.unit == "倍" and t.number} | {Decimal(1)}
     ends = {end * n for end in limits for n in times}
@@ -69,22 +92,27 @@ def _limit_numbers(clause: Clause) -> list[Token]:
         if t.kind is Kind.NUMBER
         and (
             "/" not in t.unit
-            or any(not f.unit or evidence.unit_fits(f, t) for f in _numbers(clause))
+            or any(not f.unit or evidence.unit_fits(f, t) for f in numbers_of(clause))
         )
         and (t.number in ends or (t.unit == "倍" and limits and clause.has("over", "under")))
     ]
 
 
 def limit(clause: Clause) -> str:
-    """So many times the limit, where the readings say otherwise."""
-    if not clause.has("limit") or not clause.has("over", "under"):
+    """Over or under a limit, so many times it or another bound, where the readings say otherwise."""
+    if not clause.has("over", "under"):
         return ""
-    facts = [f for f in _numbers(clause) if f.limit and f.limit.high]
+    bounds = [t for t in clause.tokens if _is_bound(clause, t)]
+    if bounds and not clause.has("limit"):
+        return next((wrong for t in bounds if (wrong := _misses_bound(clause, t))), "")
+    if not clause.has("limit"):
+        return ""
+    facts = [f for f in numbers_of(clause) if f.limit and f.limit.high]
     times = next((t.number for t in clause.tokens if t.unit == "倍"), Decimal(1))
     if (
         not facts
         or times is None
-        or (_is_prose(clause) and clause.evidence.lines and not clause.before)
+        or (is_from_prose(clause) and clause.evidence.lines and not clause.before)
     ):
         return ""
     under = clause.has("under") or clause.has("normal")
@@ -98,29 +126,49 @@ def limit(clause: Clause) -> str:
     return ""
 
 
+def _misses_bound(clause: Clause, token: Token) -> str:
+    words = clause.claims("over", "under")
+    under = any("under" in t.claims for t in words)
+    if any(clause.beside(t, "not", reach=1) for t in words):
+        under = not under
+    bound = token.number or Decimal(0)
+    told = [s.best[0] for s in clause.said if s.best and not s.best[1] and s.token is not token]
+    facts = [f for f in told if evidence.decimal(f) is not None] or numbers_of(clause)
+    if clause.has("all", "every_time") and facts:
+        scope = next((ln.scope for f, ln in clause.evidence.facts if f is facts[0]), None)
+        facts = [*facts, *clause.evidence.series(facts[0], scope)]
+    for fact in facts:
+        value = evidence.decimal(fact)
+        if value is not None and ((value > bound) if under else (value < bound)):
+            return f"{fact.text} 与 {token.text} 的比较不对"
+    return ""
+
+
 def level(clause: Clause) -> str:
     """High, low or normal, where the limits say otherwise or there are none."""
-    if _is_prose(clause):
+    if is_from_prose(clause):
         return ""
     for token in clause.claims("high", "low", "normal"):
         if token.is_a is Meant.CHOICE and any(s.token is token and s.fits for s in clause.said):
             continue
         if token.claims & {"up"} or (token.claims & {"small"} and token.text == "恢复"):
             continue
-        facts = _numbers(clause)
+        facts = numbers_of(clause)
         if token.text.startswith(_BACK):
             facts = facts[-1:]
+        if any(clause.text[max(0, token.at - 2) : token.end] in folded(t) for t in clause.prose):
+            continue
         if not facts or any(f.limit is None for f in facts):
             return f"没有参考范围能支持「{token.text}」"
-        wanted = _side(token, _negated(clause, token) and "normal" not in token.claims)
+        wanted = side(token, is_negated(clause, token) and "normal" not in token.claims)
         if "normal" in token.claims and clause.beside(token, "not", reach=1):
             wanted = frozenset({Flag.HIGH, Flag.LOW})
-        if not all(_is_at(fact, wanted) for fact in facts):
+        if not all(is_at(fact, wanted) for fact in facts):
             return f"读数不支持「{token.text}」"
     return ""
 
 
-def _side(token: Token, negated: bool) -> frozenset[Flag] | None:
+def side(token: Token, negated: bool) -> frozenset[Flag] | None:
     """The flags one of which is to be there; None: none of them."""
     if "normal" in token.claims:
         return None
@@ -132,327 +180,11 @@ def _side(token: Token, negated: bool) -> frozenset[Flag] | None:
     return frozenset({Flag.HIGH if "high" in token.claims else Flag.LOW})
 
 
-def _is_at(fact: Fact, wanted: frozenset[Flag] | None) -> bool:
+def is_at(fact: Fact, wanted: frozenset[Flag] | None) -> bool:
+    """Whether a reading has one of the flags; None: neither high nor low."""
     if wanted is None:
         return not fact.flags & {Flag.HIGH, Flag.LOW}
     return bool(fact.flags & wanted)
-
-
-# --- directions --------------------------------------------------------------------------------
-
-
-def direction(clause: Clause) -> str:
-    """Up, down or level, where the readings go another way."""
-    words = clause.claims("up", "down", "flat")
-    words = [t for t in words if not _negated(clause, t) and t.is_a is None]
-    if _is_prose(clause) and not (clause.evidence.facts or (not clause.lines and clause.before)):
-        wrong = next((token for token in words if not _from_to(clause, token)), None)
-        return f"前后的数值不支持「{wrong.text}」" if wrong else ""
-    if not words or (clause.has("difference") and not words):
-        return ""
-    cited = [f for f, _line in clause.evidence.facts if evidence.decimal(f) is not None]
-    cited = cited or _numbers(clause)
-    if not cited:
-        return (
-            "" if clause.prose or not clause.lines else f"没有引用能显示「{words[0].text}」的读数"
-        )
-    scope = next((line.scope for f, line in clause.evidence.facts if f is cited[0]), None)
-    series = [f for f in clause.evidence.series(cited[0], scope) if evidence.decimal(f) is not None]
-    steps = _steps(_in_order(cited, series), series)
-    for token in words:
-        if not _from_to(clause, token):
-            return f"读数不支持「{token.text}」"
-        if token.claims & {"high"} and all(Flag.HIGH in f.flags for f in cited):
-            continue
-        if not any(_goes(token, *step) for step in steps):
-            return f"读数不支持「{token.text}」"
-    if clause.has("steady") and not _steady(words, series, cited):
-        return "各次读数并不是一直同一方向"
-    return ""
-
-
-def _from_to(clause: Clause, token: Token) -> bool:
-    """Whether the value before a word and the one behind it go that way: 从A升到B."""
-    told = [
-        (s.token.at, v)
-        for s in clause.said
-        if s.best and not s.best[1] and (v := evidence.decimal(s.best[0])) is not None
-    ]
-    if _is_prose(clause):
-        told = [(t.at, t.number) for t in clause.tokens if t.number is not None]
-    before = [v for at, v in told if at < token.at]
-    after = [v for at, v in told if at > token.at]
-    if not before or not after or not any(word in clause.text[: token.at] for word in "从由自"):
-        return True
-    return _goes(token, before[-1], after[0])
-
-
-def _in_order(cited: Sequence[Fact], series: Sequence[Fact]) -> list[Fact]:
-    places = {(*evidence.row_of(f), f.label): n for n, f in enumerate(series)}
-    same = [f for f in cited if (*evidence.row_of(f), f.label) in places]
-    return sorted(same, key=lambda f: places[(*evidence.row_of(f), f.label)])
-
-
-def _steps(cited: Sequence[Fact], series: Sequence[Fact]) -> list[tuple[Decimal, Decimal]]:
-    """From the first to the last, from each to the next, and to the first from the one before it."""
-    values = [v for f in cited if (v := evidence.decimal(f)) is not None]
-    if not values:
-        return []
-    at = next(
-        (
-            n
-            for n, f in enumerate(series)
-            if evidence.row_of(f) == evidence.row_of(cited[0]) and f.label == cited[0].label
-        ),
-        0,
-    )
-    before = evidence.decimal(series[at - 1]) if at else None
-    steps = list(itertools.pairwise(values)) if len(values) > 2 else []
-    steps += [(values[0], values[-1])] if len(values) > 1 else []
-    if before is not None:
-        steps += [(before, values[0]), (before, values[-1])]
-    return steps
-
-
-def _goes(token: Token, first: Decimal, last: Decimal) -> bool:
-    even = abs(last - first) <= _EVEN * abs(first)
-    if "flat" in token.claims:
-        return even
-    return last > first if "up" in token.claims else last < first
-
-
-def _steady(words: Sequence[Token], series: Sequence[Fact], cited: Sequence[Fact]) -> bool:
-    rows = {(*evidence.row_of(f), f.label) for f in cited}
-    at = [n for n, f in enumerate(series) if (*evidence.row_of(f), f.label) in rows]
-    stretch = series[at[0] : at[-1] + 1] if len(at) > 1 else series
-    values = [evidence.decimal(f) or Decimal(0) for f in stretch]
-    up = any("up" in t.claims for t in words)
-    return all((b >= a) if up else (b <= a) for a, b in itertools.pairwise(values))
-
-
-# --- comparisons -------------------------------------------------------------------------------
-
-
-def comparison(clause: Clause) -> str:
-    """More, less, better or worse than another, the wrong way round or without the other."""
-    if _is_prose(clause):
-        return ""
-    if wrong := _passes(clause):
-        return wrong
-    words = clause.claims("more", "less", "worse", "better", "equal")
-    words = [t for t in words if len(t.text) > 1 or clause.has("than") or _is_last(clause, t)]
-    if not words:
-        return ""
-    facts = _measured(clause.lines)
-    mine, others = sides(clause, facts)
-    if not mine or not others:
-        mine, others = sides(clause, _measured(clause.around))
-    loose = len(words[0].text) == 1 or any(t.claims & {"small"} for t in words)
-    if (not mine or not others) and loose and not clause.has("than"):
-        return ""
-    if not mine or not others:
-        return f"没有引用能比较「{words[0].text}」的两个值"
-    token = words[0]
-    if "equal" in token.claims:
-        return "" if {_figure(f) for f in mine} == {_figure(f) for f in others} else "读数并不相同"
-    up = "more" in token.claims
-    if token.claims & {"worse", "better"}:
-        up = ("worse" in token.claims) != _higher_is_better(mine[0])
-    ours, theirs = [_figure(f) for f in mine], [_figure(f) for f in others]
-    right = min(ours) > max(theirs) if up else max(ours) < min(theirs)
-    return "" if right else f"读数不支持「{token.text}」"
-
-
-def _measured(lines: Sequence[Line]) -> list[Fact]:
-    found = [f for line in lines for f in line.facts]
-    return [f for f in found if evidence.decimal(f) is not None or f.text[:1].isdecimal()]
-
-
-def _is_last(clause: Clause, token: Token) -> bool:
-    """Whether a word ends its clause, which names whose reading it is: V2高."""
-    rest = clause.tokens[clause.tokens.index(token) + 1 :]
-    named = any(t.kind is Kind.SUBJECT or t.is_a is Meant.PLACE for t in clause.tokens)
-    return not rest and named
-
-
-def _passes(clause: Clause) -> str:
-    """X 21.0高于Y 21.3: two readings with over or under between them."""
-    told = [s for s in clause.said if s.best and evidence.decimal(s.best[0]) is not None]
-    for token in clause.claims("over", "under"):
-        left = [s for s in told if s.token.end <= token.at]
-        right = [s for s in told if s.token.at >= token.end]
-        if not left and not right and (wrong := _named_over(clause, token)):
-            return wrong
-        if not left or not right or not left[-1].best or not right[0].best:
-            continue
-        one, other = left[-1].best[0], right[0].best[0]
-        if one.field == other.field and one is not other:
-            a, b = _figure(one), _figure(other)
-            if not (a > b if "over" in token.claims else a < b):
-                return f"读数不支持「{token.text}」"
-    return ""
-
-
-def _named_over(clause: Clause, token: Token) -> str:
-    """V3高于V2: by the readings of the sentence."""
-    if token.text not in ("高于", "低于", "大于", "小于", "多于", "少于"):
-        return ""
-    facts = _measured(clause.around)
-    before, after = (
-        events_named(clause, *ends) for ends in ((0, token.at), (token.end, len(clause.text)))
-    )
-    mine = [_figure(f) for f in facts if f.event in before]
-    others = [_figure(f) for f in facts if f.event in after]
-    if not mine or not others or len({f.field for f in facts}) > 1:
-        return ""
-    up = "over" in token.claims
-    right = min(mine) > max(others) if up else max(mine) < min(others)
-    return "" if right else f"读数不支持「{token.text}」"
-
-
-def _figure(fact: Fact) -> Decimal:
-    value = evidence.decimal(fact)
-    head = fact.text.rstrip("分级")
-    return value if value is not None else Decimal(head) if head.isdecimal() else Decimal(0)
-
-
-def _higher_is_better(fact: Fact) -> bool:
-    label = folded(fact.label)
-    only_low = fact.limit is not None and fact.limit.low is not None and fact.limit.high is None
-    return only_low or any(word in label for word in HIGHER_IS_BETTER)
-
-
-def order(clause: Clause) -> str:
-    """One day before or after another, the wrong way round."""
-    if wrong := _sooner(clause):
-        return wrong
-    token = next(iter(clause.claims("before", "after")), None)
-    if token is not None and token.text == "之前" and not _is_prose(clause):
-        left = next((d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None)
-        own = [s.token for s in clause.said if s.token.kind is Kind.DAY and s.fits]
-        right = own[-1].days[0] if own and own[-1].days else None
-        return f"日期不支持「{token.text}」" if left and right and left > right else ""
-    if token is None or token.text == "之前" or (_is_prose(clause)):
-        return ""
-    left = _day_at(clause, 0, token.at) or next(
-        (d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None
-    )
-    right = _day_at(clause, token.end, len(clause.text), first=True)
-    if left is None or right is None:
-        return f"没有引用能比较「{token.text}」的两个日期"
-    right_way = left < right if "before" in token.claims else left > right
-    return "" if right_way else f"日期不支持「{token.text}」"
-
-
-def _sooner(clause: Clause) -> str:
-    """P005先入组, P006后入组: the day of one is before or after those of the others."""
-    word = next(iter(clause.claims("sooner", "later")), None)
-    named = {t.name for t in clause.tokens if t.kind is Kind.SUBJECT}
-    if word is None or len(named) != 1:
-        return ""
-    dated = [f for line in clause.around for f in line.facts if f.subject and evidence.day(f)]
-    mine = [f for f in dated if f.subject in named]
-    others = [f for f in dated if f.subject not in named and any(f.field == m.field for m in mine)]
-    for own in mine:
-        for other in (f for f in others if f.field == own.field):
-            a, b = evidence.day(own), evidence.day(other)
-            early = "sooner" in word.claims
-            if a and b and not (a < b if early else a > b):
-                return f"日期不支持「{word.text}」"
-    return ""
-
-
-def _day_at(clause: Clause, start: int, end: int, first: bool = False) -> date | None:
-    days = [
-        t.days[0] for t in clause.tokens if t.kind is Kind.DAY and t.days and start <= t.at < end
-    ]
-    if days:
-        return days[0] if first else days[-1]
-    words = [ROLES[c] for t in clause.tokens if start <= t.at < end for c in t.claims if c in ROLES]
-    fits = [
-        d
-        for f, _line in clause.evidence.facts
-        if evidence.role_fits(f, words) and (d := evidence.day(f))
-    ]
-    return fits[0] if fits else None
-
-
-# --- extremes and arithmetic -------------------------------------------------------------------
-
-
-def extremum(clause: Clause) -> str:
-    """The highest, lowest, first or worst, where the whole result was not read or says otherwise."""
-    for token in clause.claims("max", "min", "worst", "best"):
-        if (
-            _is_prose(clause)
-            or clause.has("asked")
-            or any(t.kind is Kind.DAY for t in clause.tokens)
-        ):
-            continue
-        facts = _numbers(clause)
-        if not facts:
-            return f"没有引用能支持「{token.text}」的读数"
-        mine = _nearest(clause, token) or facts[0]
-        line = next((ln for f, ln in clause.evidence.facts if f is mine), None)
-        up = token.claims & {"max"} or (
-            ("worst" in token.claims) != _higher_is_better(mine)
-            and not token.claims & {"min", "best"}
-        )
-        if "best" in token.claims:
-            up = _higher_is_better(mine)
-        everyone = clause.has("everyone") or any(
-            w in clause.sheet.question for w in ("谁", "哪个受试者", "哪位", "哪例", "哪些")
-        )
-        if not _is_extreme(
-            clause, mine, line.scope if line else None, bool(up), bool(everyone and mine.subject)
-        ):
-            return f"读到的全部结果不支持「{token.text}」"
-    return ""
-
-
-def _nearest(clause: Clause, token: Token) -> Fact | None:
-    """The reading that is called an extreme: the value given nearest, else that of the visit or month named."""
-    own = [
-        s
-        for s in clause.said
-        if s.best and not s.best[1] and evidence.decimal(s.best[0]) is not None
-    ]
-    if not any(s.token.at < token.at for s in own) and clause.text[:1] in "是为" and clause.before:
-        own = [s for s in clause.before[-1].said[-1:] if s.best and not s.best[1]] or own
-    near = min(own, key=lambda s: abs(s.token.at - token.at), default=None)
-    if near is not None and near.best is not None:
-        return near.best[0]
-    keys = events_named(clause, 0, len(clause.text)) | figures_named(clause, 0, len(clause.text))
-    return next((f for f in _numbers(clause) if f.event in keys or head_of(f) in keys), None)
-
-
-def _is_extreme(clause: Clause, mine: Fact, scope: Scope | None, up: bool, everyone: bool) -> bool:
-    if (
-        scope is not None
-        and not scope.query.get("subjects")
-        and scope.query.get("rows") == ("highest" if up else "lowest")
-    ):
-        return True
-    if everyone:
-        series = [f for f in evidence.result(clause.sheet, scope) if f.field == mine.field]
-        if scope is None or scope.query.get("subjects") or not scope.is_complete:
-            return False
-    elif scope is not None and len(scope.query.get("subjects") or ()) > 1 and mine.subject:
-        series = [f for f in evidence.result(clause.sheet, scope) if f.field == mine.field]
-    else:
-        series = clause.evidence.series(mine, scope)
-        if mine.subject and not any(is_whole(s, clause) for s in _scopes(clause, mine)):
-            return False
-    values = [v for f in series if (v := evidence.decimal(f)) is not None]
-    value = evidence.decimal(mine)
-    return len(values) > 1 and value == (max(values) if up else min(values))
-
-
-def _scopes(clause: Clause, mine: Fact) -> list[Scope]:
-    return [
-        line.scope for line in clause.sheet.lines
-        if line.scope and any(f.field == mine.field and f.subject == mine.subject for f in line.facts)
-    ]  # fmt: skip
 
 
 def reached(clause: Clause) -> str:
@@ -475,7 +207,7 @@ def _is_change(clause: Clause, token: Token) -> bool:
         bool(word.claims & {"up", "down"})
         and len(word.text) > 1
         and "high" not in word.claims
-        and not word.text.endswith(("到", "至", "为", "于"))
+        and not clause.is_reached(token)
     )
 
 
@@ -490,7 +222,13 @@ def arithmetic(clause: Clause) -> str:
             or limited(clause, token)
         ):
             continue
-        if not compute.is_computed(clause, token) or compute.is_count(token) or _is_prose(clause):
+        if (
+            not compute.is_computed(clause, token)
+            or compute.is_count(token)
+            or is_from_prose(clause)
+        ):
+            continue
+        if any(token.text in folded(text) for text in clause.prose):
             continue
         if not compute.is_right(clause, token):
             return f"按引用的行重算得不出「{token.text}」"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence
-from engines.assistant.verify.lexer import Kind, Token, deeds, folded
-from engines.assistant.verify.reading import Clause
+from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.lexer import Kind, Token, deeds
+from language.folding import folded
 from rules.context import Kind as Column
 from study.facts import Fact
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-from engines.assistant.lines.types import Line, Scope, Source
+from engines.assistant.lines.types import Line, Scope
 from engines.assistant.understand.tokens import Kind as Meant
-from engines.assistant.verify import compute, evidence, prose
-from engines.assistant.verify.lexer import Kind, Token
-from engines.assistant.verify.reading import Clause, events_of, prose_of
-from engines.assistant.verify.rules.measured import _is_at, _is_prose, _negated, _numbers, _side
+from engines.assistant.verify import compute, evidence
+from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.lexer import Kind, Lexer, Token
+from engines.assistant.verify.rules.measured import (
+    is_at,
+    is_from_prose,
+    is_negated,
+    numbers_of,
+    side,
+)
 from engines.assistant.verify.whole import is_whole
 from language.claims import STATES
 from rules.context import Kind as Column
 from study.facts import Fact
-from study.facts import Kind as Of
 
-_ISO = re.compile(r"20\d\d-\d\d-\d\d")
-_LIKE = 0.6
+_SEVERAL = 2
 _Row = tuple[str, str, str, int | None]
 
 
@@ -83,7 +86,7 @@ def count(clause: Clause) -> str:
             or not clause.lines_of(token)
         ):
             continue
-        if _is_prose(clause) or (
+        if is_from_prose(clause) or (
             compute.is_computed(clause, token) and compute.is_right(clause, token)
         ):
             continue
@@ -94,6 +97,12 @@ def count(clause: Clause) -> str:
 
 def _counts(clause: Clause, token: Token) -> bool:
     said = int(token.number or 0)
+    if token.text == "一次" and clause.has("max", "min", "latest"):
+        return True
+    if clause.has("difference", "equal", "than") and said == len(
+        {f.subject for line in clause.around for f in line.facts if f.subject}
+    ):
+        return True
     cited = {
         (f.event, f.date) for f, _line in clause.evidence.facts if evidence.decimal(f) is not None
     }
@@ -102,6 +111,8 @@ def _counts(clause: Clause, token: Token) -> bool:
     if token.unit == "次" and clause.beside(token, "latest"):
         told = [f for line in clause.around for f in line.facts if evidence.decimal(f) is not None]
         return said == 1 or said == len({(f.event, f.date) for f in told})
+    if any(_numerator(fact, line) == said for fact, line in clause.evidence.facts):
+        return True
     qualities = [t for t in clause.tokens if t.is_a is Meant.CHOICE] + _flags(clause)
     forms = {r.name for t in clause.tokens if t.is_a is Meant.FORM for r in t.readings}
     forms |= {clause.sheet.design.form_of(n) for t in _flags(clause) for n in t.names()}
@@ -125,10 +136,18 @@ def _counts(clause: Clause, token: Token) -> bool:
     return False
 
 
+def _numerator(fact: Fact, line: Line) -> int | None:
+    """How many a share is of: 1 of 27."""
+    share = evidence.decimal(fact)
+    if line.scope is None or line.scope.query.get("aggregate") != "share" or share is None:
+        return None
+    return round(share * line.scope.count)
+
+
 def every(clause: Clause) -> str:
     """All of them, where one is not so or not read."""
     words = [t for t in clause.claims("all") if "everyone" not in t.claims]
-    if not words or _is_prose(clause) or not clause.lines or clause.has("self"):
+    if not words or is_from_prose(clause) or not clause.lines or clause.has("self"):
         return ""
     return _every_value(clause) or _every_level(clause) or _every_state(clause)
 
@@ -145,7 +164,7 @@ def _every_value(clause: Clause) -> str:
                 return f"没有引用每次访视的「{said.token.text}」"
         elif len(fitted) == 1 and not all(
             evidence.says(f, said.token, True)
-            for f in _population(clause, fact)
+            for f in population(clause, fact)
             if evidence.is_filled(f)
         ):
             return f"并不都是「{said.token.text}」"
@@ -157,11 +176,11 @@ def _every_level(clause: Clause) -> str:
     if len(places) > 1 or sum(bool(s.fits) for s in clause.said) > 1 or _is_listed(clause):
         return ""
     for token in clause.claims("high", "low", "normal"):
-        wanted = _side(token, _negated(clause, token) and "normal" not in token.claims)
+        wanted = side(token, is_negated(clause, token) and "normal" not in token.claims)
         told = {evidence.row_of(s.best[0]) for c in clause.before for s in c.said if s.best}
         rest = told if any(w in clause.text for w in ("其余", "其他")) else set()
-        for fact in [f for one in _numbers(clause)[:1] for f in _population(clause, one)]:
-            if fact.limit and evidence.row_of(fact) not in rest and not _is_at(fact, wanted):
+        for fact in [f for one in numbers_of(clause)[:1] for f in population(clause, one)]:
+            if fact.limit and evidence.row_of(fact) not in rest and not is_at(fact, wanted):
                 return f"并不都是「{token.text}」"
     return ""
 
@@ -173,7 +192,7 @@ def _every_state(clause: Clause) -> str:
         if f.field == "@visits.state" and f.subject in clause.about.subjects
     ]
     for token in clause.claims(*STATES):
-        if not clause.about.events and any(str(f.value) not in _states(token) for f in windows):
+        if not clause.about.events and any(str(f.value) not in states_of(token) for f in windows):
             return f"并不都是「{token.text}」"
     return ""
 
@@ -181,7 +200,7 @@ def _every_state(clause: Clause) -> str:
 def every_time(clause: Clause) -> str:
     """A value told of every visit, where a reading is another one."""
     times, words = clause.claims("every_time"), clause.claims("all")
-    if not times or not words or _is_prose(clause):
+    if not times or not words or is_from_prose(clause):
         return ""
     start = max(times[-1].at, min(t.at for t in words if t.at >= times[-1].at or t is words[-1]))
     for said in clause.said:
@@ -189,10 +208,10 @@ def every_time(clause: Clause) -> str:
         if fact is None or said.token.at < start or compute.is_count(said.token):
             continue
         series = [f for f in clause.evidence.series(fact, None) if evidence.is_filled(f)]
-        if not all(evidence.says(f, said.token, True) for f in series):
+        if len(series) < _SEVERAL or not all(evidence.says(f, said.token, True) for f in series):
             return f"并不每次都是「{said.token.text}」"
     for token in (t for t in clause.tokens if t.kind is Kind.UNIT and t.at > start):
-        series = [f for one in _numbers(clause)[:1] for f in clause.evidence.series(one, None)]
+        series = [f for one in numbers_of(clause)[:1] for f in clause.evidence.series(one, None)]
         if any(f.unit and not evidence.unit_fits(f, token) for f in series):
             return f"并不每次都是「{token.text}」"
     return ""
@@ -204,7 +223,13 @@ def _is_listed(clause: Clause) -> bool:
     return sum(1 for s in clause.said if s.token.at < at) > 1
 
 
-def _population(clause: Clause, fact: Fact) -> list[Fact]:
+def states_of(token: Token) -> frozenset[str]:
+    """The states of a visit that a word is said of."""
+    return frozenset().union(*(states for claim, states in STATES.items() if claim in token.claims))
+
+
+def population(clause: Clause, fact: Fact) -> list[Fact]:
+    """All values that a value is one of: of its subject, else of its result."""
     scope = next((line.scope for f, line in clause.evidence.facts if f is fact), None)
     if len(clause.about.subjects) == 1 and fact.subject:
         return clause.evidence.series(fact, scope)
@@ -213,19 +238,19 @@ def _population(clause: Clause, fact: Fact) -> list[Fact]:
 
 def only(clause: Clause) -> str:
     """Only these, where there are others."""
-    words = [t for t in clause.claims("only") if t.text != "只是"]
-    if not words or _is_prose(clause) or not clause.lines or clause.has("self", "brief"):
+    words = [t for t in clause.claims("only") if t.text != "只是" and not _is_merely(clause, t)]
+    if not words or is_from_prose(clause) or not clause.lines or clause.has("self", "brief"):
         return ""
     level = clause.claims("high", "low", "normal")
-    facts = _numbers(clause)
+    facts = numbers_of(clause)
     if level and facts:
-        wanted = _side(level[0], _negated(clause, level[0]) and "normal" not in level[0].claims)
+        wanted = side(level[0], is_negated(clause, level[0]) and "normal" not in level[0].claims)
         rows = {evidence.row_of(f) for f in facts}
         others = [
-            f for f in _population(clause, facts[0]) if evidence.row_of(f) not in rows and f.limit
+            f for f in population(clause, facts[0]) if evidence.row_of(f) not in rows and f.limit
         ]
-        return "不只这一次" if any(_is_at(f, wanted) for f in others) else ""
-    named = {r for c in (*clause.before, clause) for r in (c.about.rows or ())}
+        return "不只这一次" if any(is_at(f, wanted) for f in others) else ""
+    named = {r for c in (*clause.before, clause) for r in (c.about.rows or _rows_named(c))}
     if any(t.kind is Kind.ROW for t in clause.tokens) and named:
         form = next(iter(named))[1]
         mine = {
@@ -238,15 +263,32 @@ def only(clause: Clause) -> str:
         return "还有别的记录" if others_rows or not whole else ""
     counted = any(compute.is_count(s.token) for s in clause.said)
     if facts and clause.about.events and not counted:
-        filled = [f for f in _population(clause, facts[0]) if evidence.is_filled(f)]
+        filled = [f for f in population(clause, facts[0]) if evidence.is_filled(f)]
+        told = next((s for s in clause.said if s.best and not s.best[1]), None)
+        if told and clause.tokens.index(told.token) and "评" in clause.text[: told.token.at][-3:]:
+            filled = [f for f in filled if evidence.says(f, told.token, True)]
         return "还有别的读数" if len(filled) > len({evidence.row_of(f) for f in facts}) else ""
     return ""
+
+
+def _rows_named(clause: Clause) -> Iterator[tuple[str, str, int | None]]:
+    names = {t.name for t in clause.tokens if t.kind is Kind.ROW}
+    rows = Lexer(clause.sheet).rows if names else {}
+    for subject, form, instance in (row for name in names for row in rows.get(name, ())):
+        if subject in clause.about.subjects:
+            yield subject, form, instance
+
+
+def _is_merely(clause: Clause, token: Token) -> bool:
+    """仅差0.2: it belittles a figure, and says of nothing that it is alone."""
+    at = clause.tokens.index(token)
+    return any(t.claims & {"difference", "up", "down"} for t in clause.tokens[at + 1 : at + 2])
 
 
 def absence(clause: Clause) -> str:
     """None, where there is one, or where not everything was read."""
     words = [t for t in clause.claims("none") if not t.claims & {"blank"}]
-    if not words or _is_prose(clause) or clause.has("asked", "blank") or not clause.lines:
+    if not words or is_from_prose(clause) or clause.has("asked", "blank") or not clause.lines:
         return ""
     after = [t for t in clause.tokens if t.at >= words[0].end]
     forms = {r.name for t in after if t.is_a is Meant.FORM for r in t.readings}
@@ -269,7 +311,7 @@ def absence(clause: Clause) -> str:
 def presence(clause: Clause) -> str:
     """Some, where the whole result has none."""
     words = [t for t in clause.tokens if t.text in ("有", "有过", "发生过", "出现过", "存在")]
-    if not words or _is_prose(clause) or clause.has("asked", "none", "not") or not clause.lines:
+    if not words or is_from_prose(clause) or clause.has("asked", "none", "not") or not clause.lines:
         return ""
     after = [t for t in clause.tokens if t.at >= words[0].end]
     flags = [t for t in _flags(clause) if t in after]
@@ -296,159 +338,3 @@ def _absent_field(clause: Clause, after: list[Token]) -> str:
         and (clause.about.rows is None or (f.subject, f.instrument, f.instance) in clause.about.rows)
     ]  # fmt: skip
     return "读到的结果里有这一项" if found else ""
-
-
-def blank(clause: Clause) -> str:
-    """Said to be empty, where something stands or nothing was read."""
-    words = clause.claims("blank")
-    if not words or _is_prose(clause) or not clause.lines:
-        return ""
-    names = {
-        n for t in clause.tokens if t.is_a is Meant.FIELD for n in t.names()
-    } or clause.about.names
-    for fact, _line in clause.evidence.facts:
-        fits = not names or fact.field in names
-        at = (
-            not clause.about.events
-            or fact.event in clause.about.events
-            or fact.instance is not None
-        )
-        own = (
-            clause.about.rows is None
-            or (fact.subject, fact.instrument, fact.instance) in clause.about.rows
-        )
-        if fits and at and own and not evidence.is_filled(fact):
-            return ""
-    if any(line.scope and line.scope.count == 0 and not line.facts for line in clause.lines):
-        return ""
-    return f"引用的行不支持「{words[0].text}」"
-
-
-def filled(clause: Clause) -> str:
-    """Said to be filled in, where a blank stands."""
-    words = clause.claims("filled")
-    if not words or _is_prose(clause) or not clause.lines:
-        return ""
-    facts = [f for f, _line in clause.evidence.facts]
-    names = {
-        n for t in clause.tokens if t.is_a is Meant.FIELD for n in t.names()
-    } or clause.about.names
-    told = [f for f in facts if not names or f.field in names]
-    every = [f for one in told for f in _population(clause, one)] if clause.has("all") else told
-    return (
-        "" if told and all(map(evidence.is_filled, every)) else f"引用的行不支持「{words[0].text}」"
-    )
-
-
-def ongoing(clause: Clause) -> str:
-    """Still going on, where the row has ended."""
-    words = clause.claims("ongoing")
-    if not words or _is_prose(clause):
-        return ""
-    ends = [f for f, _line in clause.evidence.facts if "结束" in f.label and f.instance is not None]
-    return f"引用的行已结束，不是「{words[0].text}」" if any(map(evidence.is_filled, ends)) else ""
-
-
-def _states(token: Token) -> frozenset[str]:
-    return frozenset().union(*(states for claim, states in STATES.items() if claim in token.claims))
-
-
-def _is_state(token: Token, windows: list[Fact]) -> bool:
-    """Whether all of some windows are in a state that a word is said of."""
-    return bool(windows) and all(str(f.value) in _states(token) for f in windows)
-
-
-def state(clause: Clause) -> str:
-    """A visit done, missed, early or late, where its window says otherwise."""
-    visits = set(events_of(clause.sheet).values())
-    events = [e for e in clause.about.events if e in visits]
-    if not clause.lines or (_is_prose(clause) and clause.lines[0].source is not Source.FACT):
-        return ""
-    windows = [f for f, _line in clause.evidence.facts if f.field == "@visits.state"]
-    if not windows:
-        windows = [
-            f
-            for f in evidence.facts_of(clause.sheet)
-            if f.field == "@visits.state" and f.event in events
-        ]
-    windows = [
-        f
-        for f in windows
-        if (not events or f.event in events)
-        and (not clause.about.subjects or f.subject in clause.about.subjects)
-    ]
-    cited = any(f.kind is Of.WINDOW for f, _line in clause.evidence.facts)
-    denied = [t for t in clause.claims(*STATES) if _negated(clause, t)]
-    if cited and not clause.has("asked") and any(_is_state(t, windows) for t in denied):
-        return f"访视的状态是「{denied[0].text}」"
-    for token in clause.claims(*STATES):
-        if token in denied or not (events or cited) or clause.has("asked"):
-            continue
-        if "请" in clause.text[: token.at]:
-            continue
-        if "done" in token.claims and (
-            re.search("最晚|最迟|前|内", clause.text[: token.at]) and not clause.has("in_window")
-        ):
-            continue
-        if token.claims & {"small"} and not cited and "done" not in token.claims:
-            continue
-        if not windows:
-            done = [
-                f
-                for f in evidence.facts_of(clause.sheet)
-                if f.event in events and f.role == "actual" and f.subject in clause.about.subjects
-            ]
-            if (
-                "done" in token.claims
-                and events
-                and not any(evidence.is_filled(f) for f in done)
-                and not _numbers(clause)
-            ):
-                return f"没有引用能支持「{token.text}」的访视"
-            continue
-        if not any(str(f.value) in _states(token) for f in windows):
-            return f"访视的状态不支持「{token.text}」"
-    return ""
-
-
-def _is_overtaken(clause: Clause, line: Line) -> bool:
-    """Whether a line of a later day says the like."""
-    own = _day(line)
-    return bool(own) and any(
-        (day := _day(other)) and day > own and prose.match(clause.text, other.text).share >= _LIKE
-        for other in clause.sheet.lines
-        if other.source is not Source.FACT
-    )
-
-
-def _day(line: Line) -> str:
-    found = _ISO.search(line.text)
-    return line.day.isoformat() if line.day else found[0] if found else ""
-
-
-def current(clause: Clause) -> str:
-    """Now, where the sources hold something newer."""
-    several = any(s.token.unit == "次" and (s.token.number or 0) > 1 for s in clause.said)
-    if not clause.has("now") and (several or not clause.has("latest")):
-        return ""
-    for line in clause.lines:
-        told = (
-            clause.has("now")
-            and line.source is not Source.FACT
-            and any(prose_of(line, clause.sheet))
-        )
-        if told and (not line.is_newest or _is_overtaken(clause, line)):
-            return "这一行已被更新的内容取代"
-    for said in clause.said:
-        fact = said.best[0] if said.best and not said.best[1] else None
-        if (
-            fact is None
-            or fact.kind is not Of.VALUE
-            or not fact.subject
-            or fact.instance is not None
-        ):
-            continue
-        filled = [f for f in clause.evidence.series(fact, None) if evidence.is_filled(f)]
-        if filled and evidence.row_of(filled[-1]) != evidence.row_of(fact):
-            return "有更新的读数"
-    return ""

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import compute, evidence, prose
-from engines.assistant.verify.lexer import Kind, folded
-from engines.assistant.verify.reading import Clause, Said, prose_of
+from engines.assistant.verify.clause import Clause, Said, prose_of
+from engines.assistant.verify.lexer import Kind
 from engines.assistant.verify.rules.measured import limited
 from language.claims import ROLES, STATES
+from language.folding import folded
 from rules.context import Kind as Column
+from study.facts import Flag
 
 
 def _typed(clause: Clause) -> Iterator[Said]:
@@ -33,7 +35,18 @@ def value(clause: Clause) -> str:
         ):
             continue
         return f"没有一行引用写着「{token.text}」"
-    return _unwritten(clause)
+    return _twice(clause) or _unwritten(clause)
+
+
+def _twice(clause: Clause) -> str:
+    """One fact told as two of a list: 依次为5.8、5.3、5.8."""
+    told: list[object] = []
+    for said in clause.said if clause.has("each") else ():
+        own = [fact for fact, _misses in said.fits]
+        if own and all(fact in told for fact in own):
+            return f"没有另一行引用写着「{said.token.text}」"
+        told += own[:1]
+    return ""
 
 
 def _unwritten(clause: Clause) -> str:
@@ -114,8 +127,29 @@ def date_role(clause: Clause) -> str:
     return _missed(clause, "role", "不是这件事的日期")
 
 
+def _is_otherwise(clause: Clause, said: Said) -> bool:
+    """Whether a row that is cited has another choice of the same field."""
+    names = said.token.names()
+    rows = {evidence.row_of(f) for line in said.lines for f in line.facts if f.subject}
+    told = [
+        f for f in evidence.facts_of(clause.sheet)
+        if evidence.row_of(f) in rows and f.field in names and evidence.is_filled(f)
+    ]  # fmt: skip
+    return bool(told) and not any(evidence.says(f, said.token, True) for f in told)
+
+
 def choice(clause: Clause) -> str:
     """A choice that the cited row has not."""
+    for said in clause.said:
+        if (
+            said.token.is_a is Meant.CHOICE
+            and not said.fits
+            and not said.token.text[0].isdigit()
+            and not said.token.claims & {"days"}
+            and not clause.beside(said.token, "not", "none")
+            and _is_otherwise(clause, said)
+        ):
+            return f"引用的行里不是「{said.token.text}」"
     for said in _typed(clause):
         token = said.token
         if token.is_a is not Meant.CHOICE:
@@ -124,6 +158,17 @@ def choice(clause: Clause) -> str:
         if lasted or token.claims & {"normal", "high", "low"}:
             continue
         denied = clause.beside(token, "not", "none", reach=1)
+        figure = token.text.rstrip("分级岁")
+        if figure.isdecimal() and any(
+            f.value == int(figure) and (not said.here or f.field in said.here)
+            for f, _line in clause.evidence.facts
+        ):
+            continue
+        if any(
+            Flag.MISSING_CODE in f.flags and token.text in folded(f.text)
+            for f, _l in clause.evidence.facts
+        ):
+            continue
         if denied or said.fits:
             if denied and said.best and not said.best[1]:
                 return f"引用的行里是「{token.text}」"

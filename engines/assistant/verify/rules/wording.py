@@ -9,27 +9,31 @@ from functools import lru_cache
 from engines.assistant.lines.types import Source
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence, prose
-from engines.assistant.verify.lexer import Kind, Token, folded
+from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.lexer import Kind, Token
 from engines.assistant.verify.prose import MODAL, Match
-from engines.assistant.verify.reading import Clause, prose_of
-from engines.assistant.verify.rules.conduct import is_refusal
+from engines.assistant.verify.rules.conduct import is_bare, is_refusal
 from engines.assistant.verify.rules.measured import limited
-from language.claims import CLAIMS, COUNTERS
+from language.claims import CLAIMS, COPULAS, COUNTERS, OPPOSITES, PARTS
+from language.denials import is_denied
+from language.folding import folded
 from language.numerals import number
 
 ENOUGH = 0.6
 """Share of a clause that one line must hold."""
 _GAP = 2
+_ONE = ("1次", "1个", "1名", "1例")
+"""Where a line has no number, one of it may be spoken of."""
 _LISTED = re.compile(r"(?<![\d.])\d+\. ")
-_HALF = 0.5
+HALF = 0.5
 _WHOLE = 0.8
 _EMPTY = (frozenset({"small"}), frozenset({"self"}), frozenset({"cause"}))
-_NEUTRAL = frozenset({"related", "record", "every_time", "further"})
+_NEUTRAL = frozenset({"related", "record", "every_time", "further", "ended", "left_open"})
+_DONE_OR_NOT = ("已", "未", "无", "不", "没", "非")
 _DIGITS = frozenset("0123456789个")
-_REASON = re.compile(r"(?:原因|理由)\s*(?:是|为|在于|系|:)")
 
 
-def _told(clause: Clause) -> str:
+def told_of(clause: Clause) -> str:
     """The words of a clause that prose must hold: what facts bear out is left away."""
     done = {id(s.token) for s in clause.said if s.best and not s.best[1]}
     subjects = {folded(f.subject) for f, _line in clause.evidence.facts}
@@ -38,7 +42,7 @@ def _told(clause: Clause) -> str:
         known = token.kind is Kind.ROW or (
             token.kind is Kind.SUBJECT and (token.text in subjects or _general(clause))
         )
-        empty = CLAIMS.get(token.text, frozenset()) - _NEUTRAL in _EMPTY and (
+        empty = CLAIMS.get(token.text, token.claims) - _NEUTRAL in _EMPTY and (
             len(token.text) > 1 or "cause" in token.claims
         )
         empty = empty or _is_week(token, clause) or _is_list_size(token, clause)
@@ -97,12 +101,17 @@ def _needs_prose(clause: Clause) -> bool:
         return False
     if clause.evidence.facts and not _left(clause):
         return False
+    if (
+        any(t.claims & {"deed"} and t.is_a is None for t in clause.tokens)
+        and not clause.evidence.facts
+    ):
+        return bool(prose.items(told_of(clause)))
     harmless = {"small"} | (
         {"over", "under", "limit"} if any(limited(clause, t) for t in clause.tokens) else set()
     )
     if all(t.claims & harmless or limited(clause, t) for t in clause.tokens):
         return False
-    return bool(prose.items(_told(clause)))
+    return bool(prose.items(told_of(clause)))
 
 
 def _left(clause: Clause) -> list[Token]:
@@ -120,18 +129,18 @@ def _is_left(token: Token) -> bool:
     )
 
 
-def _matches(clause: Clause) -> list[Match]:
+def matches(clause: Clause) -> list[Match]:
     """How it lies in the line that holds most of it; a condition goes with what follows from it."""
     if not _needs_prose(clause):
         return []
-    told, before = _told(clause), clause.before[-1] if clause.before else None
+    told, before = told_of(clause), clause.before[-1] if clause.before else None
     if (
         before
         and _is_condition(before)
         and before.lines == clause.lines
         and clause.has("treat", "must", "may", "forbid")
     ):
-        told = f"{_told(before)},{told}"
+        told = f"{told_of(before)},{told}"
     parts = told.split("、") if told.count("、") > 1 else [told]
     wanted = clause.claims("treat")
     held = [x for x in clause.prose if all(_holds_treatment(x, t) for t in wanted)]
@@ -147,17 +156,17 @@ def _is_condition(clause: Clause) -> bool:
 
 def unsaid(clause: Clause) -> str:
     """Words that no cited line has; a bare no is judged by what follows it."""
-    if is_refusal(clause):
+    if is_refusal(clause) or (clause.next and is_bare(clause.tokens)):
         return ""
     if clause.has("brief", "detailed") and _is_style(clause):
         return _wish(clause)
-    found = _matches(clause)
+    found = matches(clause)
     if found:
         if not all(
             any(_holds_treatment(text, t) for text in clause.prose) for t in clause.claims("treat")
         ):
             return f"引用的行不是「{clause.text}」"
-        if wrong := _wider(clause) or _turned(clause):
+        if wrong := _wider(clause) or _turned(clause) or _opposed(clause):
             return wrong
         held = all(_is_held(match, clause.is_lent) for match in found)
         return "" if held or _in_parts(clause) else f"引用的行没有说「{clause.text}」"
@@ -166,8 +175,11 @@ def unsaid(clause: Clause) -> str:
     labels = _labels(clause) + " ".join(
         folded(line.text) for line in clause.lines if not line.facts
     )
+    fields = any(t.is_a is Meant.FIELD for t in clause.tokens)
+    borne = not fields or any(s.best and not s.best[1] for s in clause.said)
     for token in _left(clause):
-        own_rule = token.kind is Kind.QUOTE or token.claims & {"treat", "cause", "deed"}
+        own_rule = token.kind is Kind.QUOTE or bool(token.claims & {"treat", "cause", "deed"})
+        own_rule = own_rule or (borne and _is_filler(clause, token))
         around = clause.text[max(0, token.at - 1) : token.end]
         if not own_rule and not _holds(labels, token.text) and not _holds(labels, around):
             return f"引用的行没有说「{token.text}」"
@@ -193,13 +205,27 @@ def _turned(clause: Clause) -> str:
     return ""
 
 
+def _opposed(clause: Clause) -> str:
+    """恢复, where the lines only speak of 暂停."""
+    told = " ".join(clause.prose)
+    return next(
+        (
+            f"引用的行没有说「{one}」"
+            for pair in OPPOSITES
+            for one, other in (pair, pair[::-1])
+            if one in clause.text and one not in told and other in told and other not in clause.text
+        ),
+        "",
+    )
+
+
 def _speaks(texts: Sequence[str], direction: str) -> bool:
     return any(w in folded(t) for t in texts for w, claims in CLAIMS.items() if direction in claims)
 
 
 def _is_held(found: Match, strictly: bool) -> bool:
     """`strictly`: the model did not name the line itself."""
-    if any(i.kind == "latin" for i in found.missing):
+    if any(i.kind == "latin" for i in found.missing) or found.is_torn:
         return False
     if strictly:
         return found.longest_gap < _GAP and found.share >= _WHOLE
@@ -208,19 +234,37 @@ def _is_held(found: Match, strictly: bool) -> bool:
 
 def _in_parts(clause: Clause) -> bool:
     """X 是 Y where the line says Y, 例如 X: each part by itself, where nothing turns the sense."""
-    told = _told(clause)
+    told = told_of(clause)
     if any(i.kind in ("strong", "number") for i in prose.items(told)) or clause.has(
         "treat", "cause"
     ):
         return False
-    parts = [part for part in re.split("是|为|属于|、|和|或|与", told) if prose.items(part)]
-    return len(parts) > 1 and any(
-        all(prose.match(part, text).share >= _WHOLE for part in parts) for text in clause.prose
-    )
+    parts = [part for part in PARTS.split(told) if prose.items(part)]
+
+    def held(part: str, text: str) -> bool:
+        return prose.match(part, text).share >= _WHOLE
+
+    if not any(word in clause.text for word in COPULAS) and len(parts) > 1:
+        return all(any(held(part, text) for text in clause.prose) for part in parts)
+    return len(parts) > 1 and any(all(held(part, text) for part in parts) for text in clause.prose)
 
 
 def _holds_treatment(text: str, token: Token) -> bool:
     return prose.plain(token.text) in prose.plain(text)
+
+
+def _is_filler(clause: Clause, token: Token) -> bool:
+    """Whether one character beside what facts bear out says nothing more; behind a figure it is a unit."""
+    behind = any(
+        t.kind is Kind.NUMBER
+        and t.end <= token.at
+        and not clause.text[t.end : token.at].strip(" °")
+        for t in clause.tokens
+    )
+    turned = clause.has("self", "recommend", "may", "must", "cause", "asked")
+    turned = turned or clause.text[: token.at].endswith(_DONE_OR_NOT)
+    turned = turned or clause.beside(token, "not", "none")
+    return len(token.text) == 1 and not behind and not turned
 
 
 def _holds(text: str, word: str) -> bool:
@@ -246,18 +290,20 @@ def _stance(text: str) -> str:
         at = text.find(word)
         if at < 0 or not claims & {"brief", "detailed"}:
             continue
-        denied = re.search(r"(不要|不需要|不用|无需|不)[^,，]{0,6}$", text[:at]) is not None
+        denied = is_denied(text, at, 7)
         found.add("brief" if ("brief" in claims) != denied else "detailed")
     return found.pop() if len(found) == 1 else ""
 
 
 def figure(clause: Clause) -> str:
     """A figure torn from another place of the line, or that it has not."""
-    return next(filter(None, (_torn(clause, found) for found in _matches(clause))), "")
+    return next(filter(None, (_torn(clause, found) for found in matches(clause))), "")
 
 
 def _torn(clause: Clause, found: Match) -> str:
     for item in found.missing:
+        if item.text in _ONE:
+            continue
         if item.kind in ("number", "day", "each"):
             return f"引用的行没有这样说「{item.text}」"
         if item.kind == "strong" and item.text in ("over", "under"):
@@ -280,10 +326,19 @@ def _torn(clause: Clause, found: Match) -> str:
 
 def negation(clause: Clause) -> str:
     """A not that the line has not, or that was dropped."""
-    for found in _matches(clause):
+    open_still = clause.has("left_open")
+    if (
+        not open_still
+        and matches(clause)
+        and all(prose.contradicts(told_of(clause), x) for x in clause.prose)
+    ):
+        return "引用的行没有这样肯定或否定"
+    for found in matches(clause):
         if any(i.text == "not" and i.kind == "strong" for i in found.missing):
             return "引用的行没有否定"
-        if any(i.text == "not" and i.kind == "strong" for i in found.skipped):
+        # What a clause denies as a list the line may deny one by one: 不要写A或B, 不要写A,也不要写B.
+        kept = any(i.text == "not" and i.kind == "strong" for i in found.taken)
+        if not kept and any(i.text == "not" and i.kind == "strong" for i in found.skipped):
             return "引用的行是否定的"
         if any(_is_denied(_run(found), text) for text in clause.prose):
             return "引用的行是否定的"
@@ -299,91 +354,29 @@ def _run(found: Match) -> str:
 def _is_denied(word: str, text: str) -> bool:
     told = prose.plain(text)
     at = told.find(word) if word else -1
-    return at > 0 and re.search("未|没|不|无|非", told[max(0, at - 2) : at]) is not None
+    return at > 0 and is_denied(told, at, 1)
 
 
 def modality(clause: Clause) -> str:
     """Must for may, may for must not."""
     if is_refusal(clause):
         return ""
-    return next(filter(None, map(_other_mode, _matches(clause))), "")
+    return next(filter(None, map(_other_mode, matches(clause))), "")
 
 
 def _other_mode(found: Match) -> str:
     said = {i.text for i in found.said if i.kind == "strong" and i.text in MODAL}
     kept = {i.text for i in found.taken if i.kind == "strong"}
     inside = {i.text for i in found.skipped if i.kind == "strong" and i.text in MODAL}
-    passed = inside | {i.text for i in found.around if i.kind == "strong" and i.text in MODAL}
+    passed = (
+        inside
+        | set(found.lead)
+        | {i.text for i in found.around if i.kind == "strong" and i.text in MODAL}
+    )
     if any(one not in passed and (one != "must" or passed) for one in said - kept):
         return "引用的行不是这个要求（必须、可以、不得、不需要）"
     if any(i.text == "否" for i in found.skipped) and not any(i.text == "否" for i in found.said):
         return "引用的行没有定下来"
     if (inside - said) & {"forbid", "need_not", "may"}:
         return "引用的行还说了可以、不得或不需要"
-    return ""
-
-
-def cause(clause: Clause) -> str:
-    """A cause that no one line gives together with what came of it."""
-    why = clause.has("cause") or _REASON.search(clause.text)
-    if not why or not clause.lines or clause.has("asked"):
-        return ""
-    told = _told(clause)
-    for line in clause.lines:
-        for fact in line.facts:
-            reason = any(word in fact.label for word in ("原因", "理由", "指征"))
-            long = len(fact.text) > 20
-            if (reason or long) and prose.match(told, f"{fact.label}: {fact.text}").share >= _HALF:
-                return ""
-    others = [c for c in clause.before if c.lines and prose.items(_told(c))]
-    named = any(t.kind is Kind.SUBJECT for c in (*clause.before, clause) for t in c.tokens)
-    texts = [
-        t
-        for c in (*others, clause)
-        for line in c.lines
-        if line.source is not Source.FACT and not (named and line.source is Source.DOCUMENT)
-        for t in prose_of(line, clause.sheet)
-    ]
-    for text in texts:
-        if prose.match(told, text).share >= _HALF and all(
-            prose.match(_told(c), text).share >= _HALF for c in others[-1:] if c.prose
-        ):
-            return ""
-    return "没有一行引用同时说了原因和结果"
-
-
-def verdict(clause: Clause) -> str:
-    """A verdict that only prose can give: meets the criteria, denies, gets worse."""
-    words = clause.claims("verdict")
-    found = _matches(clause)
-    held = found and all(match.share >= ENOUGH for match in found)
-    return (
-        f"没有一行引用说「{words[0].text}」"
-        if words and clause.lines and not held and len(clause.tokens) > 1
-        else ""
-    )
-
-
-def deed(clause: Clause) -> str:
-    """Something done by anybody that no cited line tells."""
-    words = clause.claims("deed")
-    counted = any(s.token.unit in COUNTERS and s.token.number for s in clause.said)
-    if counted and any(line.scope for line in clause.lines):
-        return ""
-    if not words or not clause.lines or clause.has("recommend", "asked") or "请" in clause.text:
-        return ""
-    found = _matches(clause)
-    if found and all(match.share >= ENOUGH for match in found):
-        return ""
-    for token in words:
-        if token.is_a is Meant.FIELD or clause.has("blank"):
-            continue
-        core = token.text.removeprefix("已").removesuffix("了")
-        filled = [
-            f
-            for f, _line in clause.evidence.facts
-            if core in folded(f.label) and evidence.is_filled(f)
-        ]
-        if not filled:
-            return f"没有一行引用说「{token.text}」"
     return ""

@@ -1,0 +1,45 @@
+"""What the router gives back to a channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from engines.assistant.answer.sheet import Sheet
+from engines.assistant.tools import ToolResult
+from projects.models import Project
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """The final answer and what it rests on; `project` None: no study was chosen.
+
+    `sheet`: the whole of a list that the text shows a part of.
+    """
+
+    text: str
+    project: Project | None = None
+    intents: list[str] = field(default_factory=list)
+    record_ids: list[str] = field(default_factory=list)
+    task_run_ids: list[str] = field(default_factory=list)
+    tokens: int = 0
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    conversation_id: str | None = None
+    refused: bool = False
+    outside_down: bool = False
+    sheet: Sheet | None = None
+
+
+@dataclass
+class Outcome:
+    """One task of a message done: its text, or `finish`, which writes in the last transaction.
+
+    `guided`: nothing was done, the reader is told what to do.
+    """
+
+    text: str = ""
+    finish: Callable[[], str] | None = None
+    guided: bool = False
+    results: list[ToolResult] = field(default_factory=list)
+    sheet: Sheet | None = None

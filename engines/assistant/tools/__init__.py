@@ -1,0 +1,24 @@
+"""Read-only tools of the assistant, from one registry (seed 001, 5; decisions.md)."""
+
+from engines.assistant.tools.context import ToolContext
+from engines.assistant.tools.registry import (
+    READONLY_TOOLS,
+    Tool,
+    definitions,
+    execute,
+    get,
+    register,
+)
+from engines.assistant.tools.results import Status, ToolResult
+
+__all__ = [
+    "READONLY_TOOLS",
+    "Status",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+    "definitions",
+    "execute",
+    "get",
+    "register",
+]

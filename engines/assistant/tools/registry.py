@@ -1,0 +1,140 @@
+"""The one registry of tools: name, description, JSON Schema, read-only flag, roles."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+from jsonschema import Draft202012Validator
+
+from engines.assistant.tools import study_query
+from engines.assistant.tools.context import ToolContext
+from engines.assistant.tools.protocol import search_protocol
+from engines.assistant.tools.results import Status, ToolResult
+from engines.assistant.tools.texts import redcap_down
+from integrations.redcap import RedcapError
+from privacy.outbound_policy import PrivacyError
+from study.client import NotConfiguredError
+
+logger = logging.getLogger(__name__)
+
+REFUSAL = (
+    "错误:工具 {name} 不在允许列表中。你只能使用只读工具查询数据。"
+    '如果需要修改数据,请引导用户使用"质控"命令。'
+)
+ToolFunction = Callable[[ToolContext, Mapping[str, Any]], ToolResult]
+FUNCTIONS: Mapping[str, ToolFunction] = {
+    "read_clinical_data": study_query.read_clinical_data,
+    "search_protocol": search_protocol,
+    "get_project_stats": study_query.get_project_stats,
+    "check_visit_window": study_query.check_visit_window,
+    "query_study": study_query.query_study,
+}
+"""What is behind the tools of `tools.v1.json`; they only read."""
+READONLY_TOOLS = tuple(FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. `roles` empty: everybody."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    function: ToolFunction
+    read_only: bool = True
+    roles: frozenset[str] = frozenset()
+
+    def definition(self) -> dict[str, Any]:
+        """As the OpenAI protocol has it."""
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+        return {"type": "function", "function": function}
+
+
+_tools: dict[str, Tool] = {}
+
+
+def register(tool: Tool) -> None:
+    """Add a tool, also from a higher layer (send_message comes from wechat). A name is taken once."""
+    if tool.name in _tools and _tools[tool.name].function is not tool.function:
+        raise ValueError(f"tool {tool.name} exists already")
+    _tools[tool.name] = tool
+
+
+@cache
+def _builtin() -> None:
+    path = Path(__file__).with_name("tools.v1.json")
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        register(Tool(function=FUNCTIONS[row["name"]], **row))
+
+
+def get(name: str) -> Tool | None:
+    """The tool of that name."""
+    _builtin()
+    return _tools.get(name)
+
+
+def names() -> frozenset[str]:
+    """All registered names, for the validation of skills."""
+    _builtin()
+    return frozenset(_tools)
+
+
+def definitions(allowed: Collection[str], role: str = "") -> list[dict[str, Any]]:
+    """Definitions of the allowed tools that this role may use."""
+    found = (get(name) for name in allowed)
+    return [tool.definition() for tool in found if tool and _may(tool, role)]
+
+
+def _may(tool: Tool, role: str) -> bool:
+    return not tool.roles or not role or role in tool.roles
+
+
+def execute(
+    context: ToolContext,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    allowed: Collection[str] = READONLY_TOOLS,
+) -> ToolResult:
+    """Run a tool; what goes wrong comes back as a result, never as an exception.
+
+    An unknown or forbidden name is refused without listing the catalogue; wrong arguments come back
+    as an instruction to repair them.
+    """
+    tool = get(name)
+    if tool is None or name not in allowed or not _may(tool, context.role):
+        text = REFUSAL.format(name=context.gate.text(name)[:64])
+        return ToolResult(name, Status.REFUSED, text)
+    problem = _problem(tool, arguments)
+    if problem:
+        return ToolResult(name, Status.BAD_ARGUMENTS, problem)
+    try:
+        return tool.function(context, arguments)
+    except (RedcapError, NotConfiguredError) as error:
+        logger.warning("Tool %s: %s", name, error)
+        return ToolResult(name, Status.DOWN, redcap_down(), outside_down=True)
+    except PrivacyError as error:
+        logger.error("Tool %s: %s", name, error)
+        return ToolResult(name, Status.DOWN, _("The privacy check failed; nothing was read."))
+
+
+def _problem(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    errors = sorted(
+        Draft202012Validator(dict(tool.parameters)).iter_errors(dict(arguments)), key=str
+    )
+    if not errors:
+        return ""
+    schema = json.dumps(tool.parameters, ensure_ascii=False)
+    where = "/".join(map(str, errors[0].absolute_path)) or tool.name
+    return f"参数错误({where}: {errors[0].validator})。请按此说明修正后重试:{schema}"

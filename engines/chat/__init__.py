@@ -1,6 +1,0 @@
-"""The chat router: what every channel calls (design.md 4)."""
-
-from engines.chat.reply import ChatReply
-from engines.chat.service import answer_message, handle, record_feedback, refuse
-
-__all__ = ["ChatReply", "answer_message", "handle", "record_feedback", "refuse"]

@@ -1,0 +1,5 @@
+"""Standard checks: what any study is checked for, switched on by a node's `checks` (issue I, Findings).
+
+`kinds` names them, `dictionary` and `course` make rules of the data dictionary and the visit plan as a run
+comes by, `visits`, `safety` and `twins` look at what no rule of one row can see, `run` says what all found.
+"""

@@ -1,0 +1,159 @@
+"""What people do with a finding: judge it, ask the site, answer, hand it over, take it up again (issue I).
+
+A finding is never deleted and never doubled; each step compares the state that its person saw, is kept as an
+event of the finding and stands in the audit trail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.db import IntegrityError
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import FindingEvent, PendingAction
+from engines.sop.errors import SopError
+from engines.sop.findings import key_of
+from house.db import atomic
+from projects import audit
+from projects.models import Member
+
+State = PendingAction.State
+
+
+class NoSuchStep(SopError):
+    """The finding is in no state from which this step leads on (any more)."""
+
+    code = "wrong_state"
+
+
+class Unfit(SopError):
+    """The step lacks its reason, or names somebody who may not see the finding."""
+
+    code = "unfit"
+
+
+@dataclass(frozen=True)
+class Step:
+    """From which states a step leads where; `needs_reason`: it says why."""
+
+    sources: frozenset[str]
+    target: str
+    needs_reason: bool = True
+
+
+_WAITING = frozenset({State.OPEN, State.CONFIRMED, State.QUERIED, State.ANSWERED})
+STEPS: Mapping[str, Step] = {
+    "confirm": Step(frozenset({State.OPEN, State.ANSWERED}), State.CONFIRMED, needs_reason=False),
+    "query": Step(frozenset({State.OPEN, State.CONFIRMED, State.ANSWERED}), State.QUERIED),
+    "answer": Step(frozenset({State.QUERIED}), State.ANSWERED),
+    "reject": Step(_WAITING | {State.DATA_CHANGED}, State.REJECTED),
+    "reopen": Step(frozenset({State.CLOSED, State.REJECTED, State.DATA_CHANGED}), State.OPEN),
+}
+
+
+def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") -> PendingAction:
+    """Take one step. Raises NoSuchStep where the state is another one by now, Unfit without a reason."""
+    found, name = STEPS[step], audit.actor_name(actor)
+    if found.needs_reason and not reason.strip():
+        raise Unfit(_("Please say why."))
+    before, values = finding.state, _values(finding, found, name, reason)
+    if before not in found.sources:
+        raise NoSuchStep(_wrong(finding))
+    try:
+        with atomic():
+            same = PendingAction.objects.filter(pk=finding.pk, state=before)
+            if same.update(**values) != 1:
+                raise NoSuchStep(_wrong(finding))
+            _note(finding, step, name, reason)
+            audit.record(
+                "finding.step",
+                actor=actor,
+                project=finding.project,
+                subject=finding,
+                record_id=finding.record_id or "",
+                old={"state": before},
+                new={"state": found.target},
+                reason=reason,
+            )
+    except IntegrityError as error:  # a later run has found the same again
+        raise NoSuchStep(_("The same is open as another finding.")) from error
+    finding.refresh_from_db()
+    return finding
+
+
+def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[str, Any]:
+    if step.target == State.REJECTED:
+        ended = {"resolved_by": name, "resolved_at": now(), "resolution": reason}
+        return {"state": step.target, "open_key": None, **ended}
+    if step.target == State.OPEN:
+        fresh = {"resolved_by": None, "resolved_at": None, "resolution": None, "review": None}
+        return {"state": step.target, "open_key": key_of(finding), **fresh}
+    return {"state": step.target}
+
+
+def assign(
+    *, finding: PendingAction, assignee: str, due_on: date | None, actor: object
+) -> PendingAction:
+    """Give a finding to a member (by identity; "" takes it back), to be done by a day. Raises Unfit."""
+    if finding.open_key is None:
+        raise NoSuchStep(_wrong(finding))
+    if assignee and not _may_see(finding, assignee):
+        raise Unfit(_("There is no such member, or they may not see this finding."))
+    with atomic():
+        same = PendingAction.objects.filter(pk=finding.pk, open_key__isnull=False)
+        if same.update(assignee=assignee, due_on=due_on) != 1:
+            raise NoSuchStep(_wrong(finding))
+        told = f"{assignee or '-'} {due_on or ''}".strip()
+        _note(finding, "assign", audit.actor_name(actor), told)
+        audit.record(
+            "finding.assign",
+            actor=actor,
+            project=finding.project,
+            subject=finding,
+            record_id=finding.record_id or "",
+            old=_task(finding.assignee, finding.due_on),
+            new=_task(assignee, due_on),
+        )
+    finding.refresh_from_db()
+    return finding
+
+
+def comment(*, finding: PendingAction, text: str, actor: object) -> None:
+    """Say something about a finding, whatever its state. Raises Unfit for nothing."""
+    if not text.strip():
+        raise Unfit(_("Please write something."))
+    with atomic():
+        _note(finding, "comment", audit.actor_name(actor), text)
+        audit.record(
+            "finding.comment",
+            actor=actor,
+            project=finding.project,
+            subject=finding,
+            record_id=finding.record_id or "",
+            reason=text,
+        )
+
+
+def _may_see(finding: PendingAction, identity: str) -> bool:
+    """Whether an active member of the study goes by this identity and sees the finding."""
+    people = Member.objects.filter(project=finding.project, is_active=True)
+    mine = [one for one in people.select_related("person__user") if one.identity == identity]
+    return any(PendingAction.objects.for_member(one).filter(pk=finding.pk).exists() for one in mine)
+
+
+def _note(finding: PendingAction, what: str, by: str, note: str) -> None:
+    FindingEvent.objects.create(finding=finding, what=what, by=by, note=note)
+
+
+def _task(assignee: str, due_on: date | None) -> dict[str, str]:
+    return {"assignee": assignee, "due_on": due_on.isoformat() if due_on else ""}
+
+
+def _wrong(finding: PendingAction) -> str:
+    state = PendingAction.objects.get(pk=finding.pk).get_state_display()
+    return _("This step is not possible: the finding is “%(state)s”.") % {"state": state}

@@ -1,0 +1,131 @@
+"""Ordering a workflow on a subject: console, API, command and chat come through here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.utils.translation import gettext as _
+
+from engines import sop
+from engines.models import TaskRun
+from engines.models.runs import Batch
+from projects import audit
+from projects.access import member_in
+from projects.models import Member, Project
+from skills import chat
+from skills.models import Skill
+from study import records
+from study.records import RecordData
+
+Person = Member | AbstractBaseUser | AnonymousUser
+
+
+class RecordNotFound(Exception):
+    """There is no such subject, or not for this person: both read the same (design.md 9.7)."""
+
+
+class OnSchedule(sop.SopError):
+    """The workflow writes to the whole study at its times: there is nothing to order, and no subject."""
+
+    code = "on_schedule"
+
+
+class ShapesChat(OnSchedule):
+    """The skill is no workflow at all."""
+
+    code = "no_workflow"
+
+
+def check_order(skill: Skill) -> None:
+    """Whether a person may order this workflow for a subject. Raises OnSchedule."""
+    if chat.is_chat(skill):
+        raise ShapesChat(_("This skill shapes the chat and cannot be ordered."))
+    if skill.trigger_type == Skill.Trigger.CRON:
+        raise OnSchedule(_("This workflow runs on its schedule and cannot be ordered."))
+
+
+def start_for(
+    person: Person,
+    project: Project,
+    skill: Skill,
+    record_id: str,
+) -> TaskRun:
+    """Read the subject with the person's rights and start.
+
+    Raises RecordNotFound, RedcapError, OnSchedule.
+    """
+    check_order(skill)
+    member = _member(person, project)
+    return sop.start(
+        project=project,
+        skill=skill,
+        record_id=record_id,
+        triggered_by=audit.actor_name(member or person),
+        data=_read(project, record_id, member),
+    )
+
+
+def rerun_for(person: Person, run: TaskRun) -> TaskRun:
+    """Repeat an ended run with the person's rights.
+
+    Raises RecordNotFound, RedcapError, OnSchedule, engines.sop.NotEnded, engines.sop.Inactive.
+    """
+    if run.record_id:
+        check_order(run.skill)
+    member = _member(person, run.project)
+    data = _read(run.project, run.record_id, member) if run.record_id else None
+    return sop.rerun(run, member or person, data)
+
+
+def start_batch_for(
+    person: Person, project: Project, skill: Skill, record_ids: list[str] | None, *, cap: int
+) -> Batch:
+    """Order a workflow for subjects the person may see; None: for all of them.
+
+    Raises RecordNotFound when one of them is not there, RedcapError, OnSchedule, engines.sop.NothingToDo.
+    """
+    check_order(skill)
+    member = _member(person, project)
+    found = records.list_records(project=project, member=member, record_ids=record_ids)
+    seen = [ref.record_id for ref in found]
+    missing = [one for one in record_ids or () if one not in seen]
+    if missing:
+        raise RecordNotFound(", ".join(missing))
+    wanted = seen if record_ids is None else record_ids
+    return sop.start_batch(
+        project=project, skill=skill, record_ids=wanted, actor=member or person, cap=cap
+    )
+
+
+def dry_run_for(
+    person: Person, project: Project, config: dict[str, Any], record_id: str, *, ask_llm: bool
+) -> sop.DryRun:
+    """Walk a workflow over a subject the person may see. Raises RecordNotFound, RedcapError."""
+    try:
+        return sop.dry_run(
+            project=project,
+            config=config,
+            record_id=record_id,
+            member=_member(person, project),
+            ask_llm=ask_llm,
+        )
+    except sop.NoSuchSubject as error:
+        raise RecordNotFound from error
+
+
+def _member(person: Person, project: Project) -> Member | None:
+    """The membership the person reads with; None: a superuser, who reads all (`projects.access`)."""
+    if isinstance(person, Member):
+        return person
+    member = member_in(person, project.pk)
+    if member is None and not getattr(person, "is_superuser", False):
+        raise RecordNotFound
+    return member
+
+
+def _read(project: Project, record_id: str, member: Member | None) -> RecordData:
+    data = records.read_record(project=project, record_id=record_id, member=member)
+    if data is None:
+        raise RecordNotFound
+    return data

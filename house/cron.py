@@ -1,0 +1,84 @@
+"""When a schedule is due, and firing it once (decisions.md, "cron skills"; design.md 3).
+
+`due_at` is the last cron time not after now in the project's zone, never the arrival time of the wake-up:
+two beats, a late broker and a restart all arrive at the same row.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from celery.schedules import ParseException, crontab
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+from django.utils.translation import gettext as _
+
+from house.db import atomic
+from house.models import CronFiring
+
+_LOOK_BACK = timedelta(days=366)
+_MINUTE = timedelta(minutes=1)
+
+
+def parse(expression: str) -> crontab:
+    """A five-field cron expression. Raises ValidationError with what is wrong."""
+    fields = expression.split()
+    if len(fields) != 5:
+        raise ValidationError(_("A schedule has five fields, e.g. 0 9 * * *"))
+    minute, hour, day, month, weekday = fields
+    try:
+        return crontab(
+            minute=minute, hour=hour, day_of_month=day, month_of_year=month, day_of_week=weekday
+        )
+    except (ParseException, ValueError) as error:
+        raise ValidationError(
+            _("Not a schedule: %(error)s"), params={"error": str(error)}
+        ) from error
+
+
+def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:
+    """The last time not after `at` that the expression names in `zone`; None within the last year."""
+    schedule = parse(expression)
+    local = at.astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
+    day = local.date()
+    for back in range(_LOOK_BACK.days):
+        date = day - timedelta(days=back)
+        if not _day_matches(schedule, date.isoweekday() % 7, date.day, date.month):
+            continue
+        for hour in sorted(schedule.hour, reverse=True):
+            for minute in sorted(schedule.minute, reverse=True):
+                due = datetime(date.year, date.month, date.day, hour, minute, tzinfo=local.tzinfo)
+                if due <= local:
+                    return due
+    return None
+
+
+def dues(
+    expression: str, *, zone: str, after: datetime, before: datetime, most: int
+) -> list[datetime]:
+    """The newest `most` due times between two moments, both left out, in order."""
+    found: list[datetime] = []
+    due = last_due(expression, zone=zone, at=before - _MINUTE)
+    while due is not None and due > after and len(found) < most:
+        found.append(due)
+        due = last_due(expression, zone=zone, at=due - _MINUTE)
+    return found[::-1]
+
+
+def _day_matches(schedule: crontab, weekday: int, day: int, month: int) -> bool:
+    return (
+        weekday in schedule.day_of_week
+        and day in schedule.day_of_month
+        and month in schedule.month_of_year
+    )
+
+
+def claim(job: str, due_at: datetime) -> bool:
+    """True for the one caller that may fire `job` for `due_at`; call it inside the firing's transaction."""
+    try:
+        with atomic():
+            CronFiring.objects.create(job=job, due_at=due_at)
+    except IntegrityError:
+        return False
+    return True

@@ -1,0 +1,12 @@
+"""What the label or the name of a field says that it holds, as people write dictionaries."""
+
+from __future__ import annotations
+
+import re
+
+MEDICATION = re.compile(
+    r"药物名称|药品名称|药名|\b(?:drug|medication) name\b|\bcm name\b|\bcmtrt\b", re.IGNORECASE
+)
+EVENT = re.compile(r"不良事件|\bAE\w*\b|adverse event", re.IGNORECASE)
+START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)
+END = re.compile(r"结束|\bend|stop", re.IGNORECASE)

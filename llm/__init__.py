@@ -1,0 +1,1 @@
+"""Asking a model: purposes, caps, usage, circuit breaker, fallback, versioned prompts (design.md 2)."""

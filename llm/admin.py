@@ -1,0 +1,85 @@
+"""Console pages of what models were asked: the usage of every call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from house.admin_words import by_name
+from house.stored_labels import name
+from llm.labels import MODEL_PURPOSES, PURPOSES
+from llm.models import LlmUsage
+from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.models import Role
+
+
+class ReplacedAdmin(ScopedAdmin):
+    """Shows what the privacy gate took out of a request."""
+
+    @admin.display(description=_("replaced by the privacy gate"))
+    def show_replaced(self, obj: Any) -> SafeString | str:
+        """Kind and keyed hash of each value that no language model got to see."""
+        rows = [(one["kind"], one["digest"]) for one in obj.replaced]
+        if not rows:
+            return gettext("Nothing had to be replaced.")
+        return format_html(
+            '<p class="iit-muted">{}</p><table class="iit-table" data-test="replaced">'
+            "<thead><tr><th>{}</th><th>{}</th></tr></thead><tbody>{}</tbody></table>",
+            _("The values themselves are not stored; the same value has the same hash."),
+            _("kind"),
+            _("hash"),
+            format_html_join("", "<tr><td>{}</td><td><code>{}</code></td></tr>", rows),
+        )
+
+
+@admin.register(LlmUsage)
+class LlmUsageAdmin(ReplacedAdmin):
+    """One call: its model, prompt version and tokens."""
+
+    view_roles = (Role.ADMIN, Role.AUDITOR)
+    whole_study = True
+    list_display = (
+        "at",
+        "show_project",
+        "show_purpose",
+        "show_model_purpose",
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "ok",
+    )
+    list_filter = (
+        BY_PROJECT,
+        by_name("purpose", PURPOSES),
+        by_name("model_purpose", MODEL_PURPOSES),
+        "model",
+        "ok",
+    )
+    list_select_related = ("project",)
+    date_hierarchy = "at"
+    fields = (
+        ("project", "user_id"),
+        ("show_purpose", "at"),
+        ("show_model_purpose", "provider"),
+        ("model", "prompt_version"),
+        ("input_tokens", "output_tokens"),
+        ("duration", "ok"),
+        "show_replaced",
+    )
+    readonly_fields = ("show_purpose", "show_model_purpose", "at", "show_replaced")
+
+    @admin.display(description=_("model for"), ordering="model_purpose")
+    def show_model_purpose(self, obj: LlmUsage) -> str:
+        """Whose model was asked, in words."""
+        return name(MODEL_PURPOSES, obj.model_purpose)
+
+    @admin.display(description=_("purpose"), ordering="purpose")
+    def show_purpose(self, obj: LlmUsage) -> str:
+        """What the call was for, in words."""
+        return name(PURPOSES, obj.purpose)

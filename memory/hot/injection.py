@@ -1,0 +1,149 @@
+"""Hot memory: what is in every prompt (seed 000, 2; decisions.md, "what is injected over 2000 tokens")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from house.prepared import Prepared
+from integrations import tokens
+from memory import length
+from memory.hot import superseded
+from memory.hot.text import Kind, Line, lines
+from memory.models import ProjectMemory, UserMemory
+from memory.people import facts
+from memory.visibility import Scope, scope_of
+from projects.models import Member, Project
+
+__all__ = ["LIMIT", "Injection", "inject", "length_ban", "lines", "profile_of", "read"]
+
+LIMIT = 2000
+_FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
+_CONTENT = Prepared(
+    lambda project: ProjectMemory.objects.filter(project=project).only("content"), UUID
+)
+
+
+@dataclass(frozen=True)
+class Injection:
+    """What goes into a prompt, and what was left out with the reason (console and trace show it)."""
+
+    text: str
+    left_out: tuple[dict[str, str], ...]
+
+
+def read(project: Project) -> str:
+    """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
+    return next((memory.content for memory in _CONTENT(project.pk)), "")
+
+
+def inject(
+    project: Project,
+    member: Member,
+    *,
+    content: str | None = None,
+    scope: Scope | None = None,
+    said: Sequence[UserMemory] | None = None,
+) -> Injection:
+    """Hot memory for one reader: no line about a hidden record, never more than 2000 tokens.
+
+    Nor a line of the reader's profile for which they gave another value themselves.
+
+    Over the limit FAQ goes first, then the oldest 当前状态 lines, then other people's profiles and the
+    rest; 系统禁令 and the reader's own profile never. `content`, `scope`, `said` (`facts.holding`): read by
+    this request already.
+    """
+    scope = scope or scope_of(member)
+    shown, left_out = [], []
+    given = _parsed(read(project) if content is None else content)
+    for line, is_seen in zip(given, scope.seen([line.text for line in given]), strict=True):
+        if is_seen:
+            shown.append(line)
+        else:
+            # The reason is kept, the text is not: the trace is read by people of every site.
+            left_out.append({"line": "", "why": "scope"})
+    reader = member.identity.casefold()
+    old = _outdated(shown, member, scope, said)
+    left_out += [{"line": line.text, "why": "outdated"} for line in shown if line in old]
+    kept, cut = _fit([line for line in shown if line not in old], reader)
+    return Injection("\n".join(line.text for line in kept).strip(), (*left_out, *cut))
+
+
+def _outdated(
+    given: Sequence[Line], member: Member, scope: Scope, said: Sequence[UserMemory] | None
+) -> list[Line]:
+    """The lines of the reader's profile with a value that the reader's own word replaced since."""
+    reader = member.identity.casefold()
+    own = [line for line in given if line.profile == reader and line.kind is not Kind.RULES]
+    if not any(superseded.single(line.text) for line in own):
+        return []
+    rows = facts.holding(member, scope=scope) if said is None else said
+    return [line for line in own if superseded.is_outdated(line.text, rows)]
+
+
+@lru_cache(maxsize=16)
+def _parsed(content: str) -> tuple[Line, ...]:
+    """By the text itself: an edited memory is another text."""
+    return tuple(lines(content))
+
+
+def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str]]]:
+    if tokens.count("\n".join(line.text for line in given)) <= LIMIT:
+        return given, []
+    costs = [tokens.count(line.text) + 1 for line in given]
+    over = sum(costs) - LIMIT
+    dropped: set[int] = set()
+    for index in _order(given, reader):
+        if over <= 0:
+            break
+        dropped.add(index)
+        over -= costs[index]
+    dropped |= _bare(given, dropped)
+    kept = [line for index, line in enumerate(given) if index not in dropped]
+    cut = [{"line": given[index].text, "why": "size"} for index in sorted(dropped)]
+    return kept, cut
+
+
+def _order(given: list[Line], reader: str) -> list[int]:
+    """Indexes of the lines that may go, first to go first; the oldest line stands on top.
+
+    Headings go last: without its heading one person's line would read as another's.
+    """
+    ranks = {}
+    for index, line in enumerate(given):
+        own = bool(line.profile) and line.profile == reader
+        if line.text.strip() and line.kind is not Kind.RULES and not own:
+            rank = _FIRST_TO_GO.get(line.kind, len(_FIRST_TO_GO))
+            ranks[index] = rank if line.is_content else len(_FIRST_TO_GO) + 1
+    return sorted(ranks, key=lambda index: (ranks[index], index))
+
+
+def _bare(given: list[Line], dropped: set[int]) -> set[int]:
+    """The headings of sections and profiles of which every line was dropped."""
+    places = {(line.section, line.profile) for at, line in enumerate(given) if line.is_content}
+    left = {
+        (line.section, line.profile)
+        for at, line in enumerate(given)
+        if line.is_content and at not in dropped
+    }
+    named = {section for section, _profile in left}
+    return {
+        at
+        for at, line in enumerate(given)
+        if line.text.startswith("#")
+        and (line.section, line.profile) in places - left
+        and (line.profile or line.section not in named)
+    }
+
+
+def profile_of(content: str, userid: str) -> list[str]:
+    """The reader's own profile lines."""
+    return [line.text for line in _parsed(content) if line.profile == userid.casefold()]
+
+
+def length_ban(content: str, userid: str) -> int | None:
+    """Characters a reply may have by the reader's profile, such as "回复不超过 100 字"."""
+    limits = [found for text in profile_of(content, userid) if (found := length.limit(text))]
+    return min(limits) if limits else None

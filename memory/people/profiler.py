@@ -1,0 +1,210 @@
+"""The profiler: repeated feedback becomes a line of the user's own profile (issue 4, "Profiles, feedback").
+
+Two 👎 "too long" read "简洁". Every line keeps which answers it rests on, by id, time and reason. What a
+person removed is not written again. Whether answers are accurate is for people to judge: that waits.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+from house import clock, cron
+from house.db import atomic
+from memory.hot import edit, injection, proposals
+from memory.hot.proposals import Action, Change, State
+from memory.hot.save import (
+    Job,
+    MemoryConflict,
+    MemoryTooLarge,
+    check_size,
+    save_memory,
+)
+from memory.hot.text import Kind, parse
+from memory.hot.tombstones import Guard
+from memory.log import feedback, flow_log
+from memory.log.flow_log import Complaint
+from memory.models import MemoryProposal, ProjectMemory
+from projects.models import Project
+
+log = logging.getLogger(__name__)
+AUTHOR = Job.PROFILER
+TIMES = 2
+STATISTICS = "反馈统计"
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a repeated reason turns into.
+
+    `said`: words of a profile that say it already; `against`: words that say the opposite, so that a person
+    decides, as where `applies` is off.
+    """
+
+    label: str
+    line: str
+    said: tuple[str, ...]
+    against: tuple[str, ...] = ()
+    applies: bool = True
+
+
+RULES = {
+    flow_log.Reason.TOO_LONG: _Rule(
+        "偏好", "简洁", ("简洁", "简短", "简明", "精简"), against=("详细", "展开", "完整", "解释")
+    ),
+    flow_log.Reason.UNCLEAR: _Rule("偏好", "表述清楚,给出依据", ("表述清楚", "说清楚")),
+    flow_log.Reason.INACCURATE: _Rule("关注点", "数据准确性", ("数据准确",), applies=False),
+}
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A line that a user's complaints ask for."""
+
+    user_id: str
+    rule: _Rule
+    complaints: tuple[Complaint, ...]
+
+    @property
+    def change(self) -> Change:
+        return Change(
+            Action.ADD,
+            Kind.PROFILES,
+            new=f"- **{self.rule.label}**: {self.rule.line}",
+            profile=self.user_id,
+        )
+
+
+def profile(project: Project) -> int:
+    """Write what repeated feedback asks for, and once a day the counts; returns how many lines changed.
+
+    Running it again changes nothing.
+    """
+    for attempt in range(_TRIES):
+        try:
+            return _profile(project)
+        except MemoryConflict:
+            log.info("hot memory changed while profiles were written (%d)", attempt + 1)
+    return 0
+
+
+def _profile(project: Project) -> int:
+    with atomic():
+        current = ProjectMemory.objects.filter(project=project).first()
+        content = before = current.content if current else ""
+        wishes = [wish for wish in _wishes(project) if not _settled(project, wish, content)]
+        for wish in wishes:
+            content = _with(project, content, wish) or content
+        if _is_new_day(project):
+            content = _counted(project, content)
+        if content != before:
+            base = current.version if current else None
+            content = save_memory(
+                project=project, content=content, actor=AUTHOR, base_version=base
+            ).content
+        for wish in wishes:
+            stands = wish.change.new in injection.profile_of(content, wish.user_id)
+            _keep(project, wish, State.APPLIED if stands else State.PENDING)
+    return len(set(content.split("\n")) - set(before.split("\n")))
+
+
+def _wishes(project: Project) -> Iterator[_Wish]:
+    """Reasons that a user gave for two answers or more."""
+    found: dict[tuple[str, str], list[Complaint]] = defaultdict(list)
+    for complaint in flow_log.complaints(project):
+        found[complaint.user_id, complaint.reason].append(complaint)
+    for (user_id, reason), complaints in sorted(found.items()):
+        rule = RULES.get(flow_log.Reason(reason)) if reason in flow_log.Reason.values else None
+        if rule and len(complaints) >= TIMES:
+            yield _Wish(user_id, rule, tuple(complaints))
+
+
+def _settled(project: Project, wish: _Wish, content: str) -> bool:
+    """Whether the profile says it, it was removed or forgotten, or a person was asked before."""
+    own = injection.profile_of(content, wish.user_id)
+    if any(word in line for line in own for word in wish.rule.said):
+        return True
+    if _is_gone(project, wish.change.new, wish.user_id):
+        return True
+    return MemoryProposal.objects.filter(project=project, key=wish.change.key).exists()
+
+
+def _is_gone(project: Project, line: str, user_id: str) -> bool:
+    """Whether an editor removed a line of the profile, or its user had it forgotten."""
+    return Guard(project, user_id).blocks(line, profile=user_id)
+
+
+def _with(project: Project, content: str, wish: _Wish) -> str | None:
+    """The text with the line; None where a person has to decide, or the profile is full."""
+    own = injection.profile_of(content, wish.user_id)
+    if not wish.rule.applies or any(word in line for line in own for word in wish.rule.against):
+        return None
+    name = proposals.name_of(project, wish.user_id)
+    text = proposals.apply(content, wish.change, name=name)
+    try:
+        check_size(text)
+    except MemoryTooLarge:
+        return None
+    return text
+
+
+def _keep(project: Project, wish: _Wish, state: str) -> None:
+    """The change with what it rests on: ids, times and reasons, never words."""
+    zone = ZoneInfo(project.timezone)
+    for proposal in proposals.store(
+        project=project, changes=[wish.change], author=AUTHOR, state=state
+    ):
+        proposal.evidence = [
+            {
+                "kind": "feedback",
+                "id": complaint.id,
+                "user_id": complaint.user_id,
+                "quote": f"👎 {complaint.reason} {complaint.at.astimezone(zone):%Y-%m-%d %H:%M}",
+            }
+            for complaint in wish.complaints
+        ]
+        proposal.save(update_fields=["evidence"])
+
+
+def _is_new_day(project: Project) -> bool:
+    """True once a day: counts that change with every 👍 are not worth a version each."""
+    zone = ZoneInfo(project.timezone)
+    due = datetime.combine(clock.today(project.timezone), time.min, zone)
+    return cron.claim(f"feedback:{project.pk}", due)
+
+
+def _counted(project: Project, content: str) -> str:
+    """The text with 反馈统计 of every profile that stands there, as the data have it.
+
+    Who wants none is known by the label: the counts are others every day.
+    """
+    profiles = parse(content).profiles
+    for user_id, counts in feedback.given(project).items():
+        lines = profiles.get(user_id.casefold())
+        if lines is None or _is_gone(project, f"- **{STATISTICS}**", user_id):
+            continue
+        old = next((line for line in lines if STATISTICS in line), None)
+        new = f"- **{STATISTICS}**: {counts}"
+        text = _put(content, user_id, old, new)
+        content = text if _fits(text) else content
+    return content
+
+
+def _put(content: str, user_id: str, old: str | None, new: str) -> str:
+    place = {"kind": Kind.PROFILES, "user_id": user_id}
+    if old is None:
+        return edit.add(content, line=new, **place)  # type: ignore[arg-type]
+    return edit.change(content, old=old, new=new, **place)  # type: ignore[arg-type]
+
+
+def _fits(content: str) -> bool:
+    try:
+        check_size(content)
+    except MemoryTooLarge:
+        return False
+    return True

@@ -1,0 +1,31 @@
+"""Which rows about a person a reader of one site may see, in console and API (design.md 9.7)."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.db.models import JSONField, Model, QuerySet, TextField
+
+from memory.console import scopes
+from memory.visibility import whole
+from projects.scoping import User, memberships
+
+M = TypeVar("M", bound=Model)
+
+
+def readable(rows: QuerySet[M], user: User) -> QuerySet[M]:
+    """Rows of `for_user` without those that name a record outside the user's sites, as in chat.
+
+    Who reads one site alone has no rows but their own (`OwnQuerySet`): few enough to look at each.
+    """
+    hidden = []
+    for project_id in memberships(user).exclude(site="").values_list("project_id", flat=True):
+        opened = scopes(user, project_id)
+        mine = () if whole(opened) else rows.filter(project_id=project_id)
+        hidden += [row.pk for row in mine if not any(one.allows(_text(row)) for one in opened)]
+    return rows.exclude(pk__in=hidden) if hidden else rows
+
+
+def _text(row: Model) -> str:
+    told = [f for f in row._meta.concrete_fields if isinstance(f, TextField | JSONField)]
+    return " ".join(str(getattr(row, field.attname)) for field in told)

@@ -1,0 +1,158 @@
+"""The weekly report job (design.md 4): each week once, missed ones later, unfinished ones again.
+
+The database is the truth: whatever beat, the broker or an outage do, the next run sees what is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.core.cache import cache
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from house import clock
+from memory.hot.save import Job
+from memory.log import flow_log
+from memory.models import WeeklyReport, WeeklyReportVersion
+from memory.reports import metrics, narrative, report_store
+from memory.reports.metrics import Figures
+from memory.reports.narrator import NarratorDown
+from memory.reports.report_store import Draft, ReportConflict
+from memory.reports.weeks import (
+    Week,
+    bounds,
+    exists,
+    period,
+    week,
+    week_of,
+    weeks_over,
+)
+from projects.models import Project
+
+log = logging.getLogger(__name__)
+AUTHOR = Job.SCHEDULER
+# Missed weeks and unfinished reports that one run takes up.
+BACK_FILL = 4
+UNFINISHED = 2
+_PAUSE = timedelta(minutes=45)
+# An unfinished report is left to people after this time.
+_GIVE_UP = timedelta(days=14)
+# Longer than any task may take: a worker that died leaves the week to the next run.
+_LOCK_S = 600
+
+
+def due(project: Project, at: datetime | None = None) -> list[int]:
+    """The weeks to work on: missing ones, oldest first, then those with something still to come.
+
+    Those of a closed study end with its last conversation: without their reports the log could not go.
+    """
+    moment = at or clock.now()
+    over = weeks_over(project, moment)
+    if project.status == Project.Status.CLOSED:
+        over = min(over, _last_talk(project))
+    rows = WeeklyReport.objects.filter(project=project, week_number__lte=over)
+    known = set(rows.values_list("week_number", flat=True))
+    missing = [number for number in range(1, over + 1) if number not in known][:BACK_FILL]
+    return [*missing, *_unfinished(rows, moment)]
+
+
+def _last_talk(project: Project) -> int:
+    at = flow_log.newest(project)
+    last = week_of(project, at.astimezone(ZoneInfo(project.timezone)).date()) if at else None
+    return last.number if last else 0
+
+
+def _unfinished(rows: QuerySet[WeeklyReport], moment: datetime) -> list[int]:
+    """Reports that a machine began and that lack figures or narrative of the whole week."""
+    composed = WeeklyReportVersion.objects.filter(
+        report=OuterRef("pk"), kind__in=(report_store.Kind.COMPOSED, report_store.Kind.PROPOSED)
+    )
+    week_end = F("week_end")
+    counted = Q(counted_at__isnull=False, counted_at__gt=week_end)
+    told = Q(narrated_at__isnull=False, narrated_at__gt=week_end)
+    rested = Q(tried_at=None) | Q(tried_at__lt=moment - _PAUSE) | Q(tried_at__lte=week_end)
+    recent = Q(created_at__gt=moment - _GIVE_UP) | Q(week_end__gt=moment - _GIVE_UP)
+    found = rows.exclude(counted & told).filter(rested, recent, Exists(composed))
+    found = found.order_by(F("tried_at").asc(nulls_first=True), "week_number")
+    return list(found.values_list("week_number", flat=True)[:UNFINISHED])
+
+
+def work(project: Project, number: int) -> bool:
+    """One step on a week's report; True when another one is needed. One worker at a time does a week."""
+    key = f"weekly:{project.pk}:{number}"
+    if not cache.add(key, 1, _LOCK_S):
+        return False
+    try:
+        return _work(project, number)
+    finally:
+        cache.delete(key)
+
+
+def _work(project: Project, number: int) -> bool:
+    """First the figures, so that an outage of the model leaves a report all the same; then the conversations,
+    part by part; at last both together.
+    """
+    moment = clock.now()
+    if not 0 < number <= weeks_over(project, moment):
+        return False
+    of = week(project, number)
+    report = exists(project, number)
+    if report is not None and not report_store.is_machine_made(report):
+        return False
+    _since, until = bounds(project, of)
+    figures = _figures(project, of, report, moment)
+    if report is not None and report_store.is_told(report, until):
+        _store(project, of, figures, moment, told=True)
+        return False
+    if report is None or not report_store.is_counted(report, until):
+        _store(project, of, figures, moment, told=False)
+    return _narrate(project, of, figures, moment)
+
+
+def _narrate(project: Project, of: Week, figures: Figures, moment: datetime) -> bool:
+    try:
+        more = narrative.step(project, of)
+    except NarratorDown as error:
+        log.warning("week %d of %s has no narrative yet: %s", of.number, project.code, error)
+        WeeklyReport.objects.filter(project=project, week_number=of.number).update(tried_at=moment)
+        return False
+    if not more:
+        _store(project, of, figures, moment, told=True)
+    return more
+
+
+def _figures(project: Project, of: Week, report: WeeklyReport | None, moment: datetime) -> Figures:
+    """Counted once for the whole week; what an earlier count of it knew and a later one does not, stays."""
+    _since, until = bounds(project, of)
+    if report is not None and report_store.is_counted(report, until):
+        return _kept(report)
+    found = metrics.gather(project, period(project, of, moment))
+    final = report is not None and report.tried_at is not None and report.tried_at >= until
+    return found.filled_from(report_store.figures_of(report)) if report and final else found
+
+
+def _kept(report: WeeklyReport) -> Figures:
+    stored = report_store.figures_of(report)
+    values = {key: value for key, value in stored.items() if key not in ("complete", "unread")}
+    return Figures(values)
+
+
+def _store(project: Project, of: Week, figures: Figures, moment: datetime, *, told: bool) -> None:
+    text = narrative.whole(project, of) if told else None
+    draft = Draft(period(project, of, moment), figures, text, moment)
+    try:
+        report_store.store(project=project, draft=draft, author=AUTHOR)
+    except ReportConflict:
+        log.info("week %d of %s was changed while it was written", of.number, project.code)
+
+
+def so_far(project: Project, of: Week) -> Draft:
+    """The figures of a week up to now, for a report on demand; reads REDCap, writes nothing.
+
+    The conversations are distilled by the job alone, once the week is over.
+    """
+    moment = clock.now()
+    part = period(project, of, moment)
+    return Draft(part, metrics.gather(project, part), None, moment)

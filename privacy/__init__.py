@@ -1,0 +1,1 @@
+"""The gate what leaves must pass (design.md 9.1)."""

@@ -1,0 +1,30 @@
+"""What a change of the study does to its schedules; the actions of this app."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models.signals import post_save
+
+from projects import audit
+from projects.models import Project
+from skills import beat, mapping
+from study import registry
+
+
+def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
+    if not created:
+        beat.follow(instance)
+
+
+registry.register_aliases(mapping.aliases)
+post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
+audit.register(
+    **{
+        "skill.create": "Skill created",
+        "skill.change": "Skill changed",
+        "skill.delete": "Skill deleted",
+        "mapping.change": "Field mapping changed",
+        "template.change": "Form template changed",
+    }
+)

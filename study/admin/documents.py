@@ -1,0 +1,127 @@
+"""The study's documents: added from a file or a pasted text, searched at once, replaced by a new version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
+
+from house.admin_text import rendered
+from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects.models import Role
+from study.models import ProtocolChunk, ProtocolDocument
+from study.protocol import documents
+from study.protocol.index import DocumentError
+
+
+class DocumentForm(forms.ModelForm):
+    """A text, from a file or from the box; one of the same name becomes the version before."""
+
+    file = forms.FileField(
+        label=_("file"),
+        required=False,
+        widget=UnfoldAdminFileFieldWidget,
+        help_text=_("Text or Markdown, UTF-8 or GB18030, at most 1 MB."),
+    )
+    pasted = forms.CharField(
+        label=_("or the text itself"),
+        required=False,
+        strip=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 20}),
+    )
+
+    class Meta:
+        model = ProtocolDocument
+        fields = ("project", "name", "version")
+        help_texts = {
+            "name": _("A document of the same name is replaced; its old version is kept.")
+        }
+
+    def validate_constraints(self) -> None:
+        """The active document of this name makes room: it is no reason to refuse."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        file, pasted = cleaned.get("file"), cleaned.get("pasted") or ""
+        if self.errors:
+            return cleaned
+        if bool(file) == bool(pasted.strip()):
+            raise ValidationError(_("Give a file or a text, one of the two."))
+        try:
+            raw = file.read(documents.MAX_BYTES + 1) if file else b""
+            self.instance.text = documents.decoded(raw) if file else documents.checked(pasted)
+        except DocumentError as error:
+            self.add_error("file" if file else "pasted", str(error))
+        return cleaned
+
+
+class ChunkInline(ReadOnlyInline):
+    model = ProtocolChunk
+    fields = ("position", "heading", "content")
+    readonly_fields = fields
+    tab = True
+    per_page = 20
+
+
+@admin.register(ProtocolDocument)
+class ProtocolDocumentAdmin(ScopedAdmin):
+    form = DocumentForm
+    add_roles = delete_roles = (Role.ADMIN,)
+    list_display = (
+        "name",
+        "version",
+        "is_active",
+        "show_sections",
+        "show_project",
+        "updated_at",
+    )
+    list_filter = (BY_PROJECT, "is_active")
+    search_fields = ("name", "text")
+    fields = ("project", ("name", "version"), ("is_active", "updated_at"), "show_text")
+    add_fields = ("project", ("name", "version"), "file", "pasted")
+    readonly_fields = ("is_active", "updated_at", "show_text")
+    inlines = (ChunkInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        counted: QuerySet[Any] = rows.annotate(sections=Count("chunks"))
+        return counted
+
+    def get_fields(self, request: HttpRequest, obj: ProtocolDocument | None = None) -> Any:
+        return self.fields if obj else self.add_fields
+
+    def get_inlines(self, request: HttpRequest, obj: ProtocolDocument | None) -> Any:
+        return self.inlines if obj else ()
+
+    @admin.display(description=_("text"))
+    def show_text(self, obj: ProtocolDocument) -> Any:
+        return rendered(obj.text)
+
+    @admin.display(description=_("sections"), ordering="sections")
+    def show_sections(self, obj: Any) -> int:
+        return int(obj.sections)
+
+    def save_model(
+        self, request: HttpRequest, obj: ProtocolDocument, form: Any, change: bool
+    ) -> None:
+        stored = documents.add_document(
+            project=obj.project,
+            name=obj.name,
+            text=obj.text,
+            version=obj.version,
+            actor=request.user,
+        )
+        obj.pk = stored.pk
+
+    def delete_model(self, request: HttpRequest, obj: ProtocolDocument) -> None:
+        documents.delete_document(document=obj, actor=request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for document in queryset:
+            self.delete_model(request, document)

@@ -1,0 +1,233 @@
+"""A list of the console as a CSV file: the rows and columns that its reader sees, without identifiers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import label_for_field, lookup_field
+from django.contrib.admin.views.main import IGNORED_PARAMS, PAGE_VAR, SEARCH_VAR
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.utils.text import capfirst, get_valid_filename
+from django.utils.timezone import localdate, localtime
+from django.utils.translation import get_language, gettext, override
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action
+
+from house.db import atomic
+from integrations.redcap import RedcapError
+from language.values import PLACEHOLDER
+from privacy.fold_text import normalise
+from privacy.gate import Gate
+from projects import audit
+from projects.admin_base import ScopedAdmin
+from projects.admin_lists import Undeclared
+from projects.models import Project
+from study import identities, roster
+from study.client import NotConfiguredError
+from study.request_cache import Reader
+
+_BOM = "\ufeff"
+_CHUNK = 500
+# What a spreadsheet takes for the start of a formula (OWASP, "CSV injection"), wide forms included.
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# A lone dash is how lists show that there is nothing.
+_PLAIN = re.compile(r"-|[+-]?\d+(?:\.\d+)?")
+_REMEMBERED = 4096
+
+
+class ExportAdmin(ScopedAdmin):
+    """A page whose list can be taken along; it names `export_list` and `export_selected` itself.
+
+    `whole_texts`: columns that the list shortens, with the model's field that holds all of it.
+    """
+
+    whole_texts: ClassVar[dict[str, str]] = {}
+
+    @action(description=_("Export CSV"), url_path="export", permissions=["view"], icon="download")
+    def export_list(self, request: HttpRequest) -> HttpResponseBase:
+        """All rows that the list's filters leave."""
+        try:
+            rows = self.get_changelist_instance(request).get_queryset(request)
+        except IncorrectLookupParameters:
+            return redirect(self._address("changelist"))
+        except Undeclared as refused:
+            return self.back_to_list(request, refused)
+        return export(self, request, rows)
+
+    @admin.action(description=_("Export CSV"), permissions=["view"])
+    def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponseBase:
+        """The ticked rows."""
+        return export(self, request, queryset)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """The button goes on from the filters, the search and the order of this page."""
+        page = super().changelist_view(request, extra_context)
+        chosen = request.GET.copy()
+        chosen.pop(PAGE_VAR, None)
+        own = self._address("export_list")
+        for button in (getattr(page, "context_data", None) or {}).get("actions_list", ()):
+            if button["path"] == own and chosen:
+                button["path"] = f"{own}?{chosen.urlencode()}"
+        return page
+
+    def _address(self, name: str) -> str:
+        meta = self.model._meta
+        return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}")
+
+
+def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponseBase:
+    """`rows` as a download; each study's trail says so before the first line leaves.
+
+    Without the list of a study's identifiers nothing leaves: the reader is told and sees the list again.
+    What comes into being after the count is left out where it is of a study that had no rows.
+    """
+    counts: dict[UUID | None, int] = dict(
+        rows.order_by().values_list("project_id").annotate(Count("pk"))
+    )
+    projects = Project.objects.in_bulk([pk for pk in counts if pk])
+    try:
+        sheet = Sheet(page, request, projects)
+    except Unread as error:
+        messages.error(request, f"{error}: {gettext('REDCap could not be read.')}")
+        return redirect(page._address("changelist"))
+    _note(page, request, counts, sheet)
+    codes = [project.code for project in projects.values()]
+    name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
+    return _download(sheet.lines(rows), name)
+
+
+def _note(
+    page: ExportAdmin, request: HttpRequest, counts: dict[UUID | None, int], sheet: Sheet
+) -> None:
+    """An entry in the trail of every study whose rows leave."""
+    with atomic():
+        for pk, count in counts.items():
+            audit.record(
+                "rows.export",
+                actor=request.user,
+                project=sheet.projects.get(pk) if pk else None,
+                new={
+                    "model": page.model._meta.model_name,
+                    "rows": count,
+                    "filter": sheet.filters(request, pk),
+                },
+            )
+
+
+def _download(lines: Iterator[str], name: str) -> StreamingHttpResponse:
+    return StreamingHttpResponse(
+        lines,
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": content_disposition_header(
+                True, f"{get_valid_filename(name)}_{localdate():%Y-%m-%d}.csv"
+            ),
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+class Unread(Exception):
+    """The study of this code was never read: its identifiers are not known."""
+
+
+class Sheet:
+    """The columns of a list as its reader sees them, of rows of these studies. Raises Unread."""
+
+    def __init__(
+        self, page: ExportAdmin, request: HttpRequest, projects: dict[UUID, Project]
+    ) -> None:
+        self._page = page
+        self._language = get_language()
+        self._columns = [name for name in page.get_list_display(request) if isinstance(name, str)]
+        self.projects = projects
+        self._gates: dict[UUID | None, Gate] = {None: Gate()}
+        self._gates |= {pk: _gate(project) for pk, project in projects.items()}
+        self.plain = lru_cache(_REMEMBERED)(self._plain)
+
+    def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
+        """The file, line by line; the rows are read as they are sent."""
+        writer = csv.writer(_Line())
+        with override(self._language):
+            labels = [label_for_field(n, self._page.model, self._page) for n in self._columns]
+            head: str = writer.writerow([capfirst(str(label)) for label in labels])
+        yield _BOM + head
+        for row in rows.iterator(chunk_size=_CHUNK):
+            if row.project_id not in self._gates:
+                continue
+            # The response outlives the request's own language.
+            with override(self._language):
+                line: str = writer.writerow([self._cell(row, name) for name in self._columns])
+            yield line
+
+    def filters(self, request: HttpRequest, project_id: UUID | None) -> dict[str, Any]:
+        """How the list was narrowed. What was searched for may be a name: only that there was a search."""
+        narrowed: dict[str, Any] = {
+            name: self.plain(str(value), project_id)
+            for name, value in request.GET.items()
+            if name not in (*IGNORED_PARAMS, PAGE_VAR, SEARCH_VAR)
+        }
+        if request.GET.get(SEARCH_VAR):
+            narrowed["search"] = True
+        if request.method == "POST":
+            narrowed["selected"] = True
+        return narrowed
+
+    def _plain(self, text: str, project_id: UUID | None) -> str:
+        """The text without identifiers; one that holds none stays as it was written."""
+        masked = str(self._gates[project_id].text(text))
+        if masked == normalise(text):
+            return text
+        return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
+
+    def _cell(self, row: Any, name: str) -> str:
+        field, _attribute, value = lookup_field(
+            self._page.whole_texts.get(name, name), row, self._page
+        )
+        if choices := getattr(field, "flatchoices", None):
+            value = dict(choices).get(value, value)
+        if isinstance(value, tuple):
+            # A label of Unfold: the code that colours it, and its words.
+            value = value[-1]
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return gettext("Yes") if value else gettext("No")
+        if isinstance(value, datetime):
+            return f"{localtime(value):%Y-%m-%d %H:%M:%S}"
+        return harmless(self.plain(str(value), row.project_id))
+
+
+def _gate(project: Project) -> Gate:
+    reader = Reader(project)
+    try:
+        roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
+        return Gate(identities.known_identifiers(reader))
+    except (RedcapError, NotConfiguredError) as error:
+        raise Unread(project.code) from error
+
+
+def harmless(text: str) -> str:
+    """The text as a spreadsheet shows it: what would be a formula gets an apostrophe; numbers stay."""
+    is_formula = text.lstrip(" ").startswith(_FORMULA)
+    return f"'{text}" if is_formula and not _PLAIN.fullmatch(text) else text
+
+
+class _Line:
+    """A file for `csv.writer` that gives each line back instead of keeping it."""
+
+    def write(self, line: str) -> str:
+        return line

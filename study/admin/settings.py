@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from unfold.decorators import action
+
+from integrations.redcap import RedcapError
+from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.models import Project, Role
+from study import services
+from study.client import NotConfiguredError
+from study.models import FieldRole, ReferenceLimit, Synonym
+
+ADMIN = (Role.ADMIN,)
+
+
+class SettingForm(forms.ModelForm):
+    """Names that REDCap does not know are refused where they are typed."""
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors or self.instance.project_id is None:
+            return
+        try:
+            services.check(self.instance)
+        except ValidationError as error:
+            self.add_error(None, error)
+
+
+class SettingAdmin(ScopedAdmin):
+    """A setting of the study's data; what the dictionary proposes can be taken over."""
+
+    form = SettingForm
+    edit_roles = add_roles = delete_roles = ADMIN
+    list_filter = (BY_PROJECT,)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        services.save(setting=obj, actor=request.user)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        services.delete(setting=obj, actor=request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for setting in queryset:
+            self.delete_model(request, setting)
+
+
+class ProposingAdmin(SettingAdmin):
+    """A setting that the dictionary makes proposals for."""
+
+    actions_list = ("propose",)
+
+    @action(
+        description=gettext_lazy("Propose from the REDCap dictionary"),
+        url_path="propose",
+        permissions=["propose"],
+        icon="auto_awesome",
+    )
+    def propose(self, request: HttpRequest) -> HttpResponse:
+        """GET shows what the dictionary suggests, POST stores the ticked ones."""
+        given = request.POST if request.method == "POST" else request.GET
+        projects = self._administered(request).order_by("code")
+        project = projects.filter(code=given["project"]).first() if "project" in given else None
+        project = project or (projects.first() if "project" not in given else None)
+        if project is None:
+            raise PermissionDenied
+        offered = self._offered(project)
+        if request.method == "POST":
+            self._take(request, offered or [])
+            info = self.model._meta
+            return redirect(reverse(f"admin:{info.app_label}_{info.model_name}_changelist"))
+        context = self.admin_site.each_context(request) | {
+            "title": _("Proposals of the REDCap dictionary"),
+            "opts": self.model._meta,
+            "project": project,
+            "projects": projects,
+            "failed": offered is None,
+            "rows": offered or [],
+        }
+        return render(request, "study/propose.html", context)
+
+    def has_propose_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_add_permission(request)
+
+    def _administered(self, request: HttpRequest) -> QuerySet[Project]:
+        projects: QuerySet[Project] = Project.objects.for_user(request.user)
+        if request.user.is_superuser:
+            return projects
+        return projects.filter(pk__in=self.holders(request, ADMIN).values("project"))
+
+    def _offered(self, project: Project) -> list[services.Setting] | None:
+        try:
+            return services.proposed(project, self.model)
+        except (RedcapError, NotConfiguredError):
+            return None
+
+    def _take(self, request: HttpRequest, offered: list[services.Setting]) -> None:
+        ticked = set(request.POST.getlist("row"))
+        taken = [setting for setting in offered if str(setting) in ticked]
+        for setting in taken:
+            services.save(setting=setting, actor=request.user)
+        told = ngettext("%d proposal taken over.", "%d proposals taken over.", len(taken))
+        messages.success(request, told % len(taken))
+
+
+@admin.register(FieldRole)
+class FieldRoleAdmin(ProposingAdmin):
+    list_display = ("role", "of", "field", "show_project")
+    fields = ("project", "role", "of", "field")
+
+
+@admin.register(ReferenceLimit)
+class ReferenceLimitAdmin(ProposingAdmin):
+    list_display = (
+        "field",
+        "unit",
+        "sex",
+        "low",
+        "high",
+        "low_field",
+        "high_field",
+        "show_project",
+    )
+    search_fields = ("field",)
+    fields = ("project", "field", "unit", "sex", ("low", "high"), ("low_field", "high_field"))
+
+
+@admin.register(Synonym)
+class SynonymAdmin(SettingAdmin):
+    list_display = ("word", "meaning", "added_by", "created_at", "show_project")
+    search_fields = ("word", "meaning")
+    fields = ("project", "word", "meaning")
+
+    def save_model(self, request: HttpRequest, obj: Synonym, form: Any, change: bool) -> None:
+        obj.added_by = obj.added_by or request.user.get_username()
+        super().save_model(request, obj, form, change)

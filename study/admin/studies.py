@@ -1,0 +1,315 @@
+"""The study: its settings, visit plan, subjects and data source."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import TabularInline
+from unfold.decorators import display
+from unfold.forms import PaginationInlineFormSet
+
+from house.db import atomic
+from projects import audit, endpoints, services
+from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.models import Project, Role
+from study.admin.export import ExportAdmin
+from study.admin.kept_secrets import KeptSecretWidget
+from study.known_names import KnownNames, refusal
+from study.models import Dictionary, Subject, SyncState, VisitPlanEntry
+
+ADMIN = (Role.ADMIN,)
+SECRETS = tuple(endpoints.ADDRESSES.values())
+_PRESETS = tuple(f"{purpose.prefix}_preset" for purpose in endpoints.Purpose)
+_MODELS = tuple(f"{purpose.prefix}_model" for purpose in endpoints.Purpose)
+# Shown to those who set the study up, to nobody else.
+WIRING = (*SECRETS, "show_trigger_address")
+
+
+class ProjectForm(forms.ModelForm):
+    """Secrets are never sent to the browser: an empty box keeps what is stored."""
+
+    class Meta:
+        model = Project
+        exclude = ("redcap_det_secret",)  # noqa: DJ006 - a new column belongs to the form unless secret
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in SECRETS:
+            if name in self.fields:
+                stored = bool(getattr(self.instance, name))
+                self.fields[name].required = False
+                self.fields[name].widget = KeptSecretWidget(
+                    attrs={
+                        "autocomplete": "new-password",
+                        "placeholder": "••••••" if stored else "",
+                    }
+                )
+                self.fields[name].help_text = _("Leave blank to keep the stored value.")
+                self.initial[name] = ""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        self.typed = {name for name in SECRETS if cleaned.get(name)}
+        for name in SECRETS:
+            if name in self.fields and not cleaned.get(name):
+                cleaned[name] = getattr(self.instance, name)
+        self._check_addresses(cleaned)
+        known = KnownNames.of(self.instance)
+        for name in ("enrolment_field", "withdraw_field"):
+            if why := refusal(cleaned.get(name) or "", known.fields):
+                self.add_error(name, why)
+        return cleaned
+
+    def _check_addresses(self, cleaned: dict[str, Any]) -> None:
+        """Each may be asked, and one that changed has its secret typed anew."""
+        for name in endpoints.ADDRESSES:
+            if cleaned.get(name) and not endpoints.is_allowed(cleaned[name]):
+                self.add_error(name, endpoints.NOT_ALLOWED)
+        fields = (*endpoints.ADDRESSES, *SECRETS, *_PRESETS, *_MODELS)
+        stored = {name: getattr(self.instance, name) for name in fields}
+        after = SimpleNamespace(**(stored | cleaned))
+        for name in endpoints.without_secret(after):
+            if name in self.fields and name not in self.errors:
+                self.add_error(name, endpoints.MISSING)
+        for name in endpoints.owed(self.instance, after, self.typed):
+            if name in self.fields:
+                self.add_error(name, endpoints.OWED)
+        for name, why in endpoints.incomplete(after).items():
+            if name in self.fields and name not in self.errors:
+                self.add_error(name, why)
+
+
+class VisitPlanForm(forms.ModelForm):
+    """The fields and the event that REDCap knows."""
+
+    class Meta:
+        model = VisitPlanEntry
+        exclude = ()  # noqa: DJ006 - the inline names its columns
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        project = cleaned.get("project") or self.instance.project
+        known = KnownNames.of(project)
+        names = {
+            "anchor_field": known.fields,
+            "date_field": known.fields,
+            "event": known.events,
+        }
+        for name, there in names.items():
+            if why := refusal(cleaned.get(name) or "", there):
+                self.add_error(name, why)
+        return cleaned
+
+
+class OwnRowsFormSet(PaginationInlineFormSet):
+    """Takes the keys of the parent's rows only: Django's takes any row's, and so tells which there are."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        """The form with the key of its row among those of the parent."""
+        super().add_fields(form, index)
+        key = form.fields.get(self.model._meta.pk.name)
+        if isinstance(key, forms.ModelChoiceField):
+            of_parent = {self.fk.attname: self.instance.pk}
+            key.queryset = self.model._default_manager.filter(**of_parent)
+
+
+class VisitPlanInline(TabularInline):
+    model = VisitPlanEntry
+    form = VisitPlanForm
+    formset = OwnRowsFormSet
+    fields = (
+        "position",
+        "visit",
+        "arm",
+        "anchor_field",
+        "date_field",
+        "event",
+        "day",
+        "minus",
+        "plus",
+    )
+    extra = 0
+    tab = True
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def _may(self, request: HttpRequest, obj: Any) -> bool:
+        return obj is None or ProjectAdmin(Project, admin.site).has_change_permission(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, obj)
+
+
+def _tab(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
+    return title, {"classes": ("tab",), "fields": fields}
+
+
+@admin.register(Project)
+class ProjectAdmin(ScopedAdmin):
+    form = ProjectForm
+    edit_roles = ADMIN
+    project_path = "pk"
+    list_display = ("code", "name", "show_status", "start_date", "target_enrolment")
+    search_fields = ("code", "name")
+    inlines = (VisitPlanInline,)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("code", "name"),
+                    ("status", "start_date"),
+                    ("target_enrolment", "timezone"),
+                    ("registration_no", "pi_name"),
+                    "record_id_pattern",
+                    "synopsis",
+                )
+            },
+        ),
+        _tab(
+            _("REDCap"),
+            "redcap_url",
+            "redcap_token",
+            "show_trigger_address",
+            ("enrolment_field", "withdraw_field"),
+            "anchor_is_day",
+        ),
+        _tab(_("Protocol search"), "dify_url", "dify_key", "dify_dataset_id", "synonyms"),
+        _tab(
+            _("Language model"),
+            "llm_preset",
+            "llm_base_url",
+            "llm_api_key",
+            "llm_model",
+            ("llm_daily_token_cap", "soft_confidence"),
+        ),
+        _tab(
+            _("Models by purpose"),
+            ("llm_engines_preset", "llm_engines_model"),
+            "llm_engines_base_url",
+            "llm_engines_api_key",
+            ("llm_small_preset", "llm_small_model"),
+            "llm_small_base_url",
+            "llm_small_api_key",
+        ),
+        _tab(
+            _("Conduct"),
+            "four_eyes",
+            "requires_signature",
+            "feedback_cards",
+            ("flow_log_days", "fresh_minutes"),
+        ),
+        _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
+    )
+    readonly_fields = ("show_trigger_address",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_superuser
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        given = super().get_fieldsets(request, obj)
+        if self._writes(request, obj):
+            return given
+        return [
+            (name, {**part, "fields": [f for f in part["fields"] if f not in WIRING]})
+            for name, part in given
+        ]
+
+    @admin.display(description=_("data entry trigger address"))
+    def show_trigger_address(self, obj: Project) -> str:
+        return f"{settings.PUBLIC_URL}/redcap/det/{obj.redcap_det_secret}/" if obj.pk else "-"
+
+    @display(
+        description=_("status"),
+        ordering="status",
+        label={"active": "success", "paused": "warning", "planning": "info", "closed": ""},
+    )
+    def show_status(self, obj: Project) -> tuple[str, str]:
+        return obj.status, obj.get_status_display()
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
+        typed = getattr(form, "typed", ())
+        services.save_project(project=obj, actor=request.user, typed=typed)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """The visit plan, entry by entry, so that each change is in the trail."""
+        for entry in formset.save(commit=False):
+            services.save(entry, entry.project, request.user, "plan.change", "plan.change")
+        for entry in formset.deleted_objects:
+            remove_visit(entry, request.user)
+
+
+def remove_visit(entry: VisitPlanEntry, actor: object) -> None:
+    with atomic():
+        old = services.summary(entry)
+        audit.record(
+            "plan.change", actor=actor, project=entry.project, subject=entry, old=old, new=None
+        )
+        entry.delete()
+
+
+@admin.register(VisitPlanEntry)
+class VisitPlanAdmin(ExportAdmin):
+    list_display = (
+        "visit",
+        "arm",
+        "anchor_field",
+        "day",
+        "minus",
+        "plus",
+        "date_field",
+        "event",
+        "show_project",
+    )
+    list_filter = (BY_PROJECT, "arm")
+    search_fields = ("visit", "date_field")
+    fields = (
+        ("project", "position"),
+        ("visit", "arm"),
+        ("anchor_field", "date_field"),
+        ("day", "event"),
+        ("minus", "plus"),
+    )
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
+
+
+@admin.register(Subject)
+class SubjectAdmin(ExportAdmin):
+    list_display = ("record_id", "site", "is_present", "synced_at", "show_project")
+    list_filter = (BY_PROJECT, "site", "is_present")
+    search_fields = ("record_id",)
+    fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))
+    actions = ("export_selected",)
+    actions_list = ("export_list",)
+
+
+@admin.register(SyncState)
+class SyncStateAdmin(ScopedAdmin):
+    list_display = ("show_project", "roster_at", "polled_at", "swept_at", "failed_at", "error")
+    fields = (
+        "project",
+        ("roster_at", "polled_at"),
+        ("swept_at", "records"),
+        ("failed_at", "error"),
+    )
+
+
+@admin.register(Dictionary)
+class DictionaryAdmin(ScopedAdmin):
+    list_display = ("show_project", "read_at", "digest")
+    fields = ("project", ("read_at", "digest"), "content")

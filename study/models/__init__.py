@@ -1,0 +1,19 @@
+"""Tables of what a study holds: its source, readings and protocol, and what people say about its fields."""
+
+from study.models.data import FieldRole, Reading, ReadingState, ReferenceLimit, Synonym
+from study.models.protocol import ProtocolChunk, ProtocolDocument
+from study.models.source import Dictionary, Subject, SyncState, VisitPlanEntry
+
+__all__ = [
+    "Dictionary",
+    "FieldRole",
+    "ProtocolChunk",
+    "ProtocolDocument",
+    "Reading",
+    "ReadingState",
+    "ReferenceLimit",
+    "Subject",
+    "SyncState",
+    "Synonym",
+    "VisitPlanEntry",
+]

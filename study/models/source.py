@@ -1,0 +1,116 @@
+"""What we keep of the study's data source: dictionary, subjects, sync state, visit plan."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from house.encrypted_fields import EncryptedTextField
+from projects.models.project import Project
+from projects.scoping import ScopedQuerySet, SiteQuerySet
+
+
+class Dictionary(models.Model):
+    """The last data dictionary read from REDCap, so that labels and rules survive its outage."""
+
+    project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
+    content = models.JSONField(_("content"), default=dict)
+    digest = models.CharField(_("digest"), max_length=64, blank=True)
+    read_at = models.DateTimeField(_("read"), null=True, blank=True)
+
+    class Meta:
+        db_table = "iit_dictionaries"
+        verbose_name = _("data dictionary")
+        verbose_name_plural = _("data dictionaries")
+
+    def __str__(self) -> str:
+        return self.project.code
+
+
+class Subject(models.Model):
+    """Which record belongs to which site, and the identifiers that must not leave the house.
+
+    `identifiers` is JSON {field: value} of the fields that the dictionary marks `identifier`; the
+    privacy gate masks them wherever they occur and names are resolved to records with them.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="subjects", db_index=False)
+    record_id = models.CharField(_("subject"), max_length=100)
+    site = models.CharField(_("site"), max_length=100, blank=True)
+    identifiers = EncryptedTextField(_("identifiers"), default="{}")
+    is_present = models.BooleanField(_("present in REDCap"), default=True)
+    synced_at = models.DateTimeField(_("read"))
+
+    objects = SiteQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_subjects"
+        ordering = ["record_id"]
+        verbose_name = _("subject")
+        verbose_name_plural = _("subjects")
+        constraints = [
+            models.UniqueConstraint("project", "record_id", name="iit_subject_once"),
+        ]
+        indexes = [models.Index(fields=["project", "site"])]
+
+    def __str__(self) -> str:
+        return self.record_id
+
+
+class SyncState(models.Model):
+    """When REDCap was read, how much, and what failed: an incomplete read never looks clean."""
+
+    project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
+    roster_at = models.DateTimeField(_("roster read"), null=True, blank=True)
+    polled_at = models.DateTimeField(_("changes read"), null=True, blank=True)
+    swept_at = models.DateTimeField(_("full sweep"), null=True, blank=True)
+    records = models.PositiveIntegerField(_("records"), default=0)
+    error = models.TextField(_("last error"), blank=True)
+    failed_at = models.DateTimeField(_("last failure"), null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_sync_state"
+        verbose_name = _("sync state")
+        verbose_name_plural = _("sync states")
+
+    def __str__(self) -> str:
+        return self.project.code
+
+
+class VisitPlanEntry(models.Model):
+    """One planned visit: target day from its anchor and the window around it (redcap_dify.md 5.4)."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="visit_plan")
+    position = models.PositiveSmallIntegerField(_("position"), default=0)
+    visit = models.CharField(_("visit"), max_length=64)
+    arm = models.CharField(_("arm"), max_length=64, blank=True)
+    anchor_field = models.CharField(_("anchor field"), max_length=100)
+    date_field = models.CharField(_("visit date field"), max_length=100)
+    event = models.CharField(
+        _("event"), max_length=100, blank=True, help_text=_("Where the visit date is entered.")
+    )
+    day = models.SmallIntegerField(_("day"))
+    minus = models.PositiveSmallIntegerField(_("days before"), default=0)
+    plus = models.PositiveSmallIntegerField(_("days after"), default=0)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_visit_plan"
+        ordering = ["project", "position", "day"]
+        verbose_name = _("planned visit")
+        verbose_name_plural = _("visit plan")
+        constraints = [
+            models.UniqueConstraint("project", "visit", "arm", name="iit_visit_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.visit
+
+    def clean(self) -> None:
+        """With the anchor as Day 1 there is no Day 0 (contracts.md, visit_window)."""
+        if self.day == 0 and self.project.anchor_is_day == Project.AnchorDay.DAY_ONE:
+            raise ValidationError({"day": _("There is no Day 0 where the anchor is Day 1.")})

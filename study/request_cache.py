@@ -1,0 +1,116 @@
+"""What one request reads of a study's own tables: each at most once, and never kept beyond it.
+
+Who may see what is read anew with every request; only what was computed from content (a parsed
+dictionary, decrypted names) lives longer, under a key that changes with the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BooleanField, Case, TextField, Value, When
+from django.db.models.functions import Cast
+
+from house.prepared import Prepared
+from projects.models import Member, Project
+from study import dictionary
+from study.metadata import StudyMetadata
+from study.models import Dictionary, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The stored roster in the order of the ids; `mine` are those of the member's scope.
+
+    `present`: those of `mine` that REDCap still has; `state`: when the rows were read, another one
+    after every reading that changed something; `sites`: of all of them, whoever reads.
+    """
+
+    ids: tuple[str, ...] = ()
+    mine: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
+    state: frozenset[str] = frozenset()
+    sites: frozenset[str] = frozenset()
+
+
+def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
+    """Read the roster; without a member (a job of the house) every subject is in scope."""
+    listed = _listed(project_id, member)
+    return Roster(
+        ids=tuple(row[0] for row in listed),
+        mine=frozenset(row[0] for row in listed if row[3]),
+        present=frozenset(row[0] for row in listed if row[1] and row[3]),
+        state=frozenset(row[4] for row in listed),
+        sites=frozenset(row[2] for row in listed if row[2]),
+    )
+
+
+def _listed(project_id: UUID, member: Member | None) -> Sequence[tuple[Any, ...]]:
+    """(record_id, is_present, site, mine, state) of every subject."""
+    if member is None:
+        return _OF_HOUSE.rows(project_id)
+    if not member.is_active:
+        return _OF_NOBODY.rows(project_id)
+    if member.site:
+        return _OF_SITE.rows(project_id, member.project_id, member.site)
+    return _OF_MEMBER.rows(project_id, member.project_id)
+
+
+def _subjects(project: UUID, mine: Case | Value) -> Any:
+    of_project = Subject.objects.filter(project_id=project)
+    rows = of_project.annotate(mine=mine, at=Cast("synced_at", TextField()))
+    return rows.values_list("record_id", "is_present", "site", "mine", "at")
+
+
+def _is_mine(project: UUID, site: str = "") -> Case:
+    """The condition of `projects.access` as a column: one query tells who exists and who is visible."""
+    member = Member(project_id=project, site=site)
+    own = When(Subject.objects.all().scope(member), then=Value(True))
+    return Case(own, default=Value(False), output_field=BooleanField())
+
+
+def _all(project: UUID, mine: bool) -> Any:
+    return _subjects(project, Value(mine, output_field=BooleanField()))
+
+
+_OF_HOUSE: Prepared[Any] = Prepared(lambda project: _all(project, True), UUID)
+_OF_NOBODY: Prepared[Any] = Prepared(lambda project: _all(project, False), UUID)
+_OF_MEMBER: Prepared[Any] = Prepared(
+    lambda project, own: _subjects(project, _is_mine(own)), UUID, UUID
+)
+_OF_SITE: Prepared[Any] = Prepared(
+    lambda project, own, site: _subjects(project, _is_mine(own, site)), UUID, UUID, str
+)
+
+
+@dataclass
+class Reader:
+    """One request of a member (None: a job of the house) and what it has read so far."""
+
+    project: Project
+    member: Member | None = None
+
+    @cached_property
+    def stored(self) -> Dictionary | None:
+        """Which dictionary is stored, and when the roster was read (`roster_at`); None before the first."""
+        return dictionary.stored(self.project)
+
+    @cached_property
+    def metadata(self) -> StudyMetadata:
+        """The dictionary. Raises RedcapError or NotConfiguredError where none was ever read."""
+        return dictionary.load(self.project, self.stored)
+
+    @cached_property
+    def sites(self) -> Mapping[str, str]:
+        """Site -> its label, as far as the stored dictionary tells; outside systems are not asked."""
+        found = self.stored
+        return dictionary.parsed(self.project.pk, found.digest).sites if found else {}
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The stored roster."""
+        return roster_of(self.project.pk, self.member)

@@ -1,0 +1,206 @@
+"""Where a subject stands in the visit plan: pure calendar arithmetic, no database.
+
+Board, reminders, chat and commands all use it, so that "overdue" means one thing (contracts.md,
+`visit_window`; oracle: reference/redcap_dify.md 5.4; edge cases E31 to E35).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext as _
+
+from study.dates import Reading, read_date
+from study.visits.plan import VisitPlanSpec, VisitSpec
+
+
+class State(StrEnum):
+    """Where a planned visit stands; the values are part of the contract."""
+
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not_applicable"
+    NOT_DUE = "not_due"
+    DUE = "due"
+    OVERDUE = "overdue"
+    EARLY = "early"
+    IN_WINDOW = "in_window"
+    LATE = "late"
+
+
+@dataclass(frozen=True, slots=True)
+class VisitState:
+    """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable.
+
+    A visit date after today is `planned` and not `actual`: nothing was done yet, and the window alone
+    tells the state; the reason names the planned day.
+    """
+
+    visit: str
+    anchor_field: str
+    anchor: date | None
+    anchor_is_day: int
+    target: date | None
+    open: date | None
+    close: date | None
+    actual: date | None
+    state: State
+    days: int = 0
+    reason: str | None = None
+    planned: date | None = None
+
+    def as_json(self, record_id: str) -> dict[str, object]:
+        """The line of `manage.py visit_window`, keys in the order of the contract."""
+        return {
+            "record_id": record_id,
+            "visit": self.visit,
+            "anchor_field": self.anchor_field,
+            "anchor": _iso(self.anchor),
+            "anchor_is_day": self.anchor_is_day,
+            "target": _iso(self.target),
+            "open": _iso(self.open),
+            "close": _iso(self.close),
+            "actual": _iso(self.actual),
+            "state": self.state.value,
+            "days": self.days,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The three dates one visit depends on."""
+
+    anchor: Reading
+    actual: Reading
+    withdrawal: Reading
+
+
+def plan_windows(
+    plan: VisitPlanSpec, values: Mapping[str, str | None], *, today: date
+) -> list[VisitState]:
+    """The states of all planned visits from one subject's values by field name.
+
+    A field that is absent counts as blank; the anchor is never replaced by another field (E35).
+    """
+    zone = ZoneInfo(plan.timezone)
+
+    def read(field: str | None) -> Reading:
+        return read_date(field, values.get(field), zone) if field else Reading()
+
+    withdrawal = read(plan.withdraw_field)
+    return [
+        visit_state(
+            visit,
+            Readings(read(visit.anchor_field), read(visit.date_field), withdrawal),
+            anchor_is_day=plan.anchor_is_day,
+            today=today,
+        )
+        for visit in plan.visits
+    ]
+
+
+def visit_state(
+    visit: VisitSpec, readings: Readings, *, anchor_is_day: int, today: date
+) -> VisitState:
+    """One visit: its window from the anchor, then its state from the visit date or today."""
+    planned = readings.actual.day if (readings.actual.day or date.min) > today else None
+    if planned:
+        readings = replace(readings, actual=Reading())
+    anchor = readings.anchor.day
+    window = _window(visit, anchor, anchor_is_day) if anchor else None
+    target, opens, closes = window or (None, None, None)
+    state, days, reason = _judge(visit, readings, window, today)
+    if planned and reason is None:
+        reason = _("planned for %(day)s") % {"day": planned}
+    return VisitState(
+        visit=visit.visit,
+        anchor_field=visit.anchor_field,
+        anchor=anchor,
+        anchor_is_day=anchor_is_day,
+        target=target,
+        open=opens,
+        close=closes,
+        actual=readings.actual.day,
+        state=state,
+        days=days,
+        reason=reason,
+        planned=planned,
+    )
+
+
+Window = tuple[date, date, date]
+Verdict = tuple[State, int, str | None]
+
+
+def _window(visit: VisitSpec, anchor: date, anchor_is_day: int) -> Window | None:
+    """Target, first and last day; None when they leave the calendar."""
+    # Without a Day 0 the days before the anchor are counted from the anchor itself.
+    offset = visit.day - anchor_is_day if visit.day > 0 else visit.day
+    try:
+        target = anchor + timedelta(days=offset)
+        return target, target - timedelta(days=visit.minus), target + timedelta(days=visit.plus)
+    except OverflowError:
+        return None
+
+
+def _judge(visit: VisitSpec, given: Readings, window: Window | None, today: date) -> Verdict:
+    if given.anchor.day is None:
+        missing = _("the anchor date %(field)s is missing") % {"field": visit.anchor_field}
+        return State.UNKNOWN, 0, given.anchor.problem or missing
+    if window is None:
+        outside = _("the window counted from %(field)s leaves the calendar")
+        return State.UNKNOWN, 0, outside % {"field": visit.anchor_field}
+    _target, opens, closes = window
+    left = _withdrawn(given.withdrawal, opens)
+    if left is not None:
+        return left
+    if given.actual.problem:
+        return State.UNKNOWN, 0, given.actual.problem
+    if given.actual.day is not None:
+        return *_compare(given.actual.day, opens, closes, _DONE), None
+    return *_compare(today, opens, closes, _OPEN), None
+
+
+def _withdrawn(withdrawal: Reading, opens: date) -> Verdict | None:
+    """What a withdrawal makes of the visit; None where it leaves the state as it is.
+
+    A partial date decides when all its days lie on one side of the opening day.
+    """
+    if withdrawal.problem and withdrawal.span is None:
+        return State.UNKNOWN, 0, withdrawal.problem
+    first, last = withdrawal.span or (withdrawal.day, withdrawal.day)
+    if first is None or last is None or first >= opens:
+        return None
+    if last >= opens:
+        return State.UNKNOWN, 0, withdrawal.problem
+    left = _("withdrawn on %(day)s, before the window opens")
+    return State.NOT_APPLICABLE, 0, left % {"day": _written(first, last)}
+
+
+def _written(first: date, last: date) -> str:
+    """A day, month or year as it was entered."""
+    if first == last:
+        return first.isoformat()
+    return first.isoformat()[: len("2024-03" if first.month == last.month else "2024")]
+
+
+_DONE = (State.EARLY, State.IN_WINDOW, State.LATE)
+_OPEN = (State.NOT_DUE, State.DUE, State.OVERDUE)
+
+
+def _compare(
+    day: date, opens: date, closes: date, names: tuple[State, State, State]
+) -> tuple[State, int]:
+    """Before, within or after the window, both ends inclusive, and by how many days."""
+    before, within, after = names
+    if day < opens:
+        return before, (opens - day).days
+    if day > closes:
+        return after, (day - closes).days
+    return within, 0
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None

@@ -1,0 +1,134 @@
+"""Where a subject of a study stands in its visit plan: the plan and the values from our tables
+and REDCap, the arithmetic from study.visits.calendar.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext as _
+
+from house import clock
+from integrations.redcap import Row
+from projects.models import Project
+from study.dates import Reading, read_date
+from study.models import VisitPlanEntry
+from study.records import RecordData
+from study.visits.calendar import (
+    Readings,
+    State,
+    VisitState,
+    plan_windows,
+    visit_state,
+)
+from study.visits.plan import VisitPlanSpec, VisitSpec
+
+__all__ = [
+    "State",
+    "VisitPlanSpec",
+    "VisitState",
+    "plan_of",
+    "plan_windows",
+    "visit_states",
+]
+
+
+def plan_of(project: Project) -> VisitPlanSpec:
+    """The study's stored plan. Raises pydantic.ValidationError for a plan nobody could follow."""
+    return VisitPlanSpec(
+        timezone=project.timezone,
+        anchor_is_day=project.anchor_is_day,
+        withdraw_field=project.withdraw_field or None,
+        visits=[_spec(entry) for entry in VisitPlanEntry.objects.filter(project=project)],
+    )
+
+
+def visit_states(
+    project: Project,
+    record: RecordData,
+    today: date | None = None,
+    plan: VisitPlanSpec | None = None,
+) -> list[VisitState]:
+    """The states of the visits that are planned for this subject's arm.
+
+    `today` defaults to now in the study's time zone; `plan` spares the look-up for many subjects.
+    A date the token may not see is a reason for unknown, never a blank.
+    """
+    plan = plan or plan_of(project)
+    today = today or clock.today(plan.timezone)
+    return [state for _visit, state in planned_states(plan, record, today)]
+
+
+def planned_states(
+    plan: VisitPlanSpec, record: RecordData, today: date
+) -> list[tuple[VisitSpec, VisitState]]:
+    """As `visit_states`, each with the visit of the plan that it is the state of."""
+    reader = _Reader(record, ZoneInfo(plan.timezone))
+    withdrawal = reader.read(plan.withdraw_field or "")
+    return [(visit, reader.state(visit, withdrawal, plan, today)) for visit in reader.own(plan)]
+
+
+class _Reader:
+    """Dates of one subject by field, across its rows."""
+
+    def __init__(self, record: RecordData, zone: ZoneInfo) -> None:
+        self._record = record
+        self._zone = zone
+        self._read: dict[tuple[str, str], Reading] = {}
+        self.arms = _arms(record.rows)
+
+    def read(self, name: str, event: str = "") -> Reading:
+        """The one date `name` holds (in `event`); several different ones are a problem."""
+        known = self._read.get((name, event))
+        if known is None:
+            known = self._read[name, event] = self._found(name, event)
+        return known
+
+    def _found(self, name: str, event: str) -> Reading:
+        if not name:
+            return Reading()
+        if name in self._record.missing_columns:
+            return Reading(problem=_("%(field)s is not exported by REDCap") % {"field": name})
+        rows = [row for row in self._record.rows if not event or row.get(_EVENT) == event]
+        values = [row[name] for row in rows if name in row]
+        if rows and not values:
+            return Reading(problem=_("REDCap has no field %(field)s") % {"field": name})
+        found = {text for value in values if (text := str(value).strip())}
+        if len(found) > 1:
+            return Reading(problem=_("%(field)s holds several dates") % {"field": name})
+        return read_date(name, found.pop() if found else "", self._zone)
+
+    def own(self, plan: VisitPlanSpec) -> list[VisitSpec]:
+        """The visits planned for the subject's arm."""
+        return [visit for visit in plan.visits if not visit.arm or visit.arm in self.arms]
+
+    def state(
+        self, visit: VisitSpec, withdrawal: Reading, plan: VisitPlanSpec, today: date
+    ) -> VisitState:
+        """Where the subject stands in `visit`."""
+        anchor = self.read(visit.anchor_field)
+        actual = self.read(visit.date_field, visit.event)
+        readings = Readings(anchor, actual, withdrawal)
+        return visit_state(visit, readings, anchor_is_day=plan.anchor_is_day, today=today)
+
+
+_EVENT = "redcap_event_name"
+
+
+def _arms(rows: Iterable[Row]) -> set[str]:
+    """Names a plan may give to this subject's arm: "arm_1" and "1" for events `…_arm_1`."""
+    numbers = {str(row.get(_EVENT, "")).rpartition("_arm_")[2] for row in rows} - {""}
+    return numbers | {f"arm_{number}" for number in numbers}
+
+
+def _spec(entry: VisitPlanEntry) -> VisitSpec:
+    return VisitSpec(
+        visit=entry.visit,
+        anchor_field=entry.anchor_field,
+        date_field=entry.date_field,
+        day=entry.day,
+        minus=entry.minus,
+        plus=entry.plus,
+        event=entry.event,
+        arm=entry.arm,
+    )

@@ -1,0 +1,90 @@
+"""The documents name functions and modules; each of them is there, or a reader looks for it in vain."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+from projects import audit
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+ROOMS = "house|iit_manager|integrations|engines|language|llm|memory|privacy|projects|rules|skills|study|wechat"
+# What a page tells its reader to make is not there yet; its name says so.
+TO_MAKE = re.compile(r"example", re.IGNORECASE)
+PLACE = re.compile(r"`([\w/]+\.py):([\w.]+)`")
+FILE = re.compile(r"`([\w/]+\.(?:py|json|html|toml|po|css|js))`")
+DOTTED = re.compile(rf"`((?:{ROOMS})(?:\.\w+)+)(?:\([^`]*\))?`")
+
+
+def defined(source: str) -> set[str]:
+    """Functions, classes and names of a module; what is in a class behind its name and a dot."""
+    found = set[str]()
+
+    def visit(body: list[ast.stmt], before: str = "") -> None:
+        for one in body:
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.add(f"{before}{one.name}")
+            if isinstance(one, ast.ClassDef):
+                visit(one.body, f"{one.name}.")
+            targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", None)]
+            found.update(f"{before}{t.id}" for t in targets if isinstance(t, ast.Name))
+
+    visit(ast.parse(source).body)
+    return found
+
+
+def missing(text: str) -> list[str]:
+    """What a page names that is not there."""
+    lost = list[str]()
+    for path, name in PLACE.findall(text):
+        file = ROOT / path
+        if not TO_MAKE.search(path + name) and not (
+            file.is_file() and name in defined(file.read_text(encoding="utf-8"))
+        ):
+            lost.append(f"{path}:{name}")
+    for path in FILE.findall(text):
+        if "/" in path and not TO_MAKE.search(path) and not (ROOT / path).is_file():
+            lost.append(path)
+    return lost + [name for name in DOTTED.findall(text) if not _is_there(name)]
+
+
+def _is_there(name: str) -> bool:
+    if name in audit.actions():
+        return True
+    try:
+        resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_names_is_there(page: Path) -> None:
+    assert missing(page.read_text(encoding="utf-8")) == []
+
+
+def test_what_is_gone_is_found() -> None:
+    gone = (
+        "`house/db.py:no_such`, `house/nowhere.py:atomic`, `wechat/inbound/job.py:Job.no_such`,"
+        " `house/nowhere.py`, `house.nowhere`, `house.db.no_such`, `house.db.no_such(…)`"
+    )
+    assert len(missing(gone)) == 7
+
+
+def test_what_is_there_passes() -> None:
+    there = (
+        "`house/db.py:atomic`, `wechat/inbound/job.py:Job.finish`, `engines/hooks.py`, `house.db.atomic`,"
+        " `study.door.ask(project, member, query)`, `models.py`, `engines/sop/chain.py:SLOW`,"
+        " `engines/example.py`, `engines/example.py:answer`"
+    )
+    assert missing(there) == []
+
+
+def test_the_roads_are_read() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert len(PLACE.findall(text)) > 40

@@ -1,0 +1,114 @@
+"""Events: entering, following, card clicks; what we do not know is recorded only (wecom.md 1.9)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+
+from django.utils.translation import gettext as _
+
+from house.db import atomic
+from projects import audit
+from projects.models import Member
+from wechat.aibot import feedback
+from wechat.inbound.job import Job
+from wechat.inbound.questions import ask
+from wechat.models import Card
+from wechat.outbound import alerts, feedback_cards, welcome
+from wechat.outbound.cards import Click
+from wechat.reviews import review_cards
+
+logger = logging.getLogger(__name__)
+
+CLICKS = ("template_card_event", "template_card_menu_event")
+WELCOMES = ("enter_agent", "subscribe")
+MENU = "click"
+VOTE = "feedback_event"
+# WeCom suspends an app that nobody uses (wecom.md 1.9).
+WARNINGS = ("inactive_alert", "close_inactive_agent", "low_active_alert", "low_active")
+RELIEFS = ("active_restored", "reopen_inactive_agent")
+CLICKED: dict[str, Callable[[Click], str]] = {
+    review_cards.KIND: review_cards.clicked,
+    feedback_cards.KIND: feedback_cards.clicked,
+    welcome.KIND: welcome.clicked,
+}
+"""Who answers the clicks on a kind of card, with what the person is told in words; blank where the changed card
+says it all. May finish the job itself."""
+
+
+def answer(job: Job) -> None:
+    """Handle an event; ends in `job.finish`."""
+    event = job.incoming.event
+    if event in CLICKS:
+        _click(job)
+        return
+    if event in WARNINGS:
+        alerts.sound(alerts.Code.INACTIVE, event)
+    if event in RELIEFS:
+        alerts.clear(alerts.Code.INACTIVE)
+    member = job.speaker
+    if event == VOTE:
+        feedback.answer(job)
+        return
+    if event == MENU and member and (asked := welcome.question(job.incoming.event_key, member)):
+        ask(job, asked)
+        return
+    with atomic():
+        if event in WELCOMES and member:
+            welcome.greet(member)
+        job.finish()
+
+
+def _click(job: Job) -> None:
+    card = Card.objects.filter(task_id=job.incoming.task_id).select_related("project").first()
+    handler = CLICKED.get(card.kind) if card else None
+    if card is None or handler is None or not _fits(job, card):
+        _ignore(job, card)
+        return
+    members = Member.objects.active_of(job.row.from_user)
+    member = members.filter(project=card.project).first()
+    if member is None:
+        _refuse(job, card)
+        return
+    text = handler(Click(job, member, card))
+    if not job.finished:
+        with atomic():
+            job.finish(text, card.project)
+
+
+def _fits(job: Job, card: Card) -> bool:
+    """Whether the click names a button of this card (A6)."""
+    content = json.loads(card.content)
+    keys = {button.get("key") for button in content.get("button_list", ())}
+    kind = job.incoming.card_type
+    return job.incoming.event_key in keys and kind in ("", content["card_type"])
+
+
+def _ignore(job: Job, card: Card | None) -> None:
+    what = {"task_id": job.incoming.task_id[:128], "key": job.incoming.event_key[:64]}
+    with atomic():
+        audit.record(
+            "wechat.click_ignored",
+            actor=job.row.from_user,
+            project=card.project if card else None,
+            new=what,
+        )
+        job.finish()
+
+
+def _refuse(job: Job, card: Card) -> None:
+    """A click by somebody who is not in the card's study (A1)."""
+    if card.kind != review_cards.KIND:
+        with atomic():
+            job.finish(_("This card is meant for somebody else."))
+        return
+    with atomic():
+        audit.record(
+            "wechat.decision_refused",
+            actor=job.row.from_user,
+            project=card.project,
+            subject=card,
+            new={"key": job.incoming.event_key},
+        )
+        job.finish(_("You have no say in this review."))

@@ -1,0 +1,130 @@
+"""Working the inbox: every accepted question ends in exactly one final reply (decisions.md).
+
+Rows of one sender are handled one at a time in the order of their ids. A task that is delivered twice, or a
+worker that is killed anywhere, changes nothing: claims and endings are conditional UPDATEs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import translation
+from django.utils.timezone import now
+
+from engines.assistant.chat.texts import FAILED
+from house.db import atomic
+from house.leases import LEASE
+from projects.models import Member
+from wechat.inbound import handlers
+from wechat.inbound.job import (
+    Job,
+    LostLease,
+    close,
+    kept,
+    mine,
+    reply,
+)
+from wechat.models import InboxMessage
+from wechat.outbound import channels
+
+logger = logging.getLogger(__name__)
+
+Status = InboxMessage.Status
+MAX_ATTEMPTS = 3
+BACKOFF_S = (2, 10)
+# A row that has just come in has its wake under way.
+SWEEP_AFTER = timedelta(seconds=10)
+
+
+def process(pk: int) -> int | None:
+    """Handle one row if it is this worker's turn; the sender's next due row, if any."""
+    row = claim(pk)
+    if row is None:
+        return None
+    speaker = Member.objects.active_of(row.from_user).first()
+    # A stranger is spoken to in the house's language.
+    language = speaker.language if speaker else settings.LANGUAGE_CODE
+    try:
+        with kept(row), translation.override(language):
+            _handle(row, speaker)
+    except LostLease:
+        logger.warning("inbox %s: lease lost", row.pk)
+        return None
+    return _following(row.from_user)
+
+
+def claim(pk: int) -> InboxMessage | None:
+    """The row, leased to the caller; None while it is not due, taken, done or behind an older one."""
+    at = now()
+    # Two workers see the same row: the UPDATE lets one of them have it.
+    claimed = InboxMessage.objects.filter(_due(at), ~Exists(_older()), pk=pk).update(
+        status=Status.PROCESSING,
+        lease_until=at + LEASE,
+        fence=F("fence") + 1,
+        attempts=F("attempts") + 1,
+    )
+    return InboxMessage.objects.get(pk=pk) if claimed else None
+
+
+def due(limit: int) -> Iterator[int]:
+    """Rows whose wake was lost or whose worker died (the sweeper's question)."""
+    rows = InboxMessage.objects.filter(_due(now() - SWEEP_AFTER), ~Exists(_older()))
+    return rows.order_by("pk").values_list("pk", flat=True)[:limit].iterator()
+
+
+def _due(at: datetime) -> Q:
+    fresh = Q(status=Status.NEW, available_at__lte=at)
+    return fresh | Q(status=Status.PROCESSING, lease_until__lt=at)
+
+
+def _older() -> QuerySet[InboxMessage]:
+    return InboxMessage.objects.filter(
+        from_user=OuterRef("from_user"),
+        pk__lt=OuterRef("pk"),
+        status__in=InboxMessage.UNFINISHED,
+    )
+
+
+def _following(from_user: str) -> int | None:
+    rows = InboxMessage.objects.filter(from_user=from_user, status__in=InboxMessage.UNFINISHED)
+    head = rows.order_by("pk").first()
+    is_due = head and head.status == Status.NEW and head.available_at <= now()
+    return head.pk if head and is_due else None
+
+
+def _handle(row: InboxMessage, speaker: Member | None) -> None:
+    if row.attempts > MAX_ATTEMPTS:
+        _fail(row, "the worker was lost")
+        return
+    try:
+        handlers.answer(Job(row, channels.of(row.channel).parse(row.raw), speaker))
+    except LostLease:
+        raise
+    except Exception as error:  # whatever went wrong, the question gets its one reply
+        # Only the name: the text of an exception can quote a patient.
+        logger.error("inbox %s attempt %s: %s", row.pk, row.attempts, type(error).__name__)
+        _try_again(row, type(error).__name__)
+
+
+def _try_again(row: InboxMessage, error: str) -> None:
+    if row.attempts >= MAX_ATTEMPTS:
+        _fail(row, error)
+        return
+    InboxMessage.objects.filter(**mine(row)).update(
+        status=Status.NEW,
+        lease_until=None,
+        available_at=now() + timedelta(seconds=BACKOFF_S[row.attempts - 1]),
+        error=error,
+    )
+
+
+def _fail(row: InboxMessage, error: str) -> None:
+    """The last resort: the person is told the number to quote; events end silently."""
+    with atomic():
+        close(row, Status.FAILED, project=None, error=error)
+        if row.msg_type != "event":
+            reply(row, FAILED.format(number=row.pk), None)

@@ -1,0 +1,68 @@
+"""One inbox row in the hands of one worker: its lease, and the one transaction that ends it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from django.utils.timezone import now
+
+from house import leases
+from projects.models import Member, Project
+from wechat.inbound.parse import Incoming
+from wechat.models import InboxMessage
+from wechat.outbound import channels
+
+
+class LostLease(Exception):
+    """Another worker has the row: whatever this one wanted to write is rolled back."""
+
+
+@dataclass
+class Job:
+    """A claimed row. `finish` is called exactly once, inside the transaction that answers it.
+
+    `speaker` is any active membership of the sender, None for a stranger.
+    """
+
+    row: InboxMessage
+    incoming: Incoming
+    speaker: Member | None = None
+    finished: bool = False
+
+    def finish(
+        self, text: str = "", project: Project | None = None, conversation_id: str | None = None
+    ) -> None:
+        """Mark the row done and hand its one final reply to its channel. Raises LostLease.
+
+        `conversation_id`: the row of the flow log that a vote on this reply concerns.
+        """
+        close(self.row, InboxMessage.Status.DONE, project=project)
+        reply(self.row, text, project, conversation_id)
+        self.finished = True
+
+
+def mine(row: InboxMessage) -> dict[str, object]:
+    """The condition under which a worker still owns its row."""
+    return {"pk": row.pk, "fence": row.fence, "status": InboxMessage.Status.PROCESSING}
+
+
+def close(row: InboxMessage, status: str, *, project: Project | None, error: str = "") -> None:
+    """End a row of ours. Raises LostLease."""
+    changed = InboxMessage.objects.filter(**mine(row)).update(
+        status=status, done_at=now(), lease_until=None, project=project, error=error[:300]
+    )
+    if not changed:
+        raise LostLease(f"inbox {row.pk}")
+
+
+def reply(
+    row: InboxMessage, text: str, project: Project | None, conversation_id: str | None = None
+) -> None:
+    """The row's final reply, by the channel it came from; there is never a second one."""
+    channels.of(row.channel).reply(row, text, project, conversation_id)
+
+
+def kept(row: InboxMessage) -> AbstractContextManager[None]:
+    """Renew the row's lease while the body works."""
+    return leases.kept(InboxMessage.objects.filter(**mine(row)))

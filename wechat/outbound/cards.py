@@ -1,0 +1,151 @@
+"""Cards: stored, sent, closed, shown as they stand (issue 5); who answers clicks: `wechat.inbound.events`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from house.crypto import decrypt
+from house.db import later
+from house.instances import row_of
+from house.statements import fetch
+from projects.models import Member, Project
+from wechat.inbound.job import Job
+from wechat.inbound.parse import Incoming
+from wechat.models import Card, OutboxMessage
+from wechat.outbound.neutralise import neutralise
+from wechat.outbound.outbox import enqueue
+
+CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
+
+
+@dataclass(frozen=True)
+class Click:
+    """A tap on a card of ours by somebody who is a member of the card's project."""
+
+    job: Job
+    member: Member
+    card: Card
+
+    @property
+    def incoming(self) -> Incoming:
+        """The event."""
+        return self.job.incoming
+
+    @property
+    def key(self) -> str:
+        """The outbox key of what answers this click."""
+        return f"click:{self.job.row.pk}"
+
+
+def task_id(kind: str, ref: object, version: int = 1) -> str:
+    """The id a card goes by, unique per app (wecom.md 3.3)."""
+    return f"{kind}_{ref}@{version}"
+
+
+def send(
+    *,
+    kind: str,
+    ref: object,
+    version: int,
+    project: Project,
+    to: list[str],
+    content: Mapping[str, Any],
+    seen: str = "",
+    fallback: str = "",
+) -> None:
+    """Store a card and put it into the outbox, in the caller's transaction (A15); a second time does nothing.
+
+    One task_id is one message, so a card to several goes out once, to `a|b`.
+    """
+    if not to:
+        return
+    name = task_id(kind, ref, version)
+    card = {**content, "task_id": name}
+    lane = "|".join(sorted(userid.lower() for userid in to))
+    row = row_of(
+        Card,
+        task_id=name,
+        kind=kind,
+        ref=str(ref),
+        version=version,
+        seen=seen,
+        project_id=project.pk,
+        to_user=lane,
+        content=json.dumps(card, ensure_ascii=False),
+    )
+    later(row, ignore=True)
+    enqueue(
+        to_user=lane,
+        project=project,
+        kind=OutboxMessage.Kind.CARD,
+        content=card,
+        key=f"card:{name}",
+        fallback=fallback,
+    )
+
+
+_CLOSE = (
+    "UPDATE iit_wechat_cards SET state = %s "
+    "WHERE kind = %s AND ref = %s AND version <= %s AND state = %s RETURNING task_id, to_user, content"
+)
+
+
+def close(*, kind: str, ref: object, up_to: int, project: Project) -> list[Card]:
+    """Close the open cards of what `ref` names; `show_closed` has to tell those who have them."""
+    state = Card.State
+    rows = fetch(_CLOSE, state.CLOSED.value, kind, str(ref), up_to, state.OPEN.value)
+    return [
+        Card(task_id=name, to_user=to, content=decrypt(content), project=project)
+        for name, to, content in rows
+    ]
+
+
+def replace(
+    card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
+) -> None:
+    """Close a card and show it so."""
+    show_closed(card, note=note, button=button, key=key, code=code, fallback=fallback)
+    Card.objects.filter(pk=card.pk).update(state=Card.State.CLOSED)
+
+
+def show_closed(
+    card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
+) -> None:
+    """Show the card without live buttons to everybody who received it, with `note` in place of its text.
+
+    `code` is a click's ResponseCode; without one the code of the send call is used (3.4).
+    """
+    shown = {name: value for name, value in json.loads(card.content).items() if name != "task_id"}
+    shown["sub_title_text"] = cut(note, "sub_title")
+    shown["replace_text"] = cut(button, "button")
+    enqueue(
+        to_user=card.to_user,
+        project=card.project,
+        kind=OutboxMessage.Kind.CARD_UPDATE,
+        content={
+            "task_id": card.task_id,
+            "response_code": code,
+            "atall": 1,
+            "enable_id_trans": 0,
+            "template_card": shown,
+        },
+        key=key,
+        fallback=fallback,
+    )
+
+
+def cut(text: str, name: str) -> str:
+    """`text` in the length that WeCom shows of a card's part."""
+    most = CARD_CHARS[name]
+    line = " ".join(neutralise(text).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def link(path: str) -> str:
+    """An address of the console for people."""
+    return f"{settings.PUBLIC_URL}{path}"

@@ -1,0 +1,141 @@
+"""Messages that wait in the outbox: held until their reader's time, checked before they go.
+
+The row's key names run, step and recipient: a step that is tried again tells nobody twice.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import translation
+from django.utils.timezone import now
+from django.utils.translation import gettext as _
+
+from engines.models import RunEvent, TaskRun
+from engines.sop.notify import Notice, Unreadable, renewed
+from memory.visibility import told_to
+from projects.models import Member
+from wechat.models import OutboxMessage
+from wechat.outbound import formats, outbox
+from wechat.outbound.neutralise import neutralise
+from wechat.outbound.outbox import Held, Payload
+from wechat.outbound.send_message import may_know
+from wechat.outbound.splitting import LIMIT, cut
+
+Status = OutboxMessage.Status
+FRESH = timedelta(minutes=10)
+"""What was read longer ago is asked for again before it is sent."""
+ROOM = LIMIT - 200
+"""A briefing is one message: what does not fit is for the console."""
+
+
+def ready(event: RunEvent) -> None:
+    """Put the message of a notify node into the outbox."""
+    run, notice = event.run, Notice.of(event)
+    if run is None or notice is None or (notice.replaces and _was_replaced(event, run)):
+        return
+    member = notice.member
+    about = {"run": str(run.pk), "skill": str(run.skill_id), "node": notice.node}
+    key = f"notify:{run.pk}:{notice.seq}:{member.wecom_userid}"
+    outbox.tell(
+        to=member,
+        content=cut(notice.text, ROOM),
+        key=key,
+        held=Held(notice.not_before, about),
+    )
+    if notice.replaces:
+        _replace_older(member, about, key)
+
+
+def _was_replaced(event: RunEvent, run: TaskRun) -> bool:
+    """Whether a newer one of the same step was told its reader before: this one comes late."""
+    told = RunEvent.objects.filter(kind=event.kind, pk__gt=event.pk, told_at__isnull=False)
+    newer = told.filter(run__skill=run.skill_id).exclude(run=run)
+    return any(_step(one) == _step(event) for one in newer)
+
+
+def _step(event: RunEvent) -> tuple[str, str]:
+    about = event.payload or {}
+    return about["member"], about["node"]
+
+
+def _replace_older(member: Member, about: dict[str, str], key: str) -> None:
+    """Take back what the same workflow told before and nobody has been sent yet."""
+    waiting = OutboxMessage.objects.filter(
+        to_user=member.wecom_userid,
+        status__in=(Status.HELD, Status.PENDING),
+        is_ambiguous=False,
+        notice__isnull=False,
+    ).exclude(key__startswith=f"{key}#")
+    older = [row.pk for row in waiting if _origin(row.notice) == _origin(about)]
+    waiting.filter(pk__in=older).update(status=Status.WITHDRAWN)
+
+
+def _origin(about: dict[str, str] | None) -> tuple[str, str]:
+    return (about.get("skill", ""), about.get("node", "")) if about else ("", "")
+
+
+def release(most: int) -> int:
+    """Put what may be delivered now into its lane; how many."""
+    held = OutboxMessage.objects.filter(status=Status.HELD, available_at__lte=now())
+    due = [*held.order_by("available_at").values_list("pk", flat=True)[:most]]
+    return held.filter(pk__in=due).update(status=Status.PENDING)
+
+
+def is_withdrawn(row: OutboxMessage) -> bool:
+    """Bring a message that has waited up to date; True when it was taken back: nothing is left to tell.
+
+    Not inside a transaction: it may read REDCap. One that may have arrived stays as it is.
+    """
+    if row.notice is None or not _has_waited(row):
+        return False
+    text = _as_of_now(row, row.notice)
+    mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.PENDING)
+    if not text:
+        return mine.update(status=Status.WITHDRAWN, checked_at=now(), fence=F("fence") + 1) == 1
+    mine.update(payload=_with_text(row, text), checked_at=now())
+    return False
+
+
+def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
+    """The text as it would read now, as far as its reader may still know it; a workflow's words stand."""
+    members = Member.objects.active_of(row.to_user).filter(project=row.project_id)
+    member = members.first()
+    if member is None:
+        return ""
+    if "run" not in about:
+        return told_to(member, _text(row)) if may_know(member, about["record"]) else ""
+    try:
+        text = renewed(about["run"], about["node"], row.to_user)
+    except Unreadable:
+        text = _unchecked(row)
+    return told_to(member, text)
+
+
+def _has_waited(row: OutboxMessage) -> bool:
+    at = now()
+    if row.status != Status.PENDING or row.is_ambiguous or row.available_at > at:
+        return False
+    return (row.checked_at or row.created_at) < at - FRESH
+
+
+def _text(row: OutboxMessage) -> str:
+    message = Payload.model_validate_json(row.payload).message
+    return str(message[message["msgtype"]]["content"])
+
+
+def _with_text(row: OutboxMessage, text: str) -> str:
+    markdown = row.kind == OutboxMessage.Kind.MARKDOWN
+    shown = neutralise(text if markdown else formats.plain(text), markdown=markdown)
+    message = {"msgtype": row.kind, row.kind: {"content": cut(shown, LIMIT)}}
+    return Payload(message=message).model_dump_json()
+
+
+def _unchecked(row: OutboxMessage) -> str:
+    """The old text, and that it could not be checked (design.md 9.8)."""
+    member = Member.objects.filter(project=row.project_id, wecom_userid=row.to_user).first()
+    with translation.override(member.language if member else translation.get_language()):
+        note = _("REDCap could not be read again before this was sent; it may be outdated.")
+    text = cut(_text(row).removesuffix(f"\n{note}"), ROOM)
+    return f"{text}\n{note}"

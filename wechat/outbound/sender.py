@@ -1,0 +1,195 @@
+"""Sends the outbox: one lane per recipient, in order, each message once (wecom.md 3.6, 8.2; issue 5)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F, Min, Q, QuerySet
+from django.utils.timezone import now
+
+from house.prepared import Prepared
+from integrations.wecom import Kind, SendError, WecomClient
+from integrations.wecom.results import Result
+from wechat.models import Card, OutboxMessage
+from wechat.outbound import gateway, notices, send_result
+from wechat.outbound.outbox import Payload
+
+logger = logging.getLogger(__name__)
+
+Status = OutboxMessage.Status
+# Longer than a call may take, shorter than the least duplicate interval: a row whose worker was killed is
+# sent again while WeCom still knows it.
+LEASE = timedelta(seconds=25)
+INTERVAL_LEAST, INTERVAL_STEPS = 60, 600
+# Each limit of 3.2 over its window; what exceeds it WeCom drops without a word.
+LIMITS = ((30, timedelta(minutes=1)), (1000, timedelta(hours=1)))
+BATCH = 50
+
+
+def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | None:
+    """Send what is due in a lane; the time its next row is due, or None when it is empty.
+
+    Ends at the first row that could not be sent: nothing overtakes it.
+    """
+    wecom = client or gateway.client()
+    for _ in range(BATCH):
+        head = _current_head(to_user)
+        if head is None:
+            return None
+        row = _take(head)
+        if row is None:
+            break
+        send_result.settle(row, _deliver(wecom, row))
+    return next_due(to_user)
+
+
+def next_due(to_user: str) -> datetime | None:
+    """When the first unsent row of a lane may be tried."""
+    head = _head(to_user)
+    if head is None:
+        return None
+    leased = head.lease_until if head.status == Status.SENDING else None
+    return max(head.available_at, leased) if leased else head.available_at
+
+
+def due_lanes(limit: int) -> Iterator[str]:
+    """Lanes with a first row that can be tried now (the sweeper's question)."""
+    heads = (
+        OutboxMessage.objects.filter(status__in=OutboxMessage.UNSENT)
+        .order_by()
+        .values("to_user")
+        .annotate(head=Min("pk"))
+        .values("head")
+    )
+    due = OutboxMessage.objects.filter(_claimable(now()), pk__in=heads).order_by("pk")
+    return due.values_list("to_user", flat=True)[:limit].iterator()
+
+
+_HEAD = Prepared(
+    lambda to_user: OutboxMessage.objects.filter(
+        to_user=to_user, status__in=OutboxMessage.UNSENT
+    ).order_by("pk")[:1],
+    str,
+)
+
+
+def _head(to_user: str) -> OutboxMessage | None:
+    return next(iter(_HEAD(to_user)), None)
+
+
+def _claimable(at: datetime) -> Q:
+    free = Q(status=Status.PENDING) | Q(status=Status.SENDING, lease_until__lt=at)
+    return free & Q(available_at__lte=at)
+
+
+def _current_head(to_user: str) -> OutboxMessage | None:
+    """The lane's first row that still has something to tell."""
+    head = _head(to_user)
+    while head is not None and notices.is_withdrawn(head):
+        head = _head(to_user)
+    return head
+
+
+def _take(head: OutboxMessage) -> OutboxMessage | None:
+    """Lease the row; None where it is not due or another worker was faster."""
+    if _throttle(head):
+        return None
+    at = now()
+    interval = head.duplicate_interval or _next_interval(head)
+    first = head.first_tried_at or at
+    resent = head.is_ambiguous or head.status == Status.SENDING
+    late = resent and at - first >= timedelta(seconds=interval)
+    # Two workers see the same head: the fencing number lets one of them have it.
+    claimed = OutboxMessage.objects.filter(_claimable(at), pk=head.pk, fence=head.fence).update(
+        status=Status.SENDING,
+        lease_until=at + LEASE,
+        fence=F("fence") + 1,
+        attempts=F("attempts") + 1,
+        duplicate_interval=interval,
+        first_tried_at=first,
+        tried_at=at,
+        is_ambiguous=resent,
+        possible_duplicate=head.possible_duplicate or late,
+    )
+    return OutboxMessage.objects.get(pk=head.pk) if claimed else None
+
+
+def _next_interval(row: OutboxMessage) -> int:
+    """A duplicate-check interval unlike the lane's last ones: two different sends never are the same JSON."""
+    tried = OutboxMessage.objects.filter(to_user=row.to_user, first_tried_at__isnull=False)
+    latest = tried.order_by("-first_tried_at", "-pk")
+    last = latest.values_list("duplicate_interval", flat=True).first()
+    if last is None:
+        return INTERVAL_LEAST
+    return INTERVAL_LEAST + (last - INTERVAL_LEAST + 1) % INTERVAL_STEPS
+
+
+def _throttle(row: OutboxMessage) -> bool:
+    """Whether a recipient has had enough for now; the row then waits for the window to open."""
+    at = now()
+    full = [until for one in row.to_user.split("|") if (until := _full_until(one, row, at))]
+    if full:
+        mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence)
+        mine.update(available_at=max(full))
+    return bool(full)
+
+
+def _full_until(userid: str, row: OutboxMessage, at: datetime) -> datetime | None:
+    """When a member who has had too many may get one more; None where it is now."""
+    times = _times_tried(userid, row, at - max(window for _most, window in LIMITS))
+    for most, window in LIMITS:
+        oldest = next(iter(times[most - 1 : most]), None)
+        if oldest is None:  # less than the least limit in the widest window: one query tells
+            return None
+        if oldest > at - window:
+            return oldest + window + timedelta(seconds=1)
+    return None
+
+
+def _times_tried(
+    userid: str, row: OutboxMessage, since: datetime
+) -> QuerySet[OutboxMessage, datetime | None]:
+    """When something else was sent to a member, newest first: alone, or by a card to several."""
+    rows = OutboxMessage.objects.filter(tried_at__gt=since).exclude(pk=row.pk).order_by()
+    first, last = Q(to_user__startswith=f"{userid}|"), Q(to_user__endswith=f"|{userid}")
+    among = first | last | Q(to_user__contains=f"|{userid}|")
+    shared = rows.filter(OutboxMessage.TO_SEVERAL, among).values_list("tried_at", flat=True)
+    alone = rows.filter(to_user=userid).values_list("tried_at", flat=True)
+    return alone.union(shared, all=True).order_by("-tried_at")
+
+
+def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result:
+    """The call, outside of any transaction. The same row makes the same bytes each time (O14)."""
+    payload = Payload.model_validate_json(row.payload)
+    if row.kind == OutboxMessage.Kind.RESPONSE:
+        return gateway.respond_to_bot(payload.message)
+    if row.kind != OutboxMessage.Kind.CARD_UPDATE:
+        return wecom.send(body(row, payload.message))
+    update = _with_code(payload.message)
+    if not update["response_code"]:
+        return SendError(Kind.PERMANENT, 0, "the card was never delivered: nothing to update")
+    return wecom.update_template_card(update)
+
+
+def _with_code(message: dict[str, Any]) -> dict[str, Any]:
+    """An update by `task_id` takes the card's code as it is now: the card has gone out before it."""
+    update = {name: value for name, value in message.items() if name != "task_id"}
+    if not update.get("response_code"):
+        card = Card.objects.filter(task_id=message.get("task_id", "")).first()
+        update["response_code"] = card.response_code if card else ""
+    return update
+
+
+def body(row: OutboxMessage, message: dict[str, Any]) -> dict[str, Any]:
+    """message/send without agentid; ids in model text are never translated (enable_id_trans 0)."""
+    return {
+        "touser": row.to_user,
+        **message,
+        "safe": 0,
+        "enable_id_trans": 0,
+        "enable_duplicate_check": 1,
+        "duplicate_check_interval": row.duplicate_interval,
+    }

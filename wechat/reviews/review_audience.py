@@ -1,0 +1,101 @@
+"""The people of a study around one review or run, read once; who sees it is compared here (projects.access)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from engines.models import Review, TaskRun
+from house.crypto import decrypt
+from house.prepared import Prepared
+from memory.visibility import told_to
+from projects.access import sees
+from projects.models import Member, Role
+from study.subjects import with_identifiers, with_site
+from wechat.models import Alert
+
+
+def _active(project: UUID, record: str) -> QuerySet[Member]:
+    away = Alert.objects.filter(code=Alert.Code.UNREACHABLE, cleared_at=None)
+    people = Member.objects.filter(project=project, is_active=True).order_by("wecom_userid")
+    people = people.annotate(is_away=Exists(away.filter(subject=OuterRef("wecom_userid"))))
+    return with_identifiers(people, record)
+
+
+def _orderer(project: UUID, userid: str, record: str) -> QuerySet[Member]:
+    people = Member.objects.active_of(userid).filter(project=project)
+    return with_site(people.select_related(None).order_by(), record)
+
+
+_ACTIVE = Prepared(_active, UUID, str)
+_ORDERER = Prepared(_orderer, UUID, str, str)
+
+
+def orderer(run: TaskRun) -> Member | None:
+    """The member who ordered a run and may still see it; none for schedules and console users."""
+    found = _ORDERER(run.project_id, run.triggered_by.lower(), run.record_id)
+    for member in found:
+        if _sees(member, run, member.subject_site):  # type: ignore[attr-defined]
+            member.project = run.project
+            return member
+    return None
+
+
+def _values(identifiers: str) -> tuple[str, ...]:
+    return tuple(str(value) for value in json.loads(identifiers).values())
+
+
+def _sees(member: Member, run: TaskRun, site: str | None) -> bool:
+    return sees(member, record_id=run.record_id, site=site, owner=run.triggered_by)
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Who may have to do with a review: `people` are the active members who see it.
+
+    `identifiers` are values of the subject that a message must not show.
+    """
+
+    review: Review
+    people: list[Member]
+    identifiers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, review: Review, run: TaskRun) -> Circle:
+        """Read by one statement."""
+        active: list[Any] = _ACTIVE(review.project_id, review.record_id)
+        for one in active:
+            one.project = review.project
+        stored = active[0].subject_identifiers if active else None
+        people = [one for one in active if _sees(one, run, one.subject_site)]
+        return cls(review, people, _values(decrypt(stored)) if stored else ())
+
+    def reviewers(self) -> list[Member]:
+        """Who is asked: CRCs, PIs where the node says so, else ADMINs; who can be reached."""
+        asked = [one for one in self._near if one.role in self.review.reviewers]
+        return asked or self.administrators()
+
+    def administrators(self) -> list[Member]:
+        """Who is told where the reviewers do not decide; who can be reached."""
+        return [one for one in self._near if one.role == Role.ADMIN]
+
+    @cached_property
+    def _near(self) -> list[Member]:
+        """Who can be reached and may read all of the question: nobody decides about a part of it."""
+        return [
+            one
+            for one in self.people
+            if one.wecom_userid
+            and not one.is_away  # type: ignore[attr-defined]
+            and told_to(one, self.review.question) == self.review.question
+        ]
+
+    def orderer(self, run: TaskRun) -> Member | None:
+        """Who ordered the run, if they still see it."""
+        userid = run.triggered_by.lower()
+        return next((one for one in self.people if one.wecom_userid == userid), None)

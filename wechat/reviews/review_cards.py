@@ -1,0 +1,178 @@
+"""The review card: approve or reject a suspended run (seed 001, 4.3; wecom.md 3.3, 8.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from engines.models import Review, TaskRun
+from house.db import atomic
+from projects.models import Member
+from wechat.inbound.parse import Incoming
+from wechat.models import Card
+from wechat.models.cards import CODE_CHARS
+from wechat.outbound import cards
+from wechat.outbound.cards import Click, cut
+from wechat.outbound.outbox import tell
+from wechat.reviews.decisions import decide, decision_text
+from wechat.reviews.review_audience import Circle
+from wechat.reviews.review_words import KIND as KIND
+from wechat.reviews.review_words import in_words, masked, page_of
+
+CLICK = "template_card_event"
+QUESTION = "reason"
+
+
+def reasons() -> dict[str, str]:
+    """The reason options of the card; there is no free text on a card (3.3)."""
+    return {
+        "r_ok": _("Checked against the source"),
+        "r_src": _("Source is missing"),
+        "r_err": _("Data are wrong"),
+        "r_other": _("Other reason"),
+    }
+
+
+def ask(circle: Circle, run: TaskRun) -> None:
+    """Send the card to those who decide, in the caller's transaction; a second time does nothing."""
+    review, people = circle.review, circle.reviewers()
+    if review.version > 1:
+        close_outdated(review)
+    if not people:
+        return
+    question = masked(review, circle.identifiers)
+    with translation.override(people[0].language):
+        cards.send(
+            kind=KIND,
+            ref=review.pk,
+            version=review.version,
+            project=review.project,
+            to=[member.wecom_userid for member in people],
+            content=content(review, run, question),
+            seen=review.seen,
+            fallback=in_words(review, question),
+        )
+    for member in people:
+        if member.plain_text:  # sees no cards: the commands are an equal way
+            _ask_in_words(review, member, question)
+
+
+def _ask_in_words(review: Review, member: Member, question: str) -> None:
+    with translation.override(member.language):
+        tell(
+            to=member,
+            content=in_words(review, question),
+            key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
+        )
+
+
+def content(review: Review, run: TaskRun, question: str) -> dict[str, Any]:
+    """The card without its task_id; where an e-signature is due it only links to the console."""
+    url = page_of(review)
+    card: dict[str, Any] = {
+        "card_type": "button_interaction",
+        "source": {"desc": "IIT Manager", "desc_color": 2},
+        "main_title": {
+            "title": cut(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
+            "desc": cut(str(run.skill.name or run.skill.skill_type), "desc"),
+        },
+        "sub_title_text": cut(question, "sub_title"),
+        "horizontal_content_list": _facts(review, url),
+        "card_action": {"type": 1, "url": url},
+    }
+    if review.project.requires_signature:
+        return {**card, "button_list": [_button(_("Open console"), 1, url=url)]}
+    card["button_selection"] = {
+        "question_key": QUESTION,
+        "title": _("Reason"),
+        "option_list": [
+            {"id": key, "text": cut(text, "button")} for key, text in reasons().items()
+        ],
+    }
+    approve, reject = _button(_("Approve"), 1, key="approve"), _button(_("Reject"), 2, key="reject")
+    return {**card, "button_list": [approve, reject]}
+
+
+def _button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
+    target = {"type": 1, "url": url} if url else {"key": key}
+    return {"text": cut(text, "button"), "style": style, **target}
+
+
+def _facts(review: Review, url: str) -> list[dict[str, Any]]:
+    facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
+    shown: list[dict[str, Any]] = [
+        {"keyname": cut(name, "keyname"), "value": cut(value, "value")} for name, value in facts
+    ]
+    details = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
+    return [*shown, {"type": 1, "url": url, **details}]
+
+
+def clicked(click: Click) -> str:
+    """Approve or reject by a button: the text for the person, blank where the changed card says it.
+
+    The decision's event changes the card (`show_decision`), with this click's code.
+    """
+    key = click.incoming.event_key
+    if code := click.incoming.response_code:
+        Card.objects.filter(pk=click.card.pk).update(response_code=code[:CODE_CHARS])
+    outcome = decide(
+        userid=click.member.wecom_userid,
+        review_id=int(click.card.ref),
+        decision="approve" if key == "approve" else "reject",
+        reason=_reason(click.incoming),
+        seen=click.card.seen,
+    )
+    if outcome.fresh:
+        return ""
+    if outcome.project is None:  # not theirs to see; that there is such a review their card tells
+        return _("You have no say in this review.")
+    if outcome.stale:
+        show_as_it_stands(int(click.card.ref))
+    return outcome.text
+
+
+def lacks_reason(incoming: Incoming) -> bool:
+    """Whether a click rejects without a reason: it decides nothing and is asked for one (A10)."""
+    return incoming.event_key == "reject" and not _reason(incoming)
+
+
+def _reason(incoming: Incoming) -> str:
+    """The chosen option's text; none, several or an unknown one is no reason (A7)."""
+    chosen = incoming.selected.get(QUESTION, ())
+    return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
+
+
+def show_decision(review: Review) -> None:
+    """Change the review's open cards to what was decided."""
+    closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version, project=review.project)
+    if not closed:
+        return
+    button = str(Review.Status(review.status).label)
+    note = decision_text(review) if review.decided_by else button
+    for card in closed:
+        key = f"decided:{card.task_id}"
+        cards.show_closed(card, note=note, button=button, key=key, fallback=note)
+
+
+def show_as_it_stands(pk: int) -> None:
+    """Change the open cards of a review that show something else: what its events do, where they are late.
+
+    Who comes second changes nothing: the cards are closed by a condition, each change has a key.
+    """
+    review = Review.objects.select_related("project").get(pk=pk)
+    with atomic(), translation.override(settings.LANGUAGE_CODE):
+        if review.status == Review.Status.OPEN:
+            close_outdated(review)
+        else:
+            show_decision(review)
+
+
+def close_outdated(review: Review) -> None:
+    """Take the buttons off cards that show values of an earlier version."""
+    note, button = _("The values changed: please use the newer card."), _("No longer open")
+    older = review.version - 1
+    for card in cards.close(kind=KIND, ref=review.pk, up_to=older, project=review.project):
+        cards.show_closed(card, note=note, button=button, key=f"outdated:{card.task_id}")

@@ -1,0 +1,111 @@
+"""A review in words: for who sees no cards, and for who has not been shown it (wecom.md 9.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from engines.models import Review
+from memory.visibility import told_to
+from projects.models import Member
+from wechat.inbound import commands
+from wechat.inbound.commands import Decide
+from wechat.models import Card, InboxMessage, OutboxMessage
+from wechat.outbound.cards import link
+from wechat.reviews.review_audience import Circle
+from wechat.texts import APPROVE_WORDS, REJECT_WORDS
+
+KIND = "review"
+
+
+def page_of(review: Review) -> str:
+    """Where the console shows the review."""
+    return link(f"/admin/engines/review/{review.pk}/change/")
+
+
+def masked(review: Review, identifiers: Sequence[str]) -> str:
+    """The question with the subject's known identifiers masked: a card stays in a chat for ever."""
+    text: str = review.question
+    for value in identifiers:
+        if len(value) > 1:
+            text = text.replace(value, "***")
+    return text
+
+
+def in_words(review: Review, question: str) -> str:
+    """The request with the commands that answer it, or where it is signed; `question` is masked."""
+    lines = [
+        _("Review #%(number)s needed") % {"number": review.pk},
+        f"{review.project.code} {review.record_id or ''} {question}".strip(),
+        to_be_signed(review) if review.project.requires_signature else _commands(review),
+    ]
+    return "\n".join(lines)
+
+
+def _commands(review: Review) -> str:
+    return _('Reply "%(approve)s" to approve, or "%(reject)s" and the reason to reject.') % {
+        "approve": f"{APPROVE_WORDS[0]} {review.pk}",
+        "reject": f"{REJECT_WORDS[0]} {review.pk}",
+    }
+
+
+def to_be_signed(review: Review) -> str:
+    """Why nothing typed or tapped decides it, and the way to its page."""
+    return f"{_('This project wants decisions signed in the console.')} {page_of(review)}"
+
+
+def shown_now(review: Review, member: Member) -> str:
+    """The review for who wants to decide what they have not been shown; from now on they have."""
+    question = told_to(member, masked(review, Circle.of(review, review.task_run).identifiers))
+    hint = _("You have not been shown this review; nothing was decided.")
+    return "\n".join([hint, in_words(review, question), page_of(review)])
+
+
+def last_seen(review_id: int, row: InboxMessage) -> str:
+    """The hash of what the newest card showed when the message came; blank where its sender saw none.
+
+    A card that is made while the message waits was not what its sender had read.
+    """
+    made = Card.objects.filter(
+        kind=KIND, ref=str(review_id), created_at__lte=row.received_at
+    ).order_by("-version")
+    card = made.first()
+    return card.seen if card and _was_shown(card, row) else ""
+
+
+def _was_shown(card: Card, row: InboxMessage) -> bool:
+    """Whether the sender of a message has the card, was told in words, or has tried to decide it before."""
+    return (
+        row.from_user in card.to_user.split("|")
+        or _was_told(card, row)
+        or any(_tried(earlier, card) for earlier in _since(card, row))
+    )
+
+
+def _was_told(card: Card, row: InboxMessage) -> bool:
+    """A reminder or an escalation of this version (their keys in `wechat.reviews.reconcile`)."""
+    name = f"{card.ref}@{card.version}:"
+    told = OutboxMessage.objects.filter(
+        to_user=row.from_user, key__contains=name, created_at__lte=row.received_at
+    )
+    keys = told.values_list("key", flat=True)
+    return any(re.search(rf"(?<!\d){re.escape(name)}", key) for key in keys)
+
+
+def _since(card: Card, row: InboxMessage) -> list[InboxMessage]:
+    """What the sender wrote before, and was answered while the card was the newest."""
+    return [
+        *InboxMessage.objects.filter(
+            from_user=row.from_user,
+            pk__lt=row.pk,
+            done_at__gte=card.created_at,
+            done_at__lte=row.received_at,
+        )
+    ]
+
+
+def _tried(row: InboxMessage, card: Card) -> bool:
+    said = commands.read(row.content)
+    return isinstance(said, Decide) and str(said.review_id) == card.ref
