@@ -14,15 +14,8 @@ from dataclasses import dataclass, field
 from threading import local
 from typing import Any, TypeVar
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Model
-
-from house.statements import (
-    Condition,
-    Group,
-    insert,
-    insert_all,
-)
 
 T = TypeVar("T")
 
@@ -50,12 +43,12 @@ class OutsideTransaction(RuntimeError):
     """Something that belongs into a transaction was recorded outside of one."""
 
 
-End = Callable[[list[Any], list[Group]], None]
+End = Callable[[list[Any]], None]
 _ends: list[End] = []
 
 
 def ends_with(write: End) -> End:
-    """Let a function write what a transaction kept, entries and rows, as its last statements."""
+    """Let a function write a transaction's entries as its last statements."""
     _ends[:] = [write]
     return write
 
@@ -87,8 +80,9 @@ def atomic() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield
+            write_now()
             for write in _ends:
-                write(_state.work.entries, _kept())
+                write(_state.work.entries)
     finally:
         _state.work = None
 
@@ -100,7 +94,7 @@ def later(*rows: Model, ignore: bool = False) -> None:
     key is taken is left out.
     """
     if _state.work is None:
-        insert(rows, ignore=ignore)
+        _insert([(row, ignore) for row in rows])
     else:
         _state.work.rows += [(row, ignore) for row in rows]
 
@@ -113,25 +107,29 @@ def note(name: str, make: Callable[[], T]) -> T:
     return found
 
 
-def write_now(
-    numbered: Model | None = None, asked: Condition | None = None, *, ignore: bool = False
-) -> bool:
-    """Insert what `later` has kept so far, and behind it a row whose number is wanted now.
-
-    With `ignore` that row is left out, and gets no number, where its unique key is taken. Whether what is
-    `asked` holds (or may, where the row is left out) as it is done; only together with such a row.
-    """
-    return insert_all(_kept(), numbered, asked, ignore)
+def write_now() -> None:
+    """Insert what `later` has kept so far."""
+    if _state.work is not None:
+        rows, _state.work.rows = _state.work.rows, []
+        _insert(rows)
 
 
-def _kept() -> list[Group]:
-    """What `later` has kept so far, to be inserted; it is kept no longer."""
-    rows = _state.work.rows if _state.work else []
+def _insert(rows: list[tuple[Model, bool]]) -> None:
     groups: dict[tuple[type[Model], bool], list[Model]] = defaultdict(list)
     for row, ignore in rows:
         groups[type(row), ignore].append(row)
-    rows.clear()
-    return [(rows, ignore) for (_model, ignore), rows in groups.items()]
+    for (model, ignore), some in groups.items():
+        model._default_manager.bulk_create(some, ignore_conflicts=ignore)
+
+
+def is_new(row: Model) -> bool:
+    """Insert a row in the running transaction, unless a unique key of it is taken; whether it was inserted."""
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        return False
+    return True
 
 
 def after_commit(call: Callable[[], object]) -> None:

@@ -11,13 +11,11 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import F, Sum
 from django.utils.timezone import now
 
-from house.prepared import Prepared
 from integrations.llm import (
     Completion,
     LlmAbilityMissing,
@@ -204,17 +202,10 @@ class Llm:
         return client.has_tools and not breaker.lacks_tools(client.endpoint)
 
 
-def _usage(project: UUID, since: datetime) -> Any:
-    rows = LlmUsage.objects.filter(project=project, at__gte=since).order_by()
-    used = Sum(F("input_tokens") + F("output_tokens"))
-    return rows.values("project").annotate(used=used).values_list("used")
-
-
-_USAGE: Prepared[Any] = Prepared(_usage, UUID, datetime)
-
-
 def used_today(project: Project) -> int:
     """Tokens since midnight of the study's time zone."""
     zone = ZoneInfo(project.timezone)
     midnight = datetime.combine(now().astimezone(zone).date(), time.min, zone)
-    return next((used for (used,) in _USAGE.rows(project.pk, midnight)), 0)
+    rows = LlmUsage.objects.filter(project=project, at__gte=midnight)
+    used: int = rows.aggregate(used=Sum(F("input_tokens") + F("output_tokens"), default=0))["used"]
+    return used

@@ -20,14 +20,6 @@ from django.utils.timezone import now
 from house import acting, crypto
 from house.db import current, ends_with
 from house.encrypted_fields import is_sealed
-from house.instances import row_of
-from house.statements import (
-    Group,
-    fetch,
-    insert,
-    insert_after,
-    insert_all,
-)
 from projects import audit_anchors
 from projects.audit_anchors import Break, hash_at
 from projects.models.audit import AuditEntry, AuditHead
@@ -91,8 +83,7 @@ def record(
     if action not in _actions:
         raise UnknownAction(action)
     current().entries.append(
-        row_of(
-            AuditEntry,
+        AuditEntry(
             chain=str(project.pk) if project else HOUSE,
             project_id=project.pk if project else None,
             at=now().astimezone(UTC),
@@ -172,15 +163,13 @@ def digest(entry: models.Model) -> str:
 
 
 @ends_with
-def flush(entries: Sequence[AuditEntry], rows: Sequence[Group] = ()) -> None:
-    """Write other `rows`, then the buffered entries as the transaction's last, chains in sorted order."""
+def flush(entries: Sequence[AuditEntry]) -> None:
+    """Write the buffered entries as the transaction's last statements, chains in sorted order."""
     chains: dict[str, list[AuditEntry]] = defaultdict(list)
     for entry in entries:
         chains[entry.chain].append(entry)
     for chain in sorted(chains):
-        _append(chain, chains[chain], rows)
-        rows = ()
-    insert_all(rows)
+        _append(chain, chains[chain])
 
 
 @dataclass(frozen=True)
@@ -193,27 +182,20 @@ class _End:
 
 
 _ends: dict[str, _End] = {}
-_TAKE = "UPDATE iit_audit_heads SET length = length + %s, claim = %s WHERE chain = %s"
-_GO_ON = f"{_TAKE} AND claim = %s"
-_TAKE_OVER = f"{_TAKE} RETURNING length"
 
 
-def _append(chain: str, entries: list[AuditEntry], rows: Sequence[Group]) -> None:
-    """Write the rows, claim the head and write the entries.
+def _append(chain: str, entries: list[AuditEntry]) -> None:
+    """Claim the head and write the entries.
 
     The UPDATE locks the head until commit: the next writer of this chain waits there. Where the chain still
     ends with what this process wrote, its end need not be read again. The new end is remembered before the
     commit: if that fails its claim is nowhere, and the next UPDATE finds no such row.
     """
     claim, end = uuid4(), _ends.get(chain)
-    if end:
-        _ends[chain] = _link(entries, end, claim)
-        if insert_after(_GO_ON, (len(entries), claim, chain, end.claim), entries, rows):
-            return
-    else:
-        insert_all(rows)
-    _ends[chain] = _link(entries, _claim(chain, len(entries), claim), claim)
-    insert(entries)
+    if end is None or not _take(chain, len(entries), claim, claim_before=end.claim):
+        end = _claim(chain, len(entries), claim)
+    _ends[chain] = _link(entries, end, claim)
+    AuditEntry.objects.bulk_create(entries)
 
 
 def _link(entries: list[AuditEntry], end: _End, claim: UUID) -> _End:
@@ -228,12 +210,18 @@ def _link(entries: list[AuditEntry], end: _End, claim: UUID) -> _End:
 
 def _claim(chain: str, count: int, claim: UUID) -> _End:
     """Claim the head for `count` more entries; where the chain ended before them."""
-    taken = fetch(_TAKE_OVER, count, claim, chain)
-    if not taken:
+    if not _take(chain, count, claim):
         AuditHead.objects.bulk_create([AuditHead(chain=chain)], ignore_conflicts=True)
-        taken = fetch(_TAKE_OVER, count, claim, chain)
-    number = taken[0][0] - count
+        _take(chain, count, claim)
+    number = AuditHead.objects.values_list("length", flat=True).get(chain=chain) - count
     return _End(claim, number, hash_at(chain, number))
+
+
+def _take(chain: str, count: int, claim: UUID, claim_before: UUID | None = None) -> bool:
+    heads = AuditHead.objects.filter(chain=chain)
+    if claim_before:
+        heads = heads.filter(claim=claim_before)
+    return heads.update(length=models.F("length") + count, claim=claim) == 1
 
 
 def verify(since: datetime | None = None) -> Iterator[Break]:

@@ -9,21 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Annotated
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
-from house.prepared import Prepared
 from projects.models import Project
 from skills.models import Skill
 from skills.validation import Problem
 
 TYPE = "general_chat"
 LONGEST = 2000
-_ACTIVE = Prepared(
-    lambda project: Skill.objects.filter(project=project, skill_type=TYPE, is_active=True), UUID
-)
 
 
 class Switches(BaseModel):
@@ -66,7 +61,7 @@ def is_chat(skill: Skill) -> bool:
 
 def of(project: Project) -> ChatSkill:
     """The study's active chat skill; one that changes nothing where there is none."""
-    skill = next(iter(_ACTIVE(project.pk)), None)
+    skill = Skill.objects.filter(project=project, skill_type=TYPE, is_active=True).first()
     if skill is None or not is_chat(skill):
         return ChatSkill()
     found = ChatSkill.model_validate(skill.config)

@@ -12,7 +12,6 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from house.db import atomic
-from house.prepared import Prepared
 from integrations.redcap import (
     RedcapClient,
     RedcapError,
@@ -87,16 +86,13 @@ def _store(project: Project, content: dict[str, Any], digest: str) -> None:
 
 def stored(project: Project) -> Dictionary | None:
     """Which dictionary is stored, without its content, and beside it when the roster was read (`roster_at`)."""
-    found = next(iter(_STORED(project.pk)), None)
+    found = _row(project.pk).first()
     return found if found and found.digest else None
 
 
 def _row(project: UUID) -> QuerySet[Dictionary]:
     at = SyncState.objects.filter(pk=OuterRef("pk")).values("roster_at")
     return Dictionary.objects.filter(pk=project).defer("content").annotate(roster_at=Subquery(at))
-
-
-_STORED = Prepared(_row, UUID)
 
 
 @lru_cache(maxsize=64)

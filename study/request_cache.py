@@ -6,7 +6,7 @@ dictionary, decrypted names) lives longer, under a key that changes with the con
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,6 @@ from uuid import UUID
 from django.db.models import BooleanField, Case, TextField, Value, When
 from django.db.models.functions import Cast
 
-from house.prepared import Prepared
 from projects.models import Member, Project
 from study import dictionary
 from study.metadata import StudyMetadata
@@ -39,7 +38,7 @@ class Roster:
 
 def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
     """Read the roster; without a member (a job of the house) every subject is in scope."""
-    listed = _listed(project_id, member)
+    listed = [*_listed(project_id, member)]
     return Roster(
         ids=tuple(row[0] for row in listed),
         mine=frozenset(row[0] for row in listed if row[3]),
@@ -49,42 +48,22 @@ def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
     )
 
 
-def _listed(project_id: UUID, member: Member | None) -> Sequence[tuple[Any, ...]]:
+def _listed(project_id: UUID, member: Member | None) -> Iterable[tuple[Any, ...]]:
     """(record_id, is_present, site, mine, state) of every subject."""
-    if member is None:
-        return _OF_HOUSE.rows(project_id)
-    if not member.is_active:
-        return _OF_NOBODY.rows(project_id)
-    if member.site:
-        return _OF_SITE.rows(project_id, member.project_id, member.site)
-    return _OF_MEMBER.rows(project_id, member.project_id)
+    of_project = Subject.objects.filter(project_id=project_id)
+    rows: Any = of_project.annotate(mine=_is_mine(member), at=Cast("synced_at", TextField()))
+    told: Iterable[tuple[Any, ...]] = rows.values_list(
+        "record_id", "is_present", "site", "mine", "at"
+    )
+    return told
 
 
-def _subjects(project: UUID, mine: Case | Value) -> Any:
-    of_project = Subject.objects.filter(project_id=project)
-    rows = of_project.annotate(mine=mine, at=Cast("synced_at", TextField()))
-    return rows.values_list("record_id", "is_present", "site", "mine", "at")
-
-
-def _is_mine(project: UUID, site: str = "") -> Case:
+def _is_mine(member: Member | None) -> Case | Value:
     """The condition of `projects.access` as a column: one query tells who exists and who is visible."""
-    member = Member(project_id=project, site=site)
+    if member is None or not member.is_active:
+        return Value(member is None, output_field=BooleanField())
     own = When(Subject.objects.all().scope(member), then=Value(True))
     return Case(own, default=Value(False), output_field=BooleanField())
-
-
-def _all(project: UUID, mine: bool) -> Any:
-    return _subjects(project, Value(mine, output_field=BooleanField()))
-
-
-_OF_HOUSE: Prepared[Any] = Prepared(lambda project: _all(project, True), UUID)
-_OF_NOBODY: Prepared[Any] = Prepared(lambda project: _all(project, False), UUID)
-_OF_MEMBER: Prepared[Any] = Prepared(
-    lambda project, own: _subjects(project, _is_mine(own)), UUID, UUID
-)
-_OF_SITE: Prepared[Any] = Prepared(
-    lambda project, own, site: _subjects(project, _is_mine(own, site)), UUID, UUID, str
-)
 
 
 @dataclass

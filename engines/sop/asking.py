@@ -21,9 +21,7 @@ from engines.models import Review, TaskRun
 from engines.sop import run_events, snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.snapshot import Rows
-from house.db import atomic, write_now
-from house.prepared import Prepared
-from house.statements import Condition
+from house.db import atomic, is_new, write_now
 from projects import audit
 from skills.graph import Node
 
@@ -41,12 +39,9 @@ class Question:
     open_keys: Sequence[str] = ()
 
 
-def _newest(key: str) -> QuerySet[Review]:
+def _newest(key: str) -> Review | None:
     rows = Review.objects.filter(question_key=key).exclude(status=Review.Status.WITHDRAWN)
-    return rows.defer("values").order_by("-pk")[:1]
-
-
-_NEWEST = Prepared(_newest, str)
+    return rows.defer("values").order_by("-pk").first()
 
 
 def question_key(run: TaskRun, open_keys: Sequence[str]) -> str:
@@ -68,7 +63,7 @@ def meet(run: TaskRun) -> Review | None:
     """
     if not run.record_id:
         return None
-    while found := next(iter(_NEWEST(run.question_key)), None):
+    while found := _newest(run.question_key):
         found.project = run.project
         if found.status == Review.Status.OPEN:
             if _join(found, run):
@@ -97,8 +92,8 @@ def _touch(review: Review) -> bool:
     return same.update(version=F("version")) == 1
 
 
-def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
-    """Put the question to those who decide; whether what is `asked` holds (or may) as it is stored.
+def ask(run: TaskRun, node: Node, question: Question) -> None:
+    """Put the question to those who decide.
 
     Inside the transaction that suspends the run. Two that ask the same in the same instant ask it once.
     """
@@ -116,14 +111,12 @@ def ask(run: TaskRun, node: Node, question: Question, asked: Condition) -> bool:
         digest=snapshot.digest(run),
     )
     review.seen = shown_hash(review)
-    holds = write_now(review, asked, ignore=True)
-    while not review.pk:
+    write_now()
+    while not is_new(review):
         met = meet(run)
         if met and met.status == Review.Status.OPEN:
-            return holds
-        write_now(review, ignore=True)
+            return
     _put(review, None, {"question": review.question, "seen": review.seen})
-    return holds
 
 
 def _remind_at(hours: float | None) -> datetime | None:
@@ -210,12 +203,9 @@ def _waited_for(run: UUID) -> QuerySet[Review]:
     return Review.objects.filter(status=Review.Status.OPEN, question_key=key)
 
 
-_OPEN = Prepared(lambda run: _waited_for(run).order_by("-pk")[:1], UUID)
-
-
 def open_review(run: TaskRun) -> Review | None:
     """The question a suspended run waits on."""
-    return next(iter(_OPEN(run.pk)), None)
+    return _waited_for(run.pk).order_by("-pk").first()
 
 
 def waiting_for(review: Review) -> QuerySet[TaskRun]:

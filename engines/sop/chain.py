@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -20,7 +20,6 @@ from engines.sop.lease import still_ours
 from engines.sop.standing import standing, standing_text
 from engines.sop.study import Study
 from house.db import later
-from house.statements import Change, change, change_both
 from projects import audit
 from skills.graph import Graph, Node, Retry, is_end
 
@@ -237,11 +236,7 @@ class Chain:
 
     @cached_property
     def open(self) -> dict[str, PendingAction]:
-        """Open findings of the run's subject by their places, as they stand in this transaction.
-
-        Where there were none as a question was stored, or as a decision was or began to wait for who holds
-        the review, there are none; what others opened meanwhile stays open.
-        """
+        """Open findings of the run's subject by their places, as they stand in this transaction."""
         return {row.open_key or "": row for row in findings.open_of(self.run)}
 
     def save(self) -> None:
@@ -251,11 +246,11 @@ class Chain:
         self.store()
         self.tell()
 
-    def store(self, also: Change | None = None) -> None:
+    def store(self, also: Callable[[], bool] | None = None) -> None:
         """Write run and journal, keeping the lease only for slow work. Raises Overtaken.
 
         The run comes before all but a review: a run that others moved on stops here; so does one where `also`
-        (the review that is decided) finds nothing to change.
+        (the review that is decided, changed first) finds nothing to change.
         """
         run = self.run
         if not self.goes_on:
@@ -264,27 +259,20 @@ class Chain:
             run.attempts = max(run.attempts, 1)
         if run._state.adding:
             later(run)
-        elif not self._moved(also):
+        elif (also and not also()) or not self._moved():
             raise Overtaken
         self.journal.save()
         self._entered = (run.status, run.fence, run.seq)
         self._read_at = run.read_at
 
-    def _moved(self, also: Change | None) -> bool:
-        """Store the run if it still is what this chain began with, after what `also` changes."""
+    def _moved(self) -> bool:
+        """Store the run if it still is what this chain began with."""
         run = self.run
         names = SAVED if run.read_at == self._read_at else SAVED + READ
         values = {name: getattr(run, name) for name in names} | {"updated_at": now()}
         status, fence, seq = self._entered
-        same = {"id": run.pk, "status": status, "fence": fence, "seq": seq}
-        moved = Change(TaskRun, values, same)
-        if also is None:
-            return change(moved) == 1
-        any_open = change_both(also, moved, findings.are_open(run))
-        if any_open is None:
-            return False
-        self._note_open(any_open)
-        return True
+        same = TaskRun.objects.filter(pk=run.pk, status=status, fence=fence, seq=seq)
+        return same.update(**values) == 1
 
     def tell(self, decided: Review | None = None) -> None:
         """Write the question to a person and findings, and tell others how far the run is.
@@ -293,7 +281,7 @@ class Chain:
         """
         run = self.run
         if self.question:
-            self._note_open(ask(run, self.node, self.question, findings.are_open(run)))
+            ask(run, self.node, self.question)
             self.question = None
         for noted in self.noted:
             findings.record(run, noted, self.open)
@@ -312,11 +300,6 @@ class Chain:
                 findings.close(row, actor=actor, resolution=why, review=review)
         elif review not in self.followed:
             findings.confirm(self.run, rows, actor=actor, note=why)
-
-    def _note_open(self, are_any: bool) -> None:
-        """What a statement said of `findings.are_open`, which knows of subjects only."""
-        if not are_any and self.run.record_id:
-            self.open = {}
 
     def hold(self) -> None:
         """Lock the run's row for this transaction. Raises Overtaken when it is no longer ours."""

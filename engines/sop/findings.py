@@ -17,8 +17,6 @@ from django.utils.timezone import now
 
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
 from engines.sop import run_events, snapshot
-from house.prepared import Prepared
-from house.statements import Condition
 from projects import audit
 
 Kind, State = PendingAction.Kind, PendingAction.State
@@ -250,30 +248,9 @@ def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
     return rows.unclosed().order_by("created_at")
 
 
-_OF_SUBJECT = Prepared(
-    lambda project, skill_type, record: _of_workflow(project, skill_type).filter(record_id=record),
-    UUID,
-    str,
-    str,
-)
-
-
-_ANY_OPEN = (
-    "EXISTS (SELECT 1 FROM iit_pending_actions "
-    "WHERE project_id = %s AND skill_type = %s AND record_id = %s AND open_key IS NOT NULL)"
-)
-
-
-def are_open(run: TaskRun) -> Condition:
-    """Whether `open_of` finds any for the run's subject, to be asked by a statement that is made anyway."""
-    return Condition(_ANY_OPEN, (run.project_id, run.skill.skill_type, run.record_id))
-
-
 def open_of(run: TaskRun) -> list[PendingAction]:
     """Open findings of the run's subject that its workflow made: what a reviewer is shown."""
-    if run.record_id is None:
-        return [*_of_workflow(run.project_id, run.skill.skill_type).filter(record_id=None)]
-    return _OF_SUBJECT(run.project_id, run.skill.skill_type, run.record_id)
+    return [*_of_workflow(run.project_id, run.skill.skill_type).filter(record_id=run.record_id)]
 
 
 def open_now(run: TaskRun) -> list[PendingAction]:

@@ -9,7 +9,6 @@ from django.utils.timezone import now
 
 from engines.models import SopStep, TaskRun
 from house.db import later
-from house.instances import row_of
 
 
 class Journal:
@@ -30,8 +29,7 @@ class Journal:
     ) -> None:
         """Note one node visit."""
         ended = now()
-        step = row_of(
-            SopStep,
+        step = SopStep(
             task_run_id=self.run.pk,
             seq=self.run.seq,
             node=node,

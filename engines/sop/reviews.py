@@ -13,7 +13,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -34,12 +34,11 @@ from engines.sop.errors import (
 from engines.sop.signing import Signature, sign
 from engines.sop.waking import wake
 from house.db import atomic
-from house.prepared import Prepared
-from house.statements import Change, Condition
 from projects import audit
 from projects.access import sees
 from projects.models import Member
 from projects.scoping import memberships
+from study.models import Subject
 from study.subjects import with_site
 
 Decision = Literal["approve", "reject"]
@@ -70,7 +69,7 @@ _OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
 """What of a member decides whether they may."""
 
 
-def _with_run(pk: int, member: UUID) -> QuerySet[Review]:
+def _with_run(pk: int, member: UUID | None) -> QuerySet[Review]:
     """The question, and what `member` is in its project; NULLs where they are none of its members.
 
     Without the subject's data, which are read where a decision leads to rules or is on changed values.
@@ -80,26 +79,6 @@ def _with_run(pk: int, member: UUID) -> QuerySet[Review]:
     asked = FilteredRelation("project__members", condition=Q(project__members__pk=member))
     of_member = {f"member_{name}": F(f"asked__{name}") for name in _OF_MEMBER}
     return with_site(rows.annotate(asked=asked, **of_member), OuterRef("record_id"))
-
-
-_WITH_RUN = Prepared(_with_run, int, UUID)
-
-
-def _member(pk: UUID, record: str) -> QuerySet[Member]:
-    return with_site(Member.objects.filter(pk=pk).order_by(), record)
-
-
-_MEMBER = Prepared(_member, UUID, str)
-_STILL_MAY = (
-    "EXISTS (SELECT 1 FROM iit_project_members "
-    "WHERE id = %s AND project_id = %s AND is_active "
-    "AND wecom_userid = %s AND role = %s AND site = %s) AND "
-    "COALESCE((SELECT site FROM iit_subjects WHERE project_id = %s AND record_id = %s), '') = %s"
-)
-"""Nothing has changed of what was found: who the member is, role and site, and the subject's site.
-
-As of the instant at which the decision is stored, or begins to wait for somebody who holds the run.
-"""
 
 
 def reviews_of(run: TaskRun) -> QuerySet[Review]:
@@ -141,7 +120,7 @@ def _who_may(members: Iterable[Member], review: Review) -> Member | None:
 
 def _memberships(actor: Member | AbstractBaseUser, record: str | None) -> Iterable[Member]:
     if isinstance(actor, Member):
-        return _MEMBER(actor.pk, record)
+        return with_site(Member.objects.filter(pk=actor.pk).order_by(), record)
     return with_site(memberships(actor), record)
 
 
@@ -199,7 +178,8 @@ def decide(
 
 
 def _load(review_id: int, actor: Member | AbstractBaseUser) -> Review:
-    review = next(iter(_WITH_RUN(review_id, actor.pk if isinstance(actor, Member) else None)), None)
+    member = actor.pk if isinstance(actor, Member) else None
+    review = _with_run(review_id, member).first()
     if review is None:
         raise NotSuspended(WRONG_STATE)
     review.task_run.project = review.project
@@ -275,7 +255,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     """
     answer = _answer(said)
     chain.meet()
-    chain.store(_closing(review, said.member, answer))
+    chain.store(lambda: _close(review, said.member, answer))
     for name, value in answer.items():
         setattr(review, name, value)
     _record(review, said, chain)
@@ -301,13 +281,18 @@ def _let_go(run: TaskRun, review: Review, said: Said) -> None:
     chain.tell()
 
 
-def _closing(review: Review, member: Member, answer: dict[str, Any]) -> Change:
-    """Answer the question if it is still the one that was decided on, and still this member's to answer."""
-    site = member.subject_site or ""  # type: ignore[attr-defined]
-    who = (member.pk, review.project_id, member.wecom_userid, member.role, member.site)
-    still = Condition(_STILL_MAY, (*who, review.project_id, review.record_id, site))
-    same = {"id": review.pk, "status": Review.Status.OPEN, "version": review.version}
-    return Change(Review, answer, same, still)
+def _close(review: Review, member: Member, answer: dict[str, Any]) -> bool:
+    """Answer the question if it is still the one that was decided on, and still this member's to answer.
+
+    Nothing may have changed of who the member is, role and site, and of the subject's site: as of the instant
+    at which the decision is stored, or begins to wait for somebody who holds the review.
+    """
+    mine: dict[str, Any] = {name: getattr(member, name) for name in _OF_MEMBER}
+    still = Member.objects.filter(pk=member.pk, project=review.project_id, **mine).order_by()
+    same = Review.objects.filter(pk=review.pk, status=Review.Status.OPEN, version=review.version)
+    subjects = Subject.objects.filter(project=review.project_id, record_id=review.record_id)
+    moved = subjects.exclude(site=member.subject_site or "").order_by()  # type: ignore[attr-defined]
+    return same.filter(Exists(still), ~Exists(moved)).update(**answer) == 1
 
 
 def _answer(said: Said) -> dict[str, Any]:

@@ -10,17 +10,10 @@ from typing import Any
 from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
 from engines.sop.snapshot import fingerprint
 from house import clock
-from house.statements import fetch
 from projects.models import Project
 from skills.mapping import actual_rules, aliases
 from study import dictionary
 from study.metadata import StudyMetadata
-
-_STORED = (
-    "SELECT d.digest, m.alias_name, m.actual_name FROM iit_dictionaries d "
-    "LEFT JOIN iit_field_mapping m ON m.project_id = d.project_id WHERE d.project_id = %s"
-)
-"""Which dictionary is stored, and every alias, by one statement: a run asks it each time it goes on."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +27,7 @@ class Study:
     @classmethod
     def load(cls, project: Project) -> Study:
         """Raises integrations.redcap.RedcapError when no dictionary was ever read."""
-        rows = fetch(_STORED, project.pk)
-        digest = rows[0][0] if rows else ""
-        if not digest:
-            return cls(project, dictionary.load(project), aliases(project))
-        names = {alias: actual for _digest, alias, actual in rows if alias is not None}
-        return cls(project, dictionary.parsed(project.pk, digest), names)
+        return cls(project, dictionary.load(project), aliases(project))
 
     def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
         """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from uuid import UUID
 
-from house.prepared import Prepared
 from integrations import tokens
 from memory import length
 from memory.hot import superseded
@@ -21,9 +19,6 @@ __all__ = ["LIMIT", "Injection", "inject", "length_ban", "lines", "profile_of", 
 
 LIMIT = 2000
 _FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
-_CONTENT = Prepared(
-    lambda project: ProjectMemory.objects.filter(project=project).only("content"), UUID
-)
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,8 @@ class Injection:
 
 def read(project: Project) -> str:
     """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
-    return next((memory.content for memory in _CONTENT(project.pk)), "")
+    stored = ProjectMemory.objects.filter(project=project).only("content").first()
+    return stored.content if stored else ""
 
 
 def inject(

@@ -18,7 +18,6 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
 from house.crypto import digest, keys
-from house.prepared import Prepared
 from memory.hot import similarity
 from memory.hot.similarity import Piece
 from memory.models import MemoryTombstone
@@ -155,9 +154,6 @@ def _stored(project: UUID, user_id: str) -> QuerySet[MemoryTombstone]:
     return rows.only("user_id", "evidence", "created_at").annotate(stored_sketch=sketch)
 
 
-_STORED = Prepared(_stored, UUID, str)
-
-
 class Guard:
     """A study's tombstones, read once for a handful of comparisons; never kept longer."""
 
@@ -167,7 +163,7 @@ class Guard:
 
     @cached_property
     def _stones(self) -> list[Stone]:
-        rows: list[Any] = _STORED(self._project.pk, self._user)
+        rows: Any = _stored(self._project.pk, self._user)
         return [
             Stone(
                 pk=row.pk,

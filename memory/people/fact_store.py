@@ -12,7 +12,6 @@ from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from house.crypto import digest
-from house.prepared import Prepared
 from language import spoken_numbers
 from memory.models import UserMemory, UserProfile
 from memory.people.grounding import Grounded
@@ -43,14 +42,7 @@ def active(member: Member, at: datetime | None = None) -> QuerySet[UserMemory]:
 
 def holding(member: Member) -> list[UserMemory]:
     """The rows of `active`, for what is asked with every message."""
-    return _HOLDING(member.project_id, member.identity, now())
-
-
-def _holding(project: UUID, user_id: str, at: datetime) -> QuerySet[UserMemory]:
-    return active(Member(project_id=project, wecom_userid=user_id), at).order_by()
-
-
-_HOLDING = Prepared(_holding, UUID, str, datetime)
+    return [*active(member).order_by()]
 
 
 def details(row: UserMemory) -> Mapping[str, Detail]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from uuid import UUID
 
-from django.db.models import QuerySet
-
-from house.prepared import Prepared
 from memory.models import WeeklyReport
 from memory.reports import digest
 from memory.reports.text import shown_to
@@ -54,13 +50,8 @@ def book(project: Project, member: Member, *, scope: Scope | None = None) -> lis
 
 def _newest(project: Project, member: Member) -> list[WeeklyReport]:
     """Oldest first, each with the state of the weeks before it; none for a member who left."""
-    return _NEWEST(project.pk, member.project_id)[::-1] if member.is_active else []
-
-
-def _of_members(project: UUID, own: UUID) -> QuerySet[WeeklyReport]:
-    rows = WeeklyReport.objects.for_member(Member(project_id=own)).filter(project=project)
+    if not member.is_active:
+        return []
+    rows = WeeklyReport.objects.for_member(member).filter(project=project)
     newest = digest.with_state(rows).order_by("-week_number")
-    return newest.only("project_id", "week_number", "summary")[:WEEKS]
-
-
-_NEWEST = Prepared(_of_members, UUID, UUID)
+    return [*newest.only("project_id", "week_number", "summary")[:WEEKS]][::-1]

@@ -9,10 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from house.crypto import decrypt
 from house.db import later
-from house.instances import row_of
-from house.statements import fetch
 from projects.models import Member, Project
 from wechat.inbound.job import Job
 from wechat.inbound.parse import Incoming
@@ -67,8 +64,7 @@ def send(
     name = task_id(kind, ref, version)
     card = {**content, "task_id": name}
     lane = "|".join(sorted(userid.lower() for userid in to))
-    row = row_of(
-        Card,
+    row = Card(
         task_id=name,
         kind=kind,
         ref=str(ref),
@@ -89,20 +85,11 @@ def send(
     )
 
 
-_CLOSE = (
-    "UPDATE iit_wechat_cards SET state = %s "
-    "WHERE kind = %s AND ref = %s AND version <= %s AND state = %s RETURNING task_id, to_user, content"
-)
-
-
-def close(*, kind: str, ref: object, up_to: int, project: Project) -> list[Card]:
+def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
     """Close the open cards of what `ref` names; `show_closed` has to tell those who have them."""
-    state = Card.State
-    rows = fetch(_CLOSE, state.CLOSED.value, kind, str(ref), up_to, state.OPEN.value)
-    return [
-        Card(task_id=name, to_user=to, content=decrypt(content), project=project)
-        for name, to, content in rows
-    ]
+    still = Card.objects.filter(kind=kind, ref=str(ref), version__lte=up_to, state=Card.State.OPEN)
+    found = [*still.select_related("project").order_by("pk")]
+    return [card for card in found if still.filter(pk=card.pk).update(state=Card.State.CLOSED)]
 
 
 def replace(

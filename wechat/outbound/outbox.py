@@ -14,9 +14,7 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
 from house import wakes
-from house.db import atomic, later, write_now
-from house.instances import row_of
-from house.statements import insert
+from house.db import atomic, is_new, later, write_now
 from memory.visibility import told_to
 from projects import audit
 from projects.models import Member, Project
@@ -153,8 +151,7 @@ def _insert(
 ) -> None:
     """All parts or none: whoever comes second finds the first part's key taken, and leaves it at that."""
     rows = [
-        row_of(
-            OutboxMessage,
+        OutboxMessage(
             key=f"{key}#{number}",
             to_user=to_user,
             project_id=project.pk if project else None,
@@ -177,9 +174,8 @@ def _insert_parts(rows: list[OutboxMessage]) -> None:
     write_now()
     with transaction.atomic():
         first, *others = rows
-        insert([first], ignore=True, number=True)
-        if first.pk:
-            insert(others)
+        if is_new(first):
+            OutboxMessage.objects.bulk_create(others)
 
 
 def resend(*, message: OutboxMessage, actor: object) -> bool:

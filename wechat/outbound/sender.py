@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import F, Min, Q, QuerySet
 from django.utils.timezone import now
 
-from house.prepared import Prepared
 from integrations.wecom import Kind, SendError, WecomClient
 from integrations.wecom.results import Result
 from wechat.models import Card, OutboxMessage
@@ -68,16 +67,9 @@ def due_lanes(limit: int) -> Iterator[str]:
     return due.values_list("to_user", flat=True)[:limit].iterator()
 
 
-_HEAD = Prepared(
-    lambda to_user: OutboxMessage.objects.filter(
-        to_user=to_user, status__in=OutboxMessage.UNSENT
-    ).order_by("pk")[:1],
-    str,
-)
-
-
 def _head(to_user: str) -> OutboxMessage | None:
-    return next(iter(_HEAD(to_user)), None)
+    unsent = OutboxMessage.objects.filter(to_user=to_user, status__in=OutboxMessage.UNSENT)
+    return unsent.order_by("pk").first()
 
 
 def _claimable(at: datetime) -> Q:

@@ -12,7 +12,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from engines.models import Review, TaskRun
 from house.crypto import decrypt
-from house.prepared import Prepared
 from memory.visibility import told_to
 from projects.access import sees
 from projects.models import Member, Role
@@ -20,26 +19,21 @@ from study.subjects import with_identifiers, with_site
 from wechat.models import Alert
 
 
-def _active(project: UUID, record: str) -> QuerySet[Member]:
+def _active(project: UUID, record: str | None) -> QuerySet[Member]:
     away = Alert.objects.filter(code=Alert.Code.UNREACHABLE, cleared_at=None)
     people = Member.objects.filter(project=project, is_active=True).order_by("wecom_userid")
     people = people.annotate(is_away=Exists(away.filter(subject=OuterRef("wecom_userid"))))
     return with_identifiers(people, record)
 
 
-def _orderer(project: UUID, userid: str, record: str) -> QuerySet[Member]:
+def _orderer(project: UUID, userid: str, record: str | None) -> QuerySet[Member]:
     people = Member.objects.active_of(userid).filter(project=project)
     return with_site(people.select_related(None).order_by(), record)
 
 
-_ACTIVE = Prepared(_active, UUID, str)
-_ORDERER = Prepared(_orderer, UUID, str, str)
-
-
 def orderer(run: TaskRun) -> Member | None:
     """The member who ordered a run and may still see it; none for schedules and console users."""
-    found = _ORDERER(run.project_id, run.triggered_by.lower(), run.record_id)
-    for member in found:
+    for member in _orderer(run.project_id, run.triggered_by.lower(), run.record_id):
         if _sees(member, run, member.subject_site):  # type: ignore[attr-defined]
             member.project = run.project
             return member
@@ -68,7 +62,7 @@ class Circle:
     @classmethod
     def of(cls, review: Review, run: TaskRun) -> Circle:
         """Read by one statement."""
-        active: list[Any] = _ACTIVE(review.project_id, review.record_id)
+        active: list[Any] = [*_active(review.project_id, review.record_id)]
         for one in active:
             one.project = review.project
         stored = active[0].subject_identifiers if active else None

@@ -147,7 +147,7 @@ def _reason(incoming: Incoming) -> str:
 
 def show_decision(review: Review) -> None:
     """Change the review's open cards to what was decided."""
-    closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version, project=review.project)
+    closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version)
     if not closed:
         return
     button = str(Review.Status(review.status).label)
@@ -174,5 +174,5 @@ def close_outdated(review: Review) -> None:
     """Take the buttons off cards that show values of an earlier version."""
     note, button = _("The values changed: please use the newer card."), _("No longer open")
     older = review.version - 1
-    for card in cards.close(kind=KIND, ref=review.pk, up_to=older, project=review.project):
+    for card in cards.close(kind=KIND, ref=review.pk, up_to=older):
         cards.show_closed(card, note=note, button=button, key=f"outdated:{card.task_id}")

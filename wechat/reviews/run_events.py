@@ -5,15 +5,12 @@ Who has lost sight of the subject meanwhile is told nothing. Every message has a
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from engines import labels
 from engines.models import PendingAction, Review, RunEvent, TaskRun
 from engines.sop.findings import open_now
-from house.prepared import Prepared
 from memory.visibility import told_to
 from projects.models import Member
 from wechat.outbound.outbox import tell
@@ -21,25 +18,6 @@ from wechat.reviews import reconcile, review_cards
 from wechat.reviews.review_audience import Circle, orderer
 
 FINDINGS_SHOWN = 5
-
-_REVIEW = Prepared(
-    lambda pk: (
-        Review.objects.select_related("project", "task_run__skill")
-        .defer("values", "task_run__data", "task_run__config", "task_run__skill__config")
-        .filter(pk=pk)
-        .order_by()
-    ),
-    int,
-)
-_RUN = Prepared(
-    lambda pk: (
-        TaskRun.objects.select_related("project", "skill")
-        .defer("data", "config", "skill__config")
-        .filter(pk=pk)
-        .order_by()
-    ),
-    UUID,
-)
 
 
 def asked(event: RunEvent) -> None:
@@ -62,7 +40,7 @@ def asked(event: RunEvent) -> None:
 def joined(event: RunEvent) -> None:
     """Tell who ordered one more run that it waits for a review that others wait for."""
     review = _review(event)
-    run = next(iter(_RUN(event.run_id)), None)
+    run = _run(event)
     if review and run and run.status == TaskRun.Status.SUSPENDED and not run.batch_id:
         _tell_waiting(Circle.of(review, run), run, f"suspended:{review.pk}:{run.pk}")
 
@@ -89,7 +67,7 @@ def decided(event: RunEvent) -> None:
 
 def finished(event: RunEvent) -> None:
     """Tell who ordered the run what came of it; a batch is told at its end."""
-    for run in _RUN(event.run_id):
+    if run := _run(event):
         _result(run)
 
 
@@ -107,9 +85,18 @@ def escalated(event: RunEvent) -> None:
         reconcile.escalate(review)
 
 
+def _run(event: RunEvent) -> TaskRun | None:
+    rows = TaskRun.objects.select_related("project", "skill").filter(pk__in=[event.run_id])
+    return rows.defer("data", "config", "skill__config").order_by().first()
+
+
 def _review(event: RunEvent) -> Review | None:
     """The review with run and project; None where they were deleted."""
-    review = next(iter(_REVIEW(event.review_id)), None)
+    rows = Review.objects.select_related("project", "task_run__skill").filter(
+        pk=event.review_id or 0
+    )
+    without = ("values", "task_run__data", "task_run__config", "task_run__skill__config")
+    review = rows.defer(*without).order_by().first()
     if review is not None:
         review.task_run.project = review.project
     return review
