@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from django.http import Http404
@@ -13,6 +14,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from house import clock
 from house.api_errors import Conflict, Unavailable
 from house.api_fields import Text
 from integrations.redcap import RedcapError
@@ -24,6 +26,7 @@ from projects.models import Project
 from study import records
 from study.client import NotConfiguredError
 from study.visits import window
+from study.visits.calendar import State, VisitState, is_due_within
 
 
 class VisitSerializer(serializers.Serializer):
@@ -50,10 +53,23 @@ class VisitQuerySerializer(serializers.Serializer):
     project = Text(required=False, allow_blank=True)
     record_id = Text(required=False, allow_blank=True, max_length=100)
     record = Text(required=False, allow_blank=True, max_length=100)
+    state = serializers.ChoiceField([*map(str, State)], required=False)
+    due_from = serializers.DateField(required=False)
+    due_to = serializers.DateField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Days in their order."""
+        first, last = attrs.get("due_from"), attrs.get("due_to")
+        if first and last and last < first:
+            raise serializers.ValidationError({"due_to": _("The last day is before the first.")})
+        return attrs
 
 
 class VisitViewSet(DeclaredParameters, viewsets.GenericViewSet):
-    """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`."""
+    """Visits with their windows and states, computed from REDCap: `?project=CODE&record_id=P001`.
+
+    `due_from`, `due_to`: only what is to be done on one of these days.
+    """
 
     serializer_class = VisitSerializer
     queryset = Project.objects.none()
@@ -71,7 +87,12 @@ class VisitViewSet(DeclaredParameters, viewsets.GenericViewSet):
         said = query.validated_data
         wanted = said.get("record_id") or said.get("record")
         projects = _projects(request, said.get("project"))
-        rows = [row for project in projects for row in _visits(request, project, wanted)]
+        rows: list[dict[str, Any]] = [
+            {"project": project.code, **state.as_json(record_id)}
+            for project in projects
+            for record_id, state in _visits(request, project, wanted)
+            if _is_asked_for(state, said, clock.today(project.timezone))
+        ]
         page = self.paginate_queryset(rows) or []
         for project in projects:
             shown = [row["record_id"] for row in page if row["project"] == project.code]
@@ -87,7 +108,19 @@ def _projects(request: Request, name: str | None) -> list[Project]:
     return list(mine.filter(visit_plan__isnull=False).distinct())
 
 
-def _visits(request: Request, project: Project, wanted: str | None) -> Iterator[dict[str, Any]]:
+def _is_asked_for(state: VisitState, said: Mapping[str, Any], today: date) -> bool:
+    """Whether it is in the wanted state, and to be done on one of the wanted days."""
+    if said.get("state") not in (None, state.state):
+        return False
+    first, last = said.get("due_from"), said.get("due_to")
+    if first is None and last is None:
+        return True
+    return is_due_within(state, first or date.min, last or date.max, today)
+
+
+def _visits(
+    request: Request, project: Project, wanted: str | None
+) -> Iterator[tuple[str, VisitState]]:
     """Raises Unavailable: a study that could not be read is never one without visits."""
     member = member_in(request.user, project.pk)
     if member is None and not request.user.is_superuser:
@@ -104,4 +137,4 @@ def _visits(request: Request, project: Project, wanted: str | None) -> Iterator[
         raise Conflict(text, "visit_plan") from error
     for data in found:
         for state in window.visit_states(project, data, plan=plan):
-            yield {"project": project.code, **state.as_json(data.record_id)}
+            yield data.record_id, state

@@ -41,6 +41,7 @@ class StudyDesign:
     enrolment_field: str
     status_field: str = ""
     sex_field: str = ""
+    unscheduled_field: str = ""
     mapped: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
     form_dates: Mapping[str, str] = field(default_factory=dict)

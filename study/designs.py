@@ -34,6 +34,7 @@ def design_of(project: Project, blinded: Collection[str] = ()) -> StudyDesign:
         enrolment_field=project.enrolment_field,
         status_field=roles.get((FieldRole.Role.STATUS, "")) or proposed.status,
         sex_field=roles.get((FieldRole.Role.SEX, "")) or proposed.sex,
+        unscheduled_field=roles.get((FieldRole.Role.UNSCHEDULED, "")) or "",
         mapped=registry.aliases(project),
         synonyms=dict(Synonym.objects.filter(project=project).values_list("word", "meaning")),
         form_dates=dict(proposed.form_dates) | _of(roles, FieldRole.Role.FORM_DATE),

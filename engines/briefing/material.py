@@ -18,6 +18,7 @@ from skills.graph import Node
 from study import dictionary, readings, records
 from study.client import NotConfiguredError
 from study.records import RecordData
+from study.visits.calendar import OPEN_STATES, is_to_do
 from study.visits.window import (
     State,
     VisitPlanSpec,
@@ -115,8 +116,13 @@ class View:
         return sorted(found, key=lambda pair: (pair[1].close or date.max, pair[0].record_id))
 
     def in_state(self, *states: State) -> list[Visit]:
-        """The visits in one of these states."""
-        return [pair for pair in self.visits if pair[1].state in states]
+        """The visits in one of these states; of those that are not done, only what is still to be done."""
+        found = [pair for pair in self.visits if pair[1].state in states]
+        return [
+            pair
+            for pair in found
+            if pair[1].state not in OPEN_STATES or is_to_do(pair[1], self.today)
+        ]
 
     def warnings(self) -> Iterator[Part]:
         """What could not be read or judged: it must not look like nothing to do (design.md 9.8)."""

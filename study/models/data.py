@@ -84,6 +84,8 @@ class FieldRole(models.Model):
         CONSENT = "consent", _("Date of consent")
         FORM_DATE = "form_date", _("Date of a form")
         UNIT = "unit", _("Unit of a lab value")
+        ARM = "arm", _("Arm that visits are planned by")
+        UNSCHEDULED = "unscheduled", _("Date of an unscheduled visit")
 
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="field_roles", verbose_name=_("project")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
@@ -34,7 +35,8 @@ class VisitState:
     """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable.
 
     A visit date after today is `planned` and not `actual`: nothing was done yet, and the window alone
-    tells the state; the reason names the planned day.
+    tells the state; the reason names the planned day. `left`: the first day on which the subject may have
+    withdrawn; from then on nothing is to be done.
     """
 
     visit: str
@@ -49,6 +51,7 @@ class VisitState:
     days: int = 0
     reason: str | None = None
     planned: date | None = None
+    left: date | None = None
 
     def as_json(self, record_id: str) -> dict[str, object]:
         """The line of `manage.py visit_window`, keys in the order of the contract."""
@@ -66,6 +69,46 @@ class VisitState:
             "days": self.days,
             "reason": self.reason,
         }
+
+
+class Standing(Protocol):
+    """What decides whether a visit is still to be done: `VisitState`, or the same as a reader was told it."""
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+
+    @property
+    def open(self) -> date | None:
+        """First day of the window."""
+
+    @property
+    def close(self) -> date | None:
+        """Last day of the window."""
+
+    @property
+    def planned(self) -> date | None:
+        """The day in the future that was made out for it."""
+
+    @property
+    def left(self) -> date | None:
+        """The day of a withdrawal."""
+
+
+def is_to_do(visit: Standing, today: date) -> bool:
+    """Whether somebody still has to do it: not done, and the subject has not withdrawn."""
+    has_left = visit.left is not None and visit.left <= today
+    return visit.state in OPEN_STATES and not has_left
+
+
+def is_due_within(visit: Standing, first: date, last: date, today: date) -> bool:
+    """Whether it is to be done on one of these days (inclusive): its planned day, else its window."""
+    if not is_to_do(visit, today) or visit.open is None or visit.close is None:
+        return False
+    if visit.planned is not None:
+        return first <= visit.planned <= last
+    leaves = visit.left - timedelta(days=1) if visit.left else visit.close
+    return visit.open <= last and min(visit.close, leaves) >= first
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +170,7 @@ def visit_state(
         days=days,
         reason=reason,
         planned=planned,
+        left=(readings.withdrawal.span or (readings.withdrawal.day,))[0],
     )
 
 
@@ -188,6 +232,8 @@ def _written(first: date, last: date) -> str:
 
 _DONE = (State.EARLY, State.IN_WINDOW, State.LATE)
 _OPEN = (State.NOT_DUE, State.DUE, State.OVERDUE)
+OPEN_STATES = frozenset(_OPEN)
+"""Of a visit that nobody has done."""
 
 
 def _compare(

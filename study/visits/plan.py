@@ -23,7 +23,9 @@ Name = Annotated[str, Field(min_length=1)]
 class VisitSpec(BaseModel):
     """One planned visit: Day `day` counted from `anchor_field`, open `minus` before to `plus` after.
 
-    `event` says where `date_field` is entered when it occurs in several events, `arm` for whom.
+    `event` says where `date_field` is entered when it occurs in several events, `arm` for whom: a REDCap arm
+    ("arm_2", or "2" where no field says the arm) or a code of the plan's `arm_field`. Where a visit is planned
+    for an arm, that window holds for its subjects and the one without an arm for all others.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,6 +48,7 @@ class VisitPlanSpec(BaseModel):
     timezone: str = "Asia/Shanghai"
     anchor_is_day: Annotated[int, BeforeValidator(_an_integer), Field(ge=0, le=1)] = 1
     withdraw_field: str | None = None
+    arm_field: str | None = None
     visits: list[VisitSpec]
 
     @field_validator("timezone")

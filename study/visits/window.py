@@ -12,7 +12,7 @@ from house import clock
 from integrations.redcap import Row
 from projects.models import Project
 from study.dates import Reading, read_date
-from study.models import VisitPlanEntry
+from study.models import FieldRole, VisitPlanEntry
 from study.records import RecordData
 from study.visits.calendar import (
     Readings,
@@ -35,12 +35,20 @@ __all__ = [
 
 def plan_of(project: Project) -> VisitPlanSpec:
     """The study's stored plan. Raises pydantic.ValidationError for a plan nobody could follow."""
+    entries = [*VisitPlanEntry.objects.filter(project=project)]
+    has_arms = any(entry.arm for entry in entries)
     return VisitPlanSpec(
         timezone=project.timezone,
         anchor_is_day=project.anchor_is_day,
         withdraw_field=project.withdraw_field or None,
-        visits=[_spec(entry) for entry in VisitPlanEntry.objects.filter(project=project)],
+        arm_field=(_arm_field(project) if has_arms else "") or None,
+        visits=[_spec(entry) for entry in entries],
     )
+
+
+def _arm_field(project: Project) -> str:
+    rows = FieldRole.objects.filter(project=project, role=FieldRole.Role.ARM)
+    return rows.values_list("field", flat=True).first() or ""
 
 
 def visit_states(
@@ -63,7 +71,7 @@ def planned_states(
     plan: VisitPlanSpec, record: RecordData, today: date
 ) -> list[tuple[VisitSpec, VisitState]]:
     """As `visit_states`, each with the visit of the plan that it is the state of."""
-    reader = _Reader(record, ZoneInfo(plan.timezone))
+    reader = _Reader(record, ZoneInfo(plan.timezone), plan.arm_field or "")
     withdrawal = reader.read(plan.withdraw_field or "")
     return [(visit, reader.state(visit, withdrawal, plan, today)) for visit in reader.own(plan)]
 
@@ -71,11 +79,11 @@ def planned_states(
 class _Reader:
     """Dates of one subject by field, across its rows."""
 
-    def __init__(self, record: RecordData, zone: ZoneInfo) -> None:
+    def __init__(self, record: RecordData, zone: ZoneInfo, arm_field: str) -> None:
         self._record = record
         self._zone = zone
         self._read: dict[tuple[str, str], Reading] = {}
-        self.arms = _arms(record.rows)
+        self.arms = _arms(record.rows, arm_field)
 
     def read(self, name: str, event: str = "") -> Reading:
         """The one date `name` holds (in `event`); several different ones are a problem."""
@@ -99,8 +107,13 @@ class _Reader:
         return read_date(name, found.pop() if found else "", self._zone)
 
     def own(self, plan: VisitPlanSpec) -> list[VisitSpec]:
-        """The visits planned for the subject's arm."""
-        return [visit for visit in plan.visits if not visit.arm or visit.arm in self.arms]
+        """The visits planned for the subject's arm; what is planned for all gives way to the arm's own."""
+        of_arm = {visit.visit for visit in plan.visits if visit.arm in self.arms}
+        return [
+            visit
+            for visit in plan.visits
+            if (visit.arm in self.arms if visit.arm else visit.visit not in of_arm)
+        ]
 
     def state(
         self, visit: VisitSpec, withdrawal: Reading, plan: VisitPlanSpec, today: date
@@ -115,10 +128,14 @@ class _Reader:
 _EVENT = "redcap_event_name"
 
 
-def _arms(rows: Iterable[Row]) -> set[str]:
-    """Names a plan may give to this subject's arm: "arm_1" and "1" for events `…_arm_1`."""
+def _arms(rows: Iterable[Row], field: str) -> set[str]:
+    """Names a plan may give to this subject's arm: "arm_1" and "1" for events `…_arm_1`.
+
+    Where a field says the arm, a bare code is the field's.
+    """
     numbers = {str(row.get(_EVENT, "")).rpartition("_arm_")[2] for row in rows} - {""}
-    return numbers | {f"arm_{number}" for number in numbers}
+    codes = {str(row.get(field, "")).strip() for row in rows} - {""} if field else numbers
+    return codes | {f"arm_{number}" for number in numbers}
 
 
 def _spec(entry: VisitPlanEntry) -> VisitSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -130,3 +131,22 @@ def test_what_is_no_subjects_number_is_a_problem(
 def test_a_redcap_that_is_away_is_no_empty_list(study: Study, login: Login) -> None:
     study.stand_ins.fault("redcap", "status", 500, times=None)
     problem(login("zhangyi").get("/api/v1/visits/"), 503)
+
+
+def test_what_is_due_in_a_range(study: Study, login: Login) -> None:
+    first = date.fromisoformat(study.run["demo_today"])
+    last = first + timedelta(days=6)
+    content = visits(login, "zhangyi", due_from=str(first), due_to=str(last))
+    assert content["results"]
+    for row in content["results"]:
+        assert row["state"] in {"not_due", "due"}
+        assert row["open"] <= str(last)
+        assert row["close"] >= str(first)
+    overdue = visits(login, "zhangyi", state="overdue")
+    assert {row["state"] for row in overdue["results"]} == {"overdue"}
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(study: Study, login: Login) -> None:
+    given = {"due_from": "2026-12-02", "due_to": "2026-12-01"}
+    problem(login("zhangyi").get("/api/v1/visits/", given), 400)
+    problem(login("zhangyi").get("/api/v1/visits/", {"state": "soon"}), 400)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study.visits.calendar import State, VisitState, plan_windows
+from study.records import RecordData
+from study.visits.calendar import (
+    OPEN_STATES,
+    State,
+    VisitState,
+    is_due_within,
+    is_to_do,
+    plan_windows,
+)
 from study.visits.plan import VisitPlanSpec, VisitSpec
+from study.visits.window import planned_states
 
 dates = st.dates(date(2000, 1, 1), date(2100, 1, 1))
 spans = st.integers(0, 60)
@@ -94,7 +104,8 @@ def test_a_withdrawal_only_ever_cancels_what_has_not_opened(
         assert (leaving.state, leaving.days) == (State.NOT_APPLICABLE, 0)
         assert leaving.reason
     else:
-        assert leaving == staying
+        assert replace(leaving, left=None) == staying
+    assert not is_to_do(leaving, max(today, left))
 
 
 @given(st.text(max_size=12), dates)
@@ -103,3 +114,55 @@ def test_any_text_is_either_a_day_or_a_reason(text: str, today: date) -> None:
 
     assert (found.anchor is None) == (found.state is State.UNKNOWN and found.open is None)
     assert found.anchor is not None or found.reason
+
+
+@given(days, spans, spans, dates, dates, st.none() | dates, st.none() | dates, dates, spans)
+def test_what_is_due_can_be_done_on_one_of_the_days(
+    day: int,
+    minus: int,
+    plus: int,
+    anchor: date,
+    today: date,
+    actual: date | None,
+    left: date | None,
+    first: date,
+    length: int,
+) -> None:
+    values = {name: d.isoformat() for name, d in (("a", anchor), ("d", actual), ("w", left)) if d}
+    found = states(1, day, minus, plus, dict(values), today)
+    assert found.open is not None
+    assert found.close is not None
+    last = first + timedelta(days=length)
+
+    asked = [first + timedelta(days=n) for n in range(length + 1)]
+    stays = [d for d in asked if left is None or d < left]
+    fits = (
+        found.planned in asked
+        if found.planned
+        else any(found.open <= d <= found.close for d in stays)
+    )
+    is_open = found.state in OPEN_STATES and not (left and left <= today)
+    assert is_due_within(found, first, last, today) == (is_open and fits)
+    if actual and actual <= today:
+        assert not is_to_do(found, today)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["V1", "V2"]), st.sampled_from(["", "A", "B"])), unique=True),
+       st.sampled_from(["", "A", "B"]))  # fmt: skip
+def test_each_visit_has_one_window_that_of_the_arm_if_there_is_one(
+    planned: list[tuple[str, str]], arm: str
+) -> None:
+    visits = [
+        VisitSpec(visit=v, arm=a, anchor_field="a", date_field="d", day=n + 1, minus=0, plus=0)
+        for n, (v, a) in enumerate(planned)
+    ]
+    plan = VisitPlanSpec(arm_field="arm", visits=visits)
+    row = {"a": "2024-03-01", "arm": arm}
+    record = RecordData("P1", "", (row,), datetime.now(UTC), (), complete=True)
+
+    own = [spec for spec, _state in planned_states(plan, record, date(2024, 3, 1))]
+
+    for name in ("V1", "V2"):
+        here = {spec.arm for spec in visits if spec.visit == name}
+        expected = [arm] if arm in here else [""] if "" in here else []
+        assert [spec.arm for spec in own if spec.visit == name] == expected

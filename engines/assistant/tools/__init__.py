@@ -2,6 +2,7 @@
 
 from engines.assistant.tools.context import ToolContext
 from engines.assistant.tools.registry import (
+    OF_WORKFLOWS,
     READONLY_TOOLS,
     Tool,
     definitions,
@@ -12,6 +13,7 @@ from engines.assistant.tools.registry import (
 from engines.assistant.tools.results import Status, ToolResult
 
 __all__ = [
+    "OF_WORKFLOWS",
     "READONLY_TOOLS",
     "Status",
     "Tool",

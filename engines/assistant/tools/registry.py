@@ -35,9 +35,12 @@ FUNCTIONS: Mapping[str, ToolFunction] = {
     "get_project_stats": study_query.get_project_stats,
     "check_visit_window": study_query.check_visit_window,
     "query_study": study_query.query_study,
+    "list_due_visits": study_query.list_due_visits,
 }
 """What is behind the tools of `tools.v1.json`; they only read."""
-READONLY_TOOLS = tuple(FUNCTIONS)
+OF_WORKFLOWS = ("list_due_visits",)
+"""Offered where a workflow's node lists it; who asks freely has `query_study` for the same."""
+READONLY_TOOLS = tuple(name for name in FUNCTIONS if name not in OF_WORKFLOWS)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
+from pydantic import ValidationError
 
 from engines.assistant.lines import background
 from engines.assistant.tools.context import ToolContext
@@ -19,8 +21,10 @@ from study.design import StudyDesign
 from study.designs import design_of, genes
 from study.facts import Answer, Fact, Group, plain
 from study.query.errors import QueryError, nearest
+from study.visits.due import SubjectVisit, schedule
 
 MOST_LINES, MOST_MEANT = 60, 4
+WEEK = timedelta(days=6)
 _OPEN = {"field": "@findings.status", "op": "in", "value": ["open", "data_changed"]}
 
 
@@ -53,6 +57,49 @@ def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> To
     if wanted:
         query["where"] = [{"field": "@visits.visit", "op": "=", "value": planned[wanted]}]
     return _of_one(context, "check_visit_window", arguments, query)
+
+
+def list_due_visits(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """What is to be done from a day to another, by default in the next week, with what is overdue."""
+    today = context.today
+    days = [arguments.get(name) for name in ("from", "to")]
+    try:
+        first, last = (date.fromisoformat(str(day)) if day else None for day in days)
+    except ValueError:
+        return ToolResult("list_due_visits", Status.BAD_ARGUMENTS, _("A day is YYYY-MM-DD."))
+    first = first or today
+    last = last or first + WEEK
+    try:
+        found = schedule(context.project, context.member)
+    except ValidationError:
+        told = _("The visit plan of %(study)s cannot be followed.") % {
+            "study": context.project.code
+        }
+        return ToolResult("list_due_visits", Status.NOT_FOUND, told)
+    visits = found.due(first, last, overdue=bool(arguments.get("overdue", True)))
+    body: dict[str, Any] = {
+        "今天": today.isoformat(),
+        "日期范围": f"{first} ~ {last}",
+        "可见受试者": sorted(found.sites)[:MOST_LINES],
+        "待完成访视": [*map(_due, visits[:MOST_LINES])] or [_("Nothing was found.")],
+        "读取时间": found.read_at or "",
+    }
+    if len(visits) > MOST_LINES:
+        body["未列出"] = len(visits) - MOST_LINES
+    return ToolResult(
+        "list_due_visits",
+        Status.OK,
+        body,
+        facts=tuple(fact for one in visits for fact in one.facts),
+        sources=({"kind": "redcap", "what": "list_due_visits", "read_at": found.read_at},),
+        record_ids=tuple(dict.fromkeys(one.subject for one in visits)),
+    )
+
+
+def _due(visit: SubjectVisit) -> str:
+    planned = f" {_('planned for %(day)s') % {'day': visit.planned}}" if visit.planned else ""
+    place = f"{visit.subject} {visit.visit} {visit.open} ~ {visit.close}"
+    return f"{place} {visit.state.value} {visit.days}{planned}"
 
 
 def get_project_stats(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from engines.assistant.tools import (
+    OF_WORKFLOWS,
     READONLY_TOOLS,
     Status,
     Tool,
@@ -40,7 +41,7 @@ def told(result: ToolResult) -> str:
 
 def test_they_are_read_only_and_described() -> None:
     assert len(READONLY_TOOLS) == 5
-    for name in READONLY_TOOLS:
+    for name in (*READONLY_TOOLS, *OF_WORKFLOWS):
         tool = get(name)
         assert tool is not None
         assert tool.read_only
@@ -232,3 +233,28 @@ def test_a_failed_read_is_down_not_empty(study: Study) -> None:
         assert result.status is Status.DOWN
         assert result.outside_down
         assert result.failed
+
+
+def test_due_visits_with_today_and_the_roster(study: Study) -> None:
+    """For workflows only: what is to be done, of the reader's own subjects."""
+    allowed = ["list_due_visits"]
+    result = execute(context(study, "crc_b"), "list_due_visits", {}, allowed=allowed)
+    mine = Subject.objects.filter(project=study.project, site="site_b", is_present=True)
+    assert result.data["可见受试者"] == sorted(mine.values_list("record_id", flat=True))
+    assert result.data["今天"] == study.run["demo_today"]
+    assert {*result.record_ids} <= {*result.data["可见受试者"]}
+    everybody = execute(context(study, "zhangyi"), "list_due_visits", {}, allowed=allowed)
+    assert any(line.startswith("P005 V3") for line in everybody.data["待完成访视"])
+    later = execute(
+        context(study, "zhangyi"), "list_due_visits", {"overdue": False}, allowed=allowed
+    )
+    assert not any(line.startswith("P005 V3") for line in later.data["待完成访视"])
+    assert any(line.startswith("P008 V2") for line in later.data["待完成访视"])
+
+
+def test_due_visits_are_refused_where_nobody_listed_them(study: Study) -> None:
+    assert execute(context(study), "list_due_visits", {}).status is Status.REFUSED
+    wrong = execute(
+        context(study), "list_due_visits", {"from": "26.11.2026"}, allowed=["list_due_visits"]
+    )
+    assert wrong.status is Status.BAD_ARGUMENTS
