@@ -8,7 +8,7 @@ HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
 
-.PHONY: help install run test lint fmt lock messages train-intents bench answers demo-report soak fuzz api-fuzz clean
+.PHONY: help install run test lint fmt lock messages train-intents bench answers screens demo-report soak fuzz api-fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -64,6 +64,9 @@ bench: install ## measure beside the peers; BENCH=name picks one
 
 answers: install $(VENV)/.dev ## play the chat cases through a house of its own; CASES=file for others
 	@$(BIN)/python -m tests.answers $(CASES)
+
+screens: install $(VENV)/.dev ## pictures of every page of the console, desktop and phone, to var/screens
+	@$(BIN)/python -m tests.screens $(ARGS)
 
 demo-report: install ## what the standard checks and the workflows find of the errors planted in the demo
 	@$(BIN)/python -m bench.demo_report

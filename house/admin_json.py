@@ -42,13 +42,14 @@ def shown(value: Any) -> SafeString | str:
     """`value` for a read-only field; a dash where there is nothing."""
     if value in (None, "", [], {}):
         return "-"
-    return format_html('<pre class="iit-json">{}</pre>', pretty(value))
+    return format_html('<pre class="iit-json" tabindex="0">{}</pre>', pretty(value))
 
 
 def folded(title: Any, value: Any) -> SafeString:
     """`value` behind a title that opens it: long JSON in a table."""
     return format_html(
-        '<details class="iit-folded"><summary>{}</summary><pre class="iit-json">{}</pre></details>',
+        '<details class="iit-folded"><summary>{}</summary>'
+        '<pre class="iit-json" tabindex="0">{}</pre></details>',
         title,
         pretty(value),
     )

@@ -105,7 +105,8 @@ class VersionInline(ReadOnlyInline):
     @admin.display(description=_("content"))
     def show_content(self, obj: ProjectMemoryVersion) -> Any:
         return format_html(
-            '<details class="iit-folded"><summary>{}</summary><pre class="iit-json">{}</pre></details>',
+            '<details class="iit-folded"><summary>{}</summary>'
+            '<pre class="iit-json" tabindex="0">{}</pre></details>',
             _("Show"),
             obj.content,
         )
@@ -199,7 +200,10 @@ def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
     if not cut:
         return count
     return format_html(
-        '{}<p>{}</p><pre class="iit-json">{}</pre>', count, _("Left out:"), "\n".join(cut)
+        '{}<p>{}</p><pre class="iit-json" tabindex="0">{}</pre>',
+        count,
+        _("Left out:"),
+        "\n".join(cut),
     )
 
 
@@ -296,7 +300,9 @@ class MemoryProposalAdmin(ScopedAdmin):
 
     @admin.display(description=_("evidence"))
     def show_evidence(self, obj: MemoryProposal) -> Any:
-        return format_html('<pre class="iit-json">{}</pre>', "\n".join(proposals.quotes(obj)))
+        return format_html(
+            '<pre class="iit-json" tabindex="0">{}</pre>', "\n".join(proposals.quotes(obj))
+        )
 
     @admin.action(description=_("Accept the selected proposals"), permissions=["decide"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:

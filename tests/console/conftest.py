@@ -142,7 +142,12 @@ def page(chromium: Any, live_server: Any, study: Any) -> Iterator[Page]:
         lambda sent: problems.append(sent.url) if _is_foreign(sent.url, live_server.url) else None,
     )
     found.on("pageerror", lambda error: problems.append(str(error)))
-    found.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+    found.on(
+        "console",
+        lambda line: (
+            problems.append(f"{line.text} {line.location}") if line.type == "error" else None
+        ),
+    )
     yield found
     context.close()
     assert problems == []

@@ -1,0 +1,79 @@
+"""Every page of the console under axe-core, in both themes: no serious violation, nothing from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.console.conftest import log_in
+from tests.support import foreign
+from tests.support.addresses import addresses
+from tests.support.canaries import STUDY, Canaries
+
+pytestmark = pytest.mark.browser
+
+GRAVE = {"serious", "critical"}
+STANDARD = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
+# Files and answers of scripts, which nobody sees as a page.
+NO_PAGES = (
+    "jsi18n",
+    "autocomplete",
+    "logout",
+    "obj_perms",
+    "r/",
+    "/search/",
+    "password_change/done",
+)
+ROUTES = [
+    one
+    for one in addresses()
+    if one.path.startswith("/admin/")
+    and not any(part in one.path for part in NO_PAGES)
+    and not {*one.parameters} - {"object_id", "pk", "app_label"}
+]
+SECTIONS = sorted({one.path.split("/")[2] for one in ROUTES})
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds grave on the page as it stands, a line each with the first place."""
+    found = Axe().run(page, options=STANDARD).response["violations"]
+    return [
+        f"{one['id']} ×{len(one['nodes'])}: {one['nodes'][0]['html'][:160]}"
+        for one in found
+        if one["impact"] in GRAVE
+    ]
+
+
+def paths(section: str, canaries: Canaries) -> list[str]:
+    """The addresses of a section with the key of a row of the study where they want one."""
+    found = []
+    for one in ROUTES:
+        if one.path.split("/")[2] != section:
+            continue
+        if not one.parameters:
+            found.append(one.path)
+        elif one.model in canaries.rows and STUDY in canaries.rows[one.model]:
+            found.append(one.of(canaries.rows[one.model][STUDY].pk))
+    return found
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_page_has_a_serious_violation(section: str, page: Page, study: Any) -> None:
+    canaries = foreign.build(study).canaries
+    log_in(page, study, "admin")
+    faults = []
+    for path in paths(section, canaries):
+        reply = page.request.get(path, max_redirects=0)
+        if reply.status != 200 or "text/html" not in reply.headers.get("content-type", ""):
+            continue
+        page.goto(path)
+        for theme in ("light", "dark"):
+            page.evaluate(
+                "theme => document.documentElement.classList.toggle('dark', theme === 'dark')",
+                theme,
+            )
+            faults += [f"{path} {theme} {one}" for one in violations(page)]
+    assert faults == []

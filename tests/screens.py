@@ -1,0 +1,120 @@
+"""`make screens`: a picture of every page of the console, in Chinese, on a desktop and on a phone.
+
+A demo house of its own is lived in for a few messages and runs; then every link that a page offers is followed
+once per kind of page. Pages that scroll sideways on the phone are listed at the end (exit 1).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections import deque
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.answers.house import AnswerHouse, opened
+
+SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
+ASKED = (
+    ("zhangyi", "P001 入组了吗?"),
+    ("zhangyi", "P016 的 ALT 变化趋势"),
+    ("wanghushi", "下周有哪些访视"),
+    ("wanghushi", "以后叫我小王就行,下午三点再提醒我"),
+    ("crc_b", "哪些受试者 ALT 高于上限?"),
+    ("zhangyi", "今天月亮圆吗"),
+)
+CHECKED = ("P002", "P004", "P007", "P012")
+_KEY = re.compile(r"/(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Z]{1,4}-?\d+)(?=/)")
+_LEFT_OUT = re.compile(
+    r"/(?:logout|jsi18n|history|delete|password_change)/|/static/|/(?:export|download)"
+)
+
+
+def main(folder: str = "var/screens", role: str = "admin") -> int:
+    """Write the pictures to `folder`, as that log-in sees them; 1 where a page scrolls sideways."""
+    with tempfile.TemporaryDirectory() as place, opened(Path(place)) as house:
+        _live(house)
+        password = json.loads((Path(place) / "run.json").read_text("utf-8"))["logins"][role][
+            "password"
+        ]
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            )
+            wide = _photograph(browser, house, (role, password), Path(folder))
+            browser.close()
+    for path in wide:
+        print("scrolls sideways on a phone:", path)
+    return 1 if wide else 0
+
+
+def _live(house: AnswerHouse) -> None:
+    house.ask([{"user": user, "text": text} for user, text in ASKED])
+    house.command("qc", *CHECKED)
+
+
+def _photograph(
+    browser: Browser, house: AnswerHouse, login: tuple[str, str], folder: Path
+) -> list[str]:
+    base = f"http://127.0.0.1:{house.environment['PORT']}"
+    context = browser.new_context(base_url=base, locale="zh-CN")
+    page = _log_in(context, *login)
+    wide = []
+    todo, known = deque(["/admin/"]), {"/admin/"}
+    while todo:
+        path = todo.popleft()
+        page.set_viewport_size({"width": 1440, "height": 900})
+        reply = page.goto(path)
+        if reply is None or "text/html" not in reply.headers.get("content-type", ""):
+            continue
+        for link in _links(page):
+            if (kind := _kind(link)) not in known:
+                known.add(kind)
+                todo.append(link)
+        wide += [path] * _shoot(page, folder, _kind(path), reply.status)
+    context.close()
+    return wide
+
+
+def _log_in(context: BrowserContext, name: str, password: str) -> Page:
+    page = context.new_page()
+    page.goto("/admin/")
+    page.fill("[name=username]", name)
+    page.fill("[name=password]", password)
+    page.click("#login-form [type=submit]")
+    return page
+
+
+def _links(page: Page) -> list[str]:
+    found = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
+    paths = (
+        urlsplit(one).path for one in found if not urlsplit(one).netloc and not one.startswith("#")
+    )
+    return [one for one in paths if one.startswith("/admin/") and not _LEFT_OUT.search(one)]
+
+
+def _kind(path: str) -> str:
+    return _KEY.sub("/1", path)
+
+
+def _shoot(page: Page, folder: Path, kind: str, status: int) -> bool:
+    """The page in both sizes; whether it scrolls sideways on the phone."""
+    name = kind.strip("/").replace("/", "_")
+    for size, (width, height) in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        (folder / size).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=folder / size / f"{name}.png", full_page=True)
+    wide: bool = page.evaluate(
+        "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    )
+    print(status, kind, "wide" if wide else "")
+    return wide
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
