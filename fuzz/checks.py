@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from engines.hard_rules import (
@@ -21,9 +22,13 @@ from engines.hard_rules import (
     validate_rules,
 )
 from engines.jsonlogic import apply, compile_rule
-from fuzz.study import DICTIONARY, PROJECT
+from fuzz.study import DICTIONARY, LOGIC_ROWS, PROJECT
 from rules.evaluation import judge, rows_for
+from rules.operands import Open
 from rules.record import Record
+from rules.redcap.parser import parse_logic
+from rules.redcap.rows import RowView
+from rules.visibility import visibility
 from skills.graph import Graph, is_end
 from skills.validation import Problem, validate
 
@@ -48,6 +53,19 @@ def standard(logics: Sequence[Any], data: Any) -> None:
         value = _outcome(apply, logic, data)
         expect(value is RuleError or is_plain(value), value)
         expect(_outcome(compile_rule, logic) is RuleError or callable(compile_rule(logic)))
+
+
+def logic(text: str) -> None:
+    """REDCap's logic: refused by a RuleError, or worth something at every place of a record."""
+    try:
+        parsed = parse_logic(text)
+    except RuleError as error:
+        expect(str(error))
+        return
+    for row in Record(CONTEXT, LOGIC_ROWS, TODAY).rows:
+        for is_calculation in (True, False):
+            found = parsed.node(RowView(row, visibility, is_calculation=is_calculation))
+            expect(isinstance(found, Open | str | Decimal | bool), found)
 
 
 def clinical(rules: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -71,3 +71,15 @@ PLACES: list[dict[str, Any]] = [
     {"redcap_event_name": "e2", "redcap_repeat_instrument": "ae", "redcap_repeat_instance": "2"},
     {"redcap_event_name": "nowhere", "redcap_repeat_instrument": "", "redcap_repeat_instance": ""},
 ]
+LOGIC_ROWS: list[dict[str, Any]] = [
+    {
+        "redcap_event_name": "e1",
+        "age": "50",
+        "alt": "<5",
+        "icf": "2024-03",
+        "text": "x",
+        "box___1": "1",
+    },
+    {"redcap_event_name": "e1", "age": "", "alt": "NA", "dob": "1960-02-29", "text": "2024-01-01"},
+    *({**place, "ae_term": "a", "ae_day": "2024-01-02"} for place in PLACES[2:4]),
+]

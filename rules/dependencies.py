@@ -39,7 +39,7 @@ def _looks_around(logic: Any) -> bool:
     while todo:
         part = todo.pop()
         if isinstance(part, Mapping):
-            if "across_events" in part:
+            if "across_events" in part or "redcap" in part:
                 return True
             todo.extend(part.values())
         elif isinstance(part, list | tuple):

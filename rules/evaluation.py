@@ -14,7 +14,7 @@ from rules.rule import Rule
 from rules.text import translate as _
 from rules.values import Items, Reason, Unknown
 from rules.verdict import STATES, Outcome, Verdict
-from rules.visibility import branching_names, visibility
+from rules.visibility import logic_names, visibility
 
 _FALSE, _TRUE = STATES[:2]
 NOT_APPLICABLE = Verdict(Outcome.NOT_APPLICABLE)
@@ -126,5 +126,5 @@ def _of_logic(rule: Rule, row: Row) -> list[Reading]:
 
 
 def _of_branching(rule: Rule, row: Row) -> list[Reading]:
-    context, pairs = row.record.context, branching_names(rule.column.branching)
+    context, pairs = row.record.context, logic_names(rule.column.branching)
     return [read(row, name, e) for name, e in pairs if context.column(name) is not None]

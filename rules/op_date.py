@@ -11,6 +11,7 @@ from rules.arithmetic import to_number
 from rules.compare import to_moment
 from rules.compiler import Compiler, operator
 from rules.expression import Expr, Node, Scope, Type
+from rules.redcap.dates import age
 from rules.text import translate as _
 from rules.values import Moment, Range, Reason, Unknown, Value
 
@@ -61,8 +62,7 @@ def build_age_at(compiler: Compiler, arguments: Sequence[Any], path: str) -> Exp
 
 
 def _age(birth: int, at: int) -> int:
-    born, day = date.fromordinal(birth), date.fromordinal(at)
-    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
+    return age(date.fromordinal(birth), date.fromordinal(at))
 
 
 @operator("in_window", least=5, most=5)

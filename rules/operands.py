@@ -1,4 +1,4 @@
-"""What branching logic compares, three-valued: texts and numbers as REDCap does, and what is open."""
+"""What REDCap's logic compares, three-valued: texts and numbers as REDCap does, and what is open."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from rules import parse
 from rules.compare import Span, equal_span, less_span
 from rules.spans import is_other_than_zero
-from rules.values import DAY, Moment, Range
+from rules.values import DAY, Moment, Range, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Open:
     """An undecided value: the field to fill in first, and its event where that is another one.
 
     `missing_code`: the code that stands there instead of a value, one of `codes`. `bounds`: a censored
-    number or partial date, which decides a comparison when all it can be lies on one side.
+    number or partial date, which decides a comparison when all it can be lies on one side. `why` where it
+    is neither blank nor a code.
     """
 
     cause: str
@@ -26,10 +27,18 @@ class Open:
     missing_code: str = ""
     codes: frozenset[str] = frozenset()
     bounds: Range | Moment | None = None
+    why: Reason = Reason.NOT_EXPORTED
+
+    @property
+    def reason(self) -> Reason:
+        """Why it is open."""
+        if self.is_blank:
+            return Reason.MISSING
+        return Reason.MISSING_CODE if self.missing_code else self.why
 
 
 Operand: TypeAlias = str | Decimal | bool | Open
-UNTOLD = Open("")
+UNTOLD = Open("", why=Reason.MISSING)
 """Open for what REDCap's servers and browsers make of it, whatever is filled in."""
 
 _EQUALITIES = frozenset({"=", "<>", "!="})
@@ -56,6 +65,27 @@ def is_blank_or_code(value: Operand) -> bool | Open:
     if value.bounds is not None:
         return False
     return value.is_blank or bool(value.missing_code) or value
+
+
+def is_blank(value: Operand) -> bool | Open:
+    """REDCap's isblanknotmissingcode."""
+    if not isinstance(value, Open):
+        return value == ""
+    if value.bounds is not None or value.missing_code:
+        return False
+    return value.is_blank or value
+
+
+def is_missing_code(value: Operand, listed: Operand = "") -> bool | Open:
+    """REDCap's ismissingcode, and hasmissingcode with the codes `listed` in one text."""
+    if isinstance(listed, Open):
+        return undecided(listed)
+    if not isinstance(value, Open) or value.bounds is not None or value.is_blank:
+        return False
+    if not value.missing_code:
+        return value
+    codes = [code.strip() for code in str(listed).split(",") if code.strip()]
+    return not codes or value.missing_code in codes
 
 
 def compare(operator: str, a: Operand, b: Operand) -> bool | Open:

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rules import op_compare, op_date, op_list, op_logic, op_number, op_study, op_text
+from rules import (
+    op_compare,
+    op_date,
+    op_list,
+    op_logic,
+    op_number,
+    op_redcap,
+    op_study,
+    op_text,
+)
 from rules.arithmetic import truth
 from rules.compiler import Compiler, Problem
 from rules.context import Column, StudyContext
@@ -17,7 +26,10 @@ from rules.expression import Conversion, Expr, Node, Type
 from rules.limits import check_limits
 from rules.text import translate as _
 
-OPERATOR_MODULES = (op_compare, op_date, op_list, op_logic, op_number, op_study, op_text)
+OPERATOR_MODULES = (
+    *(op_compare, op_date, op_list, op_logic),
+    *(op_number, op_redcap, op_study, op_text),
+)
 SEVERITIES = ("error", "warning", "info")
 
 

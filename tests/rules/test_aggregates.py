@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.branching import Open, Operand, parse_logic, truth
+from rules.operands import Open, Operand
+from tests.rules.redcap import support
 from tests.rules.test_branching import outcome
 
 AGGREGATES = {
@@ -37,9 +38,8 @@ VALUES = {"sum": "10", "mean": "5", "median": "5", "stdev": "4.2426", "min": "2"
 HARMLESS = ["[blank]", "[none]", "''", "sum([blank])", "mean([none], [blank])"]
 
 
-def shown(text: str, cells: dict[str, Operand] | None = None) -> bool | Open:
-    known = cells or CELLS
-    return truth(parse_logic(text)(lambda name, _code, _event: known[name], Decimal(738000)))
+def shown(text: str, cells: dict[str, Operand] | None = None) -> Operand:
+    return support.shown(text, cells or CELLS)
 
 
 @pytest.mark.parametrize("name", AGGREGATES)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
-from rules.branching import Open, Operand, parse_logic, truth
+from rules.operands import Open, Operand
+from tests.rules.redcap import support
 
-TODAY = Decimal(738000)
 CELLS: dict[str, Operand] = {
     "zero": "0",
     "one": "1",
@@ -26,18 +24,15 @@ CELLS: dict[str, Operand] = {
 }
 
 
-def lookup(name: str, code: str, event: str | None) -> Operand:
-    return CELLS[f"{event}/{name}" if event else f"{name}({code})" if code else name]
-
-
-def shown(text: str) -> bool | Open:
-    return truth(parse_logic(text)(lookup, TODAY))
+def shown(text: str) -> Operand:
+    return support.shown(text, CELLS)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "[five] = 5", "[five] = '5'", '[five]="5.0"', "[five] <> '4'", "[five] != 4", "[five] >= 5",
+        "[five] == 5 && [one] == 1",
         "[five] < 10", "[box(3)] = '1'", "[box(-1)] = 0", "[e1][five] = 7", "[blank] = ''",
         '[text] <> ""', "[one] and [five]", "[zero] or [one]", "not [zero]", "!([five] = 4)",
         "not not [one]", "[zero] = 1 or [one] = 1 and [five] = 5", "([zero] or [one]) and [one]",

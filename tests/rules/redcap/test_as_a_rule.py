@@ -1,0 +1,110 @@
+"""A condition in REDCap's logic inside a rule of ours: the operator `redcap`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rules.context import StudyContext
+from rules.redcap.calculation import agrees, formula_of, written
+from rules.ruleset import validate_rules
+from tests.rules.redcap.test_functions import EXTRA, PROJECT
+from tests.rules.support import DICTIONARY, problems, result, results, verdict
+
+
+def rule(text: str) -> dict[str, Any]:
+    """True in REDCap is a discrepancy."""
+    return {"!": [{"redcap": [text]}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "expected"),
+    [
+        ("[age] < 18", {"age": "17"}, "FAIL"),
+        ("[age] < 18", {"age": "18"}, "PASS"),
+        ("[age] < 18", {"age": ""}, "UNKNOWN missing"),
+        ("[age] < 18", {"age": "NA"}, "UNKNOWN missing_code"),
+        ("[age] < 18", {}, "UNKNOWN not_exported"),
+        ("[age] < 18", {"age": "x"}, "FAIL type_mismatch"),
+        ("[age] = 5 and [alt] < 50", {"age": "5", "alt": "<60"}, "UNKNOWN censored"),
+        ("[age] = 5 and [icf] > '2024-03-05'", {"age": "5", "icf": "2024-03"}, "UNKNOWN partial_date"),
+        ("[age] = 5 and [exclusion(1)] = '1'", {"age": "5", "exclusion___1": "1"}, "FAIL"),
+        ("[age] > 1 and [preg] = ''", {"age": "2", "preg": "", "sex": "1"}, "FAIL"),
+        ("# why\n[age] = 5", {"age": "5"}, "FAIL"),
+    ],
+)  # fmt: skip
+def test_a_verdict_of_its_logic(text: str, row: dict[str, str], expected: str) -> None:
+    assert verdict(rule(text), {"sex": "0", **row}) == expected
+
+
+def test_the_detail_shows_what_the_logic_read() -> None:
+    found = result(rule("[age] < 18 and [sex] = '0'"), {"age": "17", "sex": "0"})
+    assert [(entry["var"], entry["raw"]) for entry in found.detail] == [("age", "17"), ("sex", "0")]
+
+
+def test_each_instance_of_a_repeating_form_is_looked_at() -> None:
+    rows = [
+        {"record_id": "1", "age": "50"},
+        *(
+            {"record_id": "1", "redcap_repeat_instrument": "ae", "redcap_repeat_instance": n, "ae_term": t}
+            for n, t in ((1, "a"), (2, "a"), (3, "b"))
+        ),
+    ]  # fmt: skip
+    logic = rule("[ae_term] = [ae_term][previous-instance] and [age] > 5")
+    found = results(logic, {"rows": rows}, about="ae_term")
+    assert [(one.instance, str(one.outcome)) for one in found] == [
+        (1, "UNKNOWN"), (2, "FAIL"), (3, "PASS"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[agee] < 18", "agee"), ("[age] < ", "ends"), ("frob([age])", "frob"),
+        ("[exclusion] = '1'", "checkbox"), ("[exclusion(9)] = '1'", "exclusion___9"),
+        ("[user-name] = 'x'", "user-name"), ("[v9_arm_1][age] = 1", "v9_arm_1"),
+        ("[age][new-instance] = 1", "new-instance"), ("if([age] = 1, 2) = 2", "if"), ("", "ends"),
+    ],
+)  # fmt: skip
+def test_what_could_never_be_evaluated_is_refused(text: str, part: str) -> None:
+    context = StudyContext.build([*DICTIONARY, *EXTRA], PROJECT)
+    rules = [{"field": "age", "logic": rule(text), "message": "m"}]
+    assert part in " ".join(one.message for one in validate_rules(rules, context))
+
+
+def test_what_is_written_well_is_not_refused() -> None:
+    text = "[first-event-name][age] = [v2_arm_1][age] and [score][last-instance] > 1 or [arm-number] = 2"
+    context = StudyContext.build([*DICTIONARY, *EXTRA], PROJECT)
+    assert not validate_rules([{"field": "age", "logic": rule(text), "message": "m"}], context)
+    assert not problems(rule("[age] = 1"))
+
+
+@pytest.mark.parametrize(
+    ("annotation", "formula"),
+    [
+        ("@CALCTEXT(if([a]='1', '(x', ')'))", "CALCTEXT(if([a]='1', '(x', ')'))"),
+        ("@HIDDEN @CALCDATE([a], 7, 'd') @READONLY", "CALCDATE([a], 7, 'd')"),
+        ("@HIDDEN", ""),
+        ("@CALCTEXT(", "CALCTEXT("),
+    ],
+)
+def test_calculations_of_text_fields(annotation: str, formula: str) -> None:
+    assert formula_of({"field_type": "text", "field_annotation": annotation}) == formula
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "expected", "same"),
+    [
+        ("bmi", "24.2", "24.20", True), ("bmi", "24.2", "24.3", False), ("bmi", "", "", True),
+        ("bmi", "", "24.2", False), ("bmi", "24.2", "", False),
+        ("bmi", "0.333333333333333", "0.3333333333333333333333333333", True),
+        ("dob", "2024-03-08", "2024-03-08 00:00:00", True), ("dob", "2024-03-09", "2024-03-08 00:00:00", False),
+        ("icf_time", "2024-03-08 10:30", "2024-03-08 10:30:00", True), ("text", "m", "m", True),
+        ("text", "m", "f", False),
+    ],
+)  # fmt: skip
+def test_what_agrees_with_a_calculation(name: str, stored: str, expected: str, same: bool) -> None:
+    column = StudyContext.build(DICTIONARY).columns[name]
+    assert agrees(column, stored, expected) is same
+    assert written(column, expected) in expected
