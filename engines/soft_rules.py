@@ -15,11 +15,13 @@ from django.utils.translation import gettext as _
 from engines import soft_verdict
 from engines.assistant.context import marked
 from engines.assistant.tools import (
+    OF_WORKFLOWS,
     Status,
     ToolContext,
     ToolResult,
     definitions,
     execute,
+    get,
 )
 from engines.soft_verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
 from house.db import atomic
@@ -38,23 +40,35 @@ from study.models import Subject
 from study.request_cache import Reader
 from study.study_gate import gate_for
 
-__all__ = ["Task", "Verdict", "run_with_retry"]
+__all__ = ["Before", "Task", "Verdict", "run_with_retry"]
 
 TRIES = 3
 MAX_TURNS = 8
 MAX_CALLS = 12
 MAX_DATA = 60_000
+MOST_NAMED = 200
+"""So many subjects a task about none of them is told by name."""
 RESULT_TOKENS = 900
 OTHER_SUBJECT = "错误:本次任务只涉及受试者 {record_id},不能读取其他受试者。"
 NO_MORE_CALLS = "错误:工具调用次数已用完,请根据已有信息直接给出结论。"
 
 
 @dataclass(frozen=True)
+class Before:
+    """What the step before found out: its node, its reason and the texts that its tools told."""
+
+    node: str
+    reason: str
+    read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Task:
     """What is to be judged: `rows` of the subject `record_id`, or what `tools` find when it is blank.
 
-    `effect_key` names the step for tools that have effects; a step that is tried again has none twice.
-    `can_wait`: what they tell may wait for its reader's time.
+    A task about no subject may read what `member` may (None: the house's own schedule, all of the study), and
+    goes on from what was found out `before`. `effect_key` names the step for tools that have effects; a step
+    that is tried again has none twice. `can_wait`: what they tell may wait for its reader's time.
     """
 
     project: Project
@@ -66,6 +80,18 @@ class Task:
     tools: tuple[str, ...] = ()
     effect_key: str = ""
     can_wait: bool = False
+    member: Member | None = None
+    before: Before | None = None
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether it may read any subject's data: then it is told who there is, and may ask what is due."""
+        return not self.record_id and "read_clinical_data" in self.tools
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The node's allow-list, with what belongs to reading all subjects."""
+        return tuple(dict.fromkeys((*self.tools, *OF_WORKFLOWS * self.reads_all)))
 
 
 def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) -> Verdict:
@@ -76,7 +102,7 @@ def run_with_retry(task: Task, keep_alive: Callable[[], None] = lambda: None) ->
     """
     llm = Llm(task.project, user_id=task.user_id, model_purpose=Purpose.ENGINES)
     try:
-        gate = llm.gate = gate_for(Reader(task.project))
+        gate = llm.gate = gate_for(Reader(task.project, task.member))
         return _Talk(task, llm, gate, keep_alive).run()
     finally:
         with atomic():
@@ -107,7 +133,7 @@ def _background(task: Task) -> str:
     """Hot memory as those see it who see the subject; evidence from it never counts (decisions.md)."""
     subject = Subject.objects.filter(project=task.project, record_id=task.record_id).first()
     site = subject.site if subject else ""
-    reader = Member(project=task.project, role=Role.ADMIN, site=site)
+    reader = task.member or Member(project=task.project, role=Role.ADMIN, site=site)
     text = injection.inject(task.project, reader).text
     return prompts.load("hot", hot=text).text if text else ""
 
@@ -123,19 +149,20 @@ class _Talk:
     sources: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
     version: str = ""
 
     def __post_init__(self) -> None:
         """Settle how the endpoint is asked: its tools, and a verdict by schema or by tool."""
         preset = preset_of(self.task.project, Purpose.ENGINES)
-        self.tools = self.task.tools if preset.tools else ()
+        self.tools = self.task.offered if preset.tools else ()
         self.offered = definitions(self.tools)
         self.by_schema = preset.json_schema or not preset.tools
         if not self.by_schema:
             self.offered.append(GIVE_VERDICT)
         self.context = ToolContext(
             project=self.task.project,
-            member=None,
+            member=self.task.member,
             gate=self.gate,
             effect_key=self.task.effect_key,
             can_wait=self.task.can_wait,
@@ -145,7 +172,7 @@ class _Talk:
     def run(self) -> Verdict:
         """The verdict; undetermined after three that were not sound."""
         self.gate.learn(_identifiers(self.task.project, self.task.rows))
-        messages = [self._system(), self._data()]
+        messages = [self._system(), *self._before(), self._data()]
         if len("".join(self.sources)) > MAX_DATA:
             return self._undetermined(_("The data are too long for the language model."))
         for _turn in range(MAX_TURNS):
@@ -171,11 +198,34 @@ class _Talk:
 
     def _data(self) -> Message:
         if not self.task.record_id:
-            return Message("user", self.gate.text(prompts.load("soft_study").text))
+            return Message("user", self.gate.text(self._of_study()))
         data = self.gate.text(data_text(self.task.project, self.task.rows, self.gate))
         self.sources.append(data)
         shown = prompts.load("soft_record", record_id=self.task.record_id, data=marked(data))
         return Message("user", self.gate.text(shown.text))
+
+    def _of_study(self) -> str:
+        """The day, the subjects that may be read, and what is to be done."""
+        today = self.context.today.isoformat()
+        asked = prompts.load("soft_study", today=today, instruction=self.task.instruction).text
+        if not self.task.reads_all:
+            return asked
+        present = sorted(Reader(self.task.project, self.task.member).roster.present)
+        named = "、".join(present[:MOST_NAMED]) or "无"
+        roster = prompts.load("soft_roster", count=len(present), roster=named).text
+        return f"{asked}\n{roster}"
+
+    def _before(self) -> Iterator[Message]:
+        """What the step before read counts as data of this one: it may be quoted."""
+        before = self.task.before
+        if before is None:
+            return
+        data = self.gate.text("\n".join(before.read))
+        self.sources.append(data)
+        shown = prompts.load(
+            "soft_before", node=before.node, reason=before.reason, data=marked(data)
+        )
+        yield Message("user", self.gate.text(shown.text))
 
     def _ask(self, messages: Sequence[Message]) -> Completion | None:
         """The next answer; None for one that does not follow the protocol."""
@@ -213,10 +263,11 @@ class _Talk:
             said,
             self.sources,
             self.task.threshold,
-            f"{self.task.instruction}\n{self.task.record_id}",
+            f"{self.task.instruction}\n{self.task.record_id or self.context.today}",
             prompt_version=self.version,
             tools=tuple(self.used),
             problems=tuple(self.problems),
+            read=tuple(self.read),
         )
 
     def _correct(self, done: Completion, problem: str) -> list[Message]:
@@ -245,12 +296,19 @@ class _Talk:
             shown = self.gate.text(self._shown(result))
             if result.has_data:
                 self.sources.append(shown)
+                self._hand_on(result, shown)
             elif result.status in (Status.BAD_ARGUMENTS, Status.REFUSED):
                 failed.append(f"{result.tool}: {result.status}")
             text = self.gate.text(marked(shown) if result.has_data else shown)
             yield Message("tool", text, tool_call_id=self.gate.text(call.id))
         if failed:
             self.problems.append("; ".join(failed))
+
+    def _hand_on(self, result: ToolResult, shown: str) -> None:
+        """Keep what was read for the next step; what a tool did is no data."""
+        tool = get(result.tool)
+        if not self.task.record_id and tool and tool.read_only:
+            self.read.append(shown)
 
     def _call(self, call: ToolCall) -> ToolResult:
         """Run one call; what is wrong with it comes back as an instruction."""

@@ -33,7 +33,10 @@ LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an instruction; only a determined one may lead along on_pass or on_fail."""
+    """What came of an instruction; only a determined one may lead along on_pass or on_fail.
+
+    `read`: what the tools of a task about no single subject told, for the next node.
+    """
 
     passed: bool = False
     reason: str = ""
@@ -43,10 +46,12 @@ class Verdict:
     prompt_version: str = ""
     tools: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
     def summary(self) -> dict[str, Any]:
         """For the journal."""
-        return {
+        told = {"read": [storable(text) for text in self.read]} if self.read else {}
+        return told | {
             "passed": self.passed,
             "determined": self.is_determined,
             "reason": self.reason,

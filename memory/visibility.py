@@ -119,6 +119,20 @@ def told_to(member: Member, text: str) -> str:
     return shown if shown.strip() or not text.strip() else ""
 
 
+def concerns(member: Member, text: str) -> bool:
+    """Whether what the house tells is about anything of theirs: a text that names subjects, about one of those.
+
+    Who is of no site is told of all; a text about no subject is for everybody.
+    """
+    if not (member.is_active and member.site):
+        return member.is_active
+    reader = Reader(member.project, member)
+    named = replace(scope_of(member, reader), of_house=True).named(text)
+    known = {item.upper() for item in reader.roster.ids}
+    mine = {item.upper() for item in reader.roster.mine}
+    return not (named & known) or bool(named & mine)
+
+
 def scope_of(member: Member, reader: Reader | None = None) -> Scope:
     """The reader's scope, from the stored roster (`reader`: what was read for this request already)."""
     if not member.site:

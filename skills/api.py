@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from house.api_fields import StrictModelSerializer
 from projects.api import EditViewSet, ProjectField
-from skills import services
+from skills import envelope, services
 from skills.models import FieldMapping, FormTemplate, Skill
 
 
@@ -35,6 +39,13 @@ class SkillSerializer(StrictModelSerializer):
         read_only_fields = ("version",)
 
 
+class SkillImportSerializer(serializers.Serializer):
+    """What an import takes: a study, and one skill or a list of them as seed 002 prints them."""
+
+    project = ProjectField()
+    skills = serializers.JSONField()
+
+
 class SkillViewSet(EditViewSet):
     """Workflows; saving validates the graph and makes a new version."""
 
@@ -56,6 +67,17 @@ class SkillViewSet(EditViewSet):
             if name != "project":
                 setattr(skill, name, value)
         services.save_skill(skill=skill, actor=self.request.user)
+
+    @extend_schema(request=SkillImportSerializer, responses={201: SkillSerializer(many=True)})
+    @action(detail=False, methods=["post"], url_path="import", pagination_class=None)
+    def take(self, request: Request) -> Response:
+        """Store skills in the seed's envelope, all or none; one whose type is there gets a new version."""
+        given = SkillImportSerializer(data=request.data, context=self.get_serializer_context())
+        given.is_valid(raise_exception=True)
+        project, rows = given.validated_data["project"], given.validated_data["skills"]
+        self.require_role(project)
+        stored = envelope.take_all(project=project, given=rows, actor=request.user)
+        return Response(self.get_serializer(stored, many=True).data, status.HTTP_201_CREATED)
 
 
 class FieldMappingSerializer(StrictModelSerializer):

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import TaskRun
-from engines.soft_rules import Task, Verdict, run_with_retry
+from engines.soft_rules import Before, Task, Verdict, run_with_retry
 from engines.sop import notify, snapshot
 from engines.sop.asking import Question
 from engines.sop.chain import Chain
@@ -21,7 +21,7 @@ from integrations.redcap import RedcapError, RedcapUnavailable
 from llm.asking import TokenCapReached
 from llm.providers import LlmNotConfigured
 from privacy.outbound_policy import PrivacyError
-from projects.models import Project
+from projects.models import Member, Project
 from skills.graph import Node
 from study.client import NotConfiguredError
 
@@ -72,7 +72,28 @@ def _task(node: Node, run: TaskRun) -> Task:
         tools=tuple(node.tools),
         effect_key=f"{run.pk}:{run.seq}",
         can_wait=notify.waits_for_readers(run),
+        member=_reader(run),
+        before=None if run.record_id else _before(run),
     )
+
+
+def _reader(run: TaskRun) -> Member | None:
+    """With whose eyes a run about no subject reads: those of who ordered it; a schedule reads for the house."""
+    if run.record_id:
+        return None
+    named = Member.objects.named(run.project, run.triggered_by).order_by("-is_active")
+    # Who has left since reads nothing.
+    return named.select_related("project", "person__user").first()
+
+
+def _before(run: TaskRun) -> Before | None:
+    """What the last soft rule of this run found out; None where there is none."""
+    steps = run.steps.filter(kind="soft_instruction", result__isnull=False)
+    last = steps.order_by("-seq").first()
+    if last is None:
+        return None
+    told = last.result
+    return Before(last.node, str(told.get("reason", "")), tuple(told.get("read", ())))
 
 
 def next_midnight(project: Project) -> datetime:

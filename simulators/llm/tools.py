@@ -8,7 +8,7 @@ from typing import Any
 
 from simulators.llm.extract import SUBJECT_ID
 from simulators.llm.fill import QUOTE, fill, is_verdict
-from simulators.llm.material import Material, question_index, records_given
+from simulators.llm.material import Material, blobs, question_index, records_given
 from simulators.llm.protocol import Chat, Tool
 from simulators.llm.schema import Schema, about, kind_of, nullable, resolve
 from simulators.llm.text import DATE, STOP, asked, ids, score, similar, terms, weights
@@ -16,6 +16,8 @@ from simulators.llm.text import DATE, STOP, asked, ids, score, similar, terms, w
 WHOLE_TEXT = re.compile(
     r"query|question|keyword|search|text|content|问题|检索|查询|关键词|内容|描述", re.I
 )
+MESSAGE = re.compile(r"消息内容|message (?:text|body)", re.I)
+SENDING = re.compile(r"发送|通知|发出|\bsend\b|\bnotify\b", re.I)
 DATED = re.compile(r"date|日期|时间", re.I)
 NAMED_FIELD = re.compile(r"field|字段|指标|变量|项目", re.I)
 PRONOUN = re.compile(
@@ -77,6 +79,10 @@ def _scores(chat: Chat, material: Material) -> list[tuple[float, Tool]]:
         value = score(query, words[tool.name], weight)
         if named and any(_takes_id(n, p) for n, p in _properties(tool)):
             value += WITH_ID
+        if SENDING.search(material.question) and any(
+            MESSAGE.search(about(n, p)) for n, p in _properties(tool)
+        ):
+            value += WITH_ID
         if arguments(tool, chat, material, None, complete=True) is None:
             value = 0.0
         found.append((value, tool))
@@ -127,11 +133,40 @@ def arguments(
     required = tool.parameters.get("required") or []
     for name, schema in _properties(tool):
         value = _argument(name, schema, material.question, named, wanted=name in required)
+        if name in required:
+            value = _told(name, schema, chat) or value
         if value is not None:
             found[name] = value
         elif complete and name in required and not nullable(schema):
             return None
     return found
+
+
+def _told(name: str, schema: Schema, chat: Chat) -> Any:
+    """What only the whole request tells: the text of a message, and whom it is for."""
+    kind = kind_of(schema)
+    if kind == "string" and MESSAGE.search(about(name, schema)):
+        return composed(chat)
+    options = (schema.get("items") or {}).get("enum") if kind == "array" else None
+    if not options:
+        return None
+    text = "\n".join(message.content for message in chat.messages if message.role == "user")
+    parts = re.split(r"[,，;；、\n:：]", str(schema.get("description") or ""))
+    described = {option: " ".join(p for p in parts if str(option) in p) for option in options}
+    named = [option for option in options if re.search(rf"(?<!\w){option}(?!\w)", text)]
+    best = max(options, key=lambda option: similar(described[option], text))
+    return named or ([best] if similar(described[best], text) else None)
+
+
+def composed(chat: Chat) -> str:
+    """The lines of the last list among the data that the user hands over."""
+    for message in reversed(chat.messages[: question_index(chat) + 1]):
+        for _start, _end, value in blobs(message.content):
+            lists = [*value.values()] if isinstance(value, dict) else [value]
+            for rows in (part for part in lists if isinstance(part, list)):
+                if rows and all(isinstance(row, str) for row in rows):
+                    return "\n".join(f"- {row}" for row in rows)
+    return ""
 
 
 def _argument(name: str, schema: Schema, question: str, named: list[str], *, wanted: bool) -> Any:

@@ -45,6 +45,8 @@ NOTHING = re.compile(
     r"无特殊|无其他|否认其他|否认(?:重大|特殊)|无重大|无异常|既往体健|体健|unremarkable|no significant",
     re.I,
 )
+EMPTY = re.compile(r"没有|无|未|No(?:thing)?\b", re.I)
+A_FEW = 3
 SURE_ABSENT, SURE_PRESENT = 0.85, 0.9
 
 
@@ -70,8 +72,10 @@ class Finding:
 def judge(chat: Chat) -> Verdict:
     """Read the instruction and the data of a request."""
     conditions, instruction = conditions_of(chat)
+    if not conditions:
+        return of_task(chat)
     data = data_of(chat, instruction) if instruction else []
-    if not conditions or not data:
+    if not data:
         return _undetermined("提供的资料不足以作出判断。")
     findings = [look_up(condition, data) for condition in conditions]
     present = [finding for finding in findings if finding.state == "present"]
@@ -89,6 +93,26 @@ def judge(chat: Chat) -> Verdict:
     return Verdict(
         True, _absent_reason(denied, findings), SURE_ABSENT, tuple(dict.fromkeys(quotes))
     )
+
+
+def of_task(chat: Chat) -> Verdict:
+    """An order that lists no conditions: done as far as the tools that were called tell."""
+    results = [m.content for m in chat.messages[question_index(chat) + 1 :] if m.role == "tool"]
+    for value in (value for text in results for _start, _end, value in blobs(text)):
+        if not isinstance(value, dict):
+            continue
+        if isinstance(value.get("sent"), int):
+            done = bool(value["sent"])
+            return Verdict(
+                done, "消息已发送。" if done else "没有收件人。", 0.9, (f"sent: {value['sent']}",)
+            )
+        rows = next((part for part in value.values() if isinstance(part, list) and part), [])
+        if rows and all(isinstance(row, str) for row in rows):
+            nothing = len(rows) == 1 and bool(EMPTY.match(rows[0]))
+            return Verdict(
+                not nothing, rows[0] if nothing else "已列出。", 0.9, tuple(rows[:A_FEW])
+            )
+    return _undetermined("提供的资料不足以作出判断。")
 
 
 def _absent_reason(denied: list[Finding], findings: list[Finding]) -> str:

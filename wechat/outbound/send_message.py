@@ -19,7 +19,7 @@ from engines.assistant.tools import (
 )
 from engines.sop.notify import deliver_at
 from house.db import atomic
-from memory.visibility import told_to
+from memory.visibility import concerns, told_to
 from projects.models import Member
 from study.models import Subject
 from wechat.outbound import outbox
@@ -33,7 +33,7 @@ PARAMETERS: dict[str, Any] = {
             "type": "array",
             "items": {"enum": ["PI", "CRC", "ADMIN"]},
             "minItems": 1,
-            "description": "收件人的角色",
+            "description": "收件人的角色:CRC 负责受试者的访视和数据,PI 负责医学判断,ADMIN 负责项目设置",
         },
         "text": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "消息内容"},
     },
@@ -54,6 +54,8 @@ def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResu
 
 
 def _send(context: ToolContext, member: Member, text: str) -> bool:
+    if not concerns(member, text):
+        return False
     # A masked name no longer tells whose line it is, so the lines are chosen before.
     theirs = context.gate.text(told_to(member, text))
     about = {"record": context.record_id}
@@ -83,7 +85,8 @@ def register_tool() -> None:
     register(
         Tool(
             name=NAME,
-            description="向研究成员发送一条企业微信消息(不含受试者身份信息)。",
+            description="向研究成员发送一条企业微信消息(不含受试者身份信息);每名受试者单独一行,"
+            "各中心的成员只收到本中心受试者的行。",
             parameters=PARAMETERS,
             function=send_message,
             read_only=False,

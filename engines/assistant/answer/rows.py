@@ -39,18 +39,23 @@ class Row:
 def rows_of(facts: Sequence[Fact]) -> list[Row]:
     """The rows in the order of their first facts.
 
-    A field that was selected twice stands once; findings, reviews and runs have no place that tells them apart.
+    A field that was selected twice stands once; findings, reviews, runs, and visits of a study without events
+    have no place that tells them apart.
     """
     found: dict[tuple[object, ...], list[list[Fact]]] = {}
     for fact in facts:
         key = (fact.subject, fact.event, fact.instrument, fact.instance)
         rows = found.setdefault(key, [[]])
         if any(fact.field == other.field for other in rows[-1]):
-            if fact.kind not in _WORK:
+            if not _has_no_place(fact):
                 continue
             rows.append([])
         rows[-1].append(fact)
     return [Row(tuple(row)) for rows in found.values() for row in rows]
+
+
+def _has_no_place(fact: Fact) -> bool:
+    return fact.kind in _WORK or (fact.kind is Kind.WINDOW and not fact.event)
 
 
 def by_subject(rows: Sequence[Row]) -> dict[str, list[Row]]:

@@ -80,8 +80,8 @@ def list_due_visits(context: ToolContext, arguments: Mapping[str, Any]) -> ToolR
     body: dict[str, Any] = {
         "今天": today.isoformat(),
         "日期范围": f"{first} ~ {last}",
-        "可见受试者": sorted(found.sites)[:MOST_LINES],
         "待完成访视": [*map(_due, visits[:MOST_LINES])] or [_("Nothing was found.")],
+        "可见受试者": sorted(found.sites)[:MOST_LINES],
         "读取时间": found.read_at or "",
     }
     if len(visits) > MOST_LINES:

@@ -5,32 +5,22 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import path
+from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
 from house.admin_json import JsonTextarea, folded
-from house.db import atomic
-from projects import audit
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
-from projects.models import Project, Role
-from skills import editor, mapping_page, services
-from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
-
-ADMIN = (Role.ADMIN,)
-
-
-def administered(page: ScopedAdmin, request: HttpRequest) -> QuerySet[Project]:
-    """Studies that the user administers."""
-    projects: QuerySet[Project] = Project.objects.for_user(request.user)
-    if request.user.is_superuser:
-        return projects
-    return projects.filter(pk__in=page.holders(request, ADMIN).values("project"))
+from skills import editor, services
+from skills.admin import import_page
+from skills.admin.base import ADMIN, administered
+from skills.envelope import envelope
+from skills.models import Skill, SkillVersion
 
 
 def starter() -> dict[str, Any]:
@@ -111,6 +101,28 @@ class SkillAdmin(ScopedAdmin):
     )
     readonly_fields = ("version", "updated_at", "show_check")
     inlines = (VersionInline,)
+    actions_list = ("import_skills",)
+    actions_detail = ("export_skill",)
+
+    @action(description=_("Import"), url_path="import", permissions=["import"], icon="upload_file")
+    def import_skills(self, request: HttpRequest) -> HttpResponse:
+        """Take skills from a JSON text, or standard ones."""
+        return import_page.import_view(request, self, administered(self, request))
+
+    def has_import_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_add_permission(request)
+
+    @action(description=_("Save as a file"), url_path="export", icon="download")
+    def export_skill(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The skill as a file that can be imported again."""
+        skill = self.get_object(request, object_id)
+        if skill is None or not self.has_view_permission(request, skill):
+            raise PermissionDenied
+        name = f"{skill.project.code}-{skill.skill_type.replace(':', '-')}.json"
+        options = {"ensure_ascii": False, "indent": 2}
+        answer = JsonResponse(envelope(skill), json_dumps_params=options)
+        answer["Content-Disposition"] = content_disposition_header(True, name) or ""
+        return answer
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """What the database counts is not there before the first saving."""
@@ -163,84 +175,3 @@ class SkillAdmin(ScopedAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for skill in queryset:
             services.delete_skill(skill=skill, actor=request.user)
-
-
-@admin.register(FieldMapping)
-class FieldMappingAdmin(ScopedAdmin):
-    edit_roles = add_roles = delete_roles = ADMIN
-    list_display = ("alias_name", "actual_name", "show_project")
-    list_filter = (BY_PROJECT,)
-    search_fields = ("alias_name", "actual_name")
-    fields = ("project", "alias_name", "actual_name")
-    actions_list = ("propose",)
-
-    @action(
-        description=_("Propose from the REDCap dictionary"),
-        url_path="propose",
-        permissions=["propose"],
-        icon="auto_awesome",
-    )
-    def propose(self, request: HttpRequest) -> HttpResponse:
-        """Choose among the names that the data dictionary suggests."""
-        return mapping_page.propose_view(request, self, administered(self, request))
-
-    def has_propose_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_add_permission(request)
-
-    def save_model(self, request: HttpRequest, obj: FieldMapping, form: Any, change: bool) -> None:
-        services.save_mapping(mapping=obj, actor=request.user)
-
-    def delete_model(self, request: HttpRequest, obj: FieldMapping) -> None:
-        with atomic():
-            old = {"alias": obj.alias_name, "field": obj.actual_name}
-            audit.record(
-                "mapping.change", actor=request.user, project=obj.project, subject=obj, old=old
-            )
-            obj.delete()
-
-    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for mapping in queryset:
-            self.delete_model(request, mapping)
-
-
-class FormTemplateForm(forms.ModelForm):
-    """Saved only when both columns are of their kind; an empty box holds no keywords."""
-
-    class Meta:
-        model = FormTemplate
-        fields = ("project", "form_name", "field_schema", "keywords")
-
-    def clean_keywords(self) -> Any:
-        given = self.cleaned_data["keywords"]
-        return [] if given is None else given
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if not self.errors:
-            services.check_template(FormTemplate(**cleaned))
-        return cleaned
-
-
-@admin.register(FormTemplate)
-class FormTemplateAdmin(ScopedAdmin):
-    form = FormTemplateForm
-    edit_roles = add_roles = delete_roles = ADMIN
-    list_display = ("form_name", "show_project", "created_at")
-    list_filter = (BY_PROJECT,)
-    search_fields = ("form_name",)
-    fields = ("project", "form_name", "field_schema", "keywords")
-
-    def save_model(self, request: HttpRequest, obj: FormTemplate, form: Any, change: bool) -> None:
-        services.save_template(template=obj, actor=request.user)
-
-    def delete_model(self, request: HttpRequest, obj: FormTemplate) -> None:
-        with atomic():
-            old = {"form": obj.form_name, "fields": obj.field_schema, "keywords": obj.keywords}
-            audit.record(
-                "template.change", actor=request.user, project=obj.project, subject=obj, old=old
-            )
-            obj.delete()
-
-    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for template in queryset:
-            self.delete_model(request, template)

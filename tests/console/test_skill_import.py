@@ -1,0 +1,110 @@
+"""Skills in the envelope of seed 002: imported by page and API, refused where wrong, saved as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from skills import standard
+from skills.envelope import envelope, take
+from skills.models import Skill, SkillVersion
+from tests.engines.cron.test_printed_skill import PRINTED
+from tests.support.study import Study
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/skills/skill/import/"
+API = "/api/v1/skills/import/"
+
+
+def changed(**more: Any) -> str:
+    return json.dumps(json.loads(PRINTED) | more)
+
+
+def test_the_page_takes_what_the_seed_prints(as_user: Callable[..., Client], study: Study) -> None:
+    before = Skill.objects.get(project=study.project, skill_type="visit_reminder").version
+    answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "text": PRINTED})
+    assert answer.status_code == 302, answer.content.decode()
+    skill = Skill.objects.get(project=study.project, skill_type="visit_reminder")
+    assert skill.config == json.loads(PRINTED)["config"]
+    assert skill.version == before + 1
+    assert SkillVersion.objects.filter(skill=skill).count() >= 2
+
+
+def test_the_api_takes_it_too(as_user: Callable[..., Client], study: Study) -> None:
+    body = {"project": "LUNG-IIT", "skills": json.loads(PRINTED)}
+    answer = as_user("admin").post(API, body, content_type="application/json")
+    assert answer.status_code == 201, answer.content
+    (row,) = answer.json()
+    assert (row["skill_type"], row["trigger_type"]) == ("visit_reminder", "cron")
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"cronSchedule": "99 9 * * *"}, "visit_reminder"),
+        ({"triger": "cron"}, "triger"),
+        ({"name": ""}, "name"),
+        ({"config": []}, "config"),
+        ({"triggerType": "sometimes"}, "visit_reminder"),
+        ({"skillType": 5}, "skillType"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_stored(
+    study: Study, more: dict[str, Any], place: str
+) -> None:
+    before = sorted(Skill.objects.values_list("skill_type", "version"))
+    sound = changed(skillType="visit_reminder:two")
+    with pytest.raises(ValidationError) as error:
+        take(project=study.project, text=f"[{sound}, {changed(**more)}]", actor="admin")
+    assert place in " ".join(error.value.messages)
+    assert sorted(Skill.objects.values_list("skill_type", "version")) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", "[" * 5000])
+def test_a_text_that_holds_no_skill_is_refused(study: Study, text: str) -> None:
+    with pytest.raises(ValidationError):
+        take(project=study.project, text=text, actor="admin")
+
+
+def test_the_page_keeps_what_was_typed(as_user: Callable[..., Client], study: Study) -> None:
+    answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "text": '{"skillType": "mine"}'})
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "&quot;skillType&quot;: &quot;mine&quot;" in page
+    assert 'role="alert"' in page
+
+
+@pytest.mark.parametrize("name", ["wanghushi", "zhangyi"])
+def test_only_administrators_import(
+    as_user: Callable[..., Client], study: Study, name: str
+) -> None:
+    client = as_user(name)
+    assert client.post(PAGE, {"project": "LUNG-IIT", "text": PRINTED}).status_code == 403
+    body = {"project": "LUNG-IIT", "skills": json.loads(PRINTED)}
+    assert client.post(API, body, content_type="application/json").status_code == 403
+
+
+def test_standard_skills_fit_the_study(as_user: Callable[..., Client], study: Study) -> None:
+    Skill.objects.filter(project=study.project).delete()
+    names = [one.name for one in standard.SKILLS[:4]]
+    answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "standard": names})
+    assert answer.status_code == 302, answer.content.decode()
+    assert {*Skill.objects.values_list("skill_type", flat=True)} == {*names}
+
+
+def test_the_standard_reminder_by_model_is_the_printed_one() -> None:
+    assert standard.envelopes(["visit_reminder_llm"]) == [json.loads(PRINTED)]
+
+
+def test_a_saved_file_can_be_imported_again(as_user: Callable[..., Client], study: Study) -> None:
+    skill = Skill.objects.get(project=study.project, skill_type="qc_process:ae")
+    answer = as_user("zhangyi").get(f"/admin/skills/skill/{skill.pk}/export/")
+    assert "attachment" in answer["Content-Disposition"]
+    assert json.loads(answer.content) == envelope(skill)
+    (again,) = take(project=study.project, text=answer.content.decode(), actor="admin")
+    assert (again.pk, again.version) == (skill.pk, skill.version)
