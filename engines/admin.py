@@ -1,37 +1,35 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.decorators import method_decorator
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from unfold.decorators import action, display
 
-from engines import batch_page, bulk_decisions, console, labels, sop
+from engines import batch_page, bulk_decisions, console, labels
+from engines.admin_decider import DeciderAdmin
+from engines.admin_findings import PendingActionAdmin
 from engines.admin_open_questions import OpenQuestionAdmin
 from engines.admin_order import order_view
 from engines.admin_traces import AgentTraceAdmin
 from engines.desk import views as desk
 from engines.models import (
     Batch,
-    FindingEvent,
     PendingAction,
     Review,
     SopStep,
     TaskRun,
 )
 from engines.sop.batches import visible_to
-from house.admin_json import folded, shown
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin, roles
+from house.admin_json import folded
+from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.admin_lists import OwnRows
 from projects.models import Role
 from study.admin.export import ExportAdmin
@@ -39,6 +37,7 @@ from study.admin.export import ExportAdmin
 __all__ = [
     "AgentTraceAdmin",
     "OpenQuestionAdmin",
+    "PendingActionAdmin",
 ]  # registered where they are defined
 
 
@@ -71,13 +70,6 @@ class FindingInline(ReadOnlyInline):
     tab = True
     show_change_link = True
     per_page = 50
-
-
-class DeciderAdmin(ExportAdmin):
-    """Actions of those who decide; an auditor only looks on."""
-
-    def has_decide_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(set(sop.DECIDERS) & roles(request))
 
 
 @admin.register(TaskRun)
@@ -172,113 +164,6 @@ class TaskRunAdmin(DeciderAdmin):
     @admin.action(description=_("Reject the reviews of the selected runs"), permissions=["decide"])
     def reject_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
         return bulk_decisions.decide_selected(request, queryset, self, "reject")
-
-
-class EventInline(ReadOnlyInline):
-    model = FindingEvent
-    fields = ("at", "show_what", "by", "note")
-    readonly_fields = fields
-    tab = True
-
-    @admin.display(description=_("what"))
-    def show_what(self, obj: FindingEvent) -> str:
-        return labels.name(labels.EVENTS, obj.what)
-
-
-@admin.register(PendingAction)
-class PendingActionAdmin(DeciderAdmin):
-    list_display = (
-        "record_id",
-        "show_kind",
-        "field",
-        "show_message",
-        "event",
-        "instance",
-        "show_state",
-        "assignee",
-        "due_on",
-        "created_at",
-    )
-    list_filter = (BY_PROJECT, "state", "action_type", "severity", "skill_type")
-    search_fields = ("record_id", "field", "rule_key", "assignee")
-    sealed_search_fields = ("message",)
-    date_hierarchy = "created_at"
-    fields = (
-        ("record_id", "project"),
-        ("action_type", "severity"),
-        ("state", "task_run"),
-        ("assignee", "due_on"),
-        ("field", "value"),
-        "message",
-        ("event", "instrument"),
-        ("instance", "rule_key"),
-        ("skill_type", "node"),
-        ("skill_version", "show_verdict"),
-        "show_reason",
-        "show_detail",
-        ("resolved_by", "resolved_at"),
-        "resolution",
-    )
-    readonly_fields = ("show_detail", "show_verdict", "show_reason")
-    inlines = (EventInline,)
-    actions = ("resolve_findings", "export_selected")
-    actions_list = ("export_list",)
-    whole_texts = {"show_message": "message"}
-    change_form_template = "engines/finding.html"
-
-    @display(
-        description=_("kind"),
-        ordering="action_type",
-        label={"violation": "danger", "warning": "warning", "review_required": "info"},
-    )
-    def show_kind(self, obj: PendingAction) -> tuple[str, str]:
-        return obj.action_type, obj.get_action_type_display()
-
-    @display(
-        description=_("state"),
-        ordering="state",
-        label={str(state): colour for state, colour in PendingAction.COLOURS.items()},
-    )
-    def show_state(self, obj: PendingAction) -> tuple[str, str]:
-        return obj.state, obj.get_state_display()
-
-    @admin.display(description=_("message"), ordering="message")
-    def show_message(self, obj: PendingAction) -> str:
-        return Truncator(obj.message).chars(60)
-
-    @admin.display(description=_("outcome"))
-    def show_verdict(self, obj: PendingAction) -> str:
-        return labels.name(labels.VERDICTS, obj.outcome) or "-"
-
-    @admin.display(description=_("reason"))
-    def show_reason(self, obj: PendingAction) -> str:
-        return labels.name(labels.REASONS, obj.reason) or "-"
-
-    @admin.display(description=_("what the rule read"))
-    def show_detail(self, obj: PendingAction) -> SafeString | str:
-        """One line for each value; a verdict of the language model has its own shape."""
-        read = json.loads(obj.detail) if obj.detail else None
-        if not isinstance(read, list):
-            return shown(read)
-        doubts = [labels.name(labels.REASONS, one["reason"] or "") for one in read]
-        return render_to_string("engines/read.html", {"values": zip(read, doubts, strict=True)})
-
-    def get_urls(self) -> Any:
-        resolve = self.admin_site.admin_view(console.resolve_view)
-        own = [path("<uuid:pk>/resolve/", resolve, name="engines_pendingaction_resolve")]
-        return own + super().get_urls()
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        finding = self.get_object(request, object_id)
-        may = bool(finding and finding.open_key and console.has_say(request.user, finding))
-        extra = (extra_context or {}) | {"may_resolve": may, "finding": finding}
-        return super().change_view(request, object_id, form_url, extra)
-
-    @admin.action(description=_("Resolve the selected findings"), permissions=["decide"])
-    def resolve_findings(self, request: HttpRequest, queryset: QuerySet[PendingAction]) -> Any:
-        return console.resolve_selected(request, queryset, self)
 
 
 @admin.register(Review)

@@ -56,6 +56,7 @@ EVENTS: dict[str, Promise] = {
     "query": _("Query sent"),
     "answer": _("Query answered"),
     "reopen": _("Taken up again"),
+    "accept": _("Closed by data change"),
     "assign": _("Assigned"),
     "comment": _("Comment"),
 }

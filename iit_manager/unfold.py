@@ -62,7 +62,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
                 **_badge(request),
             },
             _item("engines.Review", "rule", _("Reviews")),
-            _item("engines.PendingAction", "flag", _("Findings")),
+            _item("engines.PendingAction", "flag", _("Findings desk")),
             _item("engines.TaskRun", "play_circle", _("Runs")),
             _item("engines.Batch", "stacks", _("Batches")),
         ),

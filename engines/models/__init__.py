@@ -4,6 +4,7 @@ from engines.models.events import RunEvent
 from engines.models.findings import FindingEvent, PendingAction
 from engines.models.questions import Question
 from engines.models.runs import Batch, Review, SopStep, TaskRun
+from engines.models.saved import SavedFilter
 from engines.models.traces import AgentTrace, OpenQuestion
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Question",
     "Review",
     "RunEvent",
+    "SavedFilter",
     "SopStep",
     "TaskRun",
 ]

@@ -95,7 +95,7 @@ class PendingAction(models.Model):
     assignee = models.CharField(
         _("assignee"), max_length=150, blank=True, default="", db_default=""
     )
-    due_on = models.DateField(_("due"), null=True, blank=True)
+    due_on = models.DateField(_("due date"), null=True, blank=True)
     open_key = models.CharField(max_length=64, null=True, unique=True)
     skill_type = models.CharField(_("skill"), max_length=100, db_default="")
     skill_version = models.PositiveIntegerField(_("skill version"), default=1, db_default=1)

@@ -20,7 +20,9 @@ from engines.sop.errors import SopError
 from engines.sop.findings import key_of
 from house.db import atomic
 from projects import audit
+from projects.access import sees
 from projects.models import Member
+from study.subjects import with_site
 
 State = PendingAction.State
 
@@ -52,8 +54,14 @@ STEPS: Mapping[str, Step] = {
     "query": Step(frozenset({State.OPEN, State.CONFIRMED, State.ANSWERED}), State.QUERIED),
     "answer": Step(frozenset({State.QUERIED}), State.ANSWERED),
     "reject": Step(_WAITING | {State.DATA_CHANGED}, State.REJECTED),
+    "accept": Step(frozenset({State.DATA_CHANGED}), State.CLOSED, needs_reason=False),
     "reopen": Step(frozenset({State.CLOSED, State.REJECTED, State.DATA_CHANGED}), State.OPEN),
 }
+
+
+def possible(finding: PendingAction) -> list[str]:
+    """The steps that lead on from the state of a finding."""
+    return [name for name, step in STEPS.items() if finding.state in step.sources]
 
 
 def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") -> PendingAction:
@@ -87,8 +95,9 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
 
 
 def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[str, Any]:
-    if step.target == State.REJECTED:
-        ended = {"resolved_by": name, "resolved_at": now(), "resolution": reason}
+    if step.target in {State.REJECTED, State.CLOSED}:
+        told = reason.strip() or _("The data were changed.")
+        ended = {"resolved_by": name, "resolved_at": now(), "resolution": told}
         return {"state": step.target, "open_key": None, **ended}
     if step.target == State.OPEN:
         fresh = {"resolved_by": None, "resolved_at": None, "resolution": None, "review": None}
@@ -139,11 +148,21 @@ def comment(*, finding: PendingAction, text: str, actor: object) -> None:
         )
 
 
+def who_sees(finding: PendingAction) -> list[Member]:
+    """The active members of the study who see a finding, with their site's subject in mind; one statement."""
+    people = Member.objects.filter(project=finding.project_id, is_active=True)
+    found: list[Any] = [*with_site(people.select_related("person__user"), finding.record_id)]
+    owner = finding.task_run.triggered_by
+    return [
+        one
+        for one in found
+        if sees(one, record_id=finding.record_id, site=one.subject_site, owner=owner)
+    ]
+
+
 def _may_see(finding: PendingAction, identity: str) -> bool:
     """Whether an active member of the study goes by this identity and sees the finding."""
-    people = Member.objects.filter(project=finding.project, is_active=True)
-    mine = [one for one in people.select_related("person__user") if one.identity == identity]
-    return any(PendingAction.objects.for_member(one).filter(pk=finding.pk).exists() for one in mine)
+    return any(one.identity == identity for one in who_sees(finding))
 
 
 def _note(finding: PendingAction, what: str, by: str, note: str) -> None:

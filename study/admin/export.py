@@ -16,7 +16,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import label_for_field, lookup_field
 from django.contrib.admin.views.main import IGNORED_PARAMS, PAGE_VAR, SEARCH_VAR
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import content_disposition_header
@@ -26,6 +26,7 @@ from django.utils.translation import get_language, gettext, override
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
+from house import spreadsheet
 from house.db import atomic
 from integrations.redcap import RedcapError
 from language.values import PLACEHOLDER
@@ -41,6 +42,8 @@ from study.request_cache import Reader
 
 _BOM = "\ufeff"
 _CHUNK = 500
+MOST_IN_BOOK = 20_000
+"""A workbook is made in memory; a longer list leaves as CSV."""
 # What a spreadsheet takes for the start of a formula (OWASP, "CSV injection"), wide forms included.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 # A lone dash is how lists show that there is nothing.
@@ -55,6 +58,13 @@ class ExportAdmin(ScopedAdmin):
     """
 
     whole_texts: ClassVar[dict[str, str]] = {}
+    # What a file holds beside the columns of the list, which have to fit a screen.
+    more_exported: ClassVar[tuple[str, ...]] = ()
+
+    def get_exported(self, request: HttpRequest) -> list[str]:
+        """The columns of a file."""
+        shown = [name for name in self.get_list_display(request) if isinstance(name, str)]
+        return [*shown, *self.more_exported]
 
     @action(description=_("Export CSV"), url_path="export", permissions=["view"], icon="download")
     def export_list(self, request: HttpRequest) -> HttpResponseBase:
@@ -67,6 +77,22 @@ class ExportAdmin(ScopedAdmin):
             return self.back_to_list(request, refused)
         return export(self, request, rows)
 
+    @action(
+        description=_("Export XLSX"),
+        url_path="export-xlsx",
+        permissions=["view"],
+        icon="table_view",
+    )
+    def export_book(self, request: HttpRequest) -> HttpResponseBase:
+        """The same as a workbook."""
+        try:
+            rows = self.get_changelist_instance(request).get_queryset(request)
+        except IncorrectLookupParameters:
+            return redirect(self._address("changelist"))
+        except Undeclared as refused:
+            return self.back_to_list(request, refused)
+        return export(self, request, rows, as_book=True)
+
     @admin.action(description=_("Export CSV"), permissions=["view"])
     def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponseBase:
         """The ticked rows."""
@@ -77,10 +103,14 @@ class ExportAdmin(ScopedAdmin):
         page = super().changelist_view(request, extra_context)
         chosen = request.GET.copy()
         chosen.pop(PAGE_VAR, None)
-        own = self._address("export_list")
+        own = {
+            self._address(name)
+            for name in ("export_list", "export_book")
+            if name in self.actions_list
+        }
         for button in (getattr(page, "context_data", None) or {}).get("actions_list", ()):
-            if button["path"] == own and chosen:
-                button["path"] = f"{own}?{chosen.urlencode()}"
+            if button["path"] in own and chosen:
+                button["path"] += f"?{chosen.urlencode()}"
         return page
 
     def _address(self, name: str) -> str:
@@ -88,8 +118,10 @@ class ExportAdmin(ScopedAdmin):
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}")
 
 
-def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponseBase:
-    """`rows` as a download; each study's trail says so before the first line leaves.
+def export(
+    page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any], *, as_book: bool = False
+) -> HttpResponseBase:
+    """`rows` as a download, CSV or a workbook; each study's trail says so before the first line leaves.
 
     Without the list of a study's identifiers nothing leaves: the reader is told and sees the list again.
     What comes into being after the count is left out where it is of a study that had no rows.
@@ -103,10 +135,18 @@ def export(page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Http
     except Unread as error:
         messages.error(request, f"{error}: {gettext('REDCap could not be read.')}")
         return redirect(page._address("changelist"))
+    if as_book and sum(counts.values()) > MOST_IN_BOOK:
+        messages.error(request, gettext("At most %d rows as XLSX: narrow the list.") % MOST_IN_BOOK)
+        return redirect(page._address("changelist"))
     _note(page, request, counts, sheet)
     codes = [project.code for project in projects.values()]
     name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
-    return _download(sheet.lines(rows), name)
+    if as_book:
+        head, *cells = sheet.cells(rows)
+        content = spreadsheet.workbook(str(page.model._meta.verbose_name_plural), head, cells)
+        return HttpResponse(content, headers=_headers(spreadsheet.CONTENT_TYPE, name, "xlsx"))
+    headers = _headers("text/csv; charset=utf-8", name, "csv")
+    return StreamingHttpResponse(sheet.lines(rows), headers=headers)
 
 
 def _note(
@@ -127,17 +167,13 @@ def _note(
             )
 
 
-def _download(lines: Iterator[str], name: str) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        lines,
-        content_type="text/csv; charset=utf-8",
-        headers={
-            "Content-Disposition": content_disposition_header(
-                True, f"{get_valid_filename(name)}_{localdate():%Y-%m-%d}.csv"
-            ),
-            "Cache-Control": "no-store",
-        },
-    )
+def _headers(content_type: str, name: str, ending: str) -> dict[str, str]:
+    file = f"{get_valid_filename(name)}_{localdate():%Y-%m-%d}.{ending}"
+    return {
+        "Content-Type": content_type,
+        "Content-Disposition": str(content_disposition_header(True, file)),
+        "Cache-Control": "no-store",
+    }
 
 
 class Unread(Exception):
@@ -152,26 +188,34 @@ class Sheet:
     ) -> None:
         self._page = page
         self._language = get_language()
-        self._columns = [name for name in page.get_list_display(request) if isinstance(name, str)]
+        self._columns = page.get_exported(request)
         self.projects = projects
         self._gates: dict[UUID | None, Gate] = {None: Gate()}
         self._gates |= {pk: _gate(project) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
     def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
-        """The file, line by line; the rows are read as they are sent."""
+        """A CSV file, line by line."""
         writer = csv.writer(_Line())
+        mark = _BOM
+        for cells in self.cells(rows):
+            line: str = writer.writerow(cells)
+            yield mark + line
+            mark = ""
+
+    def cells(self, rows: QuerySet[Any]) -> Iterator[list[str]]:
+        """The head, then the cells of each row; the rows are read as they are sent."""
         with override(self._language):
             labels = [label_for_field(n, self._page.model, self._page) for n in self._columns]
-            head: str = writer.writerow([capfirst(str(label)) for label in labels])
-        yield _BOM + head
+            head = [capfirst(str(label)) for label in labels]
+        yield head
         for row in rows.iterator(chunk_size=_CHUNK):
             if row.project_id not in self._gates:
                 continue
             # The response outlives the request's own language.
             with override(self._language):
-                line: str = writer.writerow([self._cell(row, name) for name in self._columns])
-            yield line
+                cells = [self._cell(row, name) for name in self._columns]
+            yield cells
 
     def filters(self, request: HttpRequest, project_id: UUID | None) -> dict[str, Any]:
         """How the list was narrowed. What was searched for may be a name: only that there was a search."""
