@@ -105,10 +105,10 @@ def _is_done(state: VisitState, last: date, first: date = date.min) -> bool:
 
 def findings(project: Project, period: Period) -> Mapping[str, Any]:
     """Findings opened and closed, those open at the week's end, and the runs of quality control."""
-    rows = PendingAction.objects.filter(project=project)
+    rows = PendingAction.objects.for_all(project)
     opened = rows.filter(created_at__gte=period.since, created_at__lt=period.until)
     closed = rows.filter(resolved_at__gte=period.since, resolved_at__lt=period.until)
-    runs = TaskRun.objects.filter(project=project, skill__skill_type__startswith=QC)
+    runs = TaskRun.objects.for_all(project).filter(skill__skill_type__startswith=QC)
     return {
         "findings_opened": opened.count(),
         "findings_closed": closed.count(),

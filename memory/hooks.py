@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory.hot import blinded  # noqa: F401
 from memory.people import checks  # noqa: F401
 from memory.reports import counts
 from projects import audit

@@ -18,6 +18,7 @@ from memory.hot import save
 from projects.admin_base import ScopedAdmin
 from projects.models import Role
 from projects.scoping import User, memberships
+from study.blinding import veil
 
 EDITORS = (Role.ADMIN, Role.PI)
 _VERSIONS = 20
@@ -37,9 +38,12 @@ def posted_version(request: HttpRequest) -> int:
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0
 
 
-def changes(row: Any) -> list[dict[str, Any]]:
-    """The newest versions of a text, each with what it changed."""
-    newest = list(row.versions.order_by("-version")[: _VERSIONS + 1])
+def changes(row: Any, user: User) -> list[dict[str, Any]]:
+    """The newest versions of a text that the user may see, each with what it changed."""
+    versions = row.versions.order_by("-version")
+    if veil.of_user(row.project, user).fields:
+        versions = versions.filter(created_at__gte=row.project.blinded_since)
+    newest = list(versions[: _VERSIONS + 1])
     before = [*(version.content for version in newest[1:]), ""]
     return [
         {"row": version, "diff": save.diff(old, version.content)}
@@ -71,7 +75,11 @@ class VersionedAdmin(ScopedAdmin):
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """What the page shows beside its form; nothing of it for those who only read."""
-        return {"text_versions": changes(row)} if edits(request.user, row.project_id) else {}
+        return (
+            {"text_versions": changes(row, request.user)}
+            if edits(request.user, row.project_id)
+            else {}
+        )
 
     def changeform_view(
         self,

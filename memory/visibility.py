@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from memory import mentions
 from memory.sites import elsewhere
 from projects.models import Member, Project
+from projects.scoping import is_blinded
 from study.identities import names_of
 from study.models import Subject
 from study.name_scan import NOBODY, Names
@@ -31,6 +33,7 @@ class Scope:
 
     `site`: the reader's; `sites`: all of the study's that are known; `names`: what its subjects are called;
     `of_house`: the texts are the house's own, not what people wrote freely (memory.mentions).
+    `blinded_since`: reports made before are not for this reader, who is blinded; None for all others.
     """
 
     everything: bool
@@ -40,6 +43,7 @@ class Scope:
     sites: frozenset[str] = frozenset()
     names: Names = NOBODY
     of_house: bool = False
+    blinded_since: datetime | None = None
 
     def allows(self, line: str) -> bool:
         """Whether every record that the line names is the reader's to see."""
@@ -135,8 +139,10 @@ def concerns(member: Member, text: str) -> bool:
 
 def scope_of(member: Member, reader: Reader | None = None) -> Scope:
     """The reader's scope, from the stored roster (`reader`: what was read for this request already)."""
+    since = member.project.blinded_since if is_blinded(member) else None
     if not member.site:
-        return Scope(everything=member.is_active, visible=frozenset(), all=frozenset())
+        nobody: frozenset[str] = frozenset()
+        return Scope(member.is_active, visible=nobody, all=nobody, blinded_since=since)
     reader = reader or Reader(member.project, member)
     roster = reader.roster
     return Scope(
@@ -146,6 +152,7 @@ def scope_of(member: Member, reader: Reader | None = None) -> Scope:
         site=member.site,
         sites=roster.sites | _labels(member.site, reader.sites),
         names=names_of(reader),
+        blinded_since=since,
     )
 
 

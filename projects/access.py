@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from projects.models import Member
-from projects.scoping import User, memberships
+from projects.scoping import User, is_blinded, memberships
 
 
 def member_in(user: User, project_id: UUID | str) -> Member | None:
@@ -30,12 +31,21 @@ def sees_all_sites(user: User, project_id: UUID | str | None = None) -> bool:
     return held.filter(project_id=project_id, site="").exists()
 
 
-def sees(member: Member, *, record_id: str | None, site: str | None, owner: str) -> bool:
+def tells_arm(row: Any) -> bool:
+    """Whether a run or review may tell an arm: `projects.scoping.Telling` for one row."""
+    since = row.project.blinded_since
+    return since is not None and (row.unblinds or row.created_at < since)
+
+
+def sees(
+    member: Member, *, record_id: str | None, site: str | None, owner: str, unblinds: bool = False
+) -> bool:
     """`RecordQuerySet.for_member` for one row of the member's project whose subject was read before.
 
-    `site` is the subject's, None where there is no such subject; `owner` is who caused the row.
+    `site` is the subject's, None where there is no such subject; `owner` is who caused the row; `unblinds`: it
+    rests on a blinded field.
     """
-    if not member.is_active:
+    if not member.is_active or (unblinds and is_blinded(member)):
         return False
     if not member.site or member.site == site:
         return True

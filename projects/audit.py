@@ -77,7 +77,8 @@ def record(
 ) -> None:
     """Buffer an entry for the end of the running transaction.
 
-    `subject` is the object spoken of; `old` and `new` are JSON values without identifiers.
+    `subject` is the object spoken of; `old` and `new` are JSON values without identifiers. Where the subject
+    rests on a blinded field, so does the entry.
     Raises UnknownAction, house.db.OutsideTransaction.
     """
     if action not in _actions:
@@ -97,6 +98,7 @@ def record(
             old=_plain(old),
             new=_plain(new),
             reason=_text(reason),
+            unblinds=getattr(subject, "unblinds", False),
         )
     )
 

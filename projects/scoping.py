@@ -6,7 +6,9 @@ same because a row outside the scope is simply not in the queryset. They stand b
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, TypeVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 from uuid import UUID
 
 from django.apps import apps
@@ -25,6 +27,8 @@ class Membership(Protocol):
     project_id: UUID
     role: str
     site: str
+    is_unblinded: bool
+    project: Any
 
     @property
     def identity(self) -> str:
@@ -40,27 +44,92 @@ def memberships(user: User) -> models.QuerySet[Any]:
     return mine.select_related("project", "person__user")
 
 
+@dataclass(frozen=True)
+class Telling:
+    """How a table's rows can tell an arm (design.md 9.10): the names of its columns, "" for none.
+
+    `made`: when the row was made, in an open study perhaps; `marked`: true where it rests on a blinded field;
+    `person`: whose words or messages it holds, by `Member.identity`.
+    """
+
+    made: str
+    marked: str = ""
+    person: str = ""
+
+    def condition(self, since: datetime | models.F, project: Any) -> Q:
+        """Of the rows that a blinded reader does not see. `project`: a key, or a reference to it."""
+        told = Q(**{f"{self.made}__lt": since})
+        if self.marked:
+            told |= Q(**{self.marked: True})
+        if self.person:
+            knowing = apps.get_model("projects", "Member")._default_manager.filter(
+                Q(wecom_userid=OuterRef(self.person))
+                | Q(wecom_userid="", person__user__username=OuterRef(self.person)),
+                project_id=project,
+                unblinded_at__isnull=False,
+            )
+            told |= Q(Exists(knowing))
+        return told
+
+
+def is_blinded(member: Membership) -> bool:
+    """Whether a member must not learn of what unblinds; never in an open study."""
+    return member.project.blinded_since is not None and not member.is_unblinded
+
+
+def hidden_from(user: User, telling: Telling, path: str = "project") -> Q:
+    """The rows of blinded studies in which a console user is no unblinded member that could unblind them."""
+    since, project = f"{path}__blinded_since", f"{path}_id"
+    mine = memberships(user).filter(is_unblinded=True).values("project_id")
+    blinded = Q(**{f"{since}__isnull": False}) & ~Q(**{f"{project}__in": mine})
+    return blinded & telling.condition(models.F(since), OuterRef(project))
+
+
 class ScopedQuerySet(models.QuerySet[M]):
-    """Rows of one project each; subclasses narrow them to the member's site."""
+    """Rows of one project each; subclasses narrow them to the member's site.
+
+    `telling`: how rows can tell an arm; a table without it holds nothing of the kind.
+    """
 
     project_path = "project"
+    telling: ClassVar[Telling | None] = None
 
     def scope(self, member: Membership) -> Q:
         """The condition under which `member` may see a row."""
         return Q(**{f"{self.project_path}_id": member.project_id})
 
+    def opened(self, member: Membership) -> Q:
+        """`scope` without what would unblind the member."""
+        own = self.scope(member)
+        if self.telling is None or not is_blinded(member):
+            return own
+        return own & ~self.telling.condition(member.project.blinded_since, member.project_id)
+
     def for_member(self, member: Membership) -> Self:
         """Rows of the member's project (and site); none for a member who left."""
-        return self.filter(self.scope(member)) if member.is_active else self.none()
+        return self.filter(self.opened(member)) if member.is_active else self.none()
+
+    def for_all(self, project: models.Model) -> Self:
+        """Rows of a project that may go into what is written for all its members, the blinded too."""
+        rows = self.filter(**{self.project_path: project})
+        since = getattr(project, "blinded_since")  # noqa: B009 - a Project, which stands above
+        if self.telling is None or since is None:
+            return rows
+        return rows.exclude(self.telling.condition(since, project.pk))
 
     def for_user(self, user: User) -> Self:
-        """Rows that any membership of a console user opens; a superuser sees the house."""
+        """Rows that any membership of a console user opens; a superuser sees the house, blinded too."""
         if getattr(user, "is_superuser", False) and user.is_active:
-            return self.all()
+            return self._of_house(user)
         condition = Q(pk__in=[])
         for member in memberships(user):
-            condition |= self.scope(member)
+            condition |= self.opened(member)
         return self.filter(condition)
+
+    def _of_house(self, user: User) -> Self:
+        if self.telling is None:
+            return self.all()
+        return self.exclude(hidden_from(user, self.telling, self.project_path))
 
 
 class SiteQuerySet(ScopedQuerySet[M]):

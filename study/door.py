@@ -19,6 +19,7 @@ from house import clock
 from integrations.redcap import RedcapError
 from projects.models import Member, Project
 from study import readings, registry
+from study.blinding import veil
 from study.client import NotConfiguredError
 from study.designs import design_of
 from study.facts import Answer
@@ -45,8 +46,9 @@ def ask(
 ) -> Answer:
     """Answer a StudyQuery as `member` may see it; None: the house itself (rules, jobs), unscoped.
 
-    `blinded`: fields that would unblind the reader. Raises study.query.schema.QueryError for a query that can't
-    be asked; RedcapError or NotConfiguredError where nothing was ever read.
+    `blinded`: fields that the reader must not learn of, besides those of a blinded study. Raises
+    study.query.schema.QueryError for a query that can't be asked; RedcapError or
+    NotConfiguredError where nothing was ever read.
     """
     return ask_all(project, member, [question], blinded=blinded)[0]
 
@@ -59,7 +61,8 @@ def ask_all(
     blinded: Collection[str] = (),
 ) -> list[Answer]:
     """Answer several queries from one read of the subjects that they name, as `ask` does."""
-    design = design_of(project, blinded)
+    hidden = veil.of_member(project, member)
+    design = design_of(project, hidden.fields.union(blinded))
     queries = [one if isinstance(one, StudyQuery) else parse(one) for one in questions]
     named = {subject for query in queries for subject in query.subjects or ()}
     read: dict[bool, list[RecordData]] = {}
@@ -75,7 +78,9 @@ def ask_all(
         own = None if query.subjects is None else frozenset(query.subjects)
         if own not in asked:
             records = [data for data in read[own is None] if own is None or data.record_id in own]
-            asked[own] = Asked(design, records, today=today, work=work)
+            opened = own is not None and not hidden.hidden(own) and bool(hidden.fields)
+            told = design_of(project, blinded) if opened else design
+            asked[own] = Asked(told, records, today=today, work=work)
         answers.append(asked[own].answer(query))
     return answers
 
@@ -86,9 +91,19 @@ def records_for(
     metadata: StudyMetadata,
     record_ids: Sequence[str] | None,
 ) -> list[RecordData]:
-    """The subjects a question is about, without identifiers; an unknown one is simply not there."""
+    """The subjects a question is about, without what is not the reader's; an unknown one is not there."""
     if member is not None and not member.is_active:
         return []
+    read = _read(project, member, metadata, record_ids)
+    return veil.of_member(project, member).records(read)
+
+
+def _read(
+    project: Project,
+    member: Member | None,
+    metadata: StudyMetadata,
+    record_ids: Sequence[str] | None,
+) -> list[RecordData]:
     if record_ids is not None and len(record_ids) <= LIVE:
         live = _live(project, member, metadata, record_ids)
         if live is not None:

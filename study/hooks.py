@@ -4,4 +4,12 @@ from __future__ import annotations
 
 from projects import audit
 
-audit.register(**{"study.setting": "Setting of the study's data changed"})
+audit.register(
+    **{
+        "study.setting": "Setting of the study's data changed",
+        "blinding.on": "Study blinded",
+        "blinding.off": "Blinding of a study ended",
+        "blinding.member": "Who is unblinded changed",
+        "blinding.break": "Code of a subject broken",
+    }
+)

@@ -138,7 +138,7 @@ def stripped(project: Project, metadata: StudyMetadata, data: RecordData) -> lis
 
     What identifies the subject is masked in what people typed elsewhere, too: `[姓名]入院`.
     """
-    hidden, typed = _hidden_columns(metadata), _typed_columns(metadata)
+    hidden, typed = _hidden_columns(metadata), typed_columns(metadata)
     own = _identifiers(metadata, data.rows)
     rows: list[dict[str, Any]] = [
         {
@@ -220,7 +220,7 @@ def _hidden_columns(metadata: StudyMetadata) -> frozenset[str]:
 
 
 @cache_by_dictionary
-def _typed_columns(metadata: StudyMetadata) -> frozenset[str]:
+def typed_columns(metadata: StudyMetadata) -> frozenset[str]:
     """Fields in which people write what they like."""
     validated = "text_validation_type_or_show_slider_number"
     return frozenset(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from projects.models import Member, Project
 from rules.context import Kind
 from study import readings
+from study.blinding import veil
 from study.design import StudyDesign
 
 
@@ -17,9 +18,11 @@ def of_members(
 
     From the stored readings alone: nothing is read for it.
     """
-    names = {name for name in design.metadata.fields if _is_written(design, name)}
+    hidden = veil.of_member(project, member)
+    written = {name for name in design.metadata.fields if _is_written(design, name)}
+    names = written - hidden.fields
     found = readings.values_of_members(project, member, names)
-    return {name: frozenset(values) for name, values in found.items() if values}
+    return {name: frozenset(map(hidden.text, values)) for name, values in found.items() if values}
 
 
 def _is_written(design: StudyDesign, name: str) -> bool:

@@ -16,6 +16,8 @@ from memory.hot.signals import memory_over_cap
 from memory.models import MemoryProposal, ProjectMemory
 from projects.models import Member, Person, Role
 from projects.signals import login_moved
+from study.blinding.signals import code_broken
+from study.models import CodeBreak
 from wechat.outbound import cards, logins, outbox
 
 
@@ -39,6 +41,23 @@ def on_memory_over_cap(
             content=text,
             key=f"over-cap:{memory.pk}@{memory.version}:{member.wecom_userid}",
         )
+
+
+@receiver(code_broken, dispatch_uid="wechat.code_broken")
+def on_code_broken(*, broken: CodeBreak, **_kwargs: Any) -> None:
+    """The principal investigators are told who was shown whose arm and why; never the arm."""
+    people = Member.objects.filter(project=broken.project, role=Role.PI, is_active=True)
+    for member in people.exclude(wecom_userid=""):
+        with translation.override(member.language):
+            text = _(
+                "%(study)s: the code of %(subject)s was broken by %(who)s.\nReason: %(reason)s"
+            ) % {
+                "study": broken.project.code,
+                "subject": broken.record_id,
+                "who": broken.member.display_name or broken.member.identity,
+                "reason": broken.reason,
+            }
+        outbox.tell(to=member, content=text, key=f"code-break:{broken.pk}:{member.wecom_userid}")
 
 
 def _over_cap(memory: ProjectMemory, tokens: int, proposal: MemoryProposal | None) -> str:

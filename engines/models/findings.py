@@ -13,13 +13,14 @@ from django.utils.translation import gettext_lazy as _
 from engines.models.runs import Review, TaskRun
 from house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
-from projects.scoping import RecordQuerySet
+from projects.scoping import RecordQuerySet, Telling
 
 
 class FindingQuerySet(RecordQuerySet["PendingAction"]):
     """Findings are seen by those who see their subject."""
 
     owner_path = "task_run__triggered_by"
+    telling = Telling(made="created_at", marked="unblinds")
 
     def unclosed(self, at: datetime | None = None) -> Self:
         """Those that wait for a person, now or at an earlier time: what a data change resolved does too."""
@@ -116,6 +117,10 @@ class PendingAction(models.Model):
         blank=True,
         db_index=False,
         verbose_name=_("closed by review"),
+    )
+
+    unblinds = models.BooleanField(
+        _("rests on a blinded field"), default=False, db_default=False, editable=False
     )
 
     objects = FindingQuerySet.as_manager()

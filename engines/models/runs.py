@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Member, Project, Role
-from projects.scoping import RecordQuerySet
+from projects.scoping import RecordQuerySet, Telling
 from skills.models import Skill
 
 
@@ -40,6 +40,9 @@ class Batch(models.Model):
     filled_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(_("cancelled"), null=True, blank=True)
     ended_at = models.DateTimeField(_("worked off"), null=True, blank=True)
+    unblinds = models.BooleanField(
+        _("rests on a blinded field"), default=False, db_default=False, editable=False
+    )
 
     class Meta:
         db_table = "iit_batches"
@@ -49,6 +52,12 @@ class Batch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.skill.name or self.skill.skill_type} {localtime(self.created_at):%Y-%m-%d}"
+
+
+class RunQuerySet(RecordQuerySet["TaskRun"]):
+    """Runs are seen by those who see their subject; of a blinded field, by the unblinded alone."""
+
+    telling = Telling(made="created_at", marked="unblinds")
 
 
 class TaskRun(models.Model):
@@ -140,8 +149,11 @@ class TaskRun(models.Model):
     available_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0, db_default=0)
     question_key = models.CharField(max_length=64, blank=True, default="", db_default="")
+    unblinds = models.BooleanField(
+        _("rests on a blinded field"), default=False, db_default=False, editable=False
+    )
 
-    objects = RecordQuerySet.as_manager()
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_task_run"
@@ -207,6 +219,7 @@ class ReviewQuerySet(RecordQuerySet["Review"]):
     """Reviews are seen by those who see their subject."""
 
     owner_path = "task_run__triggered_by"
+    telling = Telling(made="created_at", marked="unblinds")
 
 
 class Review(models.Model):
@@ -256,6 +269,9 @@ class Review(models.Model):
     question_key = models.CharField(max_length=64, blank=True, default="", db_default="")
     open_keys = models.JSONField(default=list, db_default=Value([], models.JSONField()))
     digest = models.CharField(max_length=64, blank=True, default="", db_default="")
+    unblinds = models.BooleanField(
+        _("rests on a blinded field"), default=False, db_default=False, editable=False
+    )
 
     objects = ReviewQuerySet.as_manager()
 

@@ -13,10 +13,16 @@ from django.utils.translation import gettext_lazy as _
 from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from language.values import PLACEHOLDER
 from projects.models import Project
-from projects.scoping import OwnQuerySet
+from projects.scoping import OwnQuerySet, Telling
 
 OPEN = "open"
 """The thought of a trace's items that name words which were not understood."""
+
+
+class TraceQuerySet(OwnQuerySet["AgentTrace"]):
+    """Traces of people; of who is or was unblinded, the unblinded see them alone."""
+
+    telling = Telling(made="created_at", person="user_id")
 
 
 class AgentTrace(models.Model):
@@ -67,7 +73,7 @@ class AgentTrace(models.Model):
         help_text=_("Asked back, or about something that the study does not collect."),
     )
 
-    objects = OwnQuerySet.as_manager()
+    objects = TraceQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_agent_trace"

@@ -109,6 +109,7 @@ def ask(run: TaskRun, node: Node, question: Question) -> None:
         question_key=run.question_key,
         open_keys=question.open_keys,
         digest=snapshot.digest(run),
+        unblinds=run.unblinds,
     )
     review.seen = shown_hash(review)
     write_now()
@@ -156,7 +157,7 @@ def read_again(review: Review) -> Rows | None:
         return []
     except Fault:
         return None
-    return [dict(row) for row in data.rows]
+    return [dict(row) for row in snapshot.as_read_by(review, data).rows]
 
 
 def is_changed(review: Review, values: Rows) -> bool:

@@ -28,11 +28,13 @@ from house.db import atomic
 from projects import audit
 from projects.access import has_role
 from projects.models import Project
-from projects.scoping import User, memberships
+from projects.scoping import Telling, User, hidden_from, memberships
 from skills.models import Skill
+from study.blinding.reads import names_blinded
 from study.models import Subject
 
 Status = TaskRun.Status
+TELLING = Telling(made="created_at", marked="unblinds")
 CAP = 4
 MAX_CAP = 32
 
@@ -91,7 +93,14 @@ def _order(project: Project, skill: Skill, record_ids: list[str], actor: object,
     if not skill.is_active:
         raise Inactive(_("The workflow is switched off."))
     name = audit.actor_name(actor)
-    batch = Batch(project=project, skill=skill, record_ids=record_ids, cap=cap, created_by=name)
+    batch = Batch(
+        project=project,
+        skill=skill,
+        record_ids=record_ids,
+        cap=cap,
+        created_by=name,
+        unblinds=names_blinded(project, skill.config),
+    )
     with atomic():
         batch.save()
         audit.record(
@@ -191,12 +200,13 @@ def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
 
 def visible_to(user: User) -> QuerySet[Batch]:
     """Batches with at least one subject that a console user may see."""
+    batches = Batch.objects.exclude(hidden_from(user, TELLING))
     if getattr(user, "is_superuser", False) and user.is_active:
-        return Batch.objects.all()
+        return batches
     mine = memberships(user)
     whole = [*mine.filter(site="").values_list("project_id", flat=True)]
     by_site = [*mine.exclude(project_id__in=whole).values_list("project_id", flat=True)]
-    return Batch.objects.filter(Q(project_id__in=whole) | Q(pk__in=_of_sites(user, by_site)))
+    return batches.filter(Q(project_id__in=whole) | Q(pk__in=_of_sites(user, by_site)))
 
 
 def _of_sites(user: User, projects: list[UUID]) -> list[UUID]:

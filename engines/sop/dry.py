@@ -18,6 +18,7 @@ from engines.sop.study import Study
 from projects.models import Member, Project
 from skills.graph import Graph, Node, is_end
 from study import records
+from study.blinding import veil
 from study.records import RecordData
 
 ACTOR = "dry_run"
@@ -94,6 +95,7 @@ def walk(
         record_id=data.record_id,
         triggered_by=member.identity if member else ACTOR,
         config=config,
+        unblinds=not veil.of_member(project, member or Member(project=project)).fields,
     )
     snapshot.keep(run, data)
     return _Walk(run, Study.load(project), ask_llm).walk()

@@ -15,6 +15,8 @@ from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
 from study import dictionary
+from study.blinding import veil
+from study.blinding.reads import names_blinded
 from study.metadata import StudyMetadata
 from study.records import RecordData
 
@@ -78,7 +80,8 @@ def _on_change(
     skill: Skill, graph: Graph, data: RecordData, metadata: StudyMetadata
 ) -> TaskRun | None:
     """The run for what changed since this skill's last run on the subject; None: nothing did."""
-    content = _watched(graph, data, metadata)
+    watched = data if names_blinded(skill.project, skill.config) else _blinded(skill, data)
+    content = _watched(graph, watched, metadata)
     mark = snapshot.fingerprint(content)
     mine = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
     last = mine.order_by("-created_at").first()
@@ -96,6 +99,11 @@ def _on_change(
         cause=f"changed:{data.record_id}:{mine.count()}:{mark}",
         data=data,
     )
+
+
+def _blinded(skill: Skill, data: RecordData) -> RecordData:
+    """That a workflow runs at all tells no change of a field that it may not read."""
+    return veil.of_all(skill.project).record(data)
 
 
 def _mark(run: TaskRun) -> str:

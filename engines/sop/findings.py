@@ -187,6 +187,7 @@ def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
         reason=seen.reason,
         value=_words(seen.value),
         detail=json.dumps(seen.detail, ensure_ascii=False, default=str) if seen.detail else "",
+        unblinds=run.unblinds,
     )
 
 
@@ -250,7 +251,9 @@ def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
 
 def open_of(run: TaskRun) -> list[PendingAction]:
     """Open findings of the run's subject that its workflow made: what a reviewer is shown."""
-    return [*_of_workflow(run.project_id, run.skill.skill_type).filter(record_id=run.record_id)]
+    rows = _of_workflow(run.project_id, run.skill.skill_type).filter(record_id=run.record_id)
+    # What came of it when it read a blinded field is not touched, nor shown, by a run that does not.
+    return [*rows.filter(unblinds=run.unblinds)] if run.project.blinded_since else [*rows]
 
 
 def open_now(run: TaskRun) -> list[PendingAction]:

@@ -106,6 +106,8 @@ def recipients(node: Node, run: TaskRun) -> list[Member]:
         return []
     people = Member.objects.filter(project=run.project, is_active=True, role__in=node.roles)
     people = people.exclude(wecom_userid="").select_related("project", "person")
+    if run.unblinds and run.project.blinded_since:
+        people = people.filter(is_unblinded=True)  # that there is a message may tell an arm
     return [*people.order_by("wecom_userid")]
 
 

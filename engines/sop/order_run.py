@@ -16,6 +16,7 @@ from projects.models import Member, Project
 from skills import chat
 from skills.models import Skill
 from study import records
+from study.blinding.reads import names_blinded
 from study.records import RecordData
 
 Person = Member | AbstractBaseUser | AnonymousUser
@@ -35,6 +36,12 @@ class ShapesChat(OnSchedule):
     """The skill is no workflow at all."""
 
     code = "no_workflow"
+
+
+class ReadsBlinded(OnSchedule):
+    """What the workflow comes to may tell an arm: the blinded neither order it nor see what came of it."""
+
+    code = "reads_blinded"
 
 
 def check_order(skill: Skill) -> None:
@@ -57,6 +64,7 @@ def start_for(
     """
     check_order(skill)
     member = _member(person, project)
+    check_blinding(skill, project, member)
     return sop.start(
         project=project,
         skill=skill,
@@ -74,6 +82,7 @@ def rerun_for(person: Person, run: TaskRun) -> TaskRun:
     if run.record_id:
         check_order(run.skill)
     member = _member(person, run.project)
+    check_blinding(run.skill, run.project, member)
     data = _read(run.project, run.record_id, member) if run.record_id else None
     return sop.rerun(run, member or person, data)
 
@@ -87,6 +96,7 @@ def start_batch_for(
     """
     check_order(skill)
     member = _member(person, project)
+    check_blinding(skill, project, member)
     found = records.list_records(project=project, member=member, record_ids=record_ids)
     seen = [ref.record_id for ref in found]
     missing = [one for one in record_ids or () if one not in seen]
@@ -122,6 +132,13 @@ def _member(person: Person, project: Project) -> Member | None:
     if member is None and not getattr(person, "is_superuser", False):
         raise RecordNotFound
     return member
+
+
+def check_blinding(skill: Skill, project: Project, member: Member | None) -> None:
+    """Raises ReadsBlinded; a superuser who is no unblinded member is blinded, too."""
+    is_open = project.blinded_since is None or (member is not None and member.is_unblinded)
+    if not is_open and names_blinded(project, skill.config):
+        raise ReadsBlinded(_("This workflow reads blinded fields: only the unblinded order it."))
 
 
 def _read(project: Project, record_id: str, member: Member | None) -> RecordData:

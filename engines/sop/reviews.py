@@ -35,7 +35,7 @@ from engines.sop.signing import Signature, sign
 from engines.sop.waking import wake
 from house.db import atomic
 from projects import audit
-from projects.access import sees
+from projects.access import sees, tells_arm
 from projects.models import Member
 from projects.scoping import memberships
 from study.models import Subject
@@ -113,7 +113,9 @@ def _who_may(members: Iterable[Member], review: Review) -> Member | None:
     for member in members:
         site: str | None = member.subject_site  # type: ignore[attr-defined]
         ours = review.asks(member) and member.project_id == review.project_id
-        if ours and sees(member, record_id=record, site=site, owner=owner):
+        if ours and sees(
+            member, record_id=record, site=site, owner=owner, unblinds=tells_arm(review)
+        ):
             return member
     return None
 

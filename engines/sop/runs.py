@@ -24,6 +24,7 @@ from house.db import atomic, write_now
 from projects import audit
 from projects.models import Project
 from skills.models import Skill
+from study.blinding.reads import names_blinded
 from study.records import RecordData
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ def start(
         config=skill.config,
         current_node=skill.config["start_node"],
         trace=[],
+        unblinds=names_blinded(project, skill.config),
     )
     if data is not None:
         snapshot.keep(run, data)

@@ -8,11 +8,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.models import TaskRun
+from engines.models import Review, TaskRun
 from engines.sop.errors import Fault, NoSuchSubject
 from integrations.redcap import RedcapError, RedcapUnavailable
 from projects.models import Project
 from study import dictionary, records
+from study.blinding import veil
 from study.client import NotConfiguredError, redcap_client
 from study.records import RecordData
 
@@ -34,10 +35,16 @@ def read(project: Project, record_id: str) -> RecordData:
 
 
 def keep(run: TaskRun, data: RecordData) -> None:
-    """Put the data into the run (not saved)."""
+    """Put the data into the run (not saved), without what is blinded unless its workflow reads that."""
+    data = as_read_by(run, data)
     run.data = json.dumps([dict(row) for row in data.rows], ensure_ascii=False)
     run.read_at = data.read_at
     run.is_complete = data.complete
+
+
+def as_read_by(row: TaskRun | Review, data: RecordData) -> RecordData:
+    """The subject as a run works on it, or as a review shows it."""
+    return data if row.unblinds else veil.of_all(row.project).record(data)
 
 
 def rows(run: TaskRun) -> Rows:

@@ -69,7 +69,8 @@ def _task(node: Node, run: TaskRun) -> Task:
         user_id=run.triggered_by,
         record_id=run.record_id or "",
         rows=snapshot.rows(run),
-        tools=tuple(node.tools),
+        # What a model writes of blinded fields is for no message.
+        tools=tuple(one for one in node.tools if not (run.unblinds and one == "send_message")),
         effect_key=f"{run.pk}:{run.seq}",
         can_wait=notify.waits_for_readers(run),
         member=_reader(run),

@@ -32,8 +32,8 @@ def bounds(project: Project, day: date) -> tuple[datetime, datetime]:
 def statements(project: Project, day: date) -> list[Item]:
     """What users said about themselves (their preferences) and what they proposed, oldest first."""
     since, until = bounds(project, day)
-    rows = UserMemory.objects.filter(
-        project=project, created_at__gte=since, created_at__lt=until, superseded_by=None
+    rows = UserMemory.objects.for_all(project).filter(
+        created_at__gte=since, created_at__lt=until, superseded_by=None
     )
     durable = Q(memory_type=UserMemory.Kind.PREFERENCE) | Q(field__in=LABELS)
     rows = rows.filter(Q(category=fact_store.PROPOSAL) | durable, expires_at=None)

@@ -17,6 +17,7 @@ from memory.hot.text import Kind, lines, parse
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects import audit
 from projects.models import Project
+from study.blinding import veil
 
 RULES_LIMIT = 1200
 PROFILE_LIMIT = 400
@@ -63,6 +64,7 @@ def save_memory(
     RulesAreForPeople.
     """
     text = content.replace("\r\n", "\n").replace("\r", "\n")
+    text = veil.of_all(project).text(text)
     check_size(text)
     with atomic():
         before = ProjectMemory.objects.filter(project=project).first()

@@ -170,7 +170,7 @@ def left(project: Project, since: datetime, until: datetime, after: Cursor | Non
 def _behind(
     project: Project, since: datetime, until: datetime, after: Cursor | None
 ) -> QuerySet[Row]:
-    rows = Row.objects.filter(project=project, created_at__gte=since, created_at__lt=until)
+    rows = Row.objects.for_all(project).filter(created_at__gte=since, created_at__lt=until)
     if after is None:
         return rows
     later = Q(created_at__gt=after.at) | Q(created_at=after.at, pk__gt=after.id)

@@ -10,7 +10,13 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
-from projects.scoping import OwnQuerySet
+from projects.scoping import OwnQuerySet, Telling
+
+
+class FactQuerySet(OwnQuerySet["UserMemory"]):
+    """Facts of people; of who is or was unblinded, the unblinded see them alone."""
+
+    telling = Telling(made="created_at", person="user_id")
 
 
 class UserMemory(models.Model):
@@ -49,7 +55,7 @@ class UserMemory(models.Model):
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
-    objects = OwnQuerySet.as_manager()
+    objects = FactQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_user_memory"

@@ -11,7 +11,13 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
-from projects.scoping import OwnQuerySet
+from projects.scoping import OwnQuerySet, Telling
+
+
+class ConversationQuerySet(OwnQuerySet["ConversationHistory"]):
+    """Conversations of people; of who is or was unblinded, the unblinded see them alone."""
+
+    telling = Telling(made="created_at", person="user_id")
 
 
 class ConversationHistory(models.Model):
@@ -55,7 +61,7 @@ class ConversationHistory(models.Model):
     )
     created_at = models.DateTimeField(_("time"), default=now, db_default=Now())
 
-    objects = OwnQuerySet.as_manager()
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_conversation_history"

@@ -10,7 +10,13 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, RandomUuid
 from projects.models import Project
-from projects.scoping import ScopedQuerySet
+from projects.scoping import ScopedQuerySet, Telling
+
+
+class ReportQuerySet(ScopedQuerySet["WeeklyReport"]):
+    """Reports of a study; those of its time without blinding are for the unblinded."""
+
+    telling = Telling(made="created_at")
 
 
 class WeeklyReport(models.Model):
@@ -46,7 +52,7 @@ class WeeklyReport(models.Model):
     log_purged_at = models.DateTimeField(_("conversations deleted"), null=True, blank=True)
     tried_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = ReportQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_weekly_reports"

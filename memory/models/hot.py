@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, RandomUuid
 from projects.models import Project
-from projects.scoping import Membership, OwnQuerySet, ScopedQuerySet
+from projects.scoping import Membership, OwnQuerySet, ScopedQuerySet, Telling
 
 
 class ProjectMemory(models.Model):
@@ -98,6 +98,12 @@ class MemoryTombstone(models.Model):
         return f"{self.created_by} {localtime(self.created_at):%Y-%m-%d}"
 
 
+class ProposalQuerySet(ScopedQuerySet["MemoryProposal"]):
+    """Proposals for a study's memory; those of its time without blinding are for the unblinded."""
+
+    telling = Telling(made="created_at")
+
+
 class MemoryProposal(models.Model):
     """A change of hot memory that a job proposes; what it may not apply itself waits for a person.
 
@@ -138,7 +144,7 @@ class MemoryProposal(models.Model):
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = ProposalQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_memory_proposals"

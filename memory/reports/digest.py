@@ -70,6 +70,8 @@ def years(report: Any, scope: Scope) -> tuple[Year, ...]:
 @lru_cache(maxsize=64)
 def _years(project_id: UUID, before: int, scope: Scope, _state: Hashable) -> tuple[Year, ...]:
     rows = WeeklyReport.objects.filter(project_id=project_id, week_number__lt=before)
+    if scope.blinded_since:
+        rows = rows.filter(created_at__gte=scope.blinded_since)
     by_year: dict[int, list[Row]] = defaultdict(list)
     found = rows.order_by("week_number").values_list("week_number", "summary", "metrics")
     for week, summary, metrics in found:

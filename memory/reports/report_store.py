@@ -21,6 +21,7 @@ from memory.reports.narrative import Narrative
 from memory.reports.weeks import Period, bounds, exists
 from projects import audit
 from projects.models import Project
+from study.blinding import veil
 
 Kind = WeeklyReportVersion.Kind
 _TICK = datetime.resolution
@@ -58,6 +59,7 @@ def store(*, project: Project, draft: Draft, author: str) -> tuple[WeeklyReport,
     """
     metrics = draft.figures.stored
     composed = text.compose(project, draft.period, metrics, draft.narrative)
+    composed = veil.of_all(project).text(composed)
     with atomic():
         report = exists(project, draft.period.week.number)
         if report is None:
@@ -141,6 +143,7 @@ def edit(
 ) -> WeeklyReport:
     """A person's text on top of `base_version`. Raises ReportConflict, ReportTooLong."""
     summary = content.replace("\r\n", "\n").replace("\r", "\n").rstrip()
+    summary = veil.of_all(report.project).text(summary)
     if len(summary) > LONGEST:
         raise ReportTooLong
     with atomic():

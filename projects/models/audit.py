@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models.project import Project
-from projects.scoping import RecordQuerySet
+from projects.scoping import RecordQuerySet, Telling
 
 
 class AuditHead(models.Model):
@@ -33,6 +33,7 @@ class AuditQuerySet(RecordQuerySet["AuditEntry"]):
     """Entries about a subject follow its site; others are their actor's and the supervisors'."""
 
     owner_path = "actor"
+    telling = Telling(made="at", marked="unblinds")
 
 
 class AuditEntry(models.Model):
@@ -70,6 +71,10 @@ class AuditEntry(models.Model):
     reason = EncryptedTextField(_("why"), blank=True)
     previous = models.CharField(_("previous hash"), max_length=64, blank=True)
     hash = models.CharField(_("hash"), max_length=64)
+
+    unblinds = models.BooleanField(
+        _("rests on a blinded field"), default=False, db_default=False, editable=False
+    )
 
     objects = AuditQuerySet.as_manager()
 

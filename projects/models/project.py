@@ -24,7 +24,11 @@ def new_det_secret() -> str:
 
 
 class Project(models.Model):
-    """One study: its identity, its outside systems and its rules of conduct (design.md 3)."""
+    """One study: its identity, its outside systems and its rules of conduct (design.md 3).
+
+    `blinded_since`: blank in an open study. What was made before that moment may tell an arm, so a blinded
+    reader sees none of it; a field that is blinded later moves it (`study.blinding`).
+    """
 
     class Status(models.TextChoices):
         PLANNING = "planning", _("Planning")
@@ -120,6 +124,9 @@ class Project(models.Model):
         default=False,
         help_text=_("Weekend days worked in exchange for a holiday are none."),
     )
+    blinded_since = models.DateTimeField(
+        _("blinded since"), null=True, blank=True, editable=False, db_default=None
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -149,6 +156,9 @@ class Member(models.Model):
 
     `wecom_userid` repeats the person's, which never changes, in lower case: WeCom compares userids without
     case (wecom.md 3.2). Blank for a person without one.
+
+    `is_unblinded` counts in a blinded study alone. `unblinded_at` stays when that is taken back: what somebody
+    knew may stand in all that they said since.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -173,6 +183,12 @@ class Member(models.Model):
         _("plain text only"), default=False, help_text=_("For readers on the WeChat plug-in.")
     )
     is_active = models.BooleanField(_("active"), default=True)
+    is_unblinded = models.BooleanField(
+        _("unblinded"), default=False, db_default=False, editable=False
+    )
+    unblinded_at = models.DateTimeField(
+        _("unblinded first"), null=True, blank=True, editable=False, db_default=None
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     objects = MemberQuerySet.as_manager()

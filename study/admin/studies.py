@@ -9,16 +9,17 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
-from unfold.decorators import display
+from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
 from house.db import atomic
 from projects import audit, endpoints, services
-from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.admin_base import BY_PROJECT, ScopedAdmin, roles
 from projects.models import Project, Role
+from study.admin.blinding import VIEWERS, blinding_view
 from study.admin.export import ExportAdmin
 from study.admin.kept_secrets import KeptSecretWidget
 from study.known_names import KnownNames, refusal
@@ -216,6 +217,20 @@ class ProjectAdmin(ScopedAdmin):
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
     readonly_fields = ("show_trigger_address",)
+    actions_detail = ("blinding",)
+
+    @action(
+        description=_("Blinding"),
+        url_path="blinding",
+        permissions=["blinding"],
+        icon="visibility_off",
+    )
+    def blinding(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Fields that unblind, who is unblinded, broken codes."""
+        return blinding_view(request, self, object_id)
+
+    def has_blinding_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return bool({*VIEWERS} & roles(request))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

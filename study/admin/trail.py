@@ -71,6 +71,10 @@ ACTIONS = (
     gettext_noop("Message sent again"),
     gettext_noop("Answer rated"),
     gettext_noop("Rows exported"),
+    gettext_noop("Study blinded"),
+    gettext_noop("Blinding of a study ended"),
+    gettext_noop("Who is unblinded changed"),
+    gettext_noop("Code of a subject broken"),
 )
 
 

@@ -1,10 +1,13 @@
 """Tables of what a study holds: its source, readings and protocol, and what people say about its fields."""
 
+from study.models.blinding import BlindedField, CodeBreak
 from study.models.data import FieldRole, Reading, ReadingState, ReferenceLimit, Synonym
 from study.models.protocol import ProtocolChunk, ProtocolDocument
 from study.models.source import Dictionary, Subject, SyncState, VisitPlanEntry
 
 __all__ = [
+    "BlindedField",
+    "CodeBreak",
     "Dictionary",
     "FieldRole",
     "ProtocolChunk",

@@ -111,6 +111,8 @@ class VisitPlanEntry(models.Model):
         return self.visit
 
     def clean(self) -> None:
-        """With the anchor as Day 1 there is no Day 0 (contracts.md, visit_window)."""
+        """With the anchor as Day 1 there is no Day 0 (contracts.md, visit_window); no arms where blinded."""
+        if self.arm and self.project.blinded_since:
+            raise ValidationError({"arm": _("The study is blinded: visits may not differ by arm.")})
         if self.day == 0 and self.project.anchor_is_day == Project.AnchorDay.DAY_ONE:
             raise ValidationError({"day": _("There is no Day 0 where the anchor is Day 1.")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,9 +16,9 @@ from simulators.state import State
 class StandIns:
     """A running set of stand-ins."""
 
-    def __init__(self) -> None:
+    def __init__(self, study: Path = DEMO_STUDY) -> None:
         state = State()
-        self._server = start_in_thread(state, build_services(state, DEMO_STUDY))
+        self._server = start_in_thread(state, build_services(state, study))
         self.url = self._server.url.rstrip("/")
         self.port = int(self.url.rpartition(":")[2])
         self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)

@@ -111,6 +111,15 @@ def seed_study(servers: StandIns) -> Study:
         run = _seed()
         if not _first:
             _first.append(Seeded.now(run))
+    return _of(run, servers)
+
+
+def seed_afresh(servers: StandIns) -> Study:
+    """Seed another study than the demo's; no later test gets a copy of it."""
+    return _of(_seed(), servers)
+
+
+def _of(run: dict[str, Any], servers: StandIns) -> Study:
     members = {m.wecom_userid: m for m in Member.objects.select_related("project", "person__user")}
     return Study(Project.objects.get(code=seed.CODE), servers, run, members)
 

@@ -8,7 +8,13 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
-from projects.scoping import ScopedQuerySet
+from projects.scoping import ScopedQuerySet, Telling
+
+
+class InboxQuerySet(ScopedQuerySet["InboxMessage"]):
+    """Messages of a study; what the unblinded wrote is for the unblinded."""
+
+    telling = Telling(made="received_at", person="from_user")
 
 
 class InboxMessage(models.Model):
@@ -64,7 +70,7 @@ class InboxMessage(models.Model):
     received_at = models.DateTimeField(_("received"), default=now)
     done_at = models.DateTimeField(_("done"), null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = InboxQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_wechat_inbox"

@@ -8,8 +8,14 @@ from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedTextField
 from projects.models import Project
-from projects.scoping import ScopedQuerySet
+from projects.scoping import ScopedQuerySet, Telling
 from wechat.models.cards import CODE_CHARS
+
+
+class OutboxQuerySet(ScopedQuerySet["OutboxMessage"]):
+    """Messages of a study; what the unblinded were told is for the unblinded."""
+
+    telling = Telling(made="created_at", person="to_user")
 
 
 class OutboxMessage(models.Model):
@@ -83,7 +89,7 @@ class OutboxMessage(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     sent_at = models.DateTimeField(_("sent"), null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = OutboxQuerySet.as_manager()
 
     class Meta:
         db_table = "iit_wechat_outbox"

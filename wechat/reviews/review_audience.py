@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from engines.models import Review, TaskRun
 from house.crypto import decrypt
 from memory.visibility import told_to
-from projects.access import sees
+from projects.access import sees, tells_arm
 from projects.models import Member, Role
 from study.subjects import with_identifiers, with_site
 from wechat.models import Alert
@@ -45,7 +45,8 @@ def _values(identifiers: str) -> tuple[str, ...]:
 
 
 def _sees(member: Member, run: TaskRun, site: str | None) -> bool:
-    return sees(member, record_id=run.record_id, site=site, owner=run.triggered_by)
+    record_id, owner = run.record_id, run.triggered_by
+    return sees(member, record_id=record_id, site=site, owner=owner, unblinds=tells_arm(run))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from projects.endpoints import Purpose
 from projects.models import Member, Project
 from skills.chat import ChatSkill
 from study import terms
+from study.blinding import veil
 from study.design import StudyDesign
 from study.designs import design_of, genes
 from study.request_cache import Reader, Roster
@@ -85,8 +86,9 @@ class Turn:
 
     @cached_property
     def withheld(self) -> frozenset[str]:
-        """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2)."""
-        return genes(self.context.metadata)
+        """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2); and what is blinded."""
+        hidden = veil.of_member(self.project, self.member).fields
+        return genes(self.context.metadata) | hidden
 
     @cached_property
     def design(self) -> StudyDesign:

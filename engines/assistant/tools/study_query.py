@@ -17,6 +17,7 @@ from engines.assistant.understand.naming import fold
 from engines.assistant.understand.study_words import vocabulary
 from engines.assistant.understand.tokens import Kind
 from study import door
+from study.blinding import veil
 from study.design import StudyDesign
 from study.designs import design_of, genes
 from study.facts import Answer, Fact, Group, plain
@@ -35,7 +36,8 @@ def query_study(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResul
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """One subject: the fields or forms that are named, also by label, else all forms (seed 001, 5)."""
-    design = design_of(context.project, genes(context.metadata))
+    hidden = veil.of_member(context.project, context.member).fields
+    design = design_of(context.project, genes(context.metadata) | hidden)
     shown = [name for name in design.metadata.fields if name not in design.hidden]
     forms = design.shown_forms
     asked = [str(name) for name in arguments.get("fields") or ()]

@@ -16,6 +16,7 @@ from engines.sop.checks.kinds import LABELS, Checks, Kind, key, kind_of, severit
 from engines.sop.findings import Observation
 from engines.sop.snapshot import Rows
 from engines.sop.study import Study
+from study.blinding import veil
 from study.design import StudyDesign
 from study.designs import age_fields, design_of
 from study.records import RecordData
@@ -32,6 +33,7 @@ def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> l
     `evaluate` runs rules on it. Messages are in the house's language, whoever started the run. What
     identifies a person is not told.
     """
+    study = _as_read_by(run, study)
     with translation.override(settings.LANGUAGE_CODE):
         found = [*_of_dictionary(checks, study, evaluate)]
         if _ABOUT_STUDY & checks.keys():
@@ -40,6 +42,16 @@ def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> l
             rows = snapshot.rows(run)
             found += twins.twins(run.project, study.metadata, run.record_id or "", rows)
     return [_discreet(seen, study) for seen in found]
+
+
+def _as_read_by(run: TaskRun, study: Study) -> Study:
+    """The study without the fields that its snapshot does not hold: a blinded one is not missing."""
+    hidden = frozenset() if run.unblinds else veil.of_all(run.project).fields
+    if not hidden:
+        return study
+    metadata = study.metadata
+    shown = [row for row in metadata.metadata if row["field_name"] not in hidden]
+    return replace(study, metadata=replace(metadata, metadata=shown))
 
 
 def unseen(checks: Checks) -> list[Observation]:
@@ -81,7 +93,8 @@ def _of_dictionary(checks: Checks, study: Study, evaluate: Evaluate) -> Iterator
 def _of_study(
     checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate
 ) -> Iterator[Observation]:
-    design, rows = design_of(run.project), snapshot.rows(run)
+    hidden = frozenset() if run.unblinds else veil.of_all(run.project).fields
+    design, rows = design_of(run.project, hidden), snapshot.rows(run)
     only = {kind: told for kind, told in checks.items() if kind in _ABOUT_STUDY}
     seen = map(_own, evaluate(rules_of(only, study, design)))
     yield from course.told_once(design, age_fields(run.project, study.metadata)[1], [*seen])

@@ -15,6 +15,7 @@ from engines.assistant.chat.turn import Turn
 from engines.assistant.intents import Intent, Part
 from engines.assistant.tools.texts import not_found
 from engines.models import TaskRun
+from engines.sop.order_run import ReadsBlinded, check_blinding
 from memory.labels import INTENTS
 from memory.visibility import visible_ids
 from projects.models import Role
@@ -36,6 +37,10 @@ def start_qc(turn: Turn, part: Part, limit: int) -> Outcome:
     skill = sop.pick_skill(turn.project, part.text)
     if skill is None:
         return Outcome(_("No quality control workflow is set up for this study."), guided=True)
+    try:
+        check_blinding(skill, turn.project, turn.member)
+    except ReadsBlinded as refused:
+        return Outcome(str(refused), guided=True)
     mine = visible_ids(turn.project, turn.member)
     wanted = _subjects(turn, part, mine)
     if not wanted:

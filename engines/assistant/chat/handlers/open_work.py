@@ -96,14 +96,14 @@ def findings(turn: Turn, part: Part, limit: int) -> Outcome:
 
 def _of_all(turn: Turn) -> Iterator[str]:
     mine = visible_ids(turn.project, turn.member)
-    runs = TaskRun.objects.filter(project=turn.project, record_id__in=mine)
+    runs = TaskRun.objects.for_member(turn.member).filter(record_id__in=mine)
     for status in (TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED):
         yield f"{status.label}:{runs.filter(status=status).count()}"
     yield f"{_('Open findings')}:{PendingAction.objects.for_member(turn.member).unclosed().count()}"
 
 
 def _of_subjects(turn: Turn, ids: Sequence[str]) -> Iterator[str]:
-    runs = TaskRun.objects.filter(project=turn.project, record_id__in=ids)
+    runs = TaskRun.objects.for_member(turn.member).filter(record_id__in=ids)
     newest = runs.filter(record_id=OuterRef("record_id")).order_by("-created_at").values("pk")[:1]
     last = {run.record_id: run for run in runs.filter(pk=Subquery(newest)).select_related("skill")}
     rows = PendingAction.objects.for_member(turn.member).unclosed().filter(record_id__in=ids)

@@ -1,0 +1,1 @@
+"""Who must not learn the arm, and what they are shown instead (design.md 9.10)."""

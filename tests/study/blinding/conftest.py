@@ -1,0 +1,54 @@
+"""Studies with arms behind stand-ins of their own, blinded; zhangyi (PI) is unblinded in none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from pytest_django import Settings
+
+from study.blinding import services
+from tests.study.blinding import twins
+from tests.support.prompts import told_to_models
+from tests.support.stand_ins import StandIns
+from tests.support.study import Study, seed_afresh
+
+Open = Callable[[str], Study]
+
+
+@pytest.fixture(scope="session")
+def twin_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, StandIns]]:
+    path = tmp_path_factory.mktemp("twins")
+    made = {twin: StandIns(twins.folder(path, twin)) for twin in "ab"}
+    yield made
+    for servers in made.values():
+        servers.stop()
+
+
+@pytest.fixture
+def open_twin(db: None, twin_servers: dict[str, StandIns], settings: Settings) -> Iterator[Open]:
+    """The study of a twin, open as a new one is."""
+    used: list[StandIns] = []
+
+    def opened(twin: str) -> Study:
+        servers = twin_servers[twin]
+        servers.reset()
+        settings.SIM_PORT = servers.port
+        settings.WECOM_API_BASE = f"{servers.url}/wecom/cgi-bin"
+        settings.LLM_BASE_URL = f"{servers.url}/llm/v1"
+        used.append(servers)
+        return seed_afresh(servers)
+
+    yield opened
+    for servers in used:
+        assert told_to_models(servers.requests("llm")) == []
+
+
+@pytest.fixture
+def study(open_twin: Open) -> Study:
+    """Twin a, blinded."""
+    found = open_twin("a")
+    services.switch_on(project=found.project, fields=twins.fields(), actor="test")
+    for member in found.members.values():
+        member.project.refresh_from_db()
+    return found
