@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rules.visibility import branching_names
+from collections.abc import Iterator
+
 from study.caches import cache_by_dictionary
 from study.metadata import StudyMetadata
 
@@ -44,5 +45,11 @@ def _reads(metadata: StudyMetadata, name: str) -> set[str]:
     texts = [row.get("branching_logic"), row.get("field_annotation")]
     if row.get("field_type") == _CALCULATED:
         texts.append(row.get("select_choices_or_calculations"))
-    columns = {column for text in texts if text for column, _event in branching_names(str(text))}
-    return {metadata.columns.get(column, (column, ""))[0] for column in columns}
+    return {named for text in texts if text for named in _bracketed(str(text))}
+
+
+def _bracketed(text: str) -> Iterator[str]:
+    """What stands in brackets: all of it, also where the logic itself can't be understood."""
+    for part in text.split("[")[1:]:
+        stem = part.partition("]")[0].partition("(")[0]
+        yield stem.partition(":")[0].strip()
