@@ -129,6 +129,11 @@ def _identifiers(project: Project, rows: Sequence[Mapping[str, Any]]) -> set[str
     return {value for value in found if len(value) > 1}
 
 
+def _anybody(project: Project) -> Member | None:
+    """With whose eyes the house reads for all: unscoped, and of a blinded study what nobody is kept from."""
+    return Member(project=project, role=Role.ADMIN) if project.blinded_since else None
+
+
 def _background(task: Task) -> str:
     """Hot memory as those see it who see the subject; evidence from it never counts (decisions.md)."""
     subject = Subject.objects.filter(project=task.project, record_id=task.record_id).first()
@@ -162,7 +167,7 @@ class _Talk:
             self.offered.append(GIVE_VERDICT)
         self.context = ToolContext(
             project=self.task.project,
-            member=self.task.member,
+            member=self.task.member or _anybody(self.task.project),
             gate=self.gate,
             effect_key=self.task.effect_key,
             can_wait=self.task.can_wait,
