@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from house.api_fields import StrictModelSerializer
 from projects.api import EditViewSet, ProjectField
-from skills import envelope, services
+from skills import envelope, form_templates, services
 from skills.models import FieldMapping, FormTemplate, Skill
 
 
@@ -120,7 +120,16 @@ class FormTemplateSerializer(StrictModelSerializer):
 
     class Meta:
         model = FormTemplate
-        fields = ("id", "project", "form_name", "field_schema", "keywords", "created_at")
+        fields = (
+            "id",
+            "project",
+            "form_name",
+            "field_schema",
+            "keywords",
+            "version",
+            "created_at",
+        )
+        read_only_fields = ("version",)
 
 
 class FormTemplateViewSet(EditViewSet):
@@ -134,7 +143,7 @@ class FormTemplateViewSet(EditViewSet):
         """Through the service."""
         self.require_role(serializer.validated_data["project"])
         template = FormTemplate(**serializer.validated_data)
-        serializer.instance = services.save_template(template=template, actor=self.request.user)
+        serializer.instance = form_templates.save(template=template, actor=self.request.user)
 
     def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
         """Through the service; the project stays."""
@@ -143,4 +152,4 @@ class FormTemplateViewSet(EditViewSet):
         for name, value in serializer.validated_data.items():
             if name != "project":
                 setattr(template, name, value)
-        services.save_template(template=template, actor=self.request.user)
+        form_templates.save(template=template, actor=self.request.user)

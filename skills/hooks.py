@@ -8,7 +8,7 @@ from django.db.models.signals import post_save
 
 from projects import audit
 from projects.models import Project
-from skills import beat, mapping
+from skills import beat, form_templates, forms_of_dictionary, mapping
 from study import registry
 
 
@@ -18,6 +18,7 @@ def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
 
 
 registry.register_aliases(mapping.aliases)
+form_templates.register_source(forms_of_dictionary.draft)
 post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
 audit.register(
     **{

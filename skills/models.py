@@ -114,7 +114,10 @@ class FieldMapping(models.Model):
 
 
 class FormTemplate(models.Model):
-    """The structure of a form, for later reading of scanned pages (seed 002, 6.1)."""
+    """The structure of a form, for later reading of scanned pages (seed 002, 6.1).
+
+    `version` is beyond the seed: what a page was read by must stay known when the form changes.
+    """
 
     id = models.UUIDField(
         primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
@@ -127,6 +130,7 @@ class FormTemplate(models.Model):
     keywords = models.JSONField(
         _("keywords"), default=list, db_default=Value([], models.JSONField()), blank=True
     )
+    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
     created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
@@ -139,3 +143,27 @@ class FormTemplate(models.Model):
 
     def __str__(self) -> str:
         return self.form_name
+
+
+class FormTemplateVersion(models.Model):
+    """What a form template said at a version, and who wrote it; any of them can be restored."""
+
+    template = models.ForeignKey(FormTemplate, models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField(_("version"))
+    form_name = models.CharField(_("form"), max_length=100)
+    field_schema = models.JSONField(_("field structure"))
+    keywords = models.JSONField(_("keywords"), default=list, blank=True)
+    author = models.CharField(_("author"), max_length=150)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        db_table = "iit_form_template_versions"
+        ordering = ["template", "-version"]
+        verbose_name = _("form template version")
+        verbose_name_plural = _("form template versions")
+        constraints = [
+            models.UniqueConstraint("template", "version", name="iit_form_template_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.form_name} v{self.version}"

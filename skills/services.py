@@ -14,7 +14,7 @@ from house.db import atomic
 from projects import audit
 from projects.models import Project
 from skills import beat, chat
-from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion
+from skills.models import FieldMapping, Skill, SkillVersion
 from skills.validation import validate
 from study.known_names import KnownNames, refusal
 
@@ -148,38 +148,3 @@ def save_mapping(*, mapping: FieldMapping, actor: object) -> FieldMapping:
             new={"alias": mapping.alias_name, "field": mapping.actual_name},
         )
     return mapping
-
-
-def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
-    """Store a new or changed form template. Raises ValidationError."""
-    template.full_clean(exclude=["field_schema"])
-    check_template(template)
-    with atomic():
-        before = FormTemplate.objects.filter(pk=template.pk).first()
-        template.save()
-        audit.record(
-            "template.change",
-            actor=actor,
-            project=template.project,
-            subject=template,
-            old=_structure(before) if before else None,
-            new=_structure(template),
-        )
-    return template
-
-
-def check_template(template: FormTemplate) -> None:
-    """Raises ValidationError unless the structure is an object and the keywords are texts."""
-    if not isinstance(template.field_schema, dict):
-        raise ValidationError({"field_schema": _("This must be a JSON object.")})
-    words = template.keywords
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ValidationError({"keywords": _("This must be a list of texts.")})
-
-
-def _structure(template: FormTemplate) -> dict[str, Any]:
-    return {
-        "form": template.form_name,
-        "fields": template.field_schema,
-        "keywords": template.keywords,
-    }

@@ -50,6 +50,8 @@ CLEAR = {
         "iit_dictionaries.content",
     },
     "how the study is set up: names of fields, rules, the house's own words": {
+        "iit_form_template_versions.field_schema",
+        "iit_form_template_versions.keywords",
         "iit_form_templates.field_schema",
         "iit_form_templates.keywords",
         "iit_projects.synonyms",

@@ -1,0 +1,183 @@
+"""Form templates: kept with versions, matched by keywords, drafted from what knows a form (seed 002, 6.1)."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from house.admin_json import pretty
+from house.db import atomic
+from projects import audit
+from projects.models import Project
+from skills.models import FormTemplate, FormTemplateVersion
+
+MOST_KEYWORDS = 200
+_KEPT = ("form_name", "field_schema", "keywords")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A form that something knows: its REDCap name, its label, its structure and the words printed on it."""
+
+    form_name: str
+    label: str
+    field_schema: dict[str, Any]
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A template that a text may be a page of, and which of its keywords stand there."""
+
+    template: FormTemplate
+    hits: tuple[str, ...]
+
+
+Source = Callable[[Project], Iterable[Draft]]
+_sources: list[Source] = []
+
+
+def register_source(source: Source) -> None:
+    """Let `source(project)` draft form templates for the console's proposals.
+
+    The data dictionary is one. Vision plugs in here when it comes (seed 002 puts it off to V3.0): a source that
+    has read scanned blank forms yields a `Draft` for each, whose `form_name` is the REDCap form, whose
+    `field_schema` is {field: {"label", "type", ...}} and whose keywords are words printed on the page. What a
+    filled page shows is then told by `match` over its recognised text. Sources raise RedcapError or
+    NotConfiguredError where they cannot read, and store nothing: an administrator takes drafts over.
+    """
+    _sources.append(source)
+
+
+def drafts(project: Project) -> list[Draft]:
+    """What the sources draft for forms that have no template yet, a form once. Raises as they do."""
+    taken = set(FormTemplate.objects.filter(project=project).values_list("form_name", flat=True))
+    found: dict[str, Draft] = {}
+    for source in _sources:
+        for draft in source(project):
+            if draft.form_name not in taken:
+                found.setdefault(draft.form_name, draft)
+    return list(found.values())
+
+
+def match(project: Project, text: str) -> list[Match]:
+    """The templates whose keywords stand in `text`, the one with most of them first.
+
+    Width, case and spaces do not count. Of equal ones the one with the longer words comes first.
+    """
+    page = _folded(text)
+    rows = (
+        Match(one, tuple(word for word in one.keywords if _folded(word) in page))
+        for one in FormTemplate.objects.filter(project=project).order_by("form_name", "pk")
+    )
+    found = [row for row in rows if row.hits]
+    return sorted(found, key=lambda row: (-len(row.hits), -sum(map(len, row.hits))))
+
+
+def _folded(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def save(*, template: FormTemplate, actor: object) -> FormTemplate:
+    """Store a new or changed form template as its next version. Raises ValidationError."""
+    template.full_clean(exclude=["field_schema"])
+    check(template)
+    with atomic():
+        before = FormTemplate.objects.filter(pk=template.pk).first()
+        if before:
+            _next_version(template, before)
+        template.save()
+        _keep(template, actor)
+        audit.record(
+            "template.change",
+            actor=actor,
+            project=template.project,
+            subject=template,
+            old=structure(before) if before else None,
+            new=structure(template),
+        )
+    return template
+
+
+def _next_version(template: FormTemplate, before: FormTemplate) -> None:
+    if all(getattr(template, name) == getattr(before, name) for name in _KEPT):
+        template.version = before.version
+        return
+    FormTemplate.objects.filter(pk=template.pk).update(version=F("version") + 1)
+    template.version = FormTemplate.objects.values_list("version", flat=True).get(pk=template.pk)
+
+
+def _keep(template: FormTemplate, actor: object) -> None:
+    content = {name: getattr(template, name) for name in _KEPT}
+    FormTemplateVersion.objects.get_or_create(
+        template=template,
+        version=template.version,
+        defaults=content | {"author": audit.actor_name(actor)},
+    )
+
+
+def restore(*, version: FormTemplateVersion, actor: object) -> FormTemplate:
+    """An older version again, as a new one. Raises ValidationError."""
+    template = version.template
+    for name in _KEPT:
+        setattr(template, name, getattr(version, name))
+    return save(template=template, actor=actor)
+
+
+def delete(*, template: FormTemplate, actor: object) -> None:
+    """Remove a template with its versions."""
+    with atomic():
+        audit.record(
+            "template.change",
+            actor=actor,
+            project=template.project,
+            subject=template,
+            old=structure(template),
+        )
+        template.delete()
+
+
+def check(template: FormTemplate) -> None:
+    """Raises ValidationError unless the structure is an object and each keyword says something."""
+    if not isinstance(template.field_schema, dict):
+        raise ValidationError({"field_schema": _("This must be a JSON object.")})
+    words = template.keywords
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValidationError({"keywords": _("This must be a list of texts.")})
+    if any(not _folded(word) for word in words):
+        raise ValidationError(
+            {"keywords": _("A keyword cannot be blank: it would match every page.")}
+        )
+    if len(words) > MOST_KEYWORDS:
+        raise ValidationError({"keywords": _("At most %d keywords are kept.") % MOST_KEYWORDS})
+
+
+def changes(versions: Sequence[FormTemplateVersion]) -> list[tuple[FormTemplateVersion, list[str]]]:
+    """Each of the versions (newest first) with the lines that differ from the one before it."""
+    texts = [_written(one) for one in versions] + [[]]
+    return [(one, _diff(texts[at + 1], texts[at])) for at, one in enumerate(versions)]
+
+
+def _written(version: FormTemplateVersion) -> list[str]:
+    return pretty({name: getattr(version, name) for name in _KEPT}).split("\n")
+
+
+def _diff(old: list[str], new: list[str]) -> list[str]:
+    lines = difflib.unified_diff(old, new, lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def structure(template: FormTemplate) -> dict[str, Any]:
+    """For the audit trail."""
+    return {
+        "form": template.form_name,
+        "fields": template.field_schema,
+        "keywords": template.keywords,
+    }
