@@ -21,6 +21,7 @@ class Kind(StrEnum):
     TYPE = "type"
     CHOICE = "choice"
     HIDDEN = "hidden"
+    CALC = "calc"
     CONSENT = "consent"
     LAB_AE = "lab_ae"
     PROHIBITED = "prohibited"
@@ -35,6 +36,7 @@ LABELS: dict[Kind, Promise] = {
     Kind.TYPE: _("Value is not of the field's type"),
     Kind.CHOICE: _("Code is no choice of the field"),
     Kind.HIDDEN: _("Hidden field is filled"),
+    Kind.CALC: _("Calculated field differs from its formula"),
     Kind.CONSENT: _("Procedure before consent"),
     Kind.LAB_AE: _("Lab value far beyond its limit without an adverse event"),
     Kind.PROHIBITED: _("Prohibited medication"),

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from engines.models import TaskRun
 from engines.sop import snapshot
-from engines.sop.checks import course, dictionary, safety, twins, visits
+from engines.sop.checks import course, dictionary, safety, shadow, twins, visits
 from engines.sop.checks.dictionary import VALID, Rule
 from engines.sop.checks.kinds import LABELS, Checks, Kind, key, kind_of, severity
 from engines.sop.findings import Observation
@@ -38,6 +38,8 @@ def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> l
         found = [*_of_dictionary(checks, study, evaluate)]
         if _ABOUT_STUDY & checks.keys():
             found += _of_study(checks, run, study, evaluate)
+        if Kind.CALC in checks:
+            found += shadow.shadow(study, snapshot.rows(run), study.today())
         if Kind.DUPLICATE in checks:
             rows = snapshot.rows(run)
             found += twins.twins(run.project, study.metadata, run.record_id or "", rows)

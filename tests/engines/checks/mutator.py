@@ -41,6 +41,7 @@ class Mutator:
             "type": self.type,
             "choice": self.choice,
             "hidden": self.hidden,
+            "calc": self.calc,
             "consent": self.consent,
             "lab_ae": self.lab_ae,
             "prohibited": self.prohibited,
@@ -128,6 +129,15 @@ class Mutator:
             return None
         value = "2026-03-01" if self._is_date(name) else "0"
         return self._with("hidden", (data, self.random.choice(rows), name), value)
+
+    def calc(self) -> Error | None:
+        """A calculated field that is not what its formula gives."""
+        found = self._answer(lambda n: self.rows[n]["field_type"] == "calc")
+        data, number, name = found
+        off = self.random.choice([-3, -1, 1, 7])
+        stored = str(data.rows[number][name])
+        value = f"{float(stored) + off / 10:.1f}" if "." in stored else str(int(stored) + off)
+        return self._with("calc", found, value)
 
     def _planned(self) -> list[tuple[RecordData, Any, Any]]:
         plan = self.design.plan

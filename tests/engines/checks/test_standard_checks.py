@@ -40,15 +40,17 @@ def is_it(error: Error, seen: Observation) -> bool:
 
 
 def follows(error: Error, seen: Observation, study: Any) -> bool:
-    """What is wrong in the same place, or is hidden or dated by the field that was changed."""
-    branching = str(study.metadata.fields[seen.field]["branching_logic"])
+    """What is wrong in the same place, or is hidden, calculated, dated or explained by the field that was changed."""
+    row = study.metadata.fields[seen.field]
+    read = f"{row['branching_logic']} {row['select_choices_or_calculations']}"
     is_same = (seen.field, seen.event) == (error.field, error.place[0])
     is_date = error.field.endswith("_date") and kind_of(seen.rule_key) in {
         Kind.CONSENT,
         Kind.VISIT_WINDOW,
         Kind.VISIT_ORDER,
     }
-    return is_same or is_date or f"[{error.field}]" in branching
+    is_event = error.field == "ae_term" and kind_of(seen.rule_key) is Kind.LAB_AE
+    return is_same or is_date or is_event or f"[{error.field}]" in read
 
 
 def test_the_demo_report_finds_all(study: Study) -> None:
