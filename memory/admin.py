@@ -30,7 +30,7 @@ from memory.hot.text import (
     RULES,
     Kind,
 )
-from memory.labels import INTENTS
+from memory.labels import AUTHORS, INTENTS
 from memory.models import (
     ConversationHistory,
     MemoryProposal,
@@ -44,7 +44,7 @@ from memory.reports import admin as weekly_admin  # noqa: F401
 from memory.versioned_admin import EDITORS, VersionedAdmin
 from memory.versioned_form import VersionedTextForm
 from memory.visibility import visible, whole
-from memory.widgets import MarkdownWidget
+from memory.widgets import MeteredWidget
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.models import Project
@@ -70,7 +70,7 @@ class ProjectMemoryForm(VersionedTextForm):
     class Meta:
         model = ProjectMemory
         fields = ("project", "content")
-        widgets = {"content": MarkdownWidget}
+        widgets = {"content": MeteredWidget}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,10 +90,14 @@ class ProjectMemoryForm(VersionedTextForm):
 
 class VersionInline(ReadOnlyInline):
     model = ProjectMemoryVersion
-    fields = ("version", "author", "created_at", "show_content")
+    fields = ("version", "show_author", "created_at", "show_content")
     readonly_fields = fields
     tab = True
     per_page = 10
+
+    @admin.display(description=_("author"))
+    def show_author(self, obj: ProjectMemoryVersion) -> str:
+        return name(AUTHORS, obj.author)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Old versions name subjects of all sites, so a membership with a site does not open them.
@@ -118,15 +122,19 @@ class ProjectMemoryAdmin(VersionedAdmin):
     add_roles = EDITORS
     restore = staticmethod(save.restore)
     conflict, too_long = save.MemoryConflict, save.MemoryTooLarge
-    list_display = ("show_project", "last_updated_by", "version", "updated_at")
+    list_display = ("show_project", "show_author", "version", "updated_at")
     list_select_related = ("project",)
-    readonly_fields = ("last_updated_by", "updated_at", "show_content", "show_size")
+    readonly_fields = ("show_author", "updated_at", "show_content", "show_size")
     inlines = (VersionInline,)
     change_form_template = "memory/hot.html"
 
     def get_urls(self) -> Any:
         retire = self.admin_site.admin_view(console.retire_view)
-        own = [path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire")]
+        back = self.admin_site.admin_view(console.return_view)
+        own = [
+            path("<uuid:pk>/retire/", retire, name="memory_projectmemory_retire"),
+            path("<uuid:pk>/return/<int:number>/", back, name="memory_projectmemory_return"),
+        ]
         return own + super().get_urls()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -156,7 +164,7 @@ class ProjectMemoryAdmin(VersionedAdmin):
             return [(None, {"fields": ("project", "content")})]
         editor = self.has_change_permission(request, obj)
         content = ("content", "base_version") if editor else ("show_content",)
-        return [(None, {"fields": (*content, "show_size", ("last_updated_by", "updated_at"))})]
+        return [(None, {"fields": (*content, "show_size", ("show_author", "updated_at"))})]
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         """The row with what this reader is shown of it."""
@@ -174,6 +182,10 @@ class ProjectMemoryAdmin(VersionedAdmin):
     @admin.display(description=_("in the prompt"))
     def show_size(self, obj: Any) -> Any:
         return size(obj.shown, obj.left_out) if obj.pk else "-"
+
+    @admin.display(description=_("last changed by"), ordering="last_updated_by")
+    def show_author(self, obj: Any) -> str:
+        return name(AUTHORS, obj.last_updated_by)
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         shown = super().beside(request, row)
@@ -257,6 +269,7 @@ class MemoryProposalAdmin(ScopedAdmin):
         "show_section",
         "profile",
         "show_change",
+        "show_author",
         "show_state",
     )
     list_filter = (BY_PROJECT, "state", "action")
@@ -266,11 +279,11 @@ class MemoryProposalAdmin(ScopedAdmin):
         "old",
         "new",
         "show_evidence",
-        ("author", "created_at"),
+        ("show_author", "created_at"),
         "state",
         ("decided_by", "decided_at"),
     )
-    readonly_fields = ("show_evidence", "show_section")
+    readonly_fields = ("show_evidence", "show_section", "show_author")
     change_form_template = "memory/proposal.html"
     actions = ("accept_proposals", "refuse_proposals")
 
@@ -285,6 +298,10 @@ class MemoryProposalAdmin(ScopedAdmin):
     def show_section(self, obj: MemoryProposal) -> str:
         """As the memory heads it."""
         return HEADINGS.get(obj.section, obj.section)
+
+    @admin.display(description=_("proposed by"), ordering="author")
+    def show_author(self, obj: MemoryProposal) -> str:
+        return name(AUTHORS, obj.author)
 
     @admin.display(description=_("line"))
     def show_change(self, obj: MemoryProposal) -> str:

@@ -14,7 +14,9 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from house.stored_labels import name
 from memory.hot import save
+from memory.labels import AUTHORS
 from projects.admin_base import ScopedAdmin
 from projects.models import Role
 from projects.scoping import User, memberships
@@ -46,7 +48,11 @@ def changes(row: Any, user: User) -> list[dict[str, Any]]:
     newest = list(versions[: _VERSIONS + 1])
     before = [*(version.content for version in newest[1:]), ""]
     return [
-        {"row": version, "diff": save.diff(old, version.content)}
+        {
+            "row": version,
+            "author": name(AUTHORS, version.author),
+            "diff": save.diff(old, version.content),
+        }
         for version, old in zip(newest, before, strict=False)
     ][:_VERSIONS]
 

@@ -15,6 +15,7 @@ from house import cron
 from house.db import atomic
 from house.models import CronFiring
 from memory.hot import (
+    asked,
     distill_checks,
     distill_material,
     distiller,
@@ -96,7 +97,7 @@ def _proposed(
 def as_said(item: Item, content: str) -> Change:
     """A statement as it stands: a line of the user's own profile, or one of 当前状态."""
     if not item.is_own:
-        return Change(Action.ADD, Kind.CURRENT, new=f"- {item.text}", evidence=(item.id,))
+        return asked.change_of(item)
     text = f"- **{_label(item)}**: {item.text}"
     old = _single(item, content) if item.field in distill_material.SINGLE else None
     return Change(

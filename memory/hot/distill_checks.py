@@ -39,20 +39,20 @@ def sort(
     applied: list[Change] = []
     waiting: list[Change] = []
     for change in changes:
-        tidy = _tidy(change)
-        cited = [known[found] for found in tidy.evidence if found in known]
-        if not _sound(tidy, cited, lines(content)) or tidy in (*applied, *waiting):
+        line = tidy(change)
+        cited = [known[found] for found in line.evidence if found in known]
+        if not _sound(line, cited, lines(content)) or line in (*applied, *waiting):
             continue
         # What the user of a profile had forgotten counts there like what an editor removed.
-        guard = guard_of(tidy.profile.casefold())
-        if _removed(tidy, cited, guard):
+        guard = guard_of(line.profile.casefold())
+        if _removed(line, cited, guard):
             # Who says a removed line again asks for it: the console decides (decisions.md, "who may edit").
             if _said_again(cited, guard):
-                waiting.append(tidy)
-        elif may_apply(tidy, cited):
-            applied.append(tidy)
+                waiting.append(line)
+        elif may_apply(line, cited):
+            applied.append(line)
         else:
-            waiting.append(tidy)
+            waiting.append(line)
     dropped = len(changes) - len(applied) - len(waiting)
     return Sorted(tuple(applied), tuple(waiting), dropped)
 
@@ -63,7 +63,7 @@ def may_apply(change: Change, cited: Sequence[Item]) -> bool:
     return change.kind is Kind.PROFILES and bool(change.profile) and all(own)
 
 
-def _tidy(change: Change) -> Change:
+def tidy(change: Change) -> Change:
     """One list line without line breaks; the id of the profile as everywhere."""
     text = similarity.one_line(change.new)
     marked = re.match(r"^[^*:：]{1,12}\*\*\s*[:：]", text)

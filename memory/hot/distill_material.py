@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 
+from memory.hot import asked
 from memory.hot.distiller import Item
 from memory.hot.proposals import FEEDBACK
 from memory.log import flow_log
@@ -30,14 +31,17 @@ def bounds(project: Project, day: date) -> tuple[datetime, datetime]:
 
 
 def statements(project: Project, day: date) -> list[Item]:
-    """What users said about themselves (their preferences) and what they proposed, oldest first."""
+    """What users said about themselves (their preferences) and what they proposed, oldest first.
+
+    Without what already stands before the editors (`asked`).
+    """
     since, until = bounds(project, day)
     rows = UserMemory.objects.for_all(project).filter(
         created_at__gte=since, created_at__lt=until, superseded_by=None
     )
     durable = Q(memory_type=UserMemory.Kind.PREFERENCE) | Q(field__in=LABELS)
     rows = rows.filter(Q(category=fact_store.PROPOSAL) | durable, expires_at=None)
-    return [
+    found = [
         Item(
             id=str(row.pk),
             user_id=row.user_id,
@@ -48,6 +52,7 @@ def statements(project: Project, day: date) -> list[Item]:
         )
         for row in rows.order_by("created_at")[:_MOST]
     ]
+    return asked.without_proposed(project, found)
 
 
 def feedback(project: Project, day: date) -> list[Item]:

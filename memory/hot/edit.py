@@ -10,6 +10,7 @@ from memory.hot.text import (
     Block,
     Document,
     Kind,
+    Line,
     Section,
     render,
 )
@@ -31,11 +32,16 @@ def add(content: str, *, kind: Kind, line: str, user_id: str = "", name: str = "
     """The text with `line` at the end of its section or profile, which is made where it is missing."""
     document = parsed(content)
     block = document.block(kind, user_id) or _made(document, kind, user_id, name or user_id)
+    _append(block, line)
+    return render(document)
+
+
+def _append(block: Block, line: str) -> None:
+    """Behind its last line, before the blank ones."""
     at = len(block.lines)
     while at and not block.lines[at - 1].strip():
         at -= 1
     block.lines.insert(at, line)
-    return render(document)
 
 
 def _made(document: Document, kind: Kind, user_id: str, name: str) -> Block:
@@ -49,6 +55,18 @@ def _made(document: Document, kind: Kind, user_id: str, name: str) -> Block:
     block = Block(f"## {name} (user_id: {user_id})", user_id.casefold())
     section.blocks.append(block)
     return block
+
+
+def put_back(content: str, line: Line, *, name: str = "") -> str:
+    """The text with a removed line where it stood: its section by its heading, else one of its kind."""
+    document = parsed(content)
+    for section in document.sections:
+        heading = (section.heading or "").strip().lstrip("#").strip()
+        for block in section.blocks:
+            if heading == line.section and block.user_id == line.profile:
+                _append(block, line.text)
+                return render(document)
+    return add(content, kind=line.kind, line=line.text, user_id=line.profile, name=name)
 
 
 def remove(content: str, *, line: str, kind: Kind, user_id: str = "") -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from integrations import tokens
 from language.values import PLACEHOLDER
 from memory import length, session
-from memory.hot import superseded
+from memory.hot import asked, superseded
 from memory.hot.tombstones import Guard
 from memory.models import UserMemory
 from memory.people import fact_store, forgotten, tools
@@ -98,7 +98,8 @@ def length_limit(facts: str) -> int | None:
 
 
 def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
-    """Keep a statement; about others or the study it stays a proposal. Inside the caller's transaction.
+    """Keep a statement; about others or the study it stays a proposal, which
+    stands before the editors at once. Inside the caller's transaction.
 
     What stands for an identifier ([电话#1]) loses its number, which means something else in the next request.
     The same words are kept once. What an editor removed is a proposal whoever says it (decisions.md, "who
@@ -129,6 +130,8 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
         subject=kept,
         new={"category": category or "own"},
     )
+    if category:
+        asked.propose(project=member.project, row=kept)
     return kept
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from memory.hot import similarity
+from memory.hot import asked, similarity
 from memory.hot.tombstones import Guard
 from memory.models import MemoryQuestion, UserMemory
 from memory.people import fact_store, forgotten
@@ -118,6 +118,9 @@ def keep(
         fact_store.write(member, schema, schema.row(first), held, at=at, proposed=removed)
         for (first, _value, removed), held in together.items()
     ]
+    for row in kept:
+        if row.category == fact_store.PROPOSAL:
+            asked.propose(project=member.project, row=row)
     settled = MemoryQuestion.objects.filter(
         project_id=member.project_id,
         user_id=member.identity,
