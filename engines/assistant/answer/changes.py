@@ -98,6 +98,10 @@ def ratio(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     ratios = [fact for fact in answer.facts if _is_ratio(fact) and isinstance(fact.value, Decimal)]
     if not ratios:
         return [_uncomputed(asked, answer, reader)]
+    if asked.slots.rows is None and not asked.slots.place:
+        # Of several the one farthest beyond the limit first: what is cut off says less.
+        low = asked.slots.change.endswith("low")
+        ratios.sort(key=lambda fact: Decimal(str(fact.value)), reverse=not low)
     raw = {_spot(fact): fact for fact in answer.facts if not _is_ratio(fact)}
     return [Told(_multiple(fact, raw.get(_spot(fact)), asked, reader)) for fact in ratios]
 

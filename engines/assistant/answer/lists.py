@@ -137,7 +137,9 @@ def _no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> Told:
     subjects = asked.query.get("subjects")
     if not subjects:
         none = pgettext("there are none", "No")
-        return Told(none + values.looked_at(asked, answers[0], reader))
+        return Told(
+            none + values.looked_at(asked, answers[0], reader, conditions.described(asked, reader))
+        )
     if len(answers) == 1:
         return Told(_("No, ") + values.nothing(asked, answers[0], reader).head)
     readings = [fact for fact in answers[1].facts if not words.is_blank(fact)]

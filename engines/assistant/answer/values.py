@@ -42,12 +42,12 @@ def nothing(asked: Asked, answer: Answer, reader: Reader) -> Told:
         what = f"{where} {what}" if where else what
         return Told(told % {"subject": joint().join(subjects), "what": what})
     none = _("No subject meets this")
-    return Told(none + words.bracketed(chosen, _over(asked, answer, reader)))
+    return Told(none + looked_at(asked, answer, reader, chosen))
 
 
-def looked_at(asked: Asked, answer: Answer, reader: Reader) -> str:
-    """Over whom something was looked for: the sites asked for, else all that the reader may see."""
-    return words.bracketed(_over(asked, answer, reader))
+def looked_at(asked: Asked, answer: Answer, reader: Reader, chosen: str = "") -> str:
+    """For what (`chosen`) and over whom it was looked: the sites asked for, else all the reader may see."""
+    return words.bracketed(chosen, _over(asked, answer, reader))
 
 
 def _over(asked: Asked, answer: Answer, reader: Reader) -> str:

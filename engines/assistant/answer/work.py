@@ -38,7 +38,16 @@ def findings(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[To
     several = bool(who)
     full = tuple(_finding(row, reader, several, dated=True) for row in rows)
     brief = tuple(_finding(row, reader, several, dated=False) for row in rows)
-    return [Told(head, full, left_out=answers[0].left_out, shorter=Told(head, brief))]
+    told = [Told(head, full, left_out=answers[0].left_out, shorter=Told(head, brief))]
+    return told + _unfinished(answers[1:], reader)
+
+
+def _unfinished(answers: Sequence[Answer], reader: Reader) -> list[Told]:
+    """P002现在卡在哪一步: beside the findings the check that has not come to its end."""
+    over = {TaskRun.Status.COMPLETED, TaskRun.Status.FAILED, TaskRun.Status.CANCELLED}
+    rows = [row for answer in answers for row in rows_of(answer.facts) if row.text("@runs.status")]
+    waits = tuple(_run(row, reader) for row in rows if row.text("@runs.status") not in over)
+    return [Told(_("checks") + colon(), waits)] if waits else []
 
 
 def _finding(row: Row, reader: Reader, several: bool, *, dated: bool) -> str:

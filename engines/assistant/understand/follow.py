@@ -10,6 +10,7 @@ from engines.assistant.understand.read import Read
 from engines.assistant.understand.row_choice import rows_of
 from engines.assistant.understand.tokens import Kind
 from engines.assistant.understand.types import Query, Shape, Slots, Topic
+from engines.assistant.understand.work import HEAD
 
 _PARTS = frozenset(
     {
@@ -217,8 +218,8 @@ def _asked(slots: Slots, read: Read) -> Slots:
         return replace(slots, shape=Shape.EXTREME, aggregate="", by=())
     if clause.has(Kind.WHO) and new.shape is not Shape.EXTREME:
         shape = Shape.LIST if slots.topic is Topic.DATA else slots.shape
-        if slots.topic is Topic.VISITS and slots.aggregate:
-            shape = Shape.VISITS
+        if slots.topic is not Topic.DATA and slots.aggregate:
+            shape = HEAD.get(slots.topic, Shape.VISITS)
         return replace(slots, shape=shape, aggregate="", by=())
     if clause.has(Kind.COUNT, Kind.COUNT_ROWS):
         counted = Shape.COUNT_ROWS if clause.has(Kind.COUNT_ROWS) else Shape.COUNT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engines.assistant.understand.clause import Setting
+from engines.assistant.understand.clause import Clause, Setting
 from engines.assistant.understand.read import Read
 from engines.assistant.understand.tokens import Kind
 from engines.assistant.understand.types import Shape, Slots, Topic
@@ -59,6 +59,19 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     if (inside or plain) and slots.subjects == before.subjects:
         return replace(before, select=tuple(dict.fromkeys([*before.select, *slots.select])))
     return None
+
+
+_ONLY_ASKING = frozenset({Kind.FILL, Kind.EACH, Kind.WHAT, Kind.WHO, Kind.ROWS})
+
+
+def listed(before: Slots, clause: Clause) -> Slots | None:
+    """一共几条,分别是什么: the rows that were counted, where a clause asks for nothing else."""
+    kinds = {token.kind for token in clause.tokens}
+    counted = before.aggregate == "count" and before.topic is Topic.DATA and not before.by
+    if not (counted and kinds & {Kind.WHAT, Kind.WHO} and kinds <= _ONLY_ASKING):
+        return None
+    shape = Shape.ROWS if before.shape is Shape.COUNT_ROWS else Shape.LIST
+    return replace(before, aggregate="", shape=shape)
 
 
 def _are_two_figures(before: Slots, slots: Slots) -> bool:

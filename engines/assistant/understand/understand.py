@@ -10,7 +10,7 @@ from engines.assistant.understand.apart import apart, numbers_apart
 from engines.assistant.understand.build import queries
 from engines.assistant.understand.carried import PREDICATE, Gathered, carried
 from engines.assistant.understand.clause import Clause, Setting, clauses, settle
-from engines.assistant.understand.joining import joined
+from engines.assistant.understand.joining import joined, listed
 from engines.assistant.understand.named_rows import named_rows
 from engines.assistant.understand.nearest import nearest
 from engines.assistant.understand.of_dictionary import of_collection
@@ -157,6 +157,9 @@ def _agent(clause: Clause) -> str:
 
 def _part(clause: Clause, unsure: list[Ambiguous], found: Gathered, *, alone: bool) -> None:
     """One question of a clause; `alone`: it is no part of the question before it."""
+    if found.asked and (rows := listed(found.asked[-1], clause)):
+        found.asked[-1] = rows
+        return
     read_ = read(clause)
     if read_.is_open or _picks_by_worry(clause):
         found.left.append(clause.said)

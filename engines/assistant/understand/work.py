@@ -12,12 +12,13 @@ from engines.assistant.understand.row_choice import MOST, number_behind
 from engines.assistant.understand.tokens import Kind
 from engines.assistant.understand.types import Shape, Slots, Topic
 
-_HEAD = {
+HEAD = {
     Topic.TODO: Shape.TODO,
     Topic.REVIEWS: Shape.REVIEWS,
     Topic.FINDINGS: Shape.FINDINGS,
     Topic.RUNS: Shape.RUNS,
 }
+"""How the rows of a topic are told."""
 _AGES = dict.fromkeys(("longest", "first", "first_n", "open"), "-") | dict.fromkeys(
     ("latest", "latest_n"), "+"
 )
@@ -111,7 +112,7 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
     if slots.topic is Topic.TODO and "watch" in clause.values(Kind.TODO):
         return replace(slots, shape=Shape.WATCH)
     aspect = next((v for k in (Kind.FINDING, Kind.RUN) for v in clause.values(k) if v), "")
-    slots = replace(slots, aspect=aspect, shape=_HEAD[slots.topic])
+    slots = replace(slots, aspect=aspect, shape=HEAD[slots.topic])
     if slots.topic is Topic.RUNS and clause.has(Kind.NOT) and clause.many:
         slots = replace(slots, aspect="missing", shape=Shape.LIST)
     by = ("@site",) if clause.has(Kind.EACH_SITE) else ()

@@ -162,6 +162,13 @@ def test_last_weeks_report_is_read_out_and_no_other(hospital: Study, text: str) 
     assert hospital.stand_ins.requests("llm") == []
 
 
+@pytest.mark.parametrize("text", ["上次周报说了什么", "最近一期周报发我看看"])
+def test_the_newest_report_is_read_out(hospital: Study, text: str) -> None:
+    newest = WeeklyReport.objects.order_by("-week_number").values_list("week_number", flat=True)[0]
+    reply = ask("zhangyi", text).text
+    assert set(re.findall(r"\bW(\d+) ", reply)) == {str(newest)}
+
+
 def test_a_report_that_is_not_there_is_not_replaced_by_another(study: Study) -> None:
     week = weeks.week_of(study.project, today(study) - timedelta(days=7))
     assert week

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engines import sop
 from engines.models import AgentTrace, TaskRun
 from memory import session
 from memory.models import ConversationHistory
@@ -73,6 +74,16 @@ def test_a_question_about_a_result_starts_nothing(study: Study, text: str) -> No
 @pytest.mark.parametrize("text", ["质控P003", "跑一下P003的质控", "能不能质控一下P003?", "P003 QC"])
 def test_an_order_is_still_one(study: Study, text: str) -> None:
     assert len(ask("wanghushi", text).task_run_ids) == 1
+
+
+def test_reviews_that_were_counted_are_named_where_that_is_asked_too(study: Study) -> None:
+    [run] = ask("wanghushi", "质控P002").task_run_ids
+    sop.drive(run)
+    told = ask("wanghushi", "待复核的有几个,都等谁").text
+    assert "P002" in told
+    assert "1" in told
+    where = ask("wanghushi", "P002现在卡在哪一步").text
+    assert str(TaskRun.Status.SUSPENDED.label) in where
 
 
 def test_a_follow_up_changes_parts_of_the_question(study: Study) -> None:

@@ -64,6 +64,7 @@ DECIDED = [
     ("漏报的sae", Intent.QA_QUERY, Intent.QA_QUERY),
     ("上周周报忘了出", Intent.QUERY_HISTORY, Intent.GENERATE_REPORT),
     ("补一份上周的周报", Intent.QUERY_HISTORY, Intent.GENERATE_REPORT),
+    ("第#周周报里交通补贴是怎么说的", Intent.GENERATE_REPORT, Intent.QUERY_HISTORY),
     ("上周周报里写了什么", Intent.GENERATE_REPORT, Intent.QUERY_HISTORY),
     ("§上次质控什么时候", Intent.QC_TASK, Intent.QUERY_HISTORY),
     ("当初为什么定#岁", Intent.QUERY_PROTOCOL, Intent.QUERY_HISTORY),

@@ -36,6 +36,10 @@ _SHOWING = re.compile(
     r"|(?:里|都|上)*[说写讲]了?(?:些|点)?(?:什么|啥)|show|me|the|of"
 )
 _MARKS = " ,.?!。、;:"
+_LAST = re.compile(
+    r"上一?[次期份]|最近的?(?:一[次期份])?|最新的?(?:一[次期份])?|the last|the latest|latest",
+    re.IGNORECASE,
+)
 _SHORT = re.compile(
     r"^(W\d+ (?:\d{4}-\d\d-\d\d: )?[^,:;\uff0c\uff1a\uff1b]{4,}+)[,\uff0c\uff1a\uff1b].*$"
 )
@@ -50,6 +54,11 @@ def answer_history(turn: Turn, part: Part, limit: int) -> Outcome:
     asked = [one for one in _named(turn, part) if one.week]
     if part.intent == "query_history" and asked:
         known = [page for page in known if not page.year and page.week in {o.week for o in asked}]
+    if not asked and known and _is_last_report(part.text):
+        newest = max(
+            (page for page in known if not page.year), key=lambda page: page.week, default=known[0]
+        )
+        return Outcome(render.fit(_lines(newest.name, newest.text), limit))
     try:
         figures, down = counted(turn, part), ""
     except (RedcapError, NotConfiguredError):
@@ -104,10 +113,19 @@ def _named(turn: Turn, part: Part) -> list[Period]:
 
 def _is_report_itself(text: str, weeks: Sequence[Period]) -> bool:
     """Whether a question names weeks and their reports and nothing else: it is read out, not summed up."""
+    theme = reduce(lambda left, one: left.replace(one.said, ""), weeks, text)
+    return _says_only_report(theme)
+
+
+def _is_last_report(text: str) -> bool:
+    """上次周报说了什么, 最近一期周报发我看看."""
+    return bool(_LAST.search(text)) and _says_only_report(_LAST.sub("", text))
+
+
+def _says_only_report(text: str) -> bool:
     if not _REPORT.search(text):
         return False
-    theme = reduce(lambda left, one: left.replace(one.said, ""), weeks, _REPORT.sub("", text))
-    return not plain(_SHOWING.sub("", theme)).strip(_MARKS)
+    return not plain(_SHOWING.sub("", _REPORT.sub("", text))).strip(_MARKS)
 
 
 def _missing(asked: Sequence[Period]) -> str:

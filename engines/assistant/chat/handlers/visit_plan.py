@@ -18,7 +18,18 @@ from engines.assistant.understand import Topic, Understood
 from study.visits.plan import VisitSpec
 
 _PLAN = re.compile(r"窗口|时间窗|几天|前后|允许|超窗怎么|范围|多少天")
-_OF_SUBJECTS = ("actual", "missing", "overdue", "due", "late", "early", "last", "next")
+_OF_SUBJECTS = (
+    "pending",
+    "missing",
+    "actual",
+    "missing",
+    "overdue",
+    "due",
+    "late",
+    "early",
+    "last",
+    "next",
+)
 """What is asked of visits that somebody has or had."""
 
 
