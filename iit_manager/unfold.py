@@ -61,6 +61,12 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
                 "permission": partial(may_view, "engines.Review"),
                 **_badge(request),
             },
+            {
+                "title": _("Visit board"),
+                "icon": "calendar_month",
+                "link": reverse_lazy("visit_board"),
+                "permission": partial(may_view, "study.Subject"),
+            },
             _item("engines.Review", "rule", _("Reviews")),
             _item("engines.PendingAction", "flag", _("Findings desk")),
             _item("engines.TaskRun", "play_circle", _("Runs")),

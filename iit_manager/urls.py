@@ -15,6 +15,7 @@ from wechat.views import simulator
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", include("memory.urls")),
+    path("admin/", include("engines.urls")),
     path("admin/r/<path:address>", no_site),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),

@@ -21,6 +21,7 @@ from projects.models import Member, Project
 from study import readings, registry
 from study.blinding import veil
 from study.client import NotConfiguredError
+from study.design import StudyDesign
 from study.designs import design_of
 from study.facts import Answer
 from study.metadata import StudyMetadata
@@ -30,6 +31,8 @@ from study.query.schema import StudyQuery, parse
 from study.records import RecordData, read_records
 
 logger = logging.getLogger(__name__)
+
+Questions = Sequence[Mapping[str, object] | StudyQuery]
 
 LIVE = 3
 """Up to so many named subjects are read live."""
@@ -56,14 +59,18 @@ def ask(
 def ask_all(
     project: Project,
     member: Member | None,
-    questions: Sequence[Mapping[str, object] | StudyQuery],
+    questions: Questions | Callable[[StudyDesign], Questions],
     *,
     blinded: Collection[str] = (),
 ) -> list[Answer]:
-    """Answer several queries from one read of the subjects that they name, as `ask` does."""
+    """Answer several queries from one read of the subjects that they name, as `ask` does.
+
+    `questions` may be made of what the reader can know of the study: its design without what is hidden.
+    """
     hidden = veil.of_member(project, member)
     design = design_of(project, hidden.fields.union(blinded))
-    queries = [one if isinstance(one, StudyQuery) else parse(one) for one in questions]
+    given = questions(design) if callable(questions) else questions
+    queries = [one if isinstance(one, StudyQuery) else parse(one) for one in given]
     named = {subject for query in queries for subject in query.subjects or ()}
     read: dict[bool, list[RecordData]] = {}
     for query in queries:

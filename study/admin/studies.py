@@ -307,6 +307,7 @@ class VisitPlanAdmin(ExportAdmin):
 class SubjectAdmin(ExportAdmin):
     list_display = ("record_id", "site", "is_present", "synced_at", "show_project")
     list_filter = (BY_PROJECT, "site", "is_present")
+    change_form_template = "study/subject.html"
     search_fields = ("record_id",)
     fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))
     actions = ("export_selected",)

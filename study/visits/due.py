@@ -5,9 +5,10 @@ Everything comes through `study.door`, so that site, blinding and outages are th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from house import clock
@@ -15,8 +16,7 @@ from projects.models import Member, Project
 from study import door
 from study.dates import read_date
 from study.design import StudyDesign
-from study.designs import design_of
-from study.facts import Fact, Flag
+from study.facts import Answer, Fact, Flag
 from study.visits.calendar import State, is_due_within, is_to_do
 
 _COLUMNS = ("visit", "state", "open", "close", "target", "actual", "days")
@@ -71,6 +71,11 @@ class Schedule:
     unscheduled: tuple[Unscheduled, ...]
     read_at: str | None
 
+    @property
+    def read_on(self) -> str:
+        """The time of the reading for people, in the study's zone; "" where nothing was ever read."""
+        return (self.read_at or "")[:16].replace("T", " ")
+
     def due(self, first: date, last: date, *, overdue: bool = False) -> list[SubjectVisit]:
         """What is to be done from `first` to `last` (inclusive), the most pressing first.
 
@@ -93,17 +98,31 @@ def schedule(
     Raises RedcapError or NotConfiguredError where nothing was ever read, pydantic.ValidationError for a plan
     that nobody could follow.
     """
-    design = design_of(project)
+    designs: list[StudyDesign] = []
+
+    def asked(design: StudyDesign) -> list[dict[str, Any]]:
+        designs.append(design)
+        return questions(design, subjects)
+
+    answers = door.ask_all(project, member, asked)
+    return told(designs[0], clock.today(project.timezone), answers)
+
+
+def questions(design: StudyDesign, subjects: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """The two StudyQueries that `told` reads, for who asks others beside them; `design`: the reader's."""
     named = None if subjects is None else [*subjects]
     columns = {"subjects": named, "select": [f"@visits.{name}" for name in _COLUMNS]}
-    about = {"subjects": named, "select": ["@site", *_fields(design)]}
-    visits, beside = door.ask_all(project, member, [columns, about])
+    return [columns, {"subjects": named, "select": ["@site", *_fields(design)]}]
+
+
+def told(design: StudyDesign, today: date, answers: Sequence[Answer]) -> Schedule:
+    """The schedule in the answers to `questions`."""
+    visits, beside = answers
     sites, left, extra = _beside(beside.facts, design)
-    told = (_visit(facts, sites, left) for facts in _rows(visits.facts))
     return Schedule(
-        today=clock.today(project.timezone),
+        today=today,
         sites=sites,
-        visits=tuple(told),
+        visits=tuple(_visit(facts, sites, left) for facts in _rows(visits.facts)),
         unscheduled=tuple(Unscheduled(who, sites.get(who, ""), day) for who, day in extra),
         read_at=visits.read_at,
     )

@@ -13,6 +13,7 @@ READS = {"read_record", "read_records", "list_records", "redcap_client"}
 READERS = {
     "study/records.py": "the one export",
     "study/dictionary.py": "the dictionary, no subject",
+    "study/links.py": "REDCap's version, no subject",
     "study/roster.py": "the sync: who is in the study",
     "study/readings.py": "the sync: what is kept of them",
     "study/door.py": "the query",

@@ -1,0 +1,99 @@
+"""The subject's page: what its reader may know, by a constant number of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from engines.models import TaskRun
+from study import readings
+from study.models import Subject
+from tests.console.conftest import SITE_A
+from tests.support.study import Study
+
+AsUser = Callable[..., Client]
+MOST = 30
+
+
+def address(record_id: str) -> str:
+    return f"/admin/study/subject/{Subject.objects.get(record_id=record_id).pk}/page/"
+
+
+def shown(client: Client, record_id: str) -> str:
+    answer = client.get(address(record_id))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def part(page: str, name: str) -> str:
+    return page.split(f'data-test="{name}"')[1].split("</section>")[0]
+
+
+def test_it_tells_visits_labs_and_events(as_user: AsUser, study: Study) -> None:
+    page = shown(as_user("zhangyi", "zh-hans"), "P016")
+    assert "V2" in part(page, "timeline")
+    labs = part(page, "labs")
+    assert "<svg" in labs
+    assert "ALT" in labs
+    assert "185" in labs
+    assert "高于上限" in labs
+    log = shown(as_user("zhangyi", "zh-hans"), "P003")
+    assert "不良事件名称" in part(log, "form")
+
+
+def test_it_tells_findings_reviews_and_runs(as_user: AsUser, run_a: TaskRun) -> None:
+    page = shown(as_user("wanghushi", "zh-hans"), SITE_A)
+    assert "年龄超出范围" in part(page, "findings")
+    assert "年龄是否已核对?" in part(page, "reviews")
+    assert "挂起" in part(page, "runs")
+    quiet = shown(as_user("zhangyi", "en"), "P003")
+    assert "There is no finding on this subject." in part(quiet, "findings")
+
+
+def test_it_names_no_person(as_user: AsUser, study: Study) -> None:
+    readings.refresh(study.project)
+    for subject in Subject.objects.filter(record_id__in=("P001", "P016")):
+        page = shown(as_user("zhangyi"), subject.record_id)
+        assert "测试" not in page.split('data-test="subject"')[1]
+        assert "13800000" not in page
+
+
+def test_it_leads_to_redcap(as_user: AsUser, study: Study) -> None:
+    page = shown(as_user("zhangyi"), "P001")
+    assert "/DataEntry/record_home.php?pid=" in page
+    assert "id=P001" in page
+
+
+def test_not_yours_and_not_there_are_the_same(as_user: AsUser, study: Study) -> None:
+    client = as_user("crc_b")
+    assert client.get(address("P001")).status_code == 404
+    assert client.get("/admin/study/subject/999999/page/").status_code == 404
+    assert client.post(address("P022")).status_code == 405
+    assert shown(client, "P022")
+
+
+def test_an_outage_is_said(as_user: AsUser, study: Study) -> None:
+    """What was read before is told with its time; where nothing was, nothing looks clean."""
+    study.stand_ins.fault("redcap", "status", 500, times=50)
+    page = shown(as_user("zhangyi"), "P001")
+    assert "REDCap could not be read" in page
+    assert 'data-test="findings"' not in page
+
+
+def test_its_statements_do_not_grow_with_the_rows(
+    as_user: AsUser, study: Study, suspended: Callable[[str], TaskRun]
+) -> None:
+    client = as_user("wanghushi")
+    counts = []
+    for more in (0, 1, 3):
+        for _n in range(more):
+            suspended(SITE_A)
+        shown(client, SITE_A)
+        with CaptureQueriesContext(connection) as told:
+            shown(client, SITE_A)
+        counts.append(sum("SAVEPOINT" not in query["sql"] for query in told))
+    assert counts[1] == counts[2]
+    assert max(counts) <= MOST, "\n".join(query["sql"][:150] for query in told)
