@@ -19,6 +19,7 @@ from memory.people import extraction
 from memory.reports import narrator as weekly_narrator
 from projects import audit
 from skills import validation
+from study import follow
 from study import registry as study
 
 study.register_work("findings", work.findings)
@@ -32,6 +33,7 @@ extraction.register(memory_reader.read)
 weekly_narrator.register(narrator.narrate)
 weekly_metrics.register_sources()
 preview.register(prompt_preview.preview)
+follow.register(events.data_changed)
 run_events.read(events.findings_opened, run_events.Kind.FINDINGS_OPENED)
 audit.register(
     **{

@@ -4,7 +4,7 @@ Everything that asks for today or now about a study asks here. Leases, heartbeat
 trail keep the machine's clock: they measure, they don't tell.
 """
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -14,10 +14,19 @@ from django.utils import timezone
 def now() -> datetime:
     """The moment the studies are at (UTC): with DEMO_TODAY that date at the machine's time of day."""
     real = timezone.now()
+    return real + _shift(real)
+
+
+def told(moment: datetime) -> datetime:
+    """A moment of just now that the machine's clock measured, on the clock that the studies are at."""
+    return moment + _shift(timezone.now())
+
+
+def _shift(real: datetime) -> timedelta:
     if not (settings.DEBUG and settings.DEMO_TODAY):
-        return real
+        return timedelta()
     here = real.astimezone(ZoneInfo(settings.TIME_ZONE))
-    return real + (date.fromisoformat(settings.DEMO_TODAY) - here.date())
+    return date.fromisoformat(settings.DEMO_TODAY) - here.date()
 
 
 def today(zone: str) -> date:

@@ -97,15 +97,12 @@ def _runs(user: User) -> dict[str, Any]:
 def _study(user: User, project: Project) -> dict[str, Any]:
     subjects = Subject.objects.for_user(user).filter(project=project, is_present=True).count()
     sync = SyncState.objects.filter(project=project).first()
-    failed = bool(
-        sync and sync.failed_at and not (sync.roster_at and sync.roster_at > sync.failed_at)
-    )
     return {
         "project": project,
         "roles": _roles(user, project),
         "subjects": subjects,
         "sync": sync,
-        "sync_failed": failed,
+        "sync_failed": sync is not None and sync.is_failing,
         "is_whole": _sees_all_sites(user, project),
         "over_cap": _over_cap(user, project),
         "never_cites": _never_cites(user, project),

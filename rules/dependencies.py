@@ -88,3 +88,19 @@ def _of_branching(context: StudyContext, field_name: str) -> Columns | None:
             found |= columns
         todo += stems
     return found
+
+
+def fields_of(context: StudyContext, rule: Rule) -> frozenset[str]:
+    """All fields, of whatever row or event, whose change can change the rule's verdict."""
+    todo = [rule.column.field]
+    todo += [context.columns[name].field for name, _event in rule.reads if name in context.columns]
+    found: set[str] = set()
+    while todo:
+        name = todo.pop()
+        column = context.columns.get(name)
+        if name in found:
+            continue
+        found.add(name)
+        for first, second in _FIELD.findall(column.branching if column else ""):
+            todo.append((second or first)[1:-1].partition("(")[0].strip())
+    return frozenset(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.core.cache import cache
 from django.utils.timezone import now
@@ -18,7 +18,7 @@ from django.utils.timezone import now
 from house import clock
 from integrations.redcap import RedcapError
 from projects.models import Member, Project
-from study import readings, registry
+from study import readings, registry, sync
 from study.blinding import veil
 from study.client import NotConfiguredError
 from study.design import StudyDesign
@@ -29,6 +29,7 @@ from study.models import ReadingState
 from study.query.run import Asked
 from study.query.schema import StudyQuery, parse
 from study.records import RecordData, read_records
+from study.stripping import Stripper
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ Questions = Sequence[Mapping[str, object] | StudyQuery]
 LIVE = 3
 """Up to so many named subjects are read live."""
 PAUSE_S = 15
-"""While one process reads all subjects, others answer from what is stored for this long."""
+"""While one process reads what has changed, others answer from what is stored for this long."""
 
 
 def ask(
@@ -121,24 +122,28 @@ def _read(
 
 
 def ensure_fresh(project: Project) -> bool:
-    """Read all subjects again where the readings are older than the project allows; True when they are fresh.
+    """Read what has changed where the readings are older than the project allows; True when they are fresh.
 
     Raises RedcapError or NotConfiguredError where there are none.
     """
-    state = ReadingState.objects.filter(project=project).first()
-    read_at = state.read_at if state else None
+    read_at = _read_at(project)
     if read_at and now() - read_at <= timedelta(minutes=project.fresh_minutes):
         return True
-    if read_at and not cache.add(f"readings:{project.pk}", 1, PAUSE_S):
+    if read_at is None:
+        # Where another process reads all of it just now, this one cannot wait for it.
+        return sync.sweep(project) or bool(readings.refresh(project))
+    if not cache.add(f"readings:{project.pk}", 1, PAUSE_S):
         return False
     try:
-        readings.refresh(project)
+        return sync.poll(project)
     except (RedcapError, NotConfiguredError) as error:
-        if read_at is None:
-            raise
         logger.warning("The readings of %s stay as they were: %s", project.code, error)
         return False
-    return True
+
+
+def _read_at(project: Project) -> datetime | None:
+    states = ReadingState.objects.filter(project=project)
+    return states.values_list("read_at", flat=True).first()
 
 
 def _live(
@@ -151,11 +156,12 @@ def _live(
     try:
         read = read_records(project=project, member=member, record_ids=record_ids)
     except (RedcapError, NotConfiguredError):
-        if not ReadingState.objects.filter(project=project, read_at__isnull=False).exists():
+        if _read_at(project) is None:
             raise
         return None
     readings.keep(project, read)
-    return [replace(data, rows=tuple(readings.stripped(project, metadata, data))) for data in read]
+    stripper = Stripper(project, metadata)
+    return [replace(data, rows=tuple(stripper.rows(data))) for data in read]
 
 
 def _work(project: Project, member: Member | None) -> Callable[[str], registry.Rows]:

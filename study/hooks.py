@@ -1,8 +1,9 @@
-"""The actions of this app in the audit trail."""
+"""The actions of this app in the audit trail, and what it tells `/metrics`."""
 
 from __future__ import annotations
 
 from projects import audit
+from study import metrics
 
 audit.register(
     **{
@@ -13,3 +14,4 @@ audit.register(
         "blinding.break": "Code of a subject broken",
     }
 )
+metrics.register()

@@ -1,7 +1,7 @@
 """What was read of subjects, kept in versions: the store that questions over many subjects stand on.
 
-One export fills it for all subjects. No field that identifies a person is kept; of the date of birth only
-the age at consent is, in years, worked out as the record is read (contracts.md, Columns).
+No field that identifies a person is kept; of the date of birth only the age at consent is, in years, worked out
+as the record is read (contracts.md, Columns). A version ends where another was read, or the row was gone.
 """
 
 from __future__ import annotations
@@ -14,29 +14,30 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
+from django.db.models import QuerySet
 from django.utils.timezone import now
 
-from house import crypto
+from house import clock, crypto
 from house.db import atomic
+from house.wakes import wake_later
 from integrations.redcap.export import EVENT, INSTANCE, SITE
 from projects.models import Member, Project
 from study import roster
-from study.caches import cache_by_dictionary
-from study.dates import read_date
-from study.designs import age_fields, identifying
 from study.dictionary import load
 from study.metadata import StudyMetadata
-from study.models import Reading, ReadingState, Subject
+from study.models import Reading, ReadingState, Subject, SyncState
 from study.records import RecordData, read_records
+from study.stripping import AGE, Stripper, hidden_columns
+from study.sync_state import noted
 
-AGE = "@age"
 CHUNK = 400
-_FORM = "redcap_repeat_instrument"
-_PLACE = (EVENT, _FORM, INSTANCE, SITE)
+FORM = "redcap_repeat_instrument"
+PLACE = (EVENT, FORM, INSTANCE, SITE)
+FOLLOW = "study.tasks.follow_changes"
 
 Key = tuple[str, str, str, int]
+Row = dict[str, Any]
 
 
 def refresh(project: Project) -> datetime:
@@ -44,22 +45,37 @@ def refresh(project: Project) -> datetime:
 
     Raises RedcapError or NotConfiguredError and then leaves everything as it was.
     """
-    with roster.noted(project):
+    with noted(project):
         metadata = load(project)
         read = read_records(project=project)
-    roster.keep(project, metadata, read)
-    _keep(project, metadata, read, whole=True)
-    return min((data.read_at for data in read), default=now())
+    at = min((data.read_at for data in read), default=now())
+    with atomic():
+        roster.keep(project, metadata, read)
+        _Keeping(project, metadata, read, at).all()
+        SyncState.objects.filter(project=project).update(swept_at=at, polled_at=at)
+    return at
 
 
 def keep(project: Project, read: Sequence[RecordData]) -> None:
     """Keep what was read of some subjects, whole as `study.records.read_record` gives them."""
-    _keep(project, load(project), read, whole=False)
+    at = min((data.read_at for data in read), default=now())
+    _Keeping(project, load(project), read, at).some()
+
+
+def keep_changed(
+    project: Project,
+    metadata: StudyMetadata,
+    read: Sequence[RecordData],
+    gone: Collection[str],
+    at: datetime,
+) -> None:
+    """Keep all that has changed since the last reading: from here on everything is known as of `at`."""
+    _Keeping(project, metadata, read, at).changed(gone)
 
 
 def current(
     project: Project, metadata: StudyMetadata, record_ids: Collection[str] | None = None
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[Row]]:
     """The rows of subjects as last read, flat as REDCap exports them, without identifiers: {record id: rows}.
 
     A column that REDCap did not show is absent. Without `record_ids`: of all subjects.
@@ -69,15 +85,27 @@ def current(
         return {}
     whole = _whole(project.pk, state.version)
     wanted = whole if record_ids is None else {i: whole[i] for i in record_ids if i in whole}
-    shown = [name for name in metadata.columns if name not in set(state.missing_columns)]
-    blank = dict.fromkeys((n for n in shown if n not in _hidden_columns(metadata)), "")
-    return {i: [blank | row for row in rows] for i, rows in wanted.items()}
+    return filled(metadata, state.missing_columns, wanted)
+
+
+def filled(
+    metadata: StudyMetadata, missing: Sequence[str], rows: Mapping[str, Sequence[Row]]
+) -> dict[str, list[Row]]:
+    """Kept rows as REDCap exports them: with the columns that are blank, without those it does not show."""
+    left_out = {*missing} | hidden_columns(metadata)
+    blank: Row = {name: "" for name in metadata.columns if name not in left_out}
+    if not missing:
+        return {i: [blank | row for row in some] for i, some in rows.items()}
+    return {
+        i: [blank | {n: v for n, v in row.items() if n not in left_out} for row in some]
+        for i, some in rows.items()
+    }
 
 
 @lru_cache(maxsize=4)
-def _whole(project_id: UUID, version: int) -> dict[str, list[dict[str, Any]]]:
+def _whole(project_id: UUID, version: int) -> dict[str, list[Row]]:
     """Decrypted rows of a study, kept until the next change (`version` is part of the key)."""
-    rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    rows: defaultdict[str, list[Row]] = defaultdict(list)
     for row in Reading.objects.filter(project_id=project_id, is_current=True):
         rows[row.record_id].append(json.loads(row.values))
     return dict(rows)
@@ -133,127 +161,110 @@ def _sites(project: Project, member: Member | None) -> dict[str, str]:
     return dict(mine.values_list("record_id", "site"))
 
 
-def stripped(project: Project, metadata: StudyMetadata, data: RecordData) -> list[dict[str, Any]]:
-    """The rows of a subject without identifiers, with the age at consent in the first.
+class _Keeping:
+    """One reading on its way into the store."""
 
-    What identifies the subject is masked in what people typed elsewhere, too: `[姓名]入院`.
-    """
-    hidden, typed = _hidden_columns(metadata), typed_columns(metadata)
-    own = _identifiers(metadata, data.rows)
-    rows: list[dict[str, Any]] = [
-        {
-            name: _masked(value, own) if own and name in typed else value
-            for name, value in row.items()
-            if name not in hidden
+    def __init__(
+        self, project: Project, metadata: StudyMetadata, read: Sequence[RecordData], at: datetime
+    ) -> None:
+        self.project = project
+        self.read = read
+        self.at = at
+        self.since = clock.told(at)
+        self.missing = roster.missing_columns(read)
+        self._stripper = Stripper(project, metadata)
+        self._stored = Reading.objects.filter(project=project, is_current=True)
+
+    def all(self) -> None:
+        """All subjects: a row that was not read is there no more."""
+        state = self._state()
+        with atomic():
+            changed = self._store(self._stored, follows=state.read_at is not None)
+            self._note(changed, read_at=self.at, missing_columns=self.missing)
+            if state.whole_since is None:
+                ReadingState.objects.filter(project=self.project).update(whole_since=self.since)
+
+    def some(self) -> None:
+        """Some subjects; of the others nothing is known."""
+        ids = [data.record_id for data in self.read]
+        follows = self._state().read_at is not None
+        with atomic():
+            self._note(self._store(self._stored.filter(record_id__in=ids), follows=follows))
+
+    def changed(self, gone: Collection[str]) -> None:
+        """The subjects that have changed, and those that are gone: the others are as they were."""
+        ids = [*gone, *(data.record_id for data in self.read)]
+        with atomic():
+            changed = self._store(self._stored.filter(record_id__in=ids), follows=True)
+            self._note(changed, read_at=self.at)
+
+    def _state(self) -> ReadingState:
+        return ReadingState.objects.get_or_create(project=self.project)[0]
+
+    def _store(self, stored: QuerySet[Reading], *, follows: bool) -> bool:
+        """Whether anything is another than before. What was read later than this stays."""
+        rows = stored if self.missing else stored.defer("values")
+        before = {key_of(row): row for row in rows}
+        fresh = {key_of(row): row for row in self._rows(before)}
+        newer = {key for key, row in before.items() if row.first_seen > self.since}
+        new = {
+            key: row
+            for key, row in fresh.items()
+            if key not in newer and (key not in before or before[key].digest != row.digest)
         }
-        for row in data.rows
-    ]
-    age = _age(project, metadata, data.rows)
-    if rows and age is not None:
-        rows[0][AGE] = str(age)
-    return rows
+        over = [
+            row.pk
+            for key, row in before.items()
+            if key not in newer and (key in new or key not in fresh)
+        ]
+        for row in new.values():
+            row.is_followed = not follows
+        _close(over, self.since, follows=follows)
+        Reading.objects.bulk_create(new.values(), CHUNK, ignore_conflicts=True)
+        if follows and (new or over):
+            wake_later(FOLLOW, str(self.project.pk))
+        return bool(new or over)
+
+    def _note(self, is_changed: bool, **values: Any) -> None:
+        version = {"version": secrets.randbits(62)} if is_changed else {}
+        if version or values:
+            ReadingState.objects.filter(project=self.project).update(**version, **values)
+
+    def _rows(self, before: Mapping[Key, Reading]) -> Iterable[Reading]:
+        for data in self.read:
+            for position, row in enumerate(self._stripper.rows(data)):
+                reading = Reading(
+                    project=self.project,
+                    record_id=data.record_id,
+                    event=str(row.get(EVENT, "")),
+                    instrument=str(row.get(FORM, "")),
+                    instance=int(row.get(INSTANCE) or 0),
+                    position=position,
+                    first_seen=self.since,
+                )
+                answered = {n: v for n, v in row.items() if v != "" or n in PLACE}
+                known = before.get(key_of(reading)) if data.missing_columns else None
+                reading.values = _text(_unseen(known, data.missing_columns) | answered)
+                reading.digest = crypto.digest(reading.values)
+                yield reading
 
 
-def _keep(
-    project: Project, metadata: StudyMetadata, read: Sequence[RecordData], *, whole: bool
-) -> None:
-    at = min((data.read_at for data in read), default=now())
-    fresh = {key: row for data in read for key, row in _rows(project, metadata, data)}
-    known = Reading.objects.filter(project=project, is_current=True)
-    if not whole:
-        known = known.filter(record_id__in=[data.record_id for data in read])
-    before = {_key(row): row for row in known.defer("values")}
-    changed = {
-        k: row for k, row in fresh.items() if k not in before or before[k].digest != row.digest
-    }
-    over = [row.pk for key, row in before.items() if key in changed or key not in fresh]
-    missing = sorted({name for data in read for name in data.missing_columns})
-    with atomic():
-        _close(over, at)
-        Reading.objects.bulk_create(changed.values(), CHUNK, ignore_conflicts=True)
-        _note(project, at if whole else None, missing, changed=bool(changed or over))
+def _unseen(known: Reading | None, missing: Sequence[str]) -> Row:
+    """What was read before of the columns that REDCap does not show now: they have not become blank."""
+    stored: Row = json.loads(known.values) if known else {}
+    return {name: stored[name] for name in (*missing, AGE) if name in stored}
 
 
-def _close(keys: Sequence[int], at: datetime) -> None:
+def _text(row: Row) -> str:
+    return json.dumps(row, ensure_ascii=False, sort_keys=True)
+
+
+def _close(keys: Sequence[int], at: datetime, *, follows: bool) -> None:
     for start in range(0, len(keys), CHUNK):
         rows = Reading.objects.filter(pk__in=keys[start : start + CHUNK], is_current=True)
-        rows.update(is_current=False, last_seen=at)
+        rows.update(is_current=False, last_seen=at, is_followed=not follows)
 
 
-def _note(project: Project, at: datetime | None, missing: list[str], *, changed: bool) -> None:
-    ReadingState.objects.get_or_create(project=project)
-    values: dict[str, Any] = {"version": secrets.randbits(62)} if changed else {}
-    if at is not None:
-        values |= {"read_at": at, "missing_columns": missing}
-    if values:
-        ReadingState.objects.filter(project=project).update(**values)
-
-
-def _rows(
-    project: Project, metadata: StudyMetadata, data: RecordData
-) -> Iterable[tuple[Key, Reading]]:
-    kept = stripped(project, metadata, data)
-    for position, row in enumerate(kept):
-        answered = {name: value for name, value in row.items() if value != "" or name in _PLACE}
-        text = json.dumps(answered, ensure_ascii=False, sort_keys=True)
-        reading = Reading(
-            project=project,
-            record_id=data.record_id,
-            event=str(row.get(EVENT, "")),
-            instrument=str(row.get(_FORM, "")),
-            instance=int(row.get(INSTANCE) or 0),
-            position=position,
-            values=text,
-            digest=crypto.digest(text),
-            first_seen=data.read_at,
-        )
-        yield _key(reading), reading
-
-
-def _key(row: Reading) -> Key:
+def key_of(row: Reading) -> Key:
+    """Which row of REDCap a version is of."""
     return row.record_id, row.event, row.instrument, row.instance
-
-
-def _hidden_columns(metadata: StudyMetadata) -> frozenset[str]:
-    hidden = identifying(metadata)
-    return frozenset(column for column, (name, _code) in metadata.columns.items() if name in hidden)
-
-
-@cache_by_dictionary
-def typed_columns(metadata: StudyMetadata) -> frozenset[str]:
-    """Fields in which people write what they like."""
-    validated = "text_validation_type_or_show_slider_number"
-    return frozenset(
-        name
-        for name, row in metadata.fields.items()
-        if row.get("field_type") in ("text", "notes") and not row.get(validated)
-    )
-
-
-def _identifiers(metadata: StudyMetadata, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What was answered to identifying fields -> what stands for it; choices say nothing of a person."""
-    fields = [n for n in identifying(metadata) if n in metadata.fields and not metadata.choices(n)]
-    told = ((str(row.get(name, "")).strip(), name) for row in rows for name in fields)
-    found = {value: f"[{metadata.label(name)}]" for value, name in told if len(value) > 1}
-    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
-
-
-def _masked(value: Any, own: Mapping[str, str]) -> str:
-    text = str(value)
-    for identifier, mark in own.items():
-        text = text.replace(identifier, mark)
-    return text
-
-
-def _age(
-    project: Project, metadata: StudyMetadata, rows: Sequence[Mapping[str, Any]]
-) -> int | None:
-    """Completed years at consent; a 29 February birthday counts from 1 March (contracts.md, age_at)."""
-    zone = ZoneInfo(project.timezone)
-    birth, consent = (
-        next((day for row in rows if (day := read_date(n, str(row.get(n, "")), zone).day)), None)
-        for n in age_fields(project, metadata)
-    )
-    if birth is None or consent is None:
-        return None
-    return consent.year - birth.year - ((consent.month, consent.day) < (birth.month, birth.day))

@@ -2,8 +2,7 @@
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,11 +14,11 @@ from house.db import atomic
 from integrations.redcap import RedcapError, Row
 from projects import audit
 from projects.models import Project
-from study.client import NotConfiguredError
 from study.dictionary import load, stored
 from study.metadata import StudyMetadata
-from study.models import Dictionary, Subject, SyncState
+from study.models import Dictionary, Subject
 from study.records import RecordData, read_records
+from study.sync_state import note_roster, noted
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +52,34 @@ def sync(project: Project) -> SyncResult:
 
 def keep(project: Project, metadata: StudyMetadata, read: Sequence[RecordData]) -> SyncResult:
     """Store who was read in an export of all subjects that holds their identifiers."""
-    known = {subject.record_id: subject for subject in _subjects(project)}
-    return _store(project, metadata, known, read)
+    known = {subject.record_id: subject for subject in Subject.objects.filter(project=project)}
+    here = {data.record_id for data in read}
+    gone = [s.record_id for s in known.values() if s.is_present and s.record_id not in here]
+    at = timezone.now()
+    with atomic():
+        result = _store(project, metadata, known, read, gone)
+        Subject.objects.filter(project=project, is_present=True).update(synced_at=at)
+        note_roster(project, at, missing_columns(read), len(read))
+    return result
+
+
+def missing_columns(read: Sequence[RecordData]) -> list[str]:
+    """What the token did not show of any of these subjects."""
+    return sorted({name for data in read for name in data.missing_columns})
+
+
+def keep_some(
+    project: Project,
+    metadata: StudyMetadata,
+    read: Sequence[RecordData],
+    gone: Collection[str] = (),
+) -> SyncResult:
+    """Store some subjects that were read whole; `gone`: those that REDCap has no more."""
+    ids = [*gone, *(data.record_id for data in read)]
+    named = Subject.objects.filter(project=project, record_id__in=ids)
+    known = {subject.record_id: subject for subject in named}
+    left = [s.record_id for s in known.values() if s.is_present and s.record_id in gone]
+    return _store(project, metadata, known, read, left)
 
 
 def ensure_fresh(project: Project, max_age_s: float = 60, known: Dictionary | None = None) -> bool:
@@ -82,27 +107,21 @@ def ensure_fresh(project: Project, max_age_s: float = 60, known: Dictionary | No
     return True
 
 
-def _subjects(project: Project) -> list[Subject]:
-    return list(Subject.objects.filter(project=project))
-
-
 def _store(
     project: Project,
     metadata: StudyMetadata,
     known: Mapping[str, Subject],
     read: Sequence[RecordData],
+    gone: Sequence[str],
 ) -> SyncResult:
     now = timezone.now()
     fresh = [_subject(project, metadata, known.get(data.record_id), data, now) for data in read]
     added = [subject for subject in fresh if subject.record_id not in known]
     changed = [s for s in fresh if s.record_id in known and _differs(known[s.record_id], s)]
-    here = {subject.record_id for subject in fresh}
-    gone = [s.record_id for s in known.values() if s.is_present and s.record_id not in here]
     result = SyncResult(len(fresh), len(added), len(changed), len(gone))
     with atomic():
         _upsert(added + changed)
-        _mark_seen(project, now, gone)
-        _note_success(project, now, read)
+        _mark_gone(project, gone)
         if added or changed or gone:
             _record(project, result, known, fresh)
     return result
@@ -163,37 +182,10 @@ def _upsert(subjects: Sequence[Subject]) -> None:
     )
 
 
-def _mark_seen(project: Project, now: datetime, gone: Collection[str]) -> None:
-    of_project = Subject.objects.filter(project=project)
+def _mark_gone(project: Project, gone: Sequence[str]) -> None:
     for start in range(0, len(gone), CHUNK):
-        part = list(gone)[start : start + CHUNK]
-        of_project.filter(record_id__in=part).update(is_present=False)
-    of_project.filter(is_present=True).update(synced_at=now)
-
-
-def _note_success(project: Project, now: datetime, read: Sequence[RecordData]) -> None:
-    missing = sorted({name for data in read for name in data.missing_columns})
-    SyncState.objects.update_or_create(
-        project=project,
-        defaults={
-            "roster_at": now,
-            "records": len(read),
-            "error": f"not exported: {', '.join(missing)}" if missing else "",
-        },
-    )
-
-
-@contextmanager
-def noted(project: Project) -> Iterator[None]:
-    """A reading of the study's REDCap: why it failed is kept, then raised."""
-    try:
-        yield
-    except (RedcapError, NotConfiguredError) as error:
-        with atomic():
-            SyncState.objects.update_or_create(
-                project=project, defaults={"error": str(error), "failed_at": timezone.now()}
-            )
-        raise
+        part = gone[start : start + CHUNK]
+        Subject.objects.filter(project=project, record_id__in=part).update(is_present=False)
 
 
 def _record(

@@ -8,7 +8,7 @@ from celery import shared_task
 
 from integrations.redcap import RedcapError
 from projects.models import Project
-from study import dictionary, readings, roster
+from study import follow, sync
 from study.client import NotConfiguredError
 
 log = logging.getLogger(__name__)
@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 @shared_task
 def read_studies() -> None:
     """Queue every study that has a REDCap: whatever is wrong with one stops no other."""
+    for pk in follow.unfollowed():
+        follow_changes.delay(pk)
     there = Project.objects.exclude(redcap_url="").exclude(status=Project.Status.CLOSED)
     for pk in there.values_list("pk", flat=True):
         read_study.delay(str(pk))
@@ -24,13 +26,21 @@ def read_studies() -> None:
 
 @shared_task
 def read_study(project_id: str) -> None:
-    """Read dictionary and subjects of a study in one export; a failure stands in its sync state."""
+    """Poll or sweep a study; a failure stands in its sync state."""
     project = Project.objects.filter(pk=project_id).first()
     if project is None:
         return
     try:
-        with roster.noted(project):
-            dictionary.ensure_fresh(project)
-        readings.refresh(project)
+        sync.tick(project)
     except (RedcapError, NotConfiguredError) as error:
         log.warning("subjects of %s were not read: %s", project.code, error)
+
+
+@shared_task
+def follow_changes(project_id: str, *others: str) -> None:
+    """Do what follows from changed data; `others`: of the same transaction, perhaps for other workers."""
+    for other in others:
+        follow_changes.delay(other)
+    project = Project.objects.filter(pk=project_id).first()
+    if project:
+        follow.follow(project)

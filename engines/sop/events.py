@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from engines.models import PendingAction, RunEvent, TaskRun
 from engines.sop import snapshot
-from engines.sop.errors import Fault
+from engines.sop.errors import Fault, NoSuchSubject
+from engines.sop.recheck import recheck
 from engines.sop.runs import start
 from engines.sop.snapshot import Rows
 from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
-from study import dictionary
+from study import dictionary, sync
 from study.blinding import veil
 from study.blinding.reads import names_blinded
+from study.follow import NotNow
 from study.metadata import StudyMetadata
 from study.records import RecordData
 
@@ -28,18 +30,37 @@ PLACE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instanc
 
 
 def record_changed(project: Project, record_id: str) -> list[TaskRun]:
-    """Start the study's skills for a change of this subject, on the data as they are now.
+    """Start the study's skills for a change of this subject, on the data as they are now, and keep these.
 
-    A trigger that comes twice, or late, starts nothing twice: what counts is the content.
+    A trigger that comes twice, or late, starts nothing twice: what counts is the content. One that comes in an
+    outage is made up for by the next poll.
     """
-    skills = [*_listening(project, "record_changed"), *_listening(project, "ae_added")]
-    if not skills:
-        return []
     try:
         data = snapshot.read(project, record_id)
     except Fault as fault:
         log.warning("event skills of %s have to wait for the next reading: %s", project.code, fault)
         return []
+    sync.keep_one(project, data)
+    return _started(project, data)
+
+
+def data_changed(project: Project, record_id: str, columns: Collection[str]) -> None:
+    """What follows from changed readings (study.follow): event skills start, rules that read them run again.
+
+    Raises NotNow where the subject cannot be read whole.
+    """
+    try:
+        data = snapshot.read(project, record_id)
+    except NoSuchSubject:
+        return
+    except Fault as fault:
+        raise NotNow(str(fault)) from fault
+    _started(project, data)
+    recheck(project, data, columns)
+
+
+def _started(project: Project, data: RecordData) -> list[TaskRun]:
+    skills = [*_listening(project, "record_changed"), *_listening(project, "ae_added")]
     metadata = dictionary.load(project)
     runs = [_on_change(skill, graph, data, metadata) for skill, graph in skills]
     return [run for run in runs if run]

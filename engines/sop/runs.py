@@ -45,12 +45,14 @@ def start(
     rerun_of: TaskRun | None = None,
     batch: Batch | None = None,
     wake: bool = True,
+    config: dict[str, Any] | None = None,
 ) -> TaskRun:
     """Create a run with the skill as it is now; a worker goes on with it.
 
     `cause` makes it unique per skill: the second caller gets the run of the first, inside a transaction as
     well. `data` saves a reading that was just made, and lets the run's first local nodes share the
     transaction that creates it.
+    `config`: a part of the skill's own.
     `rerun_of` and `batch` say where the run comes from. `wake=False` is for callers that drive the run
     themselves.
     """
@@ -65,8 +67,8 @@ def start(
         rerun_of=rerun_of,
         batch=batch,
         skill_version=skill.version,
-        config=skill.config,
-        current_node=skill.config["start_node"],
+        config=config or skill.config,
+        current_node=(config or skill.config)["start_node"],
         trace=[],
         unblinds=names_blinded(project, skill.config),
     )

@@ -148,7 +148,8 @@ class RedcapClient:
 
         `fields` and `forms` None: every field. `date_range_begin` is REDCap's server time.
         Rows of a record that was not asked for are dropped: ids are compared exactly, so "7"
-        never brings "007" (edge case E10). One failed batch fails the whole read.
+        never brings "007" (edge case E10). One failed batch fails the whole read, and so does one
+        that lacks a record which REDCap itself has just listed.
         """
         read_at, shape = datetime.now(UTC), self.shape()
         params = _selection(shape, fields, forms, events)
@@ -158,7 +159,10 @@ class RedcapClient:
             params["dateRangeBegin"] = f"{date_range_begin:%Y-%m-%d %H:%M:%S}"
         rows: list[Row] = []
         for batch in self._batches(record_ids, params, narrow=fields is not None and not forms):
-            rows += self._batch(batch, params)
+            some = self._batch(batch, params)
+            if record_ids is None and batch and not _are_all_there(batch, some, shape):
+                raise RedcapProtocolError(200, "records listed a moment ago are missing", "record")
+            rows += some
         expected = shape.columns(*_named(shape, fields, forms))
         return RecordExport(tuple(rows), missing_columns(rows, expected), read_at)
 
@@ -192,6 +196,10 @@ class RedcapClient:
     def _flag(self, name: str) -> bool:
         """A setting that holds for the life of this client; an outage raises, it is no "no"."""
         return str((self._settings or self.project())[name]) == "1"
+
+
+def _are_all_there(ids: Collection[str], rows: Sequence[Row], shape: ExportShape) -> bool:
+    return {*ids} <= {str(row[shape.record_id_field]) for row in rows}
 
 
 def _named(

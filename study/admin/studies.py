@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 from unfold.decorators import action, display
@@ -186,6 +188,7 @@ class ProjectAdmin(ScopedAdmin):
             "redcap_url",
             "redcap_token",
             "show_trigger_address",
+            "show_sync",
             ("enrolment_field", "withdraw_field"),
             "anchor_is_day",
         ),
@@ -216,7 +219,7 @@ class ProjectAdmin(ScopedAdmin):
         ),
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
-    readonly_fields = ("show_trigger_address",)
+    readonly_fields = ("show_trigger_address", "show_sync")
     actions_detail = ("blinding",)
 
     @action(
@@ -248,6 +251,12 @@ class ProjectAdmin(ScopedAdmin):
     def show_trigger_address(self, obj: Project) -> str:
         return f"{settings.PUBLIC_URL}/redcap/det/{obj.redcap_det_secret}/" if obj.pk else "-"
 
+    @admin.display(description=_("readings"))
+    def show_sync(self, obj: Project) -> str:
+        """Until when the data are known, and why they are known no further."""
+        state = SyncState.objects.filter(project=obj.pk).first() if obj.pk else None
+        return sync_told(state) if state else str(_("never read"))
+
     @display(
         description=_("status"),
         ordering="status",
@@ -266,6 +275,22 @@ class ProjectAdmin(ScopedAdmin):
             services.save(entry, entry.project, request.user, "plan.change", "plan.change")
         for entry in formset.deleted_objects:
             remove_visit(entry, request.user)
+
+
+def sync_told(state: SyncState) -> str:
+    """The state of a study's readings in one line."""
+    times = {_("changes read"): state.polled_at, _("full sweep"): state.swept_at}
+    told = [f"{name} {_time(at)}" for name, at in times.items()]
+    if state.is_failing:
+        failing = _("last reading failed: %(cause)s") % {"cause": state.get_cause_display()}
+        told.append(f"{failing} ({state.error})")
+    elif state.is_incomplete:
+        told.append(str(_("incomplete")))
+    return " · ".join(told)
+
+
+def _time(at: datetime | None) -> str:
+    return f"{localtime(at):%Y-%m-%d %H:%M}" if at else "-"
 
 
 def remove_visit(entry: VisitPlanEntry, actor: object) -> None:
@@ -316,13 +341,29 @@ class SubjectAdmin(ExportAdmin):
 
 @admin.register(SyncState)
 class SyncStateAdmin(ScopedAdmin):
-    list_display = ("show_project", "roster_at", "polled_at", "swept_at", "failed_at", "error")
+    list_display = (
+        "show_project",
+        "polled_at",
+        "swept_at",
+        "show_cause",
+        "is_incomplete",
+        "failed_at",
+        "error",
+    )
+    list_filter = ("cause",)
     fields = (
         "project",
         ("roster_at", "polled_at"),
         ("swept_at", "records"),
+        ("cause", "is_incomplete"),
         ("failed_at", "error"),
     )
+
+    @display(
+        description=_("cause"), ordering="cause", label=dict.fromkeys(SyncState.Cause, "danger")
+    )
+    def show_cause(self, obj: SyncState) -> tuple[str, str] | str:
+        return (obj.cause, obj.get_cause_display()) if obj.cause else "-"
 
 
 @admin.register(Dictionary)

@@ -19,6 +19,7 @@ from study.dictionary import load
 from study.metadata import StudyMetadata
 from study.models import BlindedField, CodeBreak
 from study.records import RecordData
+from study.stripping import typed_columns
 
 Kind = BlindedField.Kind
 _FORM = "redcap_repeat_instrument"
@@ -57,7 +58,7 @@ class Veil:
             return data
         hidden = columns_of(metadata, self.fields)
         found = self._pattern(data.rows)
-        typed = readings.typed_columns(metadata)
+        typed = typed_columns(metadata)
         forms = hidden_forms(metadata, self.fields)
         rows: list[Row] = [
             {

@@ -15,6 +15,8 @@ from projects.scoping import ScopedQuerySet
 class Reading(models.Model):
     """What was read of one row of REDCap, one row here for each version of it (design.md 3, iit_readings).
 
+    A version holds from `first_seen` until before `last_seen` (None: it still does), on the clock that studies
+    are at. `is_followed`: what follows from its coming, or from its end, was done (study.follow).
     `values` is JSON {column: text} of the answered columns; no field that the dictionary marks identifier is
     kept. Only `study.readings` reads them, scoped by `iit_subjects`.
     `digest` is keyed, so that two readings can be compared and nothing can be guessed from it.
@@ -31,6 +33,7 @@ class Reading(models.Model):
     is_current = models.BooleanField(_("current"), default=True)
     first_seen = models.DateTimeField(_("first read so"))
     last_seen = models.DateTimeField(_("last read so"), null=True, blank=True)
+    is_followed = models.BooleanField(_("followed up"), default=True)
 
     class Meta:
         db_table = "iit_readings"
@@ -44,7 +47,15 @@ class Reading(models.Model):
                 name="iit_reading_current_once",
             )
         ]
-        indexes = [models.Index(fields=["project", "record_id", "is_current"])]
+        indexes = [
+            models.Index(fields=["project", "record_id", "is_current"]),
+            models.Index(fields=["project", "last_seen"], name="iit_reading_until"),
+            models.Index(
+                fields=["project", "record_id"],
+                condition=Q(is_followed=False),
+                name="iit_reading_unfollowed",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.record_id} {self.event} {self.instrument} {self.instance or ''}".strip()
@@ -55,10 +66,12 @@ class ReadingState(models.Model):
 
     `version` is another number after every change, so that what was computed from the readings can be kept
     until then; none is given twice, as a count would be after a transaction that was rolled back.
+    `whole_since`: of no earlier time can be told what was known then (on the clock that studies are at).
     """
 
     project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
     read_at = models.DateTimeField(_("all subjects read"), null=True)
+    whole_since = models.DateTimeField(_("versions are whole since"), null=True)
     version = models.PositiveBigIntegerField(default=0)
     missing_columns = models.JSONField(_("columns REDCap did not show"), default=list)
 

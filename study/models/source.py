@@ -59,15 +59,37 @@ class Subject(models.Model):
 
 
 class SyncState(models.Model):
-    """When REDCap was read, how much, and what failed: an incomplete read never looks clean."""
+    """How far the readings of a study are, and why they are no further: an incomplete read never looks clean.
+
+    `cursor` is the time of the last entry that was read of REDCap's log, as REDCap writes it; "" where it was
+    never read. `is_incomplete` stands from the begin of a reading to its success. `lease_until`: one reading a
+    study at a time.
+    """
+
+    class Cause(models.TextChoices):
+        """Why the last reading failed."""
+
+        SETUP = "setup", _("not set up")
+        REFUSED = "refused", _("REDCap refuses the token (403)")
+        SERVER = "server", _("REDCap answers with an error")
+        TIMEOUT = "timeout", _("REDCap does not answer in time")
+        NETWORK = "network", _("REDCap cannot be reached")
+        UNREADABLE = "unreadable", _("the answer is not what REDCap promises")
+        EMPTY = "empty", _("REDCap shows nothing where subjects are known")
+        COLUMNS = "columns", _("REDCap does not show all fields")
 
     project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
     roster_at = models.DateTimeField(_("roster read"), null=True, blank=True)
     polled_at = models.DateTimeField(_("changes read"), null=True, blank=True)
     swept_at = models.DateTimeField(_("full sweep"), null=True, blank=True)
     records = models.PositiveIntegerField(_("records"), default=0)
+    cause = models.CharField(_("cause"), max_length=16, choices=Cause.choices, blank=True)
     error = models.TextField(_("last error"), blank=True)
     failed_at = models.DateTimeField(_("last failure"), null=True, blank=True)
+    is_incomplete = models.BooleanField(_("incomplete"), default=False)
+    cursor = models.CharField(_("log read until"), max_length=32, blank=True)
+    design = models.CharField(_("dictionary of the sweep"), max_length=64, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
 
     objects = ScopedQuerySet.as_manager()
 
@@ -78,6 +100,11 @@ class SyncState(models.Model):
 
     def __str__(self) -> str:
         return self.project.code
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last reading of REDCap did not bring everything."""
+        return bool(self.cause)
 
 
 class VisitPlanEntry(models.Model):

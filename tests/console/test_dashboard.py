@@ -54,7 +54,7 @@ def test_a_study_without_reports(as_user: Callable[..., Client], study: Any) -> 
 def test_a_failed_reading_never_looks_clean(as_user: Callable[..., Client], study: Any) -> None:
     assert "Last reading failed" not in home(as_user("admin"))
     SyncState.objects.filter(project=study.project).update(
-        failed_at=now() + timedelta(seconds=1), error="REDCap answers 503"
+        failed_at=now(), cause="server", error="REDCap answers 503"
     )
     text = home(as_user("admin"))
     assert "Last reading failed" in text

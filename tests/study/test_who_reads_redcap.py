@@ -16,6 +16,7 @@ READERS = {
     "study/links.py": "REDCap's version, no subject",
     "study/roster.py": "the sync: who is in the study",
     "study/readings.py": "the sync: what is kept of them",
+    "study/sync.py": "the sync: what has changed",
     "study/door.py": "the query",
     "engines/sop/snapshot.py": "the rules of a run",
     "engines/sop/dry.py": "the rules of a trial run",

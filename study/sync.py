@@ -1,0 +1,225 @@
+"""Keeping the readings of a study current (design.md 4, data change).
+
+A sweep reads everything; a poll reads what REDCap's log says has changed since the last one, a little of it
+twice, because entries may come late. A trigger of REDCap (DET) is a hint to read one subject at once; what a
+lost one would have told, the next poll does. One sweep or poll a study at a time; one that fails or dies leaves
+the readings as they were and the study "incomplete", and the next begins where it began.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q
+from django.utils.timezone import now
+
+from house import cron
+from house.db import atomic
+from house.leases import LEASE, kept
+from integrations.redcap import RedcapPermissionError, RedcapProtocolError
+from integrations.redcap.export import JsonRow
+from projects.models import Project
+from study import dictionary, readings, roster
+from study.client import redcap_client
+from study.metadata import StudyMetadata
+from study.models import ReadingState, Subject, SyncState
+from study.records import RecordData, list_records, read_records
+from study.sync_state import note_roster, noted
+
+log = logging.getLogger(__name__)
+
+SWEEPS_AT = "30 2 * * *"
+"""Every night, in the project's zone."""
+OVERLAP = timedelta(minutes=10)
+WHOLE_DAY = timedelta(hours=26)
+"""So far back the log is read to learn what time it is at REDCap, whatever zone its server is in."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What REDCap says has changed: subjects to read again, and until when its log was read."""
+
+    record_ids: Collection[str]
+    cursor: str
+    listed: frozenset[str] | None = field(default=None)
+
+
+def tick(project: Project) -> bool:
+    """The sweep where one is due, else a poll; False when another process is at it.
+
+    Raises RedcapError or NotConfiguredError, which also stand in the study's SyncState.
+    """
+    return sweep(project) if _is_sweep_due(project) else poll(project)
+
+
+def sweep(project: Project) -> bool:
+    """Read all subjects; False when another process is at it. Raises as `tick` does."""
+    return _alone(project, _sweep)
+
+
+def poll(project: Project) -> bool:
+    """Read what has changed, everything where nothing was ever read. Raises as `tick` does."""
+    return _alone(project, _poll)
+
+
+def keep_one(project: Project, data: RecordData) -> None:
+    """Keep a subject that was read because REDCap said that it was saved."""
+    metadata = dictionary.load(project)
+    with atomic():
+        roster.keep_some(project, metadata, [data])
+        readings.keep(project, [data])
+
+
+def _alone(project: Project, work: Callable[[Project], None]) -> bool:
+    with _claimed(project) as is_ours:
+        if is_ours:
+            with noted(project):
+                work(project)
+    return is_ours
+
+
+@contextmanager
+def _claimed(project: Project) -> Iterator[bool]:
+    """Whether the study is ours to read; it stays marked incomplete unless the body succeeds."""
+    SyncState.objects.get_or_create(project=project)
+    at = now()
+    free = SyncState.objects.filter(Q(lease_until=None) | Q(lease_until__lt=at), project=project)
+    if free.update(lease_until=at + LEASE, is_incomplete=True) != 1:
+        yield False
+        return
+    mine = SyncState.objects.filter(project=project)
+    try:
+        with kept(mine.exclude(lease_until=None)):
+            yield True
+        mine.update(is_incomplete=False)
+    finally:
+        mine.update(lease_until=None)
+
+
+def _is_sweep_due(project: Project) -> bool:
+    state = SyncState.objects.filter(project=project).first()
+    if state is None or state.swept_at is None:
+        return True
+    due = cron.last_due(SWEEPS_AT, zone=project.timezone, at=now())
+    return due is not None and state.swept_at < due
+
+
+def _sweep(project: Project) -> None:
+    dictionary.ensure_fresh(project)
+    cursor = _time_at_redcap(project)
+    readings.refresh(project)
+    design = dictionary.load(project).digest
+    SyncState.objects.filter(project=project).update(cursor=cursor, design=design)
+
+
+def _poll(project: Project) -> None:
+    state = SyncState.objects.get(project=project)
+    known = ReadingState.objects.filter(project=project, read_at__isnull=False).first()
+    if known is None or state.polled_at is None:
+        _sweep(project)
+        return
+    at = now()
+    metadata = dictionary.ensure_fresh(project)
+    if metadata.digest != state.design:
+        # What identifies a person may be another now, and what was not shown before.
+        _sweep(project)
+        return
+    changes = _changes(project, metadata, state.cursor, state.polled_at)
+    read = (
+        read_records(project=project, record_ids=changes.record_ids) if changes.record_ids else []
+    )
+    missing = roster.missing_columns(read) if read else known.missing_columns
+    if missing != known.missing_columns:
+        # The token's rights have changed: what it shows of the others is another, too.
+        _sweep(project)
+        return
+    gone = _gone(project, changes, read)
+    with atomic():
+        roster.keep_some(project, metadata, read, gone)
+        readings.keep_changed(project, metadata, read, gone, at)
+        present = Subject.objects.filter(project=project, is_present=True).count()
+        note_roster(project, at, missing, present)
+        SyncState.objects.filter(project=project).update(polled_at=at, cursor=changes.cursor)
+
+
+# --- what REDCap says has changed -----------------------------------------------------------------
+
+
+def _changes(
+    project: Project, metadata: StudyMetadata, cursor: str, polled_at: datetime
+) -> Changes:
+    """From the log where the token may read it, else from the times REDCap keeps of its records."""
+    if cursor:
+        try:
+            return _of_log(project, cursor)
+        except RedcapPermissionError:
+            log.warning("%s: the log may not be read, times of change are asked for", project.code)
+    return _of_times(project, metadata, polled_at)
+
+
+def _of_log(project: Project, cursor: str) -> Changes:
+    """Raises RedcapProtocolError for a log without the entry that was its last one a while ago."""
+    entries = _log(project, datetime.fromisoformat(cursor) - OVERLAP)
+    if not entries:
+        raise RedcapProtocolError(200, "the log has lost its last entry", "log")
+    named = {str(entry.get("record") or "") for entry in entries} - {""}
+    return Changes(sorted(named), max(cursor, _newest(entries)))
+
+
+def _of_times(project: Project, metadata: StudyMetadata, polled_at: datetime) -> Changes:
+    """REDCap's server is taken to be in the study's zone; the next sweep makes up for one that is not."""
+    listed = frozenset(ref.record_id for ref in list_records(project=project))
+    since = (polled_at - 6 * OVERLAP).astimezone(ZoneInfo(project.timezone))
+    client = redcap_client(project, metadata.shape)
+    found = client.records(None, fields=[], date_range_begin=since)
+    changed = {str(row[metadata.record_id_field]) for row in found.rows}
+    known = _present(project)
+    return Changes(sorted(changed | (listed - known) | (known - listed)), "", listed)
+
+
+def _gone(project: Project, changes: Changes, read: Sequence[RecordData]) -> frozenset[str]:
+    """Subjects that REDCap has no more. Raises RedcapProtocolError where it contradicts itself."""
+    lost = {*changes.record_ids} - {data.record_id for data in read}
+    lost &= _present(project)
+    if not lost:
+        return frozenset()
+    listed = changes.listed
+    if listed is None:
+        listed = frozenset(ref.record_id for ref in list_records(project=project))
+    if lost & listed:
+        raise RedcapProtocolError(200, "records that it lists are missing", "record")
+    return frozenset(lost)
+
+
+def _present(project: Project) -> frozenset[str]:
+    there = Subject.objects.filter(project=project, is_present=True)
+    return frozenset(there.values_list("record_id", flat=True))
+
+
+def _time_at_redcap(project: Project) -> str:
+    """The time of the log's newest entry, our own last question; "" where the log tells nothing."""
+    here = now().astimezone(ZoneInfo(project.timezone))
+    try:
+        return _newest(_log(project, here - WHOLE_DAY))
+    except RedcapPermissionError:
+        return ""
+
+
+def _log(project: Project, since: datetime) -> list[JsonRow]:
+    return redcap_client(project).log(begin=since)
+
+
+def _newest(entries: Sequence[JsonRow]) -> str:
+    """Raises RedcapProtocolError for a time that is none."""
+    times = [str(entry.get("timestamp") or "") for entry in entries]
+    try:
+        for told in times:
+            datetime.fromisoformat(told)
+    except ValueError:
+        raise RedcapProtocolError(200, "a time of the log is none", "log") from None
+    return max(times, default="")
