@@ -16,21 +16,21 @@ from markdownx.views import MarkdownifyView
 
 from house.markdown import TextTooLong
 from memory.visibility import Scope, scope_of
-from projects.scoping import User, memberships
+from projects.scoping import User, held
 
 
 def scopes(user: User, project_id: Any) -> list[Scope]:
     """What the user may see in a study, one scope for each membership; [] for a superuser: everything."""
     if getattr(user, "is_superuser", False):
         return []
-    return [scope_of(member) for member in memberships(user).filter(project_id=project_id)]
+    return [scope_of(member) for member in held(user) if str(member.project_id) == str(project_id)]
 
 
 @staff_member_required
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
     """HTML of the Markdown in the editor: for members only; django-markdownx's own view has no login."""
-    if not (request.user.is_superuser or memberships(request.user).exists()):
+    if not (request.user.is_superuser or held(request.user)):
         raise PermissionDenied
     if "content" not in request.POST:
         return HttpResponseBadRequest()

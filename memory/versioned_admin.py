@@ -19,7 +19,7 @@ from memory.hot import save
 from memory.labels import AUTHORS
 from projects.admin_base import ScopedAdmin
 from projects.models import Role
-from projects.scoping import User, memberships
+from projects.scoping import User, held
 from study.blinding import veil
 
 EDITORS = (Role.ADMIN, Role.PI)
@@ -30,8 +30,8 @@ def edits(user: User, project_id: Any = None) -> bool:
     """Whether the user may change a study's (any study's) texts: administrators and PIs of all its sites."""
     if getattr(user, "is_superuser", False):
         return True
-    held = memberships(user).filter(role__in=EDITORS, site="")
-    return (held.filter(project_id=project_id) if project_id else held).exists()
+    editing = (one for one in held(user) if one.role in EDITORS and not one.site)
+    return any(not project_id or str(one.project_id) == str(project_id) for one in editing)
 
 
 def posted_version(request: HttpRequest) -> int:

@@ -6,29 +6,32 @@ from typing import Any
 from uuid import UUID
 
 from projects.models import Member
-from projects.scoping import User, is_blinded, memberships
+from projects.scoping import User, held, is_blinded
 
 
 def member_in(user: User, project_id: UUID | str) -> Member | None:
     """The membership of a console user in a project."""
-    return memberships(user).filter(project_id=project_id).first()
+    return next((one for one in held(user) if _is_in(one, project_id)), None)
 
 
 def has_role(user: User, project_id: UUID | str, *roles: str) -> bool:
     """Whether a console user holds one of `roles` in a project; a superuser holds all."""
     if getattr(user, "is_superuser", False) and user.is_active:
         return True
-    return memberships(user).filter(project_id=project_id, role__in=roles).exists()
+    return any(one.role in roles and _is_in(one, project_id) for one in held(user))
 
 
 def sees_all_sites(user: User, project_id: UUID | str | None = None) -> bool:
     """Whether no site limits what a console user sees: in a study, else in any study of theirs."""
     if getattr(user, "is_superuser", False) and user.is_active:
         return True
-    held = memberships(user)
     if project_id is None:
-        return not held.exclude(site="").exists()
-    return held.filter(project_id=project_id, site="").exists()
+        return not any(one.site for one in held(user))
+    return any(not one.site and _is_in(one, project_id) for one in held(user))
+
+
+def _is_in(member: Member, project_id: UUID | str) -> bool:
+    return str(member.project_id) == str(project_id)
 
 
 def tells_arm(row: Any) -> bool:

@@ -20,7 +20,7 @@ from house.admin_json import JsonTextarea, PrettyJsonField, readable
 from projects import reads
 from projects.admin_lists import DeclaredAdmin, OwnRows
 from projects.models import Member, Project, Role
-from projects.scoping import memberships
+from projects.scoping import held, memberships
 
 EVERYONE = tuple(Role.values)
 JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
@@ -31,12 +31,7 @@ def roles(request: HttpRequest, *, whole_study: bool = False) -> set[str]:
     """Roles the user holds in any study (`whole_study`: without a site); a superuser holds all."""
     if request.user.is_superuser:
         return set(EVERYONE)
-    held: tuple[set[str], set[str]] | None = getattr(request, "_iit_roles", None)
-    if held is None:  # each entry of the menu asks
-        pairs = set(memberships(request.user).values_list("role", "site"))
-        held = {role for role, _site in pairs}, {role for role, site in pairs if not site}
-        request._iit_roles = held  # type: ignore[attr-defined]
-    return held[whole_study]
+    return {one.role for one in held(request.user) if not (whole_study and one.site)}
 
 
 def supervises(request: HttpRequest) -> bool:
@@ -90,7 +85,11 @@ class ScopedAdmin(DeclaredAdmin):
             return bool(wanted)
         if obj is None:
             return bool(set(wanted) & roles(request, whole_study=self.whole_study))
-        return self.holders(request, wanted).filter(project_id=self._project_of(obj)).exists()
+        project = self._project_of(obj)
+        return any(
+            one.project_id == project and one.role in wanted and not (self.whole_study and one.site)
+            for one in held(request.user)
+        )
 
     def _project_of(self, obj: Model) -> Any:
         value: Any = obj

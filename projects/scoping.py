@@ -16,6 +16,8 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
+from house.asked_once import once
+
 M = TypeVar("M", bound=models.Model)
 User = AbstractBaseUser | AnonymousUser
 
@@ -42,6 +44,11 @@ def memberships(user: User) -> models.QuerySet[Any]:
         return members.none()
     mine = members.filter(person__user=user.pk, is_active=True)
     return mine.select_related("project", "person__user")
+
+
+def held(user: User) -> list[Any]:
+    """The same as a list, which a page reads once."""
+    return once(("memberships", user.pk), lambda: [*memberships(user)])
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ class ScopedQuerySet(models.QuerySet[M]):
         if getattr(user, "is_superuser", False) and user.is_active:
             return self._of_house(user)
         condition = Q(pk__in=[])
-        for member in memberships(user):
+        for member in held(user):
             condition |= self.opened(member)
         return self.filter(condition)
 
@@ -183,7 +190,7 @@ class ProjectQuerySet(models.QuerySet[Any]):
         """Projects of the user's active memberships; all of them for a superuser."""
         if getattr(user, "is_superuser", False) and user.is_active:
             return self.all()
-        return self.filter(pk__in=memberships(user).values("project_id"))
+        return self.filter(pk__in={member.project_id for member in held(user)})
 
     def for_member(self, member: Membership) -> Self:
         """The member's one project."""

@@ -24,11 +24,12 @@ from engines.models import Batch, TaskRun
 from engines.sop import run_events
 from engines.sop.errors import Inactive, NotSuspended, SopError
 from engines.sop.runs import DECIDERS, cancel_running, id_in, start
+from house.asked_once import once
 from house.db import atomic
 from projects import audit
-from projects.access import has_role
+from projects.access import has_role, sees_all_sites
 from projects.models import Project
-from projects.scoping import Telling, User, hidden_from, memberships
+from projects.scoping import Telling, User, held, hidden_from
 from skills.models import Skill
 from study.blinding.reads import names_blinded
 from study.models import Subject
@@ -203,10 +204,11 @@ def visible_to(user: User) -> QuerySet[Batch]:
     batches = Batch.objects.exclude(hidden_from(user, TELLING))
     if getattr(user, "is_superuser", False) and user.is_active:
         return batches
-    mine = memberships(user)
-    whole = [*mine.filter(site="").values_list("project_id", flat=True)]
-    by_site = [*mine.exclude(project_id__in=whole).values_list("project_id", flat=True)]
-    return batches.filter(Q(project_id__in=whole) | Q(pk__in=_of_sites(user, by_site)))
+    mine = held(user)
+    whole = [one.project_id for one in mine if not one.site]
+    by_site = [one.project_id for one in mine if one.site]
+    some = once(("batches", user.pk), lambda: _of_sites(user, by_site))
+    return batches.filter(Q(project_id__in=whole) | Q(pk__in=some))
 
 
 def _of_sites(user: User, projects: list[UUID]) -> list[UUID]:
@@ -225,9 +227,7 @@ def _of_sites(user: User, projects: list[UUID]) -> list[UUID]:
 
 def visible(user: User, batch: Batch) -> list[str]:
     """The subjects of the batch that a console user may see, in its order."""
-    mine = memberships(user).filter(project_id=batch.project_id)
-    everything = getattr(user, "is_superuser", False) and user.is_active
-    if everything or mine.filter(site="").exists():
+    if sees_all_sites(user, batch.project_id):
         return [*batch.record_ids]
     subjects = Subject.objects.for_user(user).filter(project_id=batch.project_id)
     seen = {*subjects.values_list("record_id", flat=True)}

@@ -8,7 +8,7 @@ from django.db.models import JSONField, Model, QuerySet, TextField
 
 from memory.console import scopes
 from memory.visibility import whole
-from projects.scoping import User, memberships
+from projects.scoping import User, held
 
 M = TypeVar("M", bound=Model)
 
@@ -19,7 +19,7 @@ def readable(rows: QuerySet[M], user: User) -> QuerySet[M]:
     Who reads one site alone has no rows but their own (`OwnQuerySet`): few enough to look at each.
     """
     hidden = []
-    for project_id in memberships(user).exclude(site="").values_list("project_id", flat=True):
+    for project_id in (member.project_id for member in held(user) if member.site):
         opened = scopes(user, project_id)
         mine = () if whole(opened) else rows.filter(project_id=project_id)
         hidden += [row.pk for row in mine if not any(one.allows(_text(row)) for one in opened)]

@@ -79,7 +79,11 @@ class WeeklyReportAdmin(VersionedAdmin):
         """Each with whether the reader's membership is one of all sites, as its figures are."""
         held = memberships(request.user).filter(project=OuterRef("project"), site="")
         whole = Value(True) if request.user.is_superuser else Exists(held)
-        rows: QuerySet[WeeklyReport] = super().get_queryset(request).annotate(is_whole=whole)
+        rows: QuerySet[WeeklyReport] = (
+            super()
+            .get_queryset(request)
+            .annotate(is_whole=whole, is_made=Exists(report_store.machine_versions(OuterRef("pk"))))
+        )
         return rows
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -133,9 +137,9 @@ class WeeklyReportAdmin(VersionedAdmin):
         return f"{report_store.shown(obj)['enrolled_total']} / {figures.get('target', '-')}"
 
     @admin.display(description=_("status"))
-    def show_state(self, obj: WeeklyReport) -> str:
+    def show_state(self, obj: Any) -> str:
         """What is still to come, of reports that a machine makes."""
-        if not report_store.is_machine_made(obj):
+        if not obj.is_made:
             return "-"
         return ", ".join(_missing(obj)) or str(_("complete"))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -74,9 +74,16 @@ def is_machine_made(report: WeeklyReport) -> bool:
     return _base(report) is not None
 
 
+def machine_versions(report: Any) -> QuerySet[WeeklyReportVersion]:
+    """What a machine wrote of a report; `report`: its key, or an expression of it."""
+    return WeeklyReportVersion.objects.filter(
+        report=report, kind__in=(Kind.COMPOSED, Kind.PROPOSED)
+    )
+
+
 def _base(report: WeeklyReport) -> str | None:
     """The machine's own last text as a whole."""
-    rows = report.versions.filter(kind__in=(Kind.COMPOSED, Kind.PROPOSED)).order_by("-version")
+    rows = machine_versions(report.pk).order_by("-version")
     return rows.values_list("content", flat=True).first()
 
 

@@ -59,6 +59,15 @@ class Canaries:
         for model in ordered(self.rows):
             self.rows[model] = {token: self._row(model, token) for token in self._tokens(model)}
 
+    def more(self, times: int) -> None:
+        """So many rows beside each, where the table takes more than one at a place."""
+        for model in self.rows:
+            if model in GIVEN:
+                continue
+            for token in [*self.rows[model]]:
+                for _time in range(times):
+                    self._saved(model, token)
+
     def at(self, model: Kind, token: str) -> Any:
         """The row at a place, else one of the same study, else any."""
         rows = self.rows[model]
@@ -81,16 +90,23 @@ class Canaries:
         return [*placed[0]] if placed else [HOUSE]
 
     def _row(self, model: Kind, token: str) -> Any:
+        row, is_new = self._saved(model, token)
+        if not is_new:  # the study has its one row already
+            named = {"project", *PERSONAL} & {one.name for one in model._meta.concrete_fields}
+            return model._base_manager.get(**{one: getattr(row, one) for one in named})
+        return model._base_manager.get(pk=row.pk)
+
+    def _saved(self, model: Kind, token: str) -> tuple[Any, bool]:
+        """A row for a place, and whether there was room for it."""
         row = model()
         for column in model._meta.concrete_fields:
             setattr(row, column.attname, self._value(model, column, token))
         try:
             with transaction.atomic():
                 row.save_base(raw=True, force_insert=True)
-        except IntegrityError:  # the study has its one row already
-            named = {"project", *PERSONAL} & {one.name for one in model._meta.concrete_fields}
-            return model._base_manager.get(**{one: getattr(row, one) for one in named})
-        return model._base_manager.get(pk=row.pk)
+        except IntegrityError:
+            return row, False
+        return row, True
 
     def _value(self, model: Kind, column: Any, token: str) -> Any:
         shaped = SHAPES.get(f"{model.__name__}.{column.name}")
