@@ -98,6 +98,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
         _group(
             _("Skills"),
             _item("skills.Skill", "account_tree", _("Skills")),
+            _item("skills.QualityRule", "fact_check", _("Data quality rules")),
             _item("skills.FieldMapping", "sync_alt", _("Field mappings")),
             _item("skills.FormTemplate", "view_list", _("Form templates")),
         ),

@@ -26,6 +26,8 @@ audit.register(
         "skill.change": "Skill changed",
         "skill.delete": "Skill deleted",
         "mapping.change": "Field mapping changed",
+        "dq.import": "Data quality rules taken over",
+        "dq.switch": "Data quality rules switched",
         "template.change": "Form template changed",
     }
 )

@@ -167,3 +167,43 @@ class FormTemplateVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.form_name} v{self.version}"
+
+
+class QualityRule(models.Model):
+    """A line of the last file of REDCap's Data Quality rules: taken as `rule`, or not and why (`skills.dq`).
+
+    `real_time`: REDCap runs it as a form is saved. `is_on`: the skill runs it.
+    """
+
+    class State(models.TextChoices):
+        TAKEN = "taken", _("Taken over")
+        REFUSED = "refused", _("Not taken over")
+
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="quality_rules", verbose_name=_("project")
+    )
+    position = models.PositiveIntegerField(_("line"))
+    name = models.CharField(_("rule"), max_length=500)
+    logic = models.TextField(_("logic in REDCap"))
+    real_time = models.BooleanField(_("real time"), default=False)
+    state = models.CharField(_("state"), max_length=16, choices=State.choices)
+    reason = models.TextField(_("why not"), blank=True)
+    rule_key = models.CharField(_("rule id"), max_length=100, blank=True)
+    rule = models.JSONField(_("rule of ours"), null=True, blank=True)
+    is_on = models.BooleanField(_("on"), default=False)
+    imported_by = models.CharField(_("imported by"), max_length=150)
+    imported_at = models.DateTimeField(_("imported"), auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "iit_quality_rules"
+        ordering = ["project", "position"]
+        verbose_name = _("data quality rule")
+        verbose_name_plural = _("data quality rules")
+        constraints = [
+            models.UniqueConstraint("project", "position", name="iit_quality_rule_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -100,15 +100,22 @@ def _targets(graph: Graph) -> Iterator[Problem]:
                 yield Problem(f"nodes.{key}.{edge}", message % values, key)
 
 
+def rule_problems(
+    project: Project | None, rules: list[dict[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """(path, message) of every rule of a list that must not be saved."""
+    for check in _rule_checks:
+        yield from check(project, rules)
+
+
 def _rules(graph: Graph, project: Project | None) -> Iterator[Problem]:
     for key, node in graph.nodes.items():
         ids = [rule["id"] for rule in node.rules if "id" in rule]
         for doubled in sorted({rule for rule in ids if ids.count(rule) > 1}):
             yield Problem(f"nodes.{key}.rules", _("Two rules have the id “%s”.") % doubled, key)
-        for check in _rule_checks:
-            for path, message in check(project, node.rules):
-                place = path.removeprefix("rules").strip("/").replace("/", ".")
-                yield Problem(f"nodes.{key}.rules.{place}".rstrip("."), message, key)
+        for path, message in rule_problems(project, node.rules):
+            place = path.removeprefix("rules").strip("/").replace("/", ".")
+            yield Problem(f"nodes.{key}.rules.{place}".rstrip("."), message, key)
 
 
 def _tools(graph: Graph) -> Iterator[Problem]:

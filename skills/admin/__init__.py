@@ -1,5 +1,5 @@
 """The console's pages of skills, field mappings and form templates."""
 
-from skills.admin import mappings, skills, templates
+from skills.admin import mappings, quality, skills, templates
 
-__all__ = ["mappings", "skills", "templates"]
+__all__ = ["mappings", "quality", "skills", "templates"]

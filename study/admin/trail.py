@@ -43,6 +43,8 @@ ACTIONS = (
     gettext_noop("Skill changed"),
     gettext_noop("Skill deleted"),
     gettext_noop("Field mapping changed"),
+    gettext_noop("Data quality rules taken over"),
+    gettext_noop("Data quality rules switched"),
     gettext_noop("Form template changed"),
     gettext_noop("Hot memory changed"),
     gettext_noop("Memory proposed in chat"),

@@ -25,7 +25,7 @@ from memory.models import (
 from projects import audit
 from projects.models import AuditEntry, Member, Project
 from projects.scoping import OwnQuerySet, RecordQuerySet, ScopedQuerySet, SiteQuerySet
-from skills.models import FieldMapping, FormTemplate, Skill
+from skills.models import FieldMapping, FormTemplate, QualityRule, Skill
 from study.models import (
     FieldRole,
     ProtocolDocument,
@@ -144,6 +144,9 @@ OF_THE_STUDY: dict[type[Model], Callable[[Project], Model]] = {
     ),
     FieldMapping: lambda project: FieldMapping.objects.create(
         project=project, alias_name="a", actual_name="b"
+    ),
+    QualityRule: lambda project: QualityRule.objects.create(
+        project=project, position=1, name="r", logic="[a] = 1", state="taken"
     ),
     FormTemplate: lambda project: FormTemplate.objects.create(
         project=project, form_name="f", field_schema={}

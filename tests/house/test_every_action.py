@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
@@ -20,7 +21,7 @@ from memory.models import MemoryProposal
 from projects import audit
 from projects.models import ApiToken, AuditEntry, Member, Person
 from projects.tasks import write_reads
-from skills.models import Skill
+from skills.models import QualityRule, Skill
 from study.models import ProtocolDocument, Subject
 from study.tasks import read_study
 from tests.console import test_new_study as new_study
@@ -35,6 +36,7 @@ from tests.memory import test_retention as retention
 from tests.memory import test_weekly_edits as weekly
 from tests.memory.agent import kit as agent
 from tests.memory.hot_kit import base, browser, current, said, yesterday
+from tests.skills import test_quality_rules as quality_rules
 from tests.support.study import Study
 from tests.support.tasks import drain
 from tests.wechat.callback_kit import Callback
@@ -232,6 +234,17 @@ def _(study: Study) -> None:
 def _(study: Study) -> None:
     names = {"alias_name": "体能状态", "actual_name": "ecog_score"}
     post(study, "admin", "field-mappings/", project="LUNG-IIT", **names)
+
+
+@door("dq.import", "dq.switch")
+def _(study: Study) -> None:
+    file = SimpleUploadedFile("rules.csv", quality_rules.FILE.read_bytes())
+    browser("admin").post(
+        "/admin/skills/qualityrule/upload/", {"project": "LUNG-IIT", "file": file}
+    )
+    select(
+        browser("admin"), "/admin/skills/qualityrule/", "switch_off", QualityRule.objects.first()
+    )
 
 
 @door("template.change")

@@ -1,0 +1,98 @@
+"""Uploading REDCap's Data Quality rules, and what of the dictionary's own logic is worked out here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from projects.admin_base import ScopedAdmin
+from projects.models import Project
+from skills import dq, dq_file
+from skills.models import QualityRule, Skill
+
+PAGE = "admin:skills_qualityrule_upload"
+LIST = "admin:skills_qualityrule_changelist"
+
+
+class UploadForm(forms.Form):
+    """The file."""
+
+    file = forms.FileField(max_length=255)
+
+
+def upload_view(
+    request: HttpRequest, page: ScopedAdmin, projects: QuerySet[Project]
+) -> HttpResponse:
+    """GET shows what was taken over and whether it runs; POST takes a file, or switches the skill."""
+    given = request.POST if request.method == "POST" else request.GET
+    projects = projects.order_by("code")
+    project = (
+        projects.filter(code=given["project"]).first() if "project" in given else projects.first()
+    )
+    if project is None:
+        raise PermissionDenied
+    if request.method == "POST":
+        problem = _do(request, project)
+        if not problem:
+            return redirect(f"{reverse(PAGE)}?project={project.code}")
+    else:
+        problem = ""
+    context = page.admin_site.each_context(request) | {
+        "title": _("Data quality rules of REDCap"),
+        "opts": page.model._meta,
+        "project": project,
+        "projects": projects,
+        "problem": problem,
+        "columns": ",".join(dq_file.COLUMNS),
+        "list": f"{reverse(LIST)}?project__id__exact={project.pk}",
+        **_standing(project),
+    }
+    return render(request, "skills/quality.html", context)
+
+
+def _standing(project: Project) -> dict[str, Any]:
+    states = QualityRule.State
+    counts = QualityRule.objects.filter(project=project).aggregate(
+        taken=Count("pk", filter=Q(state=states.TAKEN)),
+        on=Count("pk", filter=Q(state=states.TAKEN, is_on=True)),
+        refused=Count("pk", filter=Q(state=states.REFUSED)),
+    )
+    rows = QualityRule.objects.filter(project=project)
+    skill = Skill.objects.filter(project=project, skill_type=dq.SKILL_TYPE).first()
+    refused = rows.filter(state=states.REFUSED)[:10]
+    return {"counts": counts, "skill": skill, "refused": refused, "newest": rows.first()}
+
+
+def _do(request: HttpRequest, project: Project) -> str:
+    """What was asked; why it was not done, or ""."""
+    try:
+        if "on" in request.POST:
+            on = request.POST["on"] == "1"
+            dq.switch_skill(project=project, on=on, actor=request.user)
+            told = _("The rules are run now.") if on else _("The rules are not run any more.")
+        else:
+            form = UploadForm(request.POST, request.FILES)
+            if not form.is_valid():
+                return str(form.errors["file"][0])
+            content = form.cleaned_data["file"].read(dq_file.MOST_BYTES + 1)
+            done = dq.take_over(project=project, content=content, actor=request.user)
+            told = _told(done)
+    except ValidationError as error:
+        return " ".join(error.messages)
+    messages.success(request, told)
+    return ""
+
+
+def _told(done: dq.Taken) -> str:
+    if not done.changed:
+        return _("This file was taken over before; nothing has changed.")
+    about = {"taken": done.taken, "refused": done.refused}
+    return _("%(taken)d rules taken over, %(refused)d not.") % about
