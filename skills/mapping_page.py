@@ -57,10 +57,26 @@ def _offer(project: Project) -> dict[str, Any]:
     except (RedcapError, NotConfiguredError):
         return {"failed": True}
     rows = [
-        {"alias": row.alias, "field": row.field, "label": row.label, "why": WHY[row.why]}
+        {
+            "alias": row.alias,
+            "field": row.field,
+            "label": row.label,
+            "why": WHY[row.why],
+            "sure": row.why == automap.LABEL,
+        }
         for row in found.rows
     ]
-    return {"rows": rows, "read_at": found.read_at, "is_old": found.is_old}
+    # A whole label says what is meant; a part of one, or another word for it, may mean something else.
+    parts = [
+        {"rows": [row for row in rows if row["sure"]], "doubtful": False},
+        {"rows": [row for row in rows if not row["sure"]], "doubtful": True},
+    ]
+    return {
+        "rows": rows,
+        "parts": [part for part in parts if part["rows"]],
+        "read_at": found.read_at,
+        "is_old": found.is_old,
+    }
 
 
 def _accept(request: HttpRequest, project: Project) -> None:
