@@ -70,6 +70,7 @@ CHECKS: dict[str, dict[str, object]] = {
     "choice": {},
     "hidden": {},
     "calc": {},
+    "ae_medication": {},
     "consent": {},
     "visit_window": {},
     "visit_order": {},

@@ -19,12 +19,13 @@ from unfold.decorators import display
 
 from engines import console, labels
 from engines.admin_decider import DeciderAdmin
-from engines.desk import finding_steps, finding_words, reports, saved
+from engines.desk import checks_page, finding_steps, finding_words, reports, saved
 from engines.desk.finding_filters import ByRule, Due, Waits, Whose
 from engines.models import FindingEvent, PendingAction
 from house.admin_json import shown
-from projects.admin_base import BY_PROJECT
+from projects.admin_base import BY_PROJECT, roles
 from projects.admin_lists import Undeclared
+from projects.models import Role
 
 MOST_NEIGHBOURS = 1000
 
@@ -204,6 +205,7 @@ class PendingActionAdmin(DeciderAdmin):
         own_pages: dict[str, Callable[..., HttpResponse]] = {
             "rates": reports.rates_view,
             "undecided": reports.undecided_view,
+            "checks": checks_page.checks_view,
         }
         more = [
             path(f"{name}/", view(call), {"page": self}, name=f"engines_pendingaction_{name}")
@@ -212,7 +214,10 @@ class PendingActionAdmin(DeciderAdmin):
         return [*paths, *kept, *more, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        extra = (extra_context or {}) | {"chips": saved.chips(request)}
+        extra = (extra_context or {}) | {
+            "chips": saved.chips(request),
+            "may_switch": Role.ADMIN in roles(request, whole_study=True),
+        }
         return super().changelist_view(request, extra)
 
     def change_view(

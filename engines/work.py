@@ -10,7 +10,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from engines import labels
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop.finding_reports import UNDECIDED
 from house import clock
 from privacy.identifying_fields import identifies
 from projects.models import Member, Project
@@ -34,6 +36,8 @@ def findings(project: Project, member: Member | None) -> Rows:
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
                 "text": _told(row, metadata),
+                "reason": _undecided(row),
+                "mine": "yes" if member and row.assignee == member.identity else "",
             },
         )
         for row in rows
@@ -45,6 +49,13 @@ def _status(row: PendingAction) -> str:
     if row.open_key is None:
         return "closed"
     return "data_changed" if row.state == PendingAction.State.DATA_CHANGED else "open"
+
+
+def _undecided(row: PendingAction) -> str:
+    """Why the rule could not be evaluated; "" where it was."""
+    if row.outcome not in UNDECIDED:
+        return ""
+    return labels.name(labels.REASONS, row.reason) or _("Error")
 
 
 def _told(row: PendingAction, metadata: StudyMetadata) -> str:

@@ -10,3 +10,7 @@ MEDICATION = re.compile(
 EVENT = re.compile(r"不良事件|\bAE\w*\b|adverse event", re.IGNORECASE)
 START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)
 END = re.compile(r"结束|\bend|stop", re.IGNORECASE)
+TREATMENT = re.compile(
+    r"(?:治疗|处理|对症|合并)用药|用药治疗|治疗药物|medication (?:given|taken)|treated with",
+    re.IGNORECASE,
+)

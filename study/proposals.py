@@ -51,6 +51,14 @@ def medication_field(metadata: StudyMetadata) -> str:
     return next((n for n in texts if field_labels.MEDICATION.search(_told(metadata, n))), "")
 
 
+def treatment_field(metadata: StudyMetadata) -> str:
+    """The field of the adverse events' form that names a medication for one, or says there was; "" for none."""
+    start, _end, _term = event_fields(metadata)
+    form = metadata.fields[start]["form_name"] if start else ""
+    mine = [n for n, row in metadata.fields.items() if row["form_name"] == form and form]
+    return next((n for n in mine if field_labels.TREATMENT.search(_told(metadata, n))), "")
+
+
 def event_fields(metadata: StudyMetadata) -> tuple[str, str, str]:
     """Start, end and term of an adverse event; "" for what there is none of."""
     events = (n for n in _dates(metadata) if field_labels.EVENT.search(_told(metadata, n)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engines.sop.run_events import Kind, read
 from projects import audit
 from wechat import checks, metrics, receivers  # noqa: F401
+from wechat.findings import run_events as queries
 from wechat.outbound import notices, send_message
 from wechat.reviews import batch_messages, run_events
 
@@ -26,5 +27,7 @@ read(run_events.escalated, Kind.REVIEW_ESCALATED)
 read(run_events.finished, Kind.RUN_FINISHED)
 read(batch_messages.finished, Kind.BATCH_FINISHED)
 read(notices.ready, Kind.NOTICE_READY)
+read(queries.queried, Kind.FINDING_QUERIED)
+read(queries.settled, Kind.FINDING_SETTLED)
 send_message.register_tool()
 metrics.register()

@@ -32,6 +32,8 @@ class RunEvent(models.Model):
         BATCH_FINISHED = "batch_finished"
         FINDINGS_OPENED = "findings_opened"
         NOTICE_READY = "notice_ready"
+        FINDING_QUERIED = "finding_queried"
+        FINDING_SETTLED = "finding_settled"
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
     run = models.ForeignKey(TaskRun, models.CASCADE, related_name="+", null=True, db_index=False)

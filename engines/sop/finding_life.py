@@ -16,11 +16,12 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import FindingEvent, PendingAction
+from engines.sop import run_events
 from engines.sop.errors import SopError
 from engines.sop.findings import key_of
 from house.db import atomic
 from projects import audit
-from projects.access import sees
+from projects.access import sees, tells_arm
 from projects.models import Member
 from study.subjects import with_site
 
@@ -78,6 +79,7 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
             if same.update(**values) != 1:
                 raise NoSuchStep(_wrong(finding))
             _note(finding, step, name, reason)
+            _announce(finding, found.target, before)
             audit.record(
                 "finding.step",
                 actor=actor,
@@ -103,6 +105,17 @@ def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[
         fresh = {"resolved_by": None, "resolved_at": None, "resolution": None, "review": None}
         return {"state": step.target, "open_key": key_of(finding), **fresh}
     return {"state": step.target}
+
+
+def _announce(finding: PendingAction, target: str, before: str) -> None:
+    """Tell the channels of a query that was sent, or that nobody has to answer any more."""
+    about: dict[str, Any] = {"finding": str(finding.pk)}
+    if target == State.QUERIED:
+        number = finding.events.filter(what="query").count()
+        told = about | {"number": number}
+        run_events.keep(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
+    elif before == State.QUERIED:
+        run_events.keep(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
 
 
 def assign(
@@ -152,12 +165,9 @@ def who_sees(finding: PendingAction) -> list[Member]:
     """The active members of the study who see a finding, with their site's subject in mind; one statement."""
     people = Member.objects.filter(project=finding.project_id, is_active=True)
     found: list[Any] = [*with_site(people.select_related("person__user"), finding.record_id)]
+    about: dict[str, Any] = {"record_id": finding.record_id, "unblinds": tells_arm(finding)}
     owner = finding.task_run.triggered_by
-    return [
-        one
-        for one in found
-        if sees(one, record_id=finding.record_id, site=one.subject_site, owner=owner)
-    ]
+    return [one for one in found if sees(one, site=one.subject_site, owner=owner, **about)]
 
 
 def _may_see(finding: PendingAction, identity: str) -> bool:

@@ -318,6 +318,9 @@ def close(
     if not closed:
         return False
     FindingEvent.objects.create(finding=finding, what="closed", by=name, note=resolution)
+    if finding.state == State.QUERIED:
+        about = {"finding": str(finding.pk)}
+        run_events.keep(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
     audit.record(
         "finding.close",
         actor=actor,

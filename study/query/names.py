@@ -38,6 +38,7 @@ _COLUMNS: Mapping[str, Source] = {
         "@findings": {
             **{"status": Type.TEXT, "rule": Type.TEXT, "opened": Type.DATE},
             **{"age": Type.NUMBER, "text": Type.TEXT, "assignee": Type.TEXT},
+            **{"reason": Type.TEXT, "mine": Type.TEXT},
         },
         "@reviews": {"question": Type.TEXT, "waiting_for": Type.TEXT, "since": Type.DATE},
         "@runs": {

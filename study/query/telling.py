@@ -269,6 +269,8 @@ def _column_labels() -> dict[str, str]:
         "@findings.age": _("Finding: days open"),
         "@findings.text": _("Finding"),
         "@findings.assignee": _("Finding: assignee"),
+        "@findings.reason": _("Finding: why it was not evaluated"),
+        "@findings.mine": _("Finding: the reader's own"),
         "@reviews.question": _("Review"),
         "@reviews.waiting_for": _("Review: waiting for"),
         "@reviews.since": _("Review: waiting since"),

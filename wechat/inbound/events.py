@@ -12,6 +12,7 @@ from house.db import atomic
 from projects import audit
 from projects.models import Member
 from wechat.aibot import feedback
+from wechat.findings import query_cards
 from wechat.inbound.job import Job
 from wechat.inbound.questions import ask
 from wechat.models import Card
@@ -30,6 +31,7 @@ WARNINGS = ("inactive_alert", "close_inactive_agent", "low_active_alert", "low_a
 RELIEFS = ("active_restored", "reopen_inactive_agent")
 CLICKED: dict[str, Callable[[Click], str]] = {
     review_cards.KIND: review_cards.clicked,
+    query_cards.KIND: query_cards.clicked,
     feedback_cards.KIND: feedback_cards.clicked,
     welcome.KIND: welcome.clicked,
 }

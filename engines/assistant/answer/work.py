@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from engines.assistant.answer import forms, visits, words
 from engines.assistant.answer.fitting import Told, colon, joint
@@ -16,10 +17,24 @@ from engines.assistant.understand.types import Asked
 from engines.models import TaskRun
 from study.facts import Answer
 
+_NONE = {
+    "undecided": (
+        gettext_noop("Of %(subject)s every rule could be evaluated"),
+        gettext_noop("Every rule could be evaluated"),
+    ),
+    "mine": (
+        gettext_noop("Of %(subject)s no finding is yours"),
+        gettext_noop("No finding is yours"),
+    ),
+}
+
 
 def findings(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:
     """P013 未关疑点 1 条:V2 超窗(2026-11-20 起); with a second answer the last check, too."""
     rows = rows_of(answers[0].facts)
+    if not rows and asked.slots.aspect in _NONE:
+        of_one, of_all = _NONE[asked.slots.aspect]
+        return [_none(asked, answers[0], reader, _(of_one), _(of_all))]
     if not rows and len(answers) > 1:
         return runs(asked, answers[1], reader)
     if not rows:
@@ -55,6 +70,8 @@ def _finding(row: Row, reader: Reader, several: bool, *, dated: bool) -> str:
     text = words.value(told, reader) if told else ""
     since = _("since %(day)s") % {"day": row.text("@findings.opened")[:10]}
     who = f"{row.subject} " if several else ""
+    if why := row.text("@findings.reason"):
+        text += words.bracketed(_("not evaluated: %(reason)s") % {"reason": why})
     return who + text + (words.bracketed(since) if dated and row.text("@findings.opened") else "")
 
 

@@ -25,6 +25,8 @@ from memory.reports.history import book
 DATA = frozenset({"query_record", "count_records", "visit_window", "qa_query"})
 _WORK = frozenset({Topic.FINDINGS, Topic.REVIEWS, Topic.RUNS})
 _MINE = _WORK | {Topic.TODO}
+_SURELY = frozenset({"mine", "undecided"})
+"""Of findings, understood to the last word: nobody tells or orders anything by these."""
 _NAMING = frozenset({"query_record", "count_records"})
 _TOLD = frozenset({"remember", "feedback", "data_entry", "generate_report"})
 """What tells or orders something: never a question, whatever it names."""
@@ -302,6 +304,8 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
     topics = {asked.slots.topic for asked in found.asked}
     if found.left or found.unknown or found.withheld:
         return False
+    if topics == {Topic.FINDINGS} and all(one.slots.aspect in _SURELY for one in found.asked):
+        return True
     named = all(asked.slots.subjects for asked in found.asked)
     if part.intent == "qc_task":
         return topics <= _WORK and asks_result(part.text)

@@ -18,6 +18,7 @@ _FINDING_COLUMNS = (
     "@findings.opened",
     "@findings.age",
 )
+_FILLED = {"undecided": "@findings.reason", "mine": "@findings.mine"}
 _REVIEW_COLUMNS = ("@reviews.question", "@reviews.waiting_for", "@reviews.since")
 _RUN_COLUMNS = ("@runs.status", "@runs.final_state", "@runs.ended", "@runs.reason")
 _NUMBERS = (ColumnKind.NUMBER, ColumnKind.INTEGER)
@@ -288,10 +289,14 @@ def _findings(slots: Slots, _setting: Setting) -> list[Query]:
     where: list[Query] = (
         [] if slots.aspect == "why" else [{"field": "@findings.status", "op": "=", "value": "open"}]
     )
+    if slots.aspect in _FILLED:
+        where.append({"field": _FILLED[slots.aspect], "op": "filled"})
     where += _between("@findings.opened", slots)
     if slots.period and slots.aspect in ("", "new"):
         where = where[1:]
-    found = [_ordered(slots, _base(slots, where, [] if slots.aggregate else [*_FINDING_COLUMNS]))]
+    more = ["@findings.reason"] if slots.aspect == "undecided" else []
+    columns = [] if slots.aggregate else [*_FINDING_COLUMNS, *more]
+    found = [_ordered(slots, _base(slots, where, columns))]
     if slots.aspect == "why":
         found.append(_base(slots, [], list(_RUN_COLUMNS)) | {"rows": "latest"})
     return found

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     CALC = "calc"
     CONSENT = "consent"
     LAB_AE = "lab_ae"
+    AE_MEDICATION = "ae_medication"
     PROHIBITED = "prohibited"
     VISIT_WINDOW = "visit_window"
     VISIT_ORDER = "visit_order"
@@ -39,6 +40,7 @@ LABELS: dict[Kind, Promise] = {
     Kind.CALC: _("Calculated field differs from its formula"),
     Kind.CONSENT: _("Procedure before consent"),
     Kind.LAB_AE: _("Lab value far beyond its limit without an adverse event"),
+    Kind.AE_MEDICATION: _("Adverse event names a medication that no row holds"),
     Kind.PROHIBITED: _("Prohibited medication"),
     Kind.VISIT_WINDOW: _("Visit outside its window or missed"),
     Kind.VISIT_ORDER: _("Visits out of order"),

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from engines.models import TaskRun
 from engines.sop import snapshot
-from engines.sop.checks import course, dictionary, safety, shadow, twins, visits
+from engines.sop.checks import course, dictionary, safety, shadow, treatment, twins, visits
 from engines.sop.checks.dictionary import VALID, Rule
 from engines.sop.checks.kinds import LABELS, Checks, Kind, key, kind_of, severity
 from engines.sop.findings import Observation
@@ -24,7 +24,10 @@ from study.records import RecordData
 Evaluate = Callable[[list[Rule]], list[Observation]]
 _IMPOSSIBLE = {"type_mismatch", "invalid_choice"}
 _NOTHING = {"missing", "missing_code", "hidden_with_value", "type_mismatch", "invalid_choice"}
-_ABOUT_STUDY = {Kind.CONSENT, Kind.LAB_AE, Kind.PROHIBITED, Kind.VISIT_WINDOW, Kind.VISIT_ORDER}
+_ABOUT_STUDY = {
+    *(Kind.CONSENT, Kind.LAB_AE, Kind.AE_MEDICATION, Kind.PROHIBITED),
+    *(Kind.VISIT_WINDOW, Kind.VISIT_ORDER),
+}
 
 
 def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> list[Observation]:
@@ -102,6 +105,9 @@ def _of_study(
     yield from course.told_once(design, age_fields(run.project, study.metadata)[1], [*seen])
     if Kind.LAB_AE in checks:
         yield from safety.lab_without_event(design, rows, checks[Kind.LAB_AE])
+    if Kind.AE_MEDICATION in checks:
+        told = checks[Kind.AE_MEDICATION]
+        yield from treatment.event_without_medication(design, rows, told)
     if {Kind.VISIT_WINDOW, Kind.VISIT_ORDER} & checks.keys():
         yield from visits.visits(design, _record(run, rows), study.today(), checks.keys())
 

@@ -44,6 +44,7 @@ class Mutator:
             "calc": self.calc,
             "consent": self.consent,
             "lab_ae": self.lab_ae,
+            "ae_medication": self.ae_medication,
             "prohibited": self.prohibited,
             "visit_window": self.visit_window,
             "visit_order": self.visit_order,
@@ -138,6 +139,15 @@ class Mutator:
         stored = str(data.rows[number][name])
         value = f"{float(stored) + off / 10:.1f}" if "." in stored else str(int(stored) + off)
         return self._with("calc", found, value)
+
+    def ae_medication(self) -> Error | None:
+        """An adverse event names a medication that this subject does not take."""
+        data, number, _term = self._answer(lambda n: n == "ae_term")
+        taken = {str(row.get("cm_name") or "") for row in data.rows}
+        name = self.random.choice(["甲氧氯普胺片", "碳酸钙D3片", "Loperamide 2mg", "蒙脱石散"])
+        if any(name in one for one in taken):
+            return None
+        return self._with("ae_medication", (data, number, "ae_medication"), name)
 
     def _planned(self) -> list[tuple[RecordData, Any, Any]]:
         plan = self.design.plan

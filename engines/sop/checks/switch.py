@@ -1,0 +1,86 @@
+"""Standard checks of a study, on and off: a workflow of their own, so that each change is a version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from engines.sop.checks.kinds import Checks, Kind, kind_of
+from engines.sop.dry import walk
+from engines.sop.findings import GOOD, Observation
+from projects.models import Project
+from skills.models import Skill
+from skills.services import save_skill
+from study.metadata import StudyMetadata
+from study.records import RecordData
+
+TYPE, NODE = "qc_process:standard", "standard"
+
+
+@dataclass(frozen=True)
+class Previewed:
+    """What the checks would find in one subject: each with the subject's id."""
+
+    record_id: str
+    seen: Observation
+
+    @property
+    def kind(self) -> Kind | None:
+        """The check."""
+        return kind_of(self.seen.rule_key)
+
+
+def standing(project: Project) -> tuple[dict[str, dict[str, Any]], bool]:
+    """The checks as they were last saved, with what they are told; and whether they run."""
+    skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
+    nodes = (skill.config.get("nodes") or {}) if skill else {}
+    return {**(nodes.get(NODE) or {}).get("checks", {})}, bool(skill and skill.is_active)
+
+
+def config_of(checks: Checks) -> dict[str, Any]:
+    """The workflow that runs the checks when a record has changed."""
+    node = {
+        "type": "hard_rule",
+        "checks": {kind: {**told} for kind, told in checks.items()},
+        "on_pass": "end_success",
+        "on_fail": "end_with_violation",
+    }
+    name = _("Standard checks")
+    return {"name": name, "event": "record_changed", "start_node": NODE, "nodes": {NODE: node}}
+
+
+def switch(*, project: Project, checks: Checks, actor: object) -> Skill:
+    """Let exactly these checks run from now on; none: the workflow rests. Raises ValidationError.
+
+    Findings stay as they are: what a check found is closed by a person.
+    """
+    skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
+    if skill is None:
+        skill = Skill(project=project, skill_type=TYPE, name=_("Standard checks"))
+        skill.config = config_of(checks or {Kind.REQUIRED: {}})
+    elif checks:
+        skill.config = config_of(checks)
+    skill.trigger_type, skill.is_active = Skill.Trigger.EVENT, bool(checks)
+    return save_skill(skill=skill, actor=actor)
+
+
+def preview(
+    *, project: Project, checks: Checks, records: Iterable[RecordData], metadata: StudyMetadata
+) -> list[Previewed]:
+    """What the checks would find; nothing is stored. Raises RedcapError without a dictionary."""
+    config = config_of(checks)
+    found = [
+        Previewed(data.record_id, seen)
+        for data in records
+        for seen in walk(project=project, config=config, data=data).observations
+        if seen.outcome not in GOOD
+    ]
+    return [replace(one, seen=_discreet(one.seen, metadata)) for one in found]
+
+
+def _discreet(seen: Observation, metadata: StudyMetadata) -> Observation:
+    """Without a value that identifies somebody."""
+    return replace(seen, value=None) if seen.field in metadata.identifier_fields else seen

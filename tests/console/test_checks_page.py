@@ -1,0 +1,93 @@
+"""The page of the standard checks: switched on and off, told what they need, tried before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.test import Client
+
+from demo.planted import CHECKS
+from engines.models import PendingAction, TaskRun
+from engines.sop.checks.switch import TYPE
+from projects.models import AuditEntry
+from skills.models import Skill, SkillVersion
+from skills.validation import validate
+
+PAGE = "/admin/engines/pendingaction/checks/"
+LAB = {"times": "3", "days": "14", "words": "alt: ALT、转氨酶\nast: AST"}
+
+
+def ticked(*kinds: str) -> dict[str, str]:
+    return {f"on_{kind}": "on" for kind in kinds}
+
+
+def checks_of(study: Any) -> dict[str, Any]:
+    skill = Skill.objects.get(project=study.project, skill_type=TYPE)
+    assert not validate(skill.config, study.project)
+    found: dict[str, Any] = skill.config["nodes"]["standard"]["checks"]
+    return found
+
+
+def test_checks_are_switched_on_and_off_and_audited(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    client = as_user("admin", "zh-hans")
+    page = client.get(PAGE).content.decode()
+    assert all(f"on_{kind}" in page for kind in CHECKS)
+    assert "checked" not in page.split("data-test")[1]
+    client.post(PAGE, ticked("required", "lab_ae") | LAB | {"save": "1"})
+    lab = {"times": 3.0, "days": 14, "words": {"alt": ["ALT", "转氨酶"], "ast": ["AST"]}}
+    assert checks_of(study) == {"required": {}, "lab_ae": lab}
+    named = {"names": "酮康唑\n利福平, 酮康唑", "field": "cm_name"}
+    client.post(PAGE, ticked("prohibited", "calc") | named | {"save": "1"})
+    prohibited = {"names": ["酮康唑", "利福平"], "field": "cm_name"}
+    assert checks_of(study) == {"calc": {}, "prohibited": prohibited}
+    client.post(PAGE, {"save": "1"})
+    skill = Skill.objects.get(project=study.project, skill_type=TYPE)
+    assert (skill.is_active, skill.trigger_type) == (False, "event")
+    assert SkillVersion.objects.filter(skill=skill).count() == 2
+    made = AuditEntry.objects.filter(action__in=("skill.create", "skill.change"), actor="admin")
+    assert made.count() == 3
+    assert "酮康唑" in client.get(PAGE).content.decode()
+
+
+def test_what_is_wrong_is_told_beside_its_box_and_saves_nothing(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    client = as_user("admin")
+    for given in (
+        ticked("prohibited") | {"names": " ", "save": "1"},
+        ticked("prohibited") | {"names": "x", "field": "cm_nam", "save": "1"},
+        ticked("lab_ae") | {"times": "0", "save": "1"},
+        ticked("lab_ae") | {"words": "altt: ALT", "save": "1"},
+        {"preview": "1"},
+    ):
+        page = client.post(PAGE, given)
+        assert page.status_code == 200
+        assert 'role="alert"' in page.content.decode(), given
+    assert "cm_name" in client.post(PAGE, {"field": "cm_nam", "save": "1"}).content.decode()
+    assert not Skill.objects.filter(skill_type=TYPE).exists()
+
+
+def test_a_preview_shows_what_would_be_found_and_stores_nothing(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    before = (TaskRun.objects.count(), PendingAction.objects.count())
+    given = ticked("lab_ae", "calc", "choice") | LAB | {"preview": "1"}
+    page = as_user("admin", "zh-hans").post(PAGE, given)
+    found = {(one["record_id"], str(one["rule"])) for one in page.context["shown"]}
+    assert {("P016", "检验值远超上限但无不良事件"), ("P017", "计算字段与公式不符")} <= found
+    assert {record for record, _rule in found} == {"P016", "P017", "P028"}
+    assert (TaskRun.objects.count(), PendingAction.objects.count()) == before
+    assert not Skill.objects.filter(skill_type=TYPE).exists()
+
+
+def test_only_who_administers_the_whole_study_switches(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    for name in ("wanghushi", "zhangyi", "auditor", "charlie"):
+        assert as_user(name).get(PAGE).status_code == 403, name
+        assert as_user(name).post(PAGE, ticked("required") | {"save": "1"}).status_code == 403
+    assert as_user("admin").get(f"{PAGE}?project=x").status_code == 403
+    assert b"pendingaction/checks" not in as_user("wanghushi").get(PAGE[:-7]).content

@@ -1,0 +1,42 @@
+"""Questions about findings: whose they are, and why something was not evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.models import PendingAction
+from engines.sop import finding_life
+from tests.engines.chat.kit import ask, silenced
+from tests.engines.sop.kit import run_qc
+from tests.support.study import Study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def found(study: Study) -> PendingAction:
+    silenced(study)
+    run_qc(study, "P007")
+    run_qc(study, "P004")
+    undecided = PendingAction.objects.filter(record_id="P007")[0]
+    PendingAction.objects.filter(pk=undecided.pk).update(outcome="UNKNOWN", reason="unit_missing")
+    return PendingAction.objects.get(rule_key="EL03")
+
+
+@pytest.mark.parametrize("text", ["为什么P007没评估", "P007哪些规则没评估", "P007为什么未能评估"])
+def test_why_something_was_not_evaluated(study: Study, found: PendingAction, text: str) -> None:
+    told = ask("zhangyi", text).text
+    assert "缺少单位" in told
+    assert "P004" not in told
+    assert "P004" in ask("zhangyi", text.replace("P007", "P004")).text
+    assert "缺少单位" not in ask("zhangyi", text.replace("P007", "P004")).text
+
+
+@pytest.mark.parametrize("text", ["我名下的疑点", "我名下有哪些疑点", "指派给我的疑点有哪些"])
+def test_whose_findings_they_are(study: Study, found: PendingAction, text: str) -> None:
+    assert "ECOG" not in ask("wanghushi", text).text
+    finding_life.assign(finding=found, assignee="wanghushi", due_on=None, actor=study["wanghushi"])
+    told = ask("wanghushi", text).text
+    assert "P004" in told
+    assert "P007" not in told
+    assert "P004" not in ask("zhangyi", text).text

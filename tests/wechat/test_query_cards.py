@@ -1,0 +1,118 @@
+"""A query to the site: asked by card, answered from the phone, harmless when late, doubled or forged."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines.models import FindingEvent, PendingAction, RunEvent
+from engines.sop import finding_life
+from tests.engines.sop.kit import run_qc, tell
+from tests.support.study import Study
+from tests.wechat.working import click, outgoing, payloads, said, work
+from wechat.models import Card, OutboxMessage
+
+pytestmark = pytest.mark.django_db
+ASK = "请核对 ECOG 评分"
+State = PendingAction.State
+
+
+@pytest.fixture
+def finding(study: Study) -> PendingAction:
+    run_qc(study, "P004")
+    OutboxMessage.objects.all().delete()
+    RunEvent.objects.all().delete()
+    return PendingAction.objects.select_related("project", "task_run").get(rule_key="EL03")
+
+
+def query(study: Study, finding: PendingAction, text: str = ASK) -> Card:
+    finding.refresh_from_db()
+    finding_life.move(finding=finding, step="query", actor=study["zhangyi"], reason=text)
+    tell()
+    return Card.objects.order_by("-pk")[0]
+
+
+def answer(card: Card, user: str = "wanghushi", chosen: str = "corrected") -> str:
+    before = len(outgoing(user))
+    click(card.task_id, "answer", user, selected=chosen)
+    work()
+    return "\n".join(outgoing(user)[before:])
+
+
+def state(finding: PendingAction) -> str:
+    finding.refresh_from_db()
+    return str(finding.state)
+
+
+def test_the_site_is_asked_and_answers_from_the_phone(study: Study, finding: PendingAction) -> None:
+    card = query(study, finding)
+    tell()
+    assert (card.to_user, Card.objects.count()) == ("wanghushi", 1)
+    [sent] = payloads("card")
+    assert ASK in str(sent)
+    assert f"/admin/engines/pendingaction/{finding.pk}/change/" in str(sent)
+    assert answer(card) == ""
+    assert state(finding) == State.ANSWERED
+    event = FindingEvent.objects.get(what="answer")
+    assert (event.by, event.note) == ("wanghushi", said("Corrected"))
+    [update] = payloads("card_update")
+    assert said("Corrected") in update["template_card"]["sub_title_text"]
+
+
+def test_doubled_and_late_clicks_change_nothing(study: Study, finding: PendingAction) -> None:
+    card = query(study, finding)
+    answer(card)
+    told = answer(card, chosen="verified")
+    assert "wanghushi" in told
+    assert said("Corrected") in told
+    assert FindingEvent.objects.filter(what="answer").count() == 1
+    newer = query(study, finding, "再次核对")
+    assert newer.task_id != card.task_id
+    answer(card, chosen="verified")  # of the first query
+    assert state(finding) == State.QUERIED
+    assert answer(newer, chosen="verified") == ""
+    assert state(finding) == State.ANSWERED
+    assert len(payloads("card_update")) == 2
+
+
+def test_an_answer_is_chosen_first(study: Study, finding: PendingAction) -> None:
+    card = query(study, finding)
+    for chosen in ("", "nonsense"):
+        assert answer(card, chosen=chosen) == said("Please choose an answer first.")
+    assert state(finding) == State.QUERIED
+
+
+def test_nobody_else_answers(study: Study, finding: PendingAction) -> None:
+    card = query(study, finding)
+    for user in ("crc_b", "zhangyi"):
+        assert answer(card, user) == said("This card is meant for somebody else.")
+    study.project.members.filter(person__wecom_userid="wanghushi").update(site="site_b")
+    assert answer(card) == said("This card is meant for somebody else.")
+    assert state(finding) == State.QUERIED
+
+
+def test_what_was_settled_in_the_console_takes_the_buttons_off(
+    study: Study, finding: PendingAction
+) -> None:
+    card = query(study, finding)
+    finding_life.move(finding=finding, step="reject", actor=study["zhangyi"], reason="误报")
+    tell()
+    card.refresh_from_db()
+    assert card.state == Card.State.CLOSED
+    [update] = payloads("card_update")
+    assert "误报" in update["template_card"]["sub_title_text"]
+    assert "误报" in answer(card)
+    assert state(finding) == State.REJECTED
+
+
+def test_who_was_settled_before_anybody_was_asked_gets_no_card(
+    study: Study, finding: PendingAction
+) -> None:
+    finding_life.move(finding=finding, step="query", actor=study["zhangyi"], reason=ASK)
+    finding_life.move(finding=finding, step="answer", actor=study["wanghushi"], reason="电话")
+    tell()
+    assert not Card.objects.exists()
+
+
+def test_the_assignee_is_asked_where_there_is_one(study: Study, finding: PendingAction) -> None:
+    finding_life.assign(finding=finding, assignee="zhangyi", due_on=None, actor=study["wanghushi"])
+    assert query(study, finding).to_user == "zhangyi"
