@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -22,7 +19,6 @@ from engines.admin_decider import DeciderAdmin
 from engines.desk import checks_page, finding_steps, finding_words, reports, saved
 from engines.desk.finding_filters import ByRule, Due, Waits, Whose
 from engines.models import FindingEvent, PendingAction
-from house.admin_json import shown
 from projects.admin_base import BY_PROJECT, roles
 from projects.admin_lists import Undeclared
 from projects.models import Role
@@ -77,23 +73,13 @@ class PendingActionAdmin(DeciderAdmin):
     search_fields = ("record_id", "field", "rule_key", "assignee")
     sealed_search_fields = ("message",)
     fields = (
-        ("record_id", "project"),
+        ("project", "task_run"),
         ("action_type", "severity"),
-        ("state", "task_run"),
-        ("assignee", "due_on"),
-        ("show_rule", "show_place"),
-        ("show_value", "show_verdict"),
-        "message",
-        "show_reason",
-        "show_detail",
         ("rule_key", "node"),
         ("skill_type", "skill_version"),
-        ("resolved_by", "resolved_at"),
-        "resolution",
+        ("show_verdict", "show_reason"),
     )
-    readonly_fields = (
-        "show_detail", "show_verdict", "show_reason", "show_rule", "show_place", "show_value",
-    )  # fmt: skip
+    readonly_fields = ("show_verdict", "show_reason")
     actions = (
         "confirm_findings",
         "query_findings",
@@ -173,15 +159,6 @@ class PendingActionAdmin(DeciderAdmin):
     def show_reason(self, obj: PendingAction) -> str:
         return labels.name(labels.REASONS, obj.reason) or "-"
 
-    @admin.display(description=_("what the rule read"))
-    def show_detail(self, obj: PendingAction) -> SafeString | str:
-        """One line for each value; a verdict of the language model has its own shape."""
-        read = json.loads(obj.detail) if obj.detail else None
-        if not isinstance(read, list):
-            return shown(read)
-        doubts = [labels.name(labels.REASONS, one["reason"] or "") for one in read]
-        return render_to_string("engines/read.html", {"values": zip(read, doubts, strict=True)})
-
     def get_urls(self) -> Any:
         own: dict[str, Callable[..., HttpResponse]] = {
             "resolve": console.resolve_view,
@@ -232,6 +209,7 @@ class PendingActionAdmin(DeciderAdmin):
                 "told": finding_words.told(finding),
                 "colour": PendingAction.COLOURS.get(PendingAction.State(finding.state), ""),
                 "thread": _thread(finding),
+                "ground": finding_words.ground(finding),
                 "may_resolve": bool(may and finding.open_key),
                 "steps": finding_steps.offered(finding) if may else [],
                 "people": finding_steps.people(finding) if may and finding.open_key else [],

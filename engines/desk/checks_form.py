@@ -71,7 +71,7 @@ class ChecksForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._known = names
         for kind in Kind:
-            self.fields[f"on_{kind}"] = forms.BooleanField(required=False, label=LABELS[kind])
+            self.fields[f"on_{kind}"] = forms.BooleanField(required=False, label=str(LABELS[kind]))
 
     @classmethod
     def initial_of(cls, checks: Mapping[str, Mapping[str, Any]], running: bool) -> dict[str, Any]:

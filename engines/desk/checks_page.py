@@ -95,7 +95,7 @@ def _saved(request: HttpRequest, project: Project, form: ChecksForm) -> bool:
     try:
         switch.switch(project=project, checks=checks, actor=request.user)
     except ValidationError as error:
-        form.add_error(None, error.messages)  # type: ignore[arg-type]
+        form.add_error(None, error.messages)
         return False
     said = _("%d standard checks are on.") % len(checks) if checks else _("All are off.")
     messages.success(request, said)

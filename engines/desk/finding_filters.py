@@ -72,7 +72,7 @@ class Due(SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
         """Past, soon, without a day."""
-        return [("past", _("Overdue")), ("week", _("Within 7 days")), ("none", _("No due date"))]
+        return [("past", _("Past due")), ("week", _("Within 7 days")), ("none", _("No due date"))]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[PendingAction]

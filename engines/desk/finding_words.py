@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import ngettext
 
+from engines.desk.grounds import Ground, grounds
 from engines.models import PendingAction
 from engines.sop.checks.kinds import LABELS, kind_of
 from house import clock
@@ -83,6 +84,12 @@ def told(row: PendingAction) -> dict[str, Any]:
         "age": age_text(row),
         "overdue": is_overdue(row),
     }
+
+
+def ground(row: PendingAction) -> Ground | None:
+    """The rule in words and what it read, or what the model said; None where no dictionary was ever read."""
+    metadata = _metadata(row)
+    return next(iter(grounds(row.task_run, [row], metadata)), None) if metadata else None
 
 
 def _metadata(row: PendingAction) -> StudyMetadata | None:

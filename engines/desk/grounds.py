@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.formats import localize
+
 from engines import labels
 from engines.models import PendingAction, TaskRun
 from rules.rule import rule_key
@@ -17,6 +19,8 @@ from study.protocol import index
 from study.protocol.excerpts import Excerpt
 
 MOST_PASSAGES = 2
+_DIGITS = 4
+"""Of a value that was converted."""
 
 
 @dataclass(frozen=True)
@@ -123,4 +127,8 @@ def _read(one: dict[str, Any], metadata: StudyMetadata) -> ReadValue:
     text = one.get("label") or one.get("raw")
     unit = metadata.unit(field) if not one.get("label") else ""
     shown = "-" if text in (None, "") else f"{text} {unit}".strip()
+    if (
+        one.get("unit") and one.get("value") is not None
+    ):  # compared in another unit than it was typed
+        shown += f" = {localize(round(one['value'], _DIGITS))} {one['unit']}"
     return ReadValue(name, place, shown, labels.name(labels.REASONS, one.get("reason") or ""))

@@ -22,7 +22,7 @@ MOST = 20
 _READY = (
     (gettext_noop("Waiting"), "waits=yes"),
     (gettext_noop("Mine"), "waits=yes&whose=me"),
-    (gettext_noop("Overdue"), "due=past"),
+    (gettext_noop("Past due"), "due=past"),
     (gettext_noop("Resolved by data change, to be confirmed"), "state__exact=data_changed"),
 )
 

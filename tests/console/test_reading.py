@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib import admin
-from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
@@ -223,14 +222,14 @@ def test_a_memory_names_its_field_as_the_profile_does(
     assert "study_duties" not in page
 
 
-def test_what_a_rule_read_is_a_table(
+def test_what_a_rule_read_is_told_in_words(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
     finding = PendingAction.objects.get(task_run=run_a)
     read = json.loads(finding.detail)[0]
-    page = change_page(as_user("admin"), finding)
-    assert re.search(rf"<td>{read['var']}</td><td>{read['event']}</td>", page)
-    assert f'<td class="iit-value">{read["raw"]}</td>' in page
+    page = change_page(as_user("admin"), finding).split('data-test="grounds"')[1]
+    assert re.search(rf"年龄[^<]* <strong>{read['raw']}", page)
+    assert read["event"] not in page
     assert "&quot;raw&quot;" not in page
 
 
@@ -255,7 +254,12 @@ def test_a_title_carries_the_day_of_the_reader(study: Any, hour: int) -> None:
     assert str(batch).endswith(f"{at.astimezone(ZoneInfo('Asia/Shanghai')):%Y-%m-%d}")
 
 
-def test_a_converted_value_is_shown_beside_the_raw_one() -> None:
+def test_a_converted_value_is_shown_beside_the_raw_one(
+    as_user: Callable[..., Client], run_a: TaskRun
+) -> None:
+    finding = PendingAction.objects.get(task_run=run_a)
     one = {"var": "glu", "raw": "126", "label": None, "value": 6.993783, "unit": "mmol/L"}
-    page = render_to_string("engines/read.html", {"values": [(one, "")]})
-    assert re.search(r">126 <[^>]*>= 6\.9938 mmol/L<", page)
+    finding.detail = json.dumps([one])
+    finding.save()
+    page = change_page(as_user("admin"), finding)
+    assert re.search(r"<strong>126[^<]* = 6\.9938 mmol/L</strong>", page)

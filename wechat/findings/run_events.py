@@ -26,4 +26,4 @@ def settled(event: RunEvent) -> None:
 
 def _finding(event: RunEvent) -> PendingAction | None:
     rows = PendingAction.objects.select_related("project", "task_run")
-    return rows.filter(pk=(event.payload or {}).get("finding")).first()
+    return rows.filter(pk__in=[(event.payload or {})["finding"]]).first()
