@@ -7,6 +7,7 @@ from engines import (
     memory_reader,
     narrator,
     rule_check,
+    setup,
     weekly_metrics,
     work,
 )
@@ -21,6 +22,7 @@ from projects import audit
 from skills import validation
 from study import follow
 from study import registry as study
+from study.setup import steps
 
 study.register_work("findings", work.findings)
 study.register_work("reviews", work.reviews)
@@ -34,6 +36,7 @@ weekly_narrator.register(narrator.narrate)
 weekly_metrics.register_sources()
 preview.register(prompt_preview.preview)
 follow.register(events.data_changed)
+steps.register(*setup.STEPS)
 run_events.read(events.findings_opened, run_events.Kind.FINDINGS_OPENED)
 audit.register(
     **{

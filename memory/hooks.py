@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from memory import setup
 from memory.hot import blinded  # noqa: F401
 from memory.people import checks  # noqa: F401
 from memory.reports import counts
 from projects import audit
+from study.setup import steps
 
 audit.register(
     **{
@@ -24,3 +26,4 @@ audit.register(
     }
 )
 counts.register_sources()
+steps.register(*setup.STEPS)

@@ -8,8 +8,9 @@ from django.db.models.signals import post_save
 
 from projects import audit
 from projects.models import Project
-from skills import beat, form_templates, forms_of_dictionary, mapping
+from skills import beat, form_templates, forms_of_dictionary, mapping, setup
 from study import registry
+from study.setup import steps
 
 
 def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
@@ -18,6 +19,7 @@ def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
 
 
 registry.register_aliases(mapping.aliases)
+steps.register(*setup.STEPS)
 form_templates.register_source(forms_of_dictionary.draft)
 post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
 audit.register(

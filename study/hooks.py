@@ -1,9 +1,10 @@
-"""The actions of this app in the audit trail, and what it tells `/metrics`."""
+"""The actions of this app in the audit trail, what it tells `/metrics`, its steps of setting a study up."""
 
 from __future__ import annotations
 
 from projects import audit
 from study import metrics
+from study.setup import own, steps
 
 audit.register(
     **{
@@ -15,3 +16,4 @@ audit.register(
     }
 )
 metrics.register()
+steps.register(*own.STEPS)

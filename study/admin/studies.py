@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any
 
 from django import forms
@@ -11,6 +10,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
@@ -18,75 +18,21 @@ from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
 from house.db import atomic
-from projects import audit, endpoints, services
+from projects import audit, services
 from projects.admin_base import BY_PROJECT, ScopedAdmin, roles
 from projects.models import Project, Role
+from study.admin import setup
 from study.admin.blinding import VIEWERS, blinding_view
 from study.admin.export import ExportAdmin
-from study.admin.kept_secrets import KeptSecretWidget
+from study.admin.project_form import SECRETS, ProjectForm
 from study.known_names import KnownNames, refusal
 from study.models import Dictionary, Subject, SyncState, VisitPlanEntry
+from study.setup import steps
+from study.setup.own import PAGE
 
 ADMIN = (Role.ADMIN,)
-SECRETS = tuple(endpoints.ADDRESSES.values())
-_PRESETS = tuple(f"{purpose.prefix}_preset" for purpose in endpoints.Purpose)
-_MODELS = tuple(f"{purpose.prefix}_model" for purpose in endpoints.Purpose)
 # Shown to those who set the study up, to nobody else.
 WIRING = (*SECRETS, "show_trigger_address")
-
-
-class ProjectForm(forms.ModelForm):
-    """Secrets are never sent to the browser: an empty box keeps what is stored."""
-
-    class Meta:
-        model = Project
-        exclude = ("redcap_det_secret",)  # noqa: DJ006 - a new column belongs to the form unless secret
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in SECRETS:
-            if name in self.fields:
-                stored = bool(getattr(self.instance, name))
-                self.fields[name].required = False
-                self.fields[name].widget = KeptSecretWidget(
-                    attrs={
-                        "autocomplete": "new-password",
-                        "placeholder": "••••••" if stored else "",
-                    }
-                )
-                self.fields[name].help_text = _("Leave blank to keep the stored value.")
-                self.initial[name] = ""
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        self.typed = {name for name in SECRETS if cleaned.get(name)}
-        for name in SECRETS:
-            if name in self.fields and not cleaned.get(name):
-                cleaned[name] = getattr(self.instance, name)
-        self._check_addresses(cleaned)
-        known = KnownNames.of(self.instance)
-        for name in ("enrolment_field", "withdraw_field"):
-            if why := refusal(cleaned.get(name) or "", known.fields):
-                self.add_error(name, why)
-        return cleaned
-
-    def _check_addresses(self, cleaned: dict[str, Any]) -> None:
-        """Each may be asked, and one that changed has its secret typed anew."""
-        for name in endpoints.ADDRESSES:
-            if cleaned.get(name) and not endpoints.is_allowed(cleaned[name]):
-                self.add_error(name, endpoints.NOT_ALLOWED)
-        fields = (*endpoints.ADDRESSES, *SECRETS, *_PRESETS, *_MODELS)
-        stored = {name: getattr(self.instance, name) for name in fields}
-        after = SimpleNamespace(**(stored | cleaned))
-        for name in endpoints.without_secret(after):
-            if name in self.fields and name not in self.errors:
-                self.add_error(name, endpoints.MISSING)
-        for name in endpoints.owed(self.instance, after, self.typed):
-            if name in self.fields:
-                self.add_error(name, endpoints.OWED)
-        for name, why in endpoints.incomplete(after).items():
-            if name in self.fields and name not in self.errors:
-                self.add_error(name, why)
 
 
 class VisitPlanForm(forms.ModelForm):
@@ -169,6 +115,7 @@ class ProjectAdmin(ScopedAdmin):
     list_display = ("code", "name", "show_status", "start_date", "target_enrolment")
     search_fields = ("code", "name")
     inlines = (VisitPlanInline,)
+    change_form_template = "study/project.html"
     fieldsets = (
         (
             None,
@@ -237,6 +184,33 @@ class ProjectAdmin(ScopedAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
+
+    def get_urls(self) -> Any:
+        view = self.admin_site.admin_view
+        wizard, progress = setup.setup_view, setup.progress_view
+        name = "projects_project_setup"
+        own = [
+            path("<uuid:pk>/setup/", view(wizard), {"page": self}, name=name),
+            path("<uuid:pk>/setup/progress/", view(progress), name=f"{name}_progress"),
+        ]
+        return own + super().get_urls()
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """With what is still missing, for those who set the study up."""
+        row = self.get_object(request, object_id) if object_id else None
+        told = {}
+        if row is not None and self._writes(request, row):
+            told = {
+                "setup_missing": steps.missing(row),
+                "setup_link": reverse(PAGE, args=[row.pk]),
+            }
+        return super().changeform_view(request, object_id, form_url, (extra_context or {}) | told)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         given = super().get_fieldsets(request, obj)
