@@ -66,7 +66,7 @@ def setup_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpResponse
 
 
 def _administered(request: HttpRequest, pk: UUID) -> Project:
-    project = Project.objects.for_user(request.user).filter(pk=pk).first()
+    project: Project | None = Project.objects.for_user(request.user).filter(pk=pk).first()
     if project is None:
         raise Http404
     if not has_role(request.user, pk, Role.ADMIN):
