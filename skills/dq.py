@@ -44,9 +44,11 @@ def take_over(*, project: Project, content: bytes, actor: object) -> Taken:
     The same file again changes nothing. The skill is made switched off. Raises ValidationError, also where
     the data dictionary was never read.
     """
-    with translation.override(settings.LANGUAGE_CODE):
-        lines = dq_file.read(content)
-        examined = [*examine(project, _metadata(project), lines)]
+    lines, metadata = dq_file.read(content), _metadata(project)
+    with translation.override(
+        settings.LANGUAGE_CODE
+    ):  # the report is the study's, not one reader's
+        examined = [*examine(project, metadata, lines)]
     count = Counter(one.rule is not None for one in examined)
     with atomic():
         Project.objects.select_for_update().get(pk=project.pk)

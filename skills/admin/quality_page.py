@@ -13,10 +13,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from integrations.redcap import RedcapError
 from projects.admin_base import ScopedAdmin
 from projects.models import Project
 from skills import dq, dq_file
 from skills.models import QualityRule, Skill
+from study import dictionary, own_logic
+from study.client import NotConfiguredError
 
 PAGE = "admin:skills_qualityrule_upload"
 LIST = "admin:skills_qualityrule_changelist"
@@ -68,7 +71,24 @@ def _standing(project: Project) -> dict[str, Any]:
     rows = QualityRule.objects.filter(project=project)
     skill = Skill.objects.filter(project=project, skill_type=dq.SKILL_TYPE).first()
     refused = rows.filter(state=states.REFUSED)[:10]
-    return {"counts": counts, "skill": skill, "refused": refused, "newest": rows.first()}
+    told = {"counts": counts, "skill": skill, "refused": refused, "newest": rows.first()}
+    return told | {"own": _own_logic(project)}
+
+
+def _own_logic(project: Project) -> dict[str, Any] | None:
+    """The dictionary's branching and calculations; None where no dictionary was ever read."""
+    try:
+        metadata = dictionary.load(project)
+    except (RedcapError, NotConfiguredError):
+        return None
+    found = [*own_logic.calculations(metadata), *own_logic.branching(metadata)]
+    calculated = sum(one.is_calculation for one in found)
+    missing = [
+        {"label": metadata.label(one.field), "text": one.text, "why": one.why_not}
+        for one in found
+        if one.why_not
+    ]
+    return {"calculations": calculated, "branching": len(found) - calculated, "missing": missing}
 
 
 def _do(request: HttpRequest, project: Project) -> str:

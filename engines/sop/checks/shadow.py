@@ -19,49 +19,29 @@ from engines.sop.study import Study
 from rules import evaluation
 from rules.context import Column, StudyContext
 from rules.convert import Reading, text_of
-from rules.errors import RuleError
 from rules.operands import Open
 from rules.record import Record, Row
-from rules.redcap.calculation import agrees, calculated, formula_of, written
-from rules.redcap.parser import parse_logic
+from rules.redcap.calculation import agrees, calculated, written
 from rules.values import Reason
 from rules.visibility import logic_names, visibility
 from study.metadata import StudyMetadata
+from study.own_logic import calculations
 
 _OF_OTHERS = {Reason.MISSING, Reason.MISSING_CODE, Reason.TYPE_MISMATCH, Reason.INVALID_CHOICE}
 """What leaves a calculation open and is itself found by another check, or is nobody's error."""
-
-
-def formulas(metadata: StudyMetadata) -> dict[str, str]:
-    """Field -> its calculation, of those that are compared."""
-    return {name: text for name, (text, why) in read(metadata).items() if not why}
-
-
-def read(metadata: StudyMetadata) -> dict[str, tuple[str, str]]:
-    """Field -> (its calculation, why it is not compared; "" where it is)."""
-    found = ((name, formula_of(row)) for name, row in metadata.fields.items())
-    return {name: (text, _why_not(text)) for name, text in found if text}
-
-
-def _why_not(formula: str) -> str:
-    try:
-        logic = parse_logic(formula)
-    except RuleError as error:
-        return str(error)
-    return _("It depends on the day on which it was saved.") if logic.is_dated else ""
 
 
 def shadow(study: Study, rows: Rows, today: date) -> Iterator[Observation]:
     """What is said of every calculated field in every row that holds it."""
     context, metadata = study.context(), study.metadata
     record = Record(context, rows, today)
-    for name, formula in formulas(metadata).items():
-        column = context.columns.get(name)
-        if column is None:
+    for own in calculations(metadata):
+        column = context.columns.get(own.field)
+        if column is None or own.why_not:
             continue
         for row in record.rows:
             if row.is_mapped(column.form) and row.holds(column.form):
-                yield _compared(metadata, column, row, formula)
+                yield _compared(metadata, column, row, own.text)
 
 
 def _compared(metadata: StudyMetadata, column: Column, row: Row, formula: str) -> Observation:

@@ -9,11 +9,12 @@ import pytest
 
 from demo.planted import CLEAN
 from engines.sop.checks.kinds import Kind, kind_of
-from engines.sop.checks.shadow import formulas, read, shadow
+from engines.sop.checks.shadow import shadow
 from engines.sop.dry import walk
 from engines.sop.study import Study as Loaded
 from house import clock
 from study import records
+from study.own_logic import calculations
 from tests.engines.sop.kit import change, findings, new_skill, run_of
 from tests.rules.support import field
 from tests.support.study import Study
@@ -101,7 +102,7 @@ def shadowed(rows: list[dict[str, Any]], study: Study, **more: Any) -> list[tupl
     )
     made = replace(loaded, metadata=told)
     if more.get("why"):
-        return [(name, why) for name, (_text, why) in read(told).items() if why]
+        return [(one.field, one.why_not) for one in calculations(told) if one.why_not]
     today = clock.today(study.project.timezone)
     return [(one.field, one.outcome) for one in shadow(made, rows, today)]
 
@@ -130,4 +131,5 @@ def test_what_cannot_be_told_is_no_disagreement(study: Study) -> None:
     assert dict(shadowed([hidden], study))["grade"] == "UNKNOWN"
     why = dict(shadowed([], study, why=True))
     assert set(why) == {"old", "odd"}
-    assert formulas(Loaded.load(study.project).metadata).keys() == {"age_calculated", "bmi"}
+    own = calculations(Loaded.load(study.project).metadata)
+    assert {(one.field, one.why_not) for one in own} == {("age_calculated", ""), ("bmi", "")}
