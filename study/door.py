@@ -1,8 +1,8 @@
 """The one door to a study's data: scoped to the reader, blinded, three-valued (design.md 5a.2).
 
 Questions about few subjects are read live, and what was read is kept; questions about many are answered
-from readings not older than the project's `fresh_minutes`. In an outage the stored readings answer, with the
-time they were read.
+from readings not older than the project's `fresh_minutes`, about an earlier time from their versions. In an
+outage the stored readings answer, with the time they were read.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
 from house import clock
 from integrations.redcap import RedcapError
 from projects.models import Member, Project
-from study import readings, registry, sync
+from study import changes, past, readings, registry, sync
 from study.blinding import veil
 from study.client import NotConfiguredError
 from study.design import StudyDesign
@@ -26,6 +28,7 @@ from study.designs import design_of
 from study.facts import Answer
 from study.metadata import StudyMetadata
 from study.models import ReadingState
+from study.query.errors import QueryError
 from study.query.run import Asked
 from study.query.schema import StudyQuery, parse
 from study.records import RecordData, read_records
@@ -73,24 +76,28 @@ def ask_all(
     given = questions(design) if callable(questions) else questions
     queries = [one if isinstance(one, StudyQuery) else parse(one) for one in given]
     named = {subject for query in queries for subject in query.subjects or ()}
-    read: dict[bool, list[RecordData]] = {}
-    for query in queries:
-        of_all = query.subjects is None
-        if of_all not in read:
-            wanted = None if of_all else sorted(named)
-            read[of_all] = records_for(project, member, design.metadata, wanted)
-    today, work = clock.today(project.timezone), _work(project, member)
-    asked: dict[frozenset[str] | None, Asked] = {}
+    read: dict[tuple[bool, datetime | None], list[RecordData]] = {}
+    asked: dict[tuple[frozenset[str] | None, datetime | None], Asked] = {}
     answers = []
     for query in queries:
         own = None if query.subjects is None else frozenset(query.subjects)
-        if own not in asked:
-            records = [data for data in read[own is None] if own is None or data.record_id in own]
+        at = past.moment(project, query.as_of)
+        if (own is None, at) not in read:
+            wanted = None if own is None else sorted(named)
+            found = records_for(project, member, design.metadata, wanted, at)
+            read[own is None, at] = found
+        if (own, at) not in asked:
+            records = [d for d in read[own is None, at] if own is None or d.record_id in own]
             opened = own is not None and not hidden.hidden(own) and bool(hidden.fields)
             told = design_of(project, blinded) if opened else design
-            asked[own] = Asked(told, records, today=today, work=work)
-        answers.append(asked[own].answer(query))
+            work = _work(project, member, told, hidden, at)
+            asked[own, at] = Asked(told, records, today=_today(project, at), work=work)
+        answers.append(asked[own, at].answer(query))
     return answers
+
+
+def _today(project: Project, at: datetime | None) -> date:
+    return at.astimezone(ZoneInfo(project.timezone)).date() if at else clock.today(project.timezone)
 
 
 def records_for(
@@ -98,11 +105,18 @@ def records_for(
     member: Member | None,
     metadata: StudyMetadata,
     record_ids: Sequence[str] | None,
+    at: datetime | None = None,
 ) -> list[RecordData]:
-    """The subjects a question is about, without what is not the reader's; an unknown one is not there."""
+    """The subjects a question is about, without what is not the reader's; an unknown one is not there.
+
+    `at`: as they were known then; None: as they are now.
+    """
     if member is not None and not member.is_active:
         return []
-    read = _read(project, member, metadata, record_ids)
+    if at is None:
+        read = _read(project, member, metadata, record_ids)
+    else:
+        read = past.records(project, metadata, member, record_ids, at)
     return veil.of_member(project, member).records(read)
 
 
@@ -164,5 +178,19 @@ def _live(
     return [replace(data, rows=tuple(stripper.rows(data))) for data in read]
 
 
-def _work(project: Project, member: Member | None) -> Callable[[str], registry.Rows]:
-    return lambda kind: registry.work(kind, project, member)
+def _work(
+    project: Project,
+    member: Member | None,
+    design: StudyDesign,
+    hidden: veil.Veil,
+    at: datetime | None,
+) -> Callable[[str], registry.Rows]:
+    def rows(kind: str) -> registry.Rows:
+        if kind == "changes":
+            return changes.rows(project, design, hidden, at)
+        if at is not None:
+            told = _("How “%(name)s” stood at an earlier time cannot be asked.")
+            raise QueryError("as_of", told % {"name": f"@{kind}"})
+        return registry.work(kind, project, member)
+
+    return rows

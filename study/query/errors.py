@@ -30,11 +30,6 @@ def unknown(at: str, name: str, known: Mapping[str, str]) -> QueryError:
     return QueryError(at, told, nearest(name, known))
 
 
-def unavailable(at: str, name: str) -> QueryError:
-    """A part of the language that the house does not answer yet."""
-    return QueryError(at, _("“%(name)s” is not available yet.") % {"name": name})
-
-
 def unfit(at: str, why: str, near: Iterable[str] = ()) -> QueryError:
     """Types or keys that do not fit together."""
     return QueryError(at, why, near)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from rules.context import Column, Kind, StudyContext
 from study.design import StudyDesign
-from study.query.errors import QueryError, nearest, unavailable, unknown
+from study.query.errors import QueryError, nearest, unknown
 from study.query.tree import PROJECT, SUBJECT, VISITS, FormItem, Places, Source, Type
 from study.visits.calendar import State
 
@@ -45,11 +45,14 @@ _COLUMNS: Mapping[str, Source] = {
             **{"status": Type.TEXT, "final_state": Type.TEXT},
             **{"ended": Type.DATE, "reason": Type.TEXT},
         },
+        "@changes": {
+            **{"field": Type.TEXT, "from": Type.TEXT},
+            **{"to": Type.TEXT, "at": Type.DATE},
+        },
         PROJECT: {"target": Type.NUMBER, "start": Type.DATE, "sites": Type.CODES},
     }.items()
     for name, kind in columns.items()
 }
-_LATER = ("@changes.field", "@changes.from", "@changes.to", "@changes.at")
 
 
 class Names:
@@ -215,8 +218,6 @@ class Names:
         return self.source_of(column) if column is not None else None
 
     def _column(self, name: str, at: str) -> Source | None:
-        if name in _LATER or name.startswith("@changes"):
-            raise unavailable(at, name)
         if name in _COLUMNS:
             return _COLUMNS[name]
         return self._own_columns.get(name)

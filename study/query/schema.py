@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 from django.utils.translation import gettext as _
@@ -20,10 +21,11 @@ from pydantic import (
     Tag,
     ValidationError,
 )
+from pydantic_core import PydanticCustomError
 
 from rules.errors import RuleError
 from rules.limits import check_limits
-from study.query.errors import QueryError, nearest, unavailable
+from study.query.errors import QueryError, nearest
 
 Op: TypeAlias = Literal[
     "=", "!=", ">", ">=", "<", "<=", "between", "in", "contains", "blank", "filled", "missing_code"
@@ -31,6 +33,14 @@ Op: TypeAlias = Literal[
 As: TypeAlias = Literal["diff", "percent", "days", "ratio"]
 Aggregate: TypeAlias = Literal["count", "mean", "median", "min", "max", "sum", "share"]
 Name = Annotated[StrictStr, Field(min_length=1)]
+
+
+def _moment(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError as error:
+        raise PydanticCustomError("moment", "no time") from error
+    return text
 
 
 def _finite(value: float) -> float:
@@ -207,6 +217,7 @@ class StudyQuery(_Model):
     by: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
     order: Order | None = None
     limit: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
+    as_of: Annotated[StrictStr, AfterValidator(_moment)] | None = None
 
 
 for _model in (FieldOperand, Test, AnyOf, AllOf, NoneOf, StudyQuery):
@@ -228,9 +239,6 @@ def parse(data: object) -> StudyQuery:
     except RuleError:
         raise QueryError("", _("The query is too large or too deep.")) from None
     given = {key: value for key, value in data.items() if value is not None}
-    if "as_of" in given:
-        raise unavailable("as_of", "as_of")
-    given.pop("as_of", None)
     try:
         return StudyQuery.model_validate(given)
     except ValidationError as error:
@@ -271,6 +279,7 @@ def _refused(error: ValidationError) -> QueryError:
         "bool_type": _("true or false is needed here."),
         "tuple_type": _("A list is needed here."),
         "value_error": _("A number is needed here."),
+        "moment": _("A date or a time is needed here, as 2026-11-23 or 2026-11-23T09:00."),
     }.get(kind, _("This does not fit here."))
     return QueryError(at, told % {key: bounds.get(key) for key in ("ge", "le", *_LENGTHS)})
 

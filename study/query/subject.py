@@ -26,7 +26,12 @@ Work = Callable[[str], Mapping[str, Sequence[Mapping[str, Any]]]]
 AGE = "@age"
 """The column that a reader of records adds to a row: completed years at consent."""
 _DUE = frozenset({VisitStateName.DUE, VisitStateName.OVERDUE})
-_DATED = {"@findings": "@findings.opened", "@reviews": "@reviews.since", "@runs": "@runs.ended"}
+_DATED = {
+    "@findings": "@findings.opened",
+    "@reviews": "@reviews.since",
+    "@runs": "@runs.ended",
+    "@changes": "@changes.at",
+}
 
 
 class Subject:

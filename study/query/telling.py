@@ -28,6 +28,7 @@ _KINDS = {
     "@findings": Kind.FINDING,
     "@reviews": Kind.REVIEW,
     "@runs": Kind.RUN,
+    "@changes": Kind.CHANGE,
 }
 _ROLES = {
     "@visits.open": Role.OPEN,
@@ -278,6 +279,10 @@ def _column_labels() -> dict[str, str]:
         "@runs.final_state": _("Check: final state"),
         "@runs.ended": _("Check: ended"),
         "@runs.reason": _("Check: reason"),
+        "@changes.field": _("Change: field"),
+        "@changes.from": _("Change: before"),
+        "@changes.to": _("Change: after"),
+        "@changes.at": _("Change: read"),
         "@project.target": _("Planned subjects"),
         "@project.start": _("Start of the study"),
         "@project.sites": _("Sites"),

@@ -26,7 +26,7 @@ class Type(StrEnum):
 
 SUBJECT, VISITS, PROJECT = "@", "@visits", "@project"
 """Forms of the columns that are no fields: one row a subject, a planned visit, the study."""
-WORK = ("@findings", "@reviews", "@runs")
+WORK = ("@findings", "@reviews", "@runs", "@changes")
 
 
 @dataclass(frozen=True)

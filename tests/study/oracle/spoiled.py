@@ -118,7 +118,7 @@ def _by_number(make: Random, query: dict[str, Any]) -> str:
 
 
 def _later(make: Random, query: dict[str, Any]) -> str:
-    query["as_of"] = "2026-01-01"
+    query["as_of"] = "2026-13-01"
     return "as_of"
 
 
