@@ -53,6 +53,11 @@ class Step:
     link: Link
     test: Test | None = None
 
+    @property
+    def has_test(self) -> bool:
+        """For templates, which would call `test` itself."""
+        return self.test is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

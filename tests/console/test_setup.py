@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -131,6 +132,8 @@ def test_a_new_study_names_what_is_missing(as_user: Callable[..., Client], made:
     assert page_of(made) in project
     page = client.get(page_of(made))
     assert page.status_code == 200
+    tested = re.findall(r'name="test" value="(\w+)"', page.content.decode())
+    assert tested == ["redcap", "reading", "dify", "model"]
     for item in page.context["items"]:
         assert client.get(item.url.partition("#")[0]).status_code == 200, item.step.key
 
