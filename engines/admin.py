@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from unfold.decorators import action, display
 
-from engines import batch_page, bulk_decisions, console, labels
+from engines import batch_page, bulk_decisions, console, labels, schedules_page
 from engines.admin_decider import DeciderAdmin
 from engines.admin_findings import PendingActionAdmin
 from engines.admin_open_questions import OpenQuestionAdmin
@@ -143,6 +143,18 @@ class TaskRunAdmin(DeciderAdmin):
             path("<uuid:pk>/decide/", decide, name="engines_taskrun_decide"),
             path("<uuid:pk>/cancel/", cancel, name="engines_taskrun_cancel"),
             path("<uuid:pk>/rerun/", rerun, name="engines_taskrun_rerun"),
+            path(
+                "schedules/",
+                self.admin_site.admin_view(schedules_page.list_view),
+                {"page": self},
+                name="engines_schedules",
+            ),
+            path(
+                "schedules/<uuid:pk>/",
+                self.admin_site.admin_view(schedules_page.one_view),
+                {"page": self},
+                name="engines_schedule",
+            ),
         ]
         return own + super().get_urls()
 

@@ -54,6 +54,25 @@ def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:
     return None
 
 
+def next_dues(expression: str, *, zone: str, after: datetime, most: int) -> list[datetime]:
+    """The first `most` times after a moment that the expression names in `zone`, within a year."""
+    schedule = parse(expression)
+    local = after.astimezone(ZoneInfo(zone))
+    found: list[datetime] = []
+    for ahead in range(_LOOK_BACK.days):
+        date = local.date() + timedelta(days=ahead)
+        if not _day_matches(schedule, date.isoweekday() % 7, date.day, date.month):
+            continue
+        for hour in sorted(schedule.hour):
+            for minute in sorted(schedule.minute):
+                due = datetime(date.year, date.month, date.day, hour, minute, tzinfo=local.tzinfo)
+                if due > local:
+                    found.append(due)
+                if len(found) == most:
+                    return found
+    return found
+
+
 def dues(
     expression: str, *, zone: str, after: datetime, before: datetime, most: int
 ) -> list[datetime]:

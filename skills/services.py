@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import F
+from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from house import cron
@@ -83,6 +84,30 @@ def save_skill(*, skill: Skill, actor: object) -> Skill:
             new=_summary(skill),
         )
     return skill
+
+
+def switch(*, skill: Skill, is_active: bool, actor: object) -> None:
+    """Pause a skill, or let it go on. Raises ValidationError where one that is to go on cannot be saved.
+
+    Pausing asks for nothing: what is wrong with a configuration keeps nobody from stopping it.
+    """
+    if is_active:
+        check_skill(skill)
+    with atomic():
+        if not Skill.objects.filter(pk=skill.pk, is_active=not is_active).update(
+            is_active=is_active, updated_at=now()
+        ):
+            return
+        skill.is_active = is_active
+        beat.sync(skill)
+        audit.record(
+            "skill.change",
+            actor=actor,
+            project=skill.project,
+            subject=skill,
+            old={"is_active": not is_active},
+            new={"is_active": is_active},
+        )
 
 
 def _next_version(skill: Skill, before: Skill) -> None:

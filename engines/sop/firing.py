@@ -69,17 +69,18 @@ def _last_due(skill: Skill, at: datetime) -> datetime | None:
     return cron.last_due(skill.cron_schedule or "", zone=skill.project.timezone, at=at)
 
 
-def _job(skill: Skill) -> str:
+def job(skill: Skill) -> str:
+    """The name under which the firings of a skill are noted."""
     return f"skill:{skill.pk}"
 
 
 def _is_fired(skill: Skill, due: datetime) -> bool:
-    return CronFiring.objects.filter(job=_job(skill), due_at=due).exists()
+    return CronFiring.objects.filter(job=job(skill), due_at=due).exists()
 
 
 def _missed(skill: Skill, due: datetime) -> list[datetime]:
     """Due times before `due` since the last firing, or since the skill was last changed."""
-    fired = CronFiring.objects.filter(job=_job(skill), due_at__lt=due)
+    fired = CronFiring.objects.filter(job=job(skill), due_at__lt=due)
     last = fired.order_by("-due_at").values_list("due_at", flat=True).first()
     zone, schedule = skill.project.timezone, skill.cron_schedule or ""
     after = max(filter(None, [last, skill.updated_at]))
@@ -100,13 +101,13 @@ def _is_outdated(graph: Graph, due: datetime, at: datetime) -> bool:
 def _skip(skill: Skill, due: datetime) -> None:
     """Note that this due time is settled without a run."""
     with atomic():
-        if cron.claim(_job(skill), due):
-            log.info("%s of %s was missed and is not caught up with", _job(skill), due)
+        if cron.claim(job(skill), due):
+            log.info("%s of %s was missed and is not caught up with", job(skill), due)
 
 
 def _once(skill: Skill, due: datetime) -> TaskRun | None:
     with atomic():
-        if not cron.claim(_job(skill), due):
+        if not cron.claim(job(skill), due):
             return None
         return start(
             project=skill.project,
