@@ -27,6 +27,8 @@ from projects.models import AuditEntry, Member, Project
 from projects.scoping import OwnQuerySet, RecordQuerySet, ScopedQuerySet, SiteQuerySet
 from skills.models import FieldMapping, FormTemplate, QualityRule, Skill
 from study.models import (
+    BlindedField,
+    CodeBreak,
     FieldRole,
     ProtocolDocument,
     ReferenceLimit,
@@ -164,6 +166,10 @@ OF_THE_STUDY: dict[type[Model], Callable[[Project], Model]] = {
     ),
     ProtocolDocument: lambda project: ProtocolDocument.objects.create(
         project=project, name="n", text="t", digest="d"
+    ),
+    BlindedField: lambda project: BlindedField.objects.create(project=project, field="arm"),
+    CodeBreak: lambda project: CodeBreak.objects.create(
+        project=project, record_id="A1", member=project.members.first(), reason="r"
     ),
     FieldRole: lambda project: FieldRole.objects.create(project=project, role="sex", field="sex"),
     ReferenceLimit: lambda project: ReferenceLimit.objects.create(project=project, field="alt"),

@@ -52,6 +52,7 @@ CLEAR = {
     "how the study is set up: names of fields, rules, the house's own words": {
         "iit_form_template_versions.field_schema",
         "iit_form_template_versions.keywords",
+        "iit_blinded_fields.words",
         "iit_form_templates.field_schema",
         "iit_form_templates.keywords",
         "iit_projects.synonyms",

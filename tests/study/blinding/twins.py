@@ -66,6 +66,9 @@ def kit_of(record_id: str, twin: str) -> str:
     return f"KT-{number}"
 
 
+KITS = [kit_of(f"P{number:03}", "a") for number in range(1, 41)]
+
+
 def fields() -> list[BlindedField]:
     """What the twins blind, not saved."""
     words = {"arm": "甲药\n乙药"}
