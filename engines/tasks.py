@@ -8,7 +8,7 @@ from celery import shared_task
 
 from engines import sop
 from engines.assistant import asked
-from engines.sop import batches, events, firing, run_events
+from engines.sop import batches, events, firing, run_events, visit_reminders
 from engines.sop.lease import left_behind
 from engines.sop.timeouts import remind_and_escalate
 from projects.models import Project
@@ -58,6 +58,7 @@ def sweep_runs() -> None:
         advance_batch.delay(batch_id)
     for lane in run_events.due(AT_ONCE):
         tell_events.delay(str(lane))
+    visit_reminders.keep_promises()
     run_events.forget()
 
 

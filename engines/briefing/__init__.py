@@ -14,10 +14,11 @@ from django.utils import translation
 from engines.briefing import daily, visits, weekly
 from engines.briefing.digest import Digest
 from engines.briefing.material import Material, Reading, View, read
+from engines.briefing.visits import upcoming
 from memory.hot import injection
 from projects.models import Member
 
-__all__ = ["CONTENTS", "Content", "Material", "Reading", "compose", "read"]
+__all__ = ["CONTENTS", "Content", "Material", "Reading", "compose", "read", "upcoming"]
 
 _SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
 

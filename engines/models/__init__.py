@@ -3,6 +3,7 @@
 from engines.models.events import RunEvent
 from engines.models.findings import FindingEvent, PendingAction
 from engines.models.questions import Question
+from engines.models.reminders import VisitReminder
 from engines.models.runs import Batch, Review, SopStep, TaskRun
 from engines.models.saved import SavedFilter
 from engines.models.traces import AgentTrace, OpenQuestion
@@ -19,4 +20,5 @@ __all__ = [
     "SavedFilter",
     "SopStep",
     "TaskRun",
+    "VisitReminder",
 ]

@@ -6,7 +6,7 @@ come and asks `renewed` before it sends what has waited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,7 +36,8 @@ class Notice:
     """A message for one member, not to be delivered before `not_before`.
 
     `node` and `seq` say which step of the run it comes from; a step that is tried again is the same one.
-    `replaces`: an older one of the same node that still waits is not needed any more.
+    `replaces`: an older one of the same node that still waits is not needed any more. `visits`: what the
+    member is asked about beside the text, (subject, visit, first day, last day of the window) as ISO text.
     """
 
     member: Member
@@ -45,6 +46,7 @@ class Notice:
     node: str
     seq: int
     replaces: bool = True
+    visits: Sequence[Sequence[str]] = ()
 
     def kept(self) -> dict[str, Any]:
         """What a run event keeps of it."""
@@ -83,10 +85,19 @@ def prepare(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> list
             node=run.current_node or "",
             seq=run.seq,
             replaces=graph.catch_up != "all",
+            visits=_asked_about(material, member),
         )
         for member in recipients(node, run)
         if (text := briefing.compose(material, member))
     ]
+
+
+def _asked_about(material: briefing.Material, member: Member) -> list[tuple[str, str, str, str]]:
+    """The visits of a reminder; other messages ask nothing."""
+    if material.node.content != "visit_reminder":
+        return []
+    found = briefing.upcoming(material.for_reader(member), material.node.days)
+    return [(record.record_id, one.visit, str(one.open), str(one.close)) for record, one in found]
 
 
 def _may_wait(node: Node, run: TaskRun) -> bool:

@@ -16,7 +16,7 @@ from wechat.findings import query_cards
 from wechat.inbound.job import Job
 from wechat.inbound.questions import ask
 from wechat.models import Card
-from wechat.outbound import alerts, feedback_cards, welcome
+from wechat.outbound import alerts, feedback_cards, visit_cards, welcome
 from wechat.outbound.cards import Click
 from wechat.reviews import review_cards
 
@@ -33,6 +33,7 @@ CLICKED: dict[str, Callable[[Click], str]] = {
     review_cards.KIND: review_cards.clicked,
     query_cards.KIND: query_cards.clicked,
     feedback_cards.KIND: feedback_cards.clicked,
+    visit_cards.KIND: visit_cards.clicked,
     welcome.KIND: welcome.clicked,
 }
 """Who answers the clicks on a kind of card, with what the person is told in words; blank where the changed card

@@ -15,7 +15,7 @@ from wechat.inbound.job import Job
 from wechat.inbound.parse import Incoming
 from wechat.models import Card, OutboxMessage
 from wechat.outbound.neutralise import neutralise
-from wechat.outbound.outbox import enqueue
+from wechat.outbound.outbox import Held, enqueue
 
 CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
 
@@ -54,6 +54,7 @@ def send(
     content: Mapping[str, Any],
     seen: str = "",
     fallback: str = "",
+    held: Held | None = None,
 ) -> None:
     """Store a card and put it into the outbox, in the caller's transaction (A15); a second time does nothing.
 
@@ -82,6 +83,7 @@ def send(
         content=card,
         key=f"card:{name}",
         fallback=fallback,
+        held=held,
     )
 
 

@@ -1,0 +1,151 @@
+"""Asking members about visits that are to be done, and keeping what they answer (issue 17, Visits)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import islice
+
+from django.utils.timezone import now
+from pydantic import ValidationError
+
+from engines.models import TaskRun, VisitReminder
+from engines.sop import notify, run_events
+from house import clock
+from house.db import atomic
+from integrations.redcap import RedcapError
+from projects import audit
+from projects.models import Member
+from study.client import NotConfiguredError
+from study.visits import due
+from study.visits.calendar import is_to_do
+
+Answer = VisitReminder.Answer
+QUIET = {
+    Answer.DONE: timedelta(days=7),
+    Answer.RESCHEDULE: timedelta(days=3),
+    Answer.TOMORROW: timedelta(days=0),
+}
+"""So long after an answer nobody is asked for the visit again; what REDCap then still lacks is asked for."""
+MOST = 5
+"""Visits that a member is asked about a day; the message lists all of them."""
+AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an answer: `fresh` where it was taken just now; else what stands, None: it is outdated."""
+
+    reminder: VisitReminder
+    fresh: bool
+    stands: VisitReminder | None
+
+
+def ask(run: TaskRun, member: Member, visits: Iterable[Sequence[str]]) -> list[VisitReminder]:
+    """Note that a member is asked, in the caller's transaction; what was asked today or is settled is not."""
+    today = clock.today(run.project.timezone)
+    asked: list[VisitReminder] = []
+    open_ones = (one for one in visits if not _is_quiet(member, one[0], one[1], today))
+    for record_id, visit, opens, closes in islice(open_ones, MOST):
+        row, is_new = VisitReminder.objects.get_or_create(
+            member=member,
+            record_id=record_id,
+            visit=visit,
+            asked_on=today,
+            defaults={
+                "project": run.project,
+                "run": run,
+                "opens": date.fromisoformat(opens),
+                "closes": date.fromisoformat(closes),
+            },
+        )
+        if is_new:
+            asked.append(row)
+    return asked
+
+
+def _is_quiet(member: Member, record_id: str, visit: str, today: date) -> bool:
+    rows = VisitReminder.objects.filter(
+        project=member.project_id, record_id=record_id, visit=visit, quiet_until__gte=today
+    )
+    return rows.exists()
+
+
+def unanswered(reminder: VisitReminder) -> list[VisitReminder]:
+    """The same visit's other reminders that still ask somebody, none newer than this one."""
+    rows = VisitReminder.objects.filter(
+        project=reminder.project_id,
+        record_id=reminder.record_id,
+        visit=reminder.visit,
+        asked_on__lte=reminder.asked_on,
+        answer="",
+    )
+    return [*rows.exclude(pk=reminder.pk)]
+
+
+def answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcome:
+    """Keep an answer once: a second click finds what stands, a reminder with a newer one is outdated."""
+    same = VisitReminder.objects.filter(
+        project=reminder.project_id, record_id=reminder.record_id, visit=reminder.visit
+    )
+    today = clock.today(reminder.project.timezone)
+    with atomic():
+        if same.filter(asked_on__gt=reminder.asked_on).exists():
+            return Outcome(reminder, fresh=False, stands=None)
+        stands = same.filter(asked_on=reminder.asked_on).exclude(answer="").first()
+        if stands is not None:
+            return Outcome(reminder, fresh=False, stands=stands)
+        taken = VisitReminder.objects.filter(pk=reminder.pk, answer="").update(
+            answer=given, answered_at=now(), quiet_until=today + QUIET[Answer(given)]
+        )
+        reminder.refresh_from_db()
+        if taken:
+            audit.record(
+                "visit.answer",
+                actor=actor,
+                project=reminder.project,
+                subject=reminder,
+                record_id=reminder.record_id,
+                new={"visit": reminder.visit, "answer": given},
+            )
+    return Outcome(reminder, fresh=bool(taken), stands=reminder)
+
+
+def keep_promises() -> None:
+    """Ask again whom "tomorrow" was promised to, where the visit is still to be done; once, killed anywhere."""
+    waiting = VisitReminder.objects.filter(answer=Answer.TOMORROW, is_again=False)
+    rows = waiting.select_related("project", "run", "member__person", "member__project")
+    for row in rows.order_by("pk")[:AT_ONCE]:
+        if row.asked_on < clock.today(row.project.timezone) and row.quiet_until:
+            _again(row)
+
+
+def _again(row: VisitReminder) -> None:
+    """An outage leaves the promise open: it is tried again."""
+    try:
+        visits = [*_still(row)]
+    except (RedcapError, NotConfiguredError, ValidationError):
+        return
+    mine = VisitReminder.objects.filter(pk=row.pk, is_again=False)
+    with atomic():
+        if not mine.update(is_again=True):
+            return
+        if visits and row.member.is_active:
+            notice = notify.Notice(
+                member=row.member,
+                text="",
+                not_before=notify.deliver_at(row.member),
+                node="",
+                seq=0,
+                replaces=False,
+                visits=visits,
+            )
+            run_events.keep(run_events.Kind.NOTICE_READY, row.run, payload=notice.kept())
+
+
+def _still(row: VisitReminder) -> Iterator[tuple[str, str, str, str]]:
+    found = due.schedule(row.project, row.member, [row.record_id])
+    for one in found.visits:
+        if one.visit == row.visit and is_to_do(one, found.today):
+            yield one.subject, one.visit, str(one.open), str(one.close)
