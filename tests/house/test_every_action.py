@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
+from engines.models import VisitReminder
 from memory.hot import distiller
 from memory.hot.distill import distil
 from memory.hot.distiller import Said
@@ -27,6 +28,7 @@ from study.tasks import read_study
 from tests.console import test_new_study as new_study
 from tests.console.test_memory_pages import edit
 from tests.engines.chat.kit import ask
+from tests.engines.cron.kit import at, clock, fired, no_rest
 from tests.engines.sop.doors import Said as Decision
 from tests.engines.sop.doors import by_api, by_card, by_page
 from tests.engines.sop.kit import review_of, run_qc
@@ -401,6 +403,17 @@ def _(study: Study) -> None:
 def _(study: Study) -> None:
     click("nothing", "approve", "wanghushi")
     work()
+
+
+@door("visit.answer")
+def _(study: Study) -> None:
+    no_rest(study)
+    with at(clock(study, "09:00")):
+        fired(study, "visit_reminder")
+        reminder = VisitReminder.objects.select_related("member").first()
+        assert reminder
+        click(f"visit_{reminder.pk}@1", "done", reminder.member.wecom_userid)
+        work()
 
 
 @door("wechat.rated")
