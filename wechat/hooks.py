@@ -5,8 +5,8 @@ from __future__ import annotations
 from engines.sop.run_events import Kind, read
 from projects import audit
 from wechat import checks, metrics, receivers  # noqa: F401
-from wechat.outbound import notices, run_events as queries, send_message, visit_cards
 from wechat.findings import run_events as queries
+from wechat.outbound import notices, send_message, visit_cards
 from wechat.reviews import batch_messages, run_events
 
 audit.register(
