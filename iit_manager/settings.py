@@ -149,6 +149,7 @@ CELERY_BEAT_SCHEDULE = {
     "end sessions": {"task": "memory.tasks.summarize_sessions", "schedule": 600.0},
     "write reads": {"task": "projects.tasks.write_reads", "schedule": 600.0},
     "read subjects": {"task": "study.tasks.read_studies", "schedule": 240.0},
+    "forget readings": {"task": "study.tasks.forget_readings", "schedule": 86400.0},
 }
 
 AUTHENTICATION_BACKENDS = [

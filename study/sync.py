@@ -24,7 +24,7 @@ from house.leases import LEASE, kept
 from integrations.redcap import RedcapPermissionError, RedcapProtocolError
 from integrations.redcap.export import JsonRow
 from projects.models import Project
-from study import dictionary, readings, roster
+from study import dictionary, readings, retention, roster
 from study.client import redcap_client
 from study.metadata import StudyMetadata
 from study.models import ReadingState, Subject, SyncState
@@ -113,8 +113,10 @@ def _sweep(project: Project) -> None:
     dictionary.ensure_fresh(project)
     cursor = _time_at_redcap(project)
     readings.refresh(project)
-    design = dictionary.load(project).digest
-    SyncState.objects.filter(project=project).update(cursor=cursor, design=design)
+    metadata, state = dictionary.load(project), SyncState.objects.filter(project=project)
+    if not state.filter(design=metadata.digest).exists():
+        retention.forget_identifiers(project, metadata)
+    state.update(cursor=cursor, design=metadata.digest)
 
 
 def _poll(project: Project) -> None:

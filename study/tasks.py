@@ -8,7 +8,7 @@ from celery import shared_task
 
 from integrations.redcap import RedcapError
 from projects.models import Project
-from study import follow, sync
+from study import follow, retention, sync
 from study.client import NotConfiguredError
 
 log = logging.getLogger(__name__)
@@ -44,3 +44,10 @@ def follow_changes(project_id: str, *others: str) -> None:
     project = Project.objects.filter(pk=project_id).first()
     if project:
         follow.follow(project)
+
+
+@shared_task
+def forget_readings() -> None:
+    """Delete versions that are older than their study keeps them."""
+    for project in Project.objects.all():
+        retention.forget_versions(project)

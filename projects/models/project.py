@@ -109,6 +109,14 @@ class Project(models.Model):
         default=5,
         help_text=_("Questions over many subjects are answered from readings that are not older."),
     )
+    reading_days = models.PositiveIntegerField(
+        _("days earlier versions of data are kept"),
+        default=1095,
+        validators=[MinValueValidator(7)],
+        help_text=_(
+            "How things stood can be asked for as far back; the newest version is always kept."
+        ),
+    )
     flow_log_days = models.PositiveIntegerField(_("days the flow log is kept"), default=30)
     quiet_from = models.TimeField(
         _("quiet from"),

@@ -163,6 +163,7 @@ class ProjectAdmin(ScopedAdmin):
             "requires_signature",
             "feedback_cards",
             ("flow_log_days", "fresh_minutes"),
+            "reading_days",
         ),
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
