@@ -21,6 +21,7 @@ from study import readings
 from study.client import NotConfiguredError
 from study.dictionary import load
 from study.records import RecordData
+from study.standing import enrolled_between
 from study.visits.calendar import State
 from study.visits.window import VisitState, plan_of, visit_states
 
@@ -39,15 +40,14 @@ def enrolment(project: Project, period: Period) -> Mapping[str, Any]:
     """New in the week, in all by its end, against the target."""
     target = project.target_enrolment
     try:
-        records = _read(project, [project.enrolment_field])
+        _read(project, [project.enrolment_field])
     except SourceDown:
         # The target is ours and known.
         return {"target": target}
-    field, zone = project.enrolment_field, project.timezone
-    days = [day for record in records if (day := record.day(field, zone))]
-    total = sum(1 for day in days if day <= period.last)
+    spans = [(None, period.last), (period.week.first, period.last)]
+    total, new = enrolled_between(project, spans)
     return {
-        "enrolled": sum(1 for day in days if period.week.first <= day <= period.last),
+        "enrolled": new,
         "enrolled_total": total,
         "target": target,
         "completion": _percent(total, target),

@@ -153,7 +153,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "STYLES": [_file("iit/console.css")],
     "SCRIPTS": [_file("iit/console.js")],
-    "DASHBOARD_CALLBACK": "iit_manager.dashboard.dashboard",
+    "DASHBOARD_CALLBACK": "iit_manager.home.page.home",
     "COLORS": {
         "primary": {
             "50": "#eefbfa",

@@ -8,6 +8,7 @@ MEDICATION = re.compile(
     r"药物名称|药品名称|药名|\b(?:drug|medication) name\b|\bcm name\b|\bcmtrt\b", re.IGNORECASE
 )
 EVENT = re.compile(r"不良事件|\bAE\w*\b|adverse event", re.IGNORECASE)
+SERIOUS = re.compile(r"严重不良事件|是否\s*SAE|\bserious\b|\baeser\b", re.IGNORECASE)
 START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)
 END = re.compile(r"结束|\bend|stop", re.IGNORECASE)
 TREATMENT = re.compile(

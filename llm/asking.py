@@ -202,10 +202,14 @@ class Llm:
         return client.has_tools and not breaker.lacks_tools(client.endpoint)
 
 
+def midnight_of(project: Project) -> datetime:
+    """When today began in the study's time zone: caps are counted from there."""
+    zone = ZoneInfo(project.timezone)
+    return datetime.combine(now().astimezone(zone).date(), time.min, zone)
+
+
 def used_today(project: Project) -> int:
     """Tokens since midnight of the study's time zone."""
-    zone = ZoneInfo(project.timezone)
-    midnight = datetime.combine(now().astimezone(zone).date(), time.min, zone)
-    rows = LlmUsage.objects.filter(project=project, at__gte=midnight)
+    rows = LlmUsage.objects.filter(project=project, at__gte=midnight_of(project))
     used: int = rows.aggregate(used=Sum(F("input_tokens") + F("output_tokens"), default=0))["used"]
     return used

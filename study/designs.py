@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from house.asked_once import once
 from privacy.identifying_fields import identifies, is_gene
 from projects.models import Project
 from rules.context import StudyContext
@@ -23,6 +24,11 @@ def design_of(project: Project, blinded: Collection[str] = ()) -> StudyDesign:
 
     `blinded`: fields that unblind, where the reader must not learn of them.
     """
+    key = ("design", project.pk, frozenset(blinded))
+    return once(key, lambda: _design_of(project, blinded))
+
+
+def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
     metadata = load(project)
     roles, proposed = _roles(project), _proposed(metadata)
     return StudyDesign(

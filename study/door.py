@@ -66,8 +66,11 @@ def ask_all(
     questions: Questions | Callable[[StudyDesign], Questions],
     *,
     blinded: Collection[str] = (),
+    fresh: bool = True,
 ) -> list[Answer]:
     """Answer several queries from one read of the subjects that they name, as `ask` does.
+
+    `fresh`: REDCap is asked where the readings are too old, else they are taken as they are.
 
     `questions` may be made of what the reader can know of the study: its design without what is hidden.
     """
@@ -84,7 +87,7 @@ def ask_all(
         at = past.moment(project, query.as_of)
         if (own is None, at) not in read:
             wanted = None if own is None else sorted(named)
-            found = records_for(project, member, design.metadata, wanted, at)
+            found = records_for(project, member, design.metadata, wanted, at, fresh=fresh)
             read[own is None, at] = found
         if (own, at) not in asked:
             records = [d for d in read[own is None, at] if own is None or d.record_id in own]
@@ -106,6 +109,8 @@ def records_for(
     metadata: StudyMetadata,
     record_ids: Sequence[str] | None,
     at: datetime | None = None,
+    *,
+    fresh: bool = True,
 ) -> list[RecordData]:
     """The subjects a question is about, without what is not the reader's; an unknown one is not there.
 
@@ -114,7 +119,7 @@ def records_for(
     if member is not None and not member.is_active:
         return []
     if at is None:
-        read = _read(project, member, metadata, record_ids)
+        read = _read(project, member, metadata, record_ids, fresh)
     else:
         read = past.records(project, metadata, member, record_ids, at)
     return veil.of_member(project, member).records(read)
@@ -125,12 +130,13 @@ def _read(
     member: Member | None,
     metadata: StudyMetadata,
     record_ids: Sequence[str] | None,
+    fresh: bool,
 ) -> list[RecordData]:
-    if record_ids is not None and len(record_ids) <= LIVE:
+    if fresh and record_ids is not None and len(record_ids) <= LIVE:
         live = _live(project, member, metadata, record_ids)
         if live is not None:
             return live
-    else:
+    elif fresh:
         ensure_fresh(project)
     return readings.of_members(project, metadata, member, record_ids)
 

@@ -16,6 +16,7 @@ _IS_FORMAT = re.compile(r"\s*YYYY-MM")
 _IS_LIMIT = {"high": re.compile(r"正常上限|ULN|upper limit", re.IGNORECASE)}
 _IS_LIMIT["low"] = re.compile(r"正常下限|LLN|lower limit", re.IGNORECASE)
 _PAREN = re.compile(r"[(（].*?[)）]")
+YES = "1"
 _NUMERIC = ("number", "integer", "int", "float")
 
 
@@ -70,6 +71,16 @@ def event_fields(metadata: StudyMetadata) -> tuple[str, str, str]:
     texts = [n for n in _texts(metadata) if metadata.fields[n]["form_name"] == form]
     terms = [n for n in texts if n not in {start, end}]
     return start, end, next(iter(terms), "")
+
+
+def serious_field(metadata: StudyMetadata) -> tuple[str, str]:
+    """The yes/no field that says whether an adverse event is serious, and its code for yes; "" for none."""
+    start = event_fields(metadata)[0]
+    form = metadata.fields[start]["form_name"] if start else ""
+    mine = (n for n in _coded(metadata) if metadata.fields[n]["form_name"] == form)
+    told = (n for n in mine if field_labels.SERIOUS.search(_told(metadata, n)))
+    name = next((n for n in told if YES in metadata.choices(n)), "")
+    return name, YES if name else ""
 
 
 def _texts(metadata: StudyMetadata) -> Iterator[str]:

@@ -13,16 +13,19 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.admin import TabularInline
 from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
 from house.db import atomic
 from projects import audit, services
+from projects.access import member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin, roles
 from projects.models import Project, Role
 from study.admin import setup
 from study.admin.blinding import VIEWERS, blinding_view
+from study.admin.enrolled_filter import Enrolled, enrolled_link
 from study.admin.export import ExportAdmin
 from study.admin.project_form import SECRETS, ProjectForm
 from study.known_names import KnownNames, refusal
@@ -123,7 +126,8 @@ class ProjectAdmin(ScopedAdmin):
                 "fields": (
                     ("code", "name"),
                     ("status", "start_date"),
-                    ("target_enrolment", "timezone"),
+                    ("target_enrolment", "show_enrolled"),
+                    "timezone",
                     ("registration_no", "pi_name"),
                     "record_id_pattern",
                     "synopsis",
@@ -167,7 +171,7 @@ class ProjectAdmin(ScopedAdmin):
         ),
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
-    readonly_fields = ("show_trigger_address", "show_sync")
+    readonly_fields = ("show_trigger_address", "show_sync", "show_enrolled")
     actions_detail = ("blinding",)
 
     @action(
@@ -213,6 +217,13 @@ class ProjectAdmin(ScopedAdmin):
             }
         return super().changeform_view(request, object_id, form_url, (extra_context or {}) | told)
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The row with who reads it."""
+        project = super().get_object(request, object_id, from_field)
+        if project:
+            project.reader = member_in(request.user, project.pk)
+        return project
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         given = super().get_fieldsets(request, obj)
         if self._writes(request, obj):
@@ -225,6 +236,11 @@ class ProjectAdmin(ScopedAdmin):
     @admin.display(description=_("data entry trigger address"))
     def show_trigger_address(self, obj: Project) -> str:
         return f"{settings.PUBLIC_URL}/redcap/det/{obj.redcap_det_secret}/" if obj.pk else "-"
+
+    @admin.display(description=pgettext_lazy("subjects", "enrolled"))
+    def show_enrolled(self, obj: Project) -> str:
+        """Of those whom the reader sees, as on the first page."""
+        return enrolled_link(obj) if obj.pk else "-"
 
     @admin.display(description=_("readings"))
     def show_sync(self, obj: Project) -> str:
@@ -306,7 +322,7 @@ class VisitPlanAdmin(ExportAdmin):
 @admin.register(Subject)
 class SubjectAdmin(ExportAdmin):
     list_display = ("record_id", "site", "is_present", "synced_at", "show_project")
-    list_filter = (BY_PROJECT, "site", "is_present")
+    list_filter = (BY_PROJECT, "site", "is_present", Enrolled)
     change_form_template = "study/subject.html"
     search_fields = ("record_id",)
     fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))

@@ -12,8 +12,9 @@ from django.utils.timezone import now
 
 from engines.models import TaskRun
 from house.models import Heartbeat
-from memory.models import WeeklyReport
-from study.models import Subject, SyncState
+from study import readings
+from study.models import Dictionary, Reading, ReadingState, Subject, SyncState
+from study.standing import standing
 from tests.console.conftest import SITE_A, SITE_B
 from wechat.models import OutboxMessage
 
@@ -38,17 +39,13 @@ def test_the_crc_sees_what_waits(
     assert "Violation 2" in home(as_user("admin"))
 
 
-def test_enrolment_is_the_newest_report(as_user: Callable[..., Client], study: Any) -> None:
-    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
-    assert newest is not None
-    newest.metrics = {"enrolled": 2, "enrolled_total": 17, "target": 34, "completion": 50}
-    newest.save()
-    assert "17 / 34 subjects enrolled · 50%" in home(as_user("zhangyi"))
-
-
-def test_a_study_without_reports(as_user: Callable[..., Client], study: Any) -> None:
-    WeeklyReport.objects.all().delete()
-    assert "There is no weekly report yet" in home(as_user("zhangyi"))
+def test_a_study_that_was_never_read(as_user: Callable[..., Client], study: Any) -> None:
+    ReadingState.objects.all().delete()
+    Reading.objects.all().delete()
+    Dictionary.objects.all().delete()
+    study.project.redcap_url = ""
+    study.project.save()
+    assert "Nothing was read from REDCap yet" in home(as_user("zhangyi"))
 
 
 def test_a_failed_reading_never_looks_clean(as_user: Callable[..., Client], study: Any) -> None:
@@ -74,6 +71,7 @@ def test_the_house_is_shown_to_its_keepers(
     assert "3 minutes ago" in text
     assert "never seen" in text
     assert "Messages given up 1" in text
+    assert "Tokens today 0" in text
     settings.EMBEDDED = False
     assert "PostgreSQL + Redis" in home(as_user("admin"))
 
@@ -88,34 +86,29 @@ def test_a_site_reads_no_figure_of_the_whole_study(
     as_user: Callable[..., Client], study: Any
 ) -> None:
     """design.md 9.7: only their site, in statistics too."""
-    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
-    assert newest is not None
-    newest.metrics = {"enrolled": 2, "enrolled_total": 717, "target": 934, "completion": 50}
-    newest.save()
-    Subject.objects.filter(project=study.project, site="site_b", record_id="P022").update(
-        is_present=False
-    )
-    own = Subject.objects.filter(project=study.project, site="site_b", is_present=True).count()
-    everyone = Subject.objects.filter(project=study.project, is_present=True).count()
-    assert own != everyone
-
+    readings.refresh(study.project)
+    everyone, own = standing(study.project, None), standing(study.project, study["crc_b"])
+    assert own.enrolled != everyone.enrolled
     card = figures(as_user("crc_b"))
-    assert str(own) in card
-    assert not {"717", "934", str(everyone)} & set(card.split())
-    assert "717" in figures(as_user("zhangyi"))
+    assert f"{own.enrolled} enrolled at your site" in card
+    assert f"{everyone.enrolled} / 30 subjects enrolled" in figures(as_user("zhangyi"))
+    assert "site_a" not in card
+    assert {*re.findall(r"P\d{3}", card)} <= {*subjects_of(study, "site_b")}
 
 
-def test_who_belongs_to_a_site_and_to_the_whole_reads_the_whole(
+def test_who_no_longer_belongs_to_a_site_reads_the_whole(
     as_user: Callable[..., Client], study: Any
 ) -> None:
-    newest = WeeklyReport.objects.filter(project=study.project).order_by("-week_number").first()
-    assert newest is not None
-    newest.metrics = {"enrolled_total": 717}
-    newest.save()
+    readings.refresh(study.project)
     crc = study["crc_b"]
     crc.site = ""
     crc.save()
-    assert "717" in figures(as_user("crc_b"))
+    assert f"{standing(study.project, None).enrolled} / 30" in figures(as_user("crc_b"))
+
+
+def subjects_of(study: Any, site: str) -> list[str]:
+    rows = Subject.objects.filter(project=study.project, site=site)
+    return [*rows.values_list("record_id", flat=True)]
 
 
 def figures(client: Client) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from engines.assistant.understand.types import Query
 from rules.context import Kind
 from study.design import StudyDesign
+from study.standing import ENROLLED, enrolled
 
 MOST_NAMED = 3
 """Of so many subjects what stands around the question is listed, too."""
 
-ENROLLED: Query = {"field": "@enrolled", "op": "filled"}
 VISITS = ("visit", "state", "target", "open", "close", "actual", "days")
 _OPEN = {"field": "@visits.state", "op": "in", "value": ["overdue", "due"]}
 _TO_COME = {"field": "@visits.state", "op": "=", "value": "not_due"}
@@ -51,7 +51,7 @@ def of_enrolment(design: StudyDesign, *, by_month: bool) -> Iterator[Query]:
     """How the study stands: enrolled in all and by site, its target, how many are of each status."""
     if by_month:
         yield from by_months()
-    yield {"where": [ENROLLED], "aggregate": "count"}
+    yield enrolled()
     yield {"select": ["@project.target"]}
     yield {"where": [ENROLLED], "aggregate": "count", "by": ["@site"]}
     if design.status_field:

@@ -27,6 +27,7 @@ from memory.reports import weeks
 from memory.reports.history import Page, book
 from study import door
 from study.client import NotConfiguredError
+from study.standing import ENROLLED
 
 LONGEST = 500
 _WHY = re.compile(r"为什么|为啥|为何|原因")
@@ -104,7 +105,7 @@ def counted(turn: Turn, part: Part) -> sources.Asked:
 def _enrolled_in(turn: Turn, period: Period) -> Query:
     days = {"from": period.first.isoformat(), "to": period.last.isoformat()}
     of = {"field": turn.design.enrolment_field} if turn.design.enrolment_field else {}
-    return {"where": [background.ENROLLED], "aggregate": "count", "period": {**of, **days}}
+    return {"where": [ENROLLED], "aggregate": "count", "period": {**of, **days}}
 
 
 def _named(turn: Turn, part: Part) -> list[Period]:

@@ -1,0 +1,1 @@
+"""The first page of the console: what each of a person's roles looks after, study by study."""
