@@ -14,6 +14,8 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     """The two as one question: the same asked again in other words, more fields of the same rows."""
     if not read_.asks and slots.subjects and not before.subjects:
         return slots
+    if before.aggregate not in ("", "count") and _only_groups(slots) and not before.by:
+        return replace(before, by=slots.by, shape=Shape.GROUPS)
     if _are_two_figures(before, slots):
         return None
     if not read_.asks:
@@ -72,6 +74,15 @@ def listed(before: Slots, clause: Clause) -> Slots | None:
         return None
     shape = Shape.ROWS if before.shape is Shape.COUNT_ROWS else Shape.LIST
     return replace(before, aggregate="", shape=shape)
+
+
+def _only_groups(slots: Slots) -> bool:
+    """平均BMI是多少,男女分开算: a clause that says by what and counts nothing of its own."""
+    return (
+        slots.shape is Shape.GROUPS
+        and slots.aggregate == "count"
+        and not (slots.select or slots.where)
+    )
 
 
 def _are_two_figures(before: Slots, slots: Slots) -> bool:

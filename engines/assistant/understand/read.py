@@ -313,6 +313,9 @@ def _shape(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     set_already = slots.shape is not Shape.VALUE
     if slots.aggregate:
         return replace(slots, shape=_aggregate_shape(clause, slots))
+    if slots.every and clause.has(Kind.WHEN):
+        # P032的ALT什么时候恢复正常: the readings with their days say it.
+        return replace(slots, every=False, where=(), shape=Shape.SERIES)
     if slots.every:
         return replace(slots, shape=Shape.YES_NO)
     if set_already:

@@ -175,7 +175,7 @@ def _part(clause: Clause, unsure: list[Ambiguous], found: Gathered, *, alone: bo
         found.left.append(clause.said)
         return
     if _not_whole(slots, clause):
-        found.unknown += clause_words(clause, Kind.LEFT)[-1:]
+        found.unknown += _narrowing(clause)[-1:]
         return
     found.ambiguous += unsure
     found.unknown += clause_words(clause, Kind.ABSENT)
@@ -232,12 +232,18 @@ def _says_nothing(slots: Slots, clause: Clause) -> bool:
 
 def _not_whole(slots: Slots, clause: Clause) -> bool:
     """An unknown word may be the very one that says who is meant: better asked back than all counted."""
-    if slots.subjects or slots.topic is not Topic.DATA or not clause_words(clause, Kind.LEFT):
+    if slots.subjects or slots.topic is not Topic.DATA or not _narrowing(clause):
         return False
     enrolled = all(c.get("field") == "@enrolled" for c in slots.where)
     of_all = slots.aggregate and enrolled and not (slots.by or slots.site)
     of_one = not (slots.aggregate or slots.order or slots.by or clause.many)
     return bool(of_all or of_one)
+
+
+def _narrowing(clause: Clause) -> list[str]:
+    """The words that nothing took, and those that may say who is meant (还在治疗的有几个)."""
+    meant = [t.said for t in clause.all(Kind.FILL) if t.value == "narrowing"]
+    return clause_words(clause, Kind.LEFT) or meant
 
 
 def clause_words(clause: Clause, kind: Kind) -> list[str]:
