@@ -14,8 +14,6 @@ def joined(before: Slots, slots: Slots, read_: Read) -> Slots | None:
     """The two as one question: the same asked again in other words, more fields of the same rows."""
     if not read_.asks and slots.subjects and not before.subjects:
         return slots
-    if before.aggregate not in ("", "count") and _only_groups(slots) and not before.by:
-        return replace(before, by=slots.by, shape=Shape.GROUPS)
     if _are_two_figures(before, slots):
         return None
     if not read_.asks:
@@ -76,13 +74,12 @@ def listed(before: Slots, clause: Clause) -> Slots | None:
     return replace(before, aggregate="", shape=shape)
 
 
-def _only_groups(slots: Slots) -> bool:
-    """平均BMI是多少,男女分开算: a clause that says by what and counts nothing of its own."""
-    return (
-        slots.shape is Shape.GROUPS
-        and slots.aggregate == "count"
-        and not (slots.select or slots.where)
-    )
+def grouped(before: Slots, slots: Slots) -> Slots | None:
+    """平均BMI是多少,男女分开算: a clause that says by what, and counts nothing of its own."""
+    only_by = slots.shape is Shape.GROUPS and slots.aggregate == "count"
+    if before.by or before.aggregate in ("", "count") or not only_by or slots.select or slots.where:
+        return None
+    return replace(before, by=slots.by, shape=Shape.GROUPS)
 
 
 def _are_two_figures(before: Slots, slots: Slots) -> bool:

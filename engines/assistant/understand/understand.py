@@ -10,7 +10,7 @@ from engines.assistant.understand.apart import apart, numbers_apart
 from engines.assistant.understand.build import queries
 from engines.assistant.understand.carried import PREDICATE, Gathered, carried
 from engines.assistant.understand.clause import Clause, Setting, clauses, settle
-from engines.assistant.understand.joining import joined, listed
+from engines.assistant.understand.joining import grouped, joined, listed
 from engines.assistant.understand.named_rows import named_rows
 from engines.assistant.understand.nearest import nearest
 from engines.assistant.understand.of_dictionary import of_collection
@@ -272,7 +272,7 @@ def _nothing(clause: Clause, found: Gathered) -> None:
 def _keep(slots: Slots, read_: Read, found: Gathered, *, alone: bool) -> None:
     """One more question, or a part of the one before it."""
     before = found.asked[-1] if found.asked and not alone else None
-    both = joined(before, slots, read_) if before is not None else None
+    both = (grouped(before, slots) or joined(before, slots, read_)) if before is not None else None
     if both is not None:
         found.asked[-1] = both
         found.said[-1] += "," + read_.clause.said
