@@ -20,6 +20,7 @@ _WORK = {
     "@findings": ("status", "text", "opened", "age", "assignee"),
     "@reviews": ("question", "since"),
     "@runs": ("status", "final_state", "ended", "reason"),
+    "@changes": ("field", "from", "to", "at"),
 }
 
 
@@ -34,7 +35,7 @@ class Form:
 
 @dataclass(frozen=True)
 class SubjectPage:
-    """All of it; `work`: rows of findings, reviews and runs by column, newest first; `link`: into REDCap."""
+    """All of it; `work`: rows of findings, reviews, runs and changes, newest first; `link`: into REDCap."""
 
     visits: list[Mark]
     unscheduled: list[due.Unscheduled]

@@ -44,7 +44,7 @@ class Section:
 
 
 def sections(work: Mapping[str, Sequence[Mapping[str, Fact]]], record_id: str) -> list[Section]:
-    """The three kinds, the newest line first."""
+    """The kinds of work and the changes of the data, the newest line first."""
     search = urlencode({"q": record_id})
 
     def page(model: str) -> str:
@@ -72,6 +72,13 @@ def sections(work: Mapping[str, Sequence[Mapping[str, Fact]]], record_id: str) -
             page("taskrun"),
             _("Nothing has run on this subject."),
         ),
+        Section(
+            "changes",
+            _("What changed"),
+            [_change(row) for row in work["changes"]],
+            "",
+            _("No change has been read since the readings began."),
+        ),
     ]
 
 
@@ -89,6 +96,11 @@ def _run(row: Mapping[str, Fact]) -> Line:
     return Line(
         str(label), (TaskRun.COLOURS[known] if known else "") or "", told, _text(row, "ended")
     )
+
+
+def _change(row: Mapping[str, Fact]) -> Line:
+    told = f"{_text(row, 'from') or '-'} → {_text(row, 'to') or '-'}"
+    return Line(_text(row, "field"), "", told, _text(row, "at"))
 
 
 def _text(row: Mapping[str, Fact], name: str) -> str:

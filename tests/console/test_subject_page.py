@@ -12,6 +12,7 @@ from engines.models import TaskRun
 from study import readings
 from study.models import Subject
 from tests.console.conftest import SITE_A
+from tests.engines.sop.kit import change
 from tests.support.study import Study
 
 AsUser = Callable[..., Client]
@@ -97,3 +98,11 @@ def test_its_statements_do_not_grow_with_the_rows(
         counts.append(sum("SAVEPOINT" not in query["sql"] for query in told))
     assert counts[1] == counts[2]
     assert max(counts) <= MOST, "\n".join(query["sql"][:150] for query in told)
+
+
+def test_it_tells_what_was_changed(as_user: AsUser, study: Study) -> None:
+    readings.refresh(study.project)
+    client = as_user("zhangyi", "zh-hans")
+    assert "尚未读到任何数据变更" in part(shown(client, "P008"), "changes")
+    change(study, "P008", "baseline_arm_1", weight_kg="61.5")
+    assert "61.5" in part(shown(client, "P008"), "changes")
