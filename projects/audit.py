@@ -245,11 +245,32 @@ def _verify_chain(
     chain: str, length: int, anchored: Mapping[int, str], since: datetime | None
 ) -> Iterator[Break]:
     rows = AuditEntry.objects.filter(chain=chain).order_by("number")
-    number, previous = 1, ""
-    if since:
-        number = _first_since(rows, since) or length + 1
-        previous = hash_at(chain, number - 1)
-        rows = rows.filter(number__gte=number)
+    first = (_first_since(rows, since) or length + 1) if since else 1
+    yield from _walk(chain, length, anchored, first)
+
+
+def verify_part(chain: str, *, first: int, most: int) -> tuple[list[Break], int]:
+    """The faults of `most` entries of one chain from number `first` on, and how long the chain is.
+
+    The parts of a chain one after another find what `verify` finds in it.
+    """
+    length = AuditHead.objects.filter(chain=chain).values_list("length", flat=True).first() or 0
+    anchored = audit_anchors.read().chains.get(chain, {})
+    until = first + most - 1
+    return [*_walk(chain, length, anchored, first, until if until < length else None)], length
+
+
+def _walk(
+    chain: str, length: int, anchored: Mapping[int, str], first: int, until: int | None = None
+) -> Iterator[Break]:
+    """From entry `first` on to `until`; None: to the end, and what follows it."""
+    rows = AuditEntry.objects.filter(chain=chain).order_by("number")
+    number, previous = first, ""
+    if first > 1:
+        previous = hash_at(chain, first - 1)
+        rows = rows.filter(number__gte=first)
+    if until:
+        rows = rows.filter(number__lte=until)
     last = number - 1
     for entry in _sealed(rows).iterator(chunk_size=2000):
         last = entry.number
@@ -263,9 +284,9 @@ def _verify_chain(
         if anchored.get(last, entry.hash) != entry.hash:
             yield Break(chain, last, "not as anchored")
         number, previous = last + 1, entry.hash
-    if number <= length:
+    if number <= (until or length):
         yield Break(chain, number, "missing")
-    elif last < max(anchored, default=0):
+    elif not until and last < max(anchored, default=0):
         yield Break(chain, last + 1, "missing")
 
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action
 
 from projects import audit
 from projects.admin_base import BY_PROJECT
 from projects.models import AuditEntry, Role
+from study.admin import trail_check, trail_words
 from study.admin.export import ExportAdmin
 
 # The apps register their actions as plain message ids; these lines put them into the catalog.
@@ -96,12 +103,13 @@ class AuditEntryAdmin(ExportAdmin):
     view_roles = (Role.ADMIN, Role.AUDITOR)
     whole_study = True
     list_display = (
-        "at",
+        "show_at",
         "actor",
         "login",
         "show_action",
         "label",
         "record_id",
+        "show_changed",
         "reason",
         "show_project",
     )
@@ -112,21 +120,50 @@ class AuditEntryAdmin(ExportAdmin):
     list_select_related = ("project",)
     date_hierarchy = "at"
     fields = (
-        ("at", "show_action"),
+        ("show_at", "show_action"),
         ("actor", "login"),
         "project",
-        ("object_type", "object_id"),
-        ("label", "record_id"),
+        ("show_object", "record_id"),
         "reason",
-        "old",
-        "new",
+        "show_changes",
         ("chain", "number"),
         "previous",
         "hash",
     )
-    readonly_fields = ("show_action",)
+    readonly_fields = ("show_at", "show_action", "show_object", "show_changes")
     actions = ("export_selected",)
-    actions_list = ("export_list",)
+    actions_list = ("export_list", "check_chain")
+
+    @action(description=_("Check the chain"), url_path="check", icon="verified")
+    def check_chain(self, request: HttpRequest) -> HttpResponse:
+        """Walk the hash chain of a study's trail, part by part."""
+        return trail_check.check_view(request, self)
+
+    @admin.display(description=_("time"), ordering="at")
+    def show_at(self, obj: AuditEntry) -> str:
+        """To the second: what came first decides a dispute."""
+        return f"{localtime(obj.at):%Y-%m-%d %H:%M:%S}"
+
+    @admin.display(description=_("what changed"))
+    def show_changed(self, obj: AuditEntry) -> str:
+        """In short: what changed, and into what."""
+        return Truncator(trail_words.short(obj)).chars(120)
+
+    @admin.display(description=_("what changed"))
+    def show_changes(self, obj: AuditEntry) -> SafeString | str:
+        """Each thing with its value before and after."""
+        rows = trail_words.changes(obj)
+        return render_to_string("study/trail_changes.html", {"rows": rows}) if rows else "-"
+
+    @admin.display(description=_("object"))
+    def show_object(self, obj: AuditEntry) -> SafeString | str:
+        """What is spoken of, with a link where it is still there."""
+        kind, address = trail_words.object_of(obj)
+        label = obj.label or obj.object_id
+        told = f"{kind}: {label}" if kind and label else kind or label or "-"
+        return (
+            format_html('<a class="iit-link" href="{}">{}</a>', address, told) if address else told
+        )
 
     @admin.display(description=_("what"), ordering="action")
     def show_action(self, obj: AuditEntry) -> str:

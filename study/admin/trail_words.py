@@ -1,0 +1,151 @@
+"""What an entry of the trail changed, in words: names of things and values as people know them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Field, Model
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from projects.models import AuditEntry
+
+# Things that are no column of what the entry speaks of.
+NAMES: dict[str, Promise] = {
+    "alias": _("alias"),
+    "field": _("REDCap field"),
+    "fields": _("fields"),
+    "rows": _("rows"),
+    "model": _("list"),
+    "filter": _("narrowed by"),
+    "diff": _("lines"),
+    "day": _("day"),
+    "week": _("week"),
+    "applied": _("written"),
+    "waiting": _("waiting for a person"),
+    "dropped": _("dropped"),
+    "memories": _("memories"),
+    "deleted": _("deleted"),
+    "lines": _("lines"),
+    "user_id": _("user"),
+    "doors": _("ways of access"),
+    "count": _("how many"),
+    "decision": _("decision"),
+    "message": _("what it said"),
+    "final_state": _("end"),
+    "reviewers": _("reviewers"),
+    "subjects": _("subjects"),
+    "skill": _("skill"),
+    "rule": _("rule"),
+    "rules": _("rules of checks"),
+    "state": _("status"),
+    "status": _("status"),
+    "feedback": _("feedback"),
+    "category": _("category"),
+    "version": _("version"),
+}
+_LONG = 80
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing with its value before and after; `diff`: the lines of a long one that differ."""
+
+    name: str
+    old: str
+    new: str
+    diff: tuple[str, ...] = ()
+
+
+def model_of(entry: AuditEntry) -> type[Model] | None:
+    """The kind of thing the entry speaks of."""
+    kinds = (one for one in apps.get_models() if one._meta.model_name == entry.object_type)
+    return next(kinds, None) if entry.object_type else None
+
+
+def object_of(entry: AuditEntry) -> tuple[str, str]:
+    """What kind of thing it is, in words, and the address of its page; "" where it has none any more."""
+    model = model_of(entry)
+    if model is None:
+        return entry.object_type, ""
+    kind = str(model._meta.verbose_name)
+    if model not in admin.site._registry:
+        return kind, ""
+    try:
+        is_there = model._default_manager.filter(pk=entry.object_id).exists()
+    except (ValueError, TypeError):
+        return kind, ""
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
+    return kind, reverse(name, args=[entry.object_id]) if is_there else ""
+
+
+def changes(entry: AuditEntry) -> list[Change]:
+    """Every thing that differs, or was said, in the order it was noted."""
+    old, new = _as_mapping(entry.old), _as_mapping(entry.new)
+    model = model_of(entry)
+    names = [*dict.fromkeys([*old, *new])]
+    pairs = ((name, old.get(name), new.get(name)) for name in names)
+    return [_change(model, *pair) for pair in pairs if not (pair[1] == pair[2] and old and new)]
+
+
+def short(entry: AuditEntry) -> str:
+    """The same in one line."""
+    told = []
+    for one in changes(entry):
+        value = " → ".join(filter(None, [one.old, one.new])) if not one.diff else "…"
+        told.append(f"{one.name}: {value}")
+    return "; ".join(told)
+
+
+def _as_mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    return {} if value is None else {"": value}
+
+
+def _change(model: type[Model] | None, name: str, old: Any, new: Any) -> Change:
+    column = _column(model, name)
+    before, after = _text(old, column), _text(new, column)
+    is_long = max(len(before), len(after)) > _LONG or "\n" in before + after
+    diff = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    marks = ("---", "+++", "@@")
+    lines = tuple(line for line in diff if not line.startswith(marks)) if is_long else ()
+    return Change(_name(name, column), before, after, lines)
+
+
+def _column(model: type[Model] | None, name: str) -> Field[Any, Any] | None:
+    try:
+        found = model._meta.get_field(name) if model and name else None
+    except FieldDoesNotExist:
+        return None
+    return found if isinstance(found, Field) else None
+
+
+def _name(name: str, column: Field[Any, Any] | None) -> str:
+    if name in NAMES:
+        return str(NAMES[name])
+    return str(column.verbose_name) if column else name.replace("_", " ")
+
+
+def _text(value: Any, column: Field[Any, Any] | None) -> str:
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    labels = dict(column.flatchoices) if column and column.choices else {}
+    if isinstance(value, str):
+        return str(labels.get(value, value))
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "\n".join(value) if any(len(one) > _LONG for one in value) else "、".join(value)
+    if isinstance(value, list | Mapping):
+        return json.dumps(value, ensure_ascii=False, indent=1)
+    return str(value)
