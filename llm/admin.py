@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action
 
 from house.admin_words import by_name
 from house.stored_labels import name
+from llm import totals
 from llm.labels import MODEL_PURPOSES, PURPOSES
 from llm.models import LlmUsage
 from projects.admin_base import BY_PROJECT, ScopedAdmin
-from projects.models import Role
+from projects.models import Project, Role
 
 
 class ReplacedAdmin(ScopedAdmin):
@@ -73,6 +79,37 @@ class LlmUsageAdmin(ReplacedAdmin):
         "show_replaced",
     )
     readonly_fields = ("show_purpose", "show_model_purpose", "at", "show_replaced")
+    actions_list = ("show_totals",)
+
+    @action(description=_("Totals and caps"), url_path="totals", icon="functions")
+    def show_totals(self, request: HttpRequest) -> HttpResponse:
+        """Tokens by day, purpose and study, beside the caps; `?csv=1` as a file."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        rows = self.get_queryset(request)
+        by_day = [(one.of, one) for one in totals.by_day(rows)]
+        by_purpose = [(name(PURPOSES, one.of), one) for one in totals.by_purpose(rows)]
+        if "csv" in request.GET:
+            return _as_csv([*by_day, *by_purpose])
+        held = Project.objects.for_user(request.user)
+        if not request.user.is_superuser:
+            held = held.filter(pk__in=self.holders(request, self.view_roles).values("project"))
+        context = self.admin_site.each_context(request) | {
+            "title": gettext("Totals and caps"),
+            "opts": self.opts,
+            "days": totals.DAYS,
+            "today": totals.today(held),
+            "tables": [
+                {"key": "days", "title": gettext("By day"), "head": gettext("day"), "rows": by_day},
+                {
+                    "key": "purposes",
+                    "title": gettext("By purpose"),
+                    "head": gettext("purpose"),
+                    "rows": by_purpose,
+                },
+            ],
+        }
+        return render(request, "llm/totals.html", context)
 
     @admin.display(description=_("model for"), ordering="model_purpose")
     def show_model_purpose(self, obj: LlmUsage) -> str:
@@ -83,3 +120,24 @@ class LlmUsageAdmin(ReplacedAdmin):
     def show_purpose(self, obj: LlmUsage) -> str:
         """What the call was for, in words."""
         return name(PURPOSES, obj.purpose)
+
+
+def _as_csv(rows: list[tuple[Any, totals.Total]]) -> HttpResponse:
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="llm-usage.csv"'
+    # Spreadsheets take UTF-8 for what it is by this mark.
+    answer.write("\ufeff")
+    writer = csv.writer(answer)
+    heads = (
+        gettext("Project"),
+        gettext("day or purpose"),
+        gettext("Calls"),
+        gettext("Failed calls"),
+        gettext("Tokens in"),
+        gettext("Tokens out"),
+    )
+    writer.writerow(heads)
+    for of, one in rows:
+        cells = (one.project, of, one.calls, one.failed, one.tokens_in, one.tokens_out)
+        writer.writerow(cells)
+    return answer

@@ -31,6 +31,7 @@ from memory.hot.text import (
     Kind,
 )
 from memory.labels import AUTHORS, INTENTS
+from memory.log import reading
 from memory.models import (
     ConversationHistory,
     MemoryProposal,
@@ -243,6 +244,24 @@ class ConversationHistoryAdmin(ScopedAdmin):
         ("feedback", "feedback_reason"),
     )
     readonly_fields = ("show_intent",)
+    change_form_template = "memory/conversation.html"
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """The trail says whose words were shown."""
+        page = super().changelist_view(request, extra_context)
+        shown = (getattr(page, "context_data", None) or {}).get("cl")
+        if shown is not None and request.method == "GET":
+            reading.note(actor=request.user, rows=shown.result_list)
+        return page
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, obj: Any = None, **kwargs: Any
+    ) -> Any:
+        """The message within its conversation."""
+        rows = reading.thread(obj, request.user) if obj else []
+        reading.note(actor=request.user, rows=rows)
+        more = {**context, "thread": rows}
+        return super().render_change_form(request, more, *args, obj=obj, **kwargs)
 
     @admin.display(description=_("intent"), ordering="intent")
     def show_intent(self, obj: ConversationHistory) -> str:

@@ -14,6 +14,7 @@ from house.api_fields import Number, StrictModelSerializer
 from house.sealed_search import DAYS, MOST, holding
 from memory.console import scopes
 from memory.hot import save
+from memory.log import reading
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
 from memory.people.readable import readable
 from memory.reports.text import shown_to
@@ -83,6 +84,18 @@ class ConversationViewSet(ReadViewSet):
     queryset = ConversationHistory.objects.none()
     serializer_class = ConversationSerializer
     filterset_class = ConversationFilters
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """A page of messages; the trail says whose words were shown."""
+        page = super().paginate_queryset(queryset)
+        reading.note(actor=self.request.user, rows=page or ())
+        return page
+
+    def get_object(self) -> Any:
+        """One message, noted likewise."""
+        row = super().get_object()
+        reading.note(actor=self.request.user, rows=[row])
+        return row
 
 
 class ProjectMemorySerializer(SharedTextSerializer):

@@ -22,6 +22,7 @@ audit.register(
         "memory.forget": "Facts of a user forgotten",
         "report.save": "Weekly report saved",
         "report.edit": "Weekly report edited",
+        "conversation.read": "Conversations read",
         "log.purge": "Conversations deleted after their report",
     }
 )

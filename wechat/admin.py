@@ -18,6 +18,7 @@ from house.admin_words import by_name
 from house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.models import Role
+from wechat.message_words import said_in
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
 from wechat.outbound import (
     alerts,
@@ -75,6 +76,7 @@ class InboxMessageAdmin(ChannelAdmin):
         "id",
         "received_at",
         "show_sender",
+        "show_said",
         "show_type",
         "event",
         "show_status",
@@ -95,6 +97,10 @@ class InboxMessageAdmin(ChannelAdmin):
 
     readonly_fields = ("show_sender", "show_type")
 
+    @admin.display(description=_("text"))
+    def show_said(self, obj: InboxMessage) -> str:
+        return Truncator(obj.content).chars(60)
+
     @admin.display(description=_("kind"), ordering="msg_type")
     def show_type(self, obj: InboxMessage) -> str:
         return name(MESSAGES, obj.msg_type)
@@ -114,6 +120,7 @@ class OutboxMessageAdmin(ChannelAdmin):
         "id",
         "created_at",
         "show_recipient",
+        "show_start",
         "kind",
         "show_status",
         "attempts",
@@ -126,17 +133,30 @@ class OutboxMessageAdmin(ChannelAdmin):
     date_hierarchy = "created_at"
     fields = (
         ("project", "show_recipient"),
-        ("kind", "key"),
-        "show_payload",
+        "kind",
+        "show_text",
         ("status", "attempts"),
         ("created_at", "sent_at"),
         ("tried_at", "msgid"),
         ("error_code", "error"),
         ("is_ambiguous", "possible_duplicate"),
+        "key",
+        "show_payload",
     )
-    readonly_fields = ("show_payload", "show_recipient")
+    readonly_fields = ("show_payload", "show_recipient", "show_text")
     labels = {"key": _("key")}
     actions = ("resend",)
+    change_form_template = "wechat/outbox.html"
+
+    @admin.display(description=_("text"))
+    def show_text(self, obj: OutboxMessage) -> str:
+        """What its reader sees."""
+        return said_in(obj.payload) or "-"
+
+    @admin.display(description=_("text"))
+    def show_start(self, obj: OutboxMessage) -> str:
+        """The beginning of it."""
+        return Truncator(said_in(obj.payload)).chars(60)
 
     @display(
         description=_("status"),

@@ -6,17 +6,19 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from house.admin_text import rendered
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
-from projects.models import Role
+from projects.models import Project, Role
 from study.models import ProtocolChunk, ProtocolDocument
-from study.protocol import documents
+from study.protocol import documents, index
 from study.protocol.index import DocumentError
 
 
@@ -87,6 +89,26 @@ class ProtocolDocumentAdmin(ScopedAdmin):
     add_fields = ("project", ("name", "version"), "file", "pasted")
     readonly_fields = ("is_active", "updated_at", "show_text")
     inlines = (ChunkInline,)
+    actions_list = ("try_search",)
+
+    @action(description=_("Try a search"), url_path="search", icon="search")
+    def try_search(self, request: HttpRequest) -> HttpResponse:
+        """What a question finds in the study's documents, as the assistant searches them."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        held = Project.objects.for_user(request.user).order_by("code")
+        asked, code = request.GET.get("q", "").strip()[:500], request.GET.get("project", "")
+        project = held.filter(code=code).first() or held.first()
+        context = self.admin_site.each_context(request) | {
+            "title": _("Try a search"),
+            "opts": self.opts,
+            "projects": held,
+            "project": project,
+            "asked": asked,
+        }
+        if project and asked:
+            context |= {"excerpt": index.excerpt(project, asked), "found": _found(project, asked)}
+        return render(request, "study/search.html", context)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
@@ -125,3 +147,17 @@ class ProtocolDocumentAdmin(ScopedAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for document in queryset:
             self.delete_model(request, document)
+
+
+def _found(project: Project, asked: str) -> list[dict[str, Any]]:
+    """The passages with their headings, best first, the score in percent."""
+    passages = index.search(project, asked)
+    headings = ProtocolChunk.objects.in_bulk([int(one.segment_id) for one in passages])
+    return [
+        {
+            "passage": one,
+            "chunk": headings.get(int(one.segment_id)),
+            "share": round(100 * (one.score or 0)),
+        }
+        for one in passages
+    ]

@@ -67,6 +67,7 @@ ACTIONS = (
     gettext_noop("Facts of a user forgotten"),
     gettext_noop("Weekly report edited"),
     gettext_noop("Conversations deleted after their report"),
+    gettext_noop("Conversations read"),
     gettext_noop("Run ended"),
     gettext_noop("Run cancelled"),
     gettext_noop("Review asked"),

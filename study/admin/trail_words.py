@@ -39,6 +39,7 @@ NAMES: dict[str, Promise] = {
     "user_id": _("user"),
     "doors": _("ways of access"),
     "count": _("how many"),
+    "people": _("of whom"),
     "decision": _("decision"),
     "message": _("what it said"),
     "final_state": _("end"),

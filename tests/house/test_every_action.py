@@ -308,6 +308,12 @@ def _(study: Study) -> None:
     edit(browser("zhangyi"), memory, f"{memory.content}\n- 新的一条", memory.version)
 
 
+@door("conversation.read")
+def _(study: Study) -> None:
+    ask("zhangyi", "你好")
+    browser("admin").get("/admin/memory/conversationhistory/")
+
+
 @door("memory.remove")
 def _(study: Study) -> None:
     hot_pages.retire(browser("zhangyi"), base(study), hot_pages.GONE)
