@@ -169,5 +169,9 @@ UNFOLD: dict[str, Any] = {
             "950": "#072829",
         },
     },
-    "SIDEBAR": {"show_search": False, "navigation": "iit_manager.unfold.menu"},
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "navigation": "iit_manager.unfold.menu",
+    },
 }

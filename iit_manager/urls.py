@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from engines.views import data_entry_trigger
 from iit_manager import health
 from iit_manager.api import urlpatterns as api
+from iit_manager.search import view as search
 from iit_manager.unknown import API, Unknown, no_site
 from wechat.views import simulator
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("admin/", include("memory.urls")),
     path("admin/", include("engines.urls")),
     path("admin/r/<path:address>", no_site),
+    path("admin/search/", search.view),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),
     path("healthz", health.healthz),

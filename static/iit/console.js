@@ -88,3 +88,13 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   event.target.click();
 });
+
+// ? tells the keys; a page with keys of its own tells its own.
+document.addEventListener("keydown", (event) => {
+  const help = document.getElementById("iit-house-keys");
+  const other = document.getElementById("iit-keys") || document.querySelector("dialog[open]");
+  if (event.key !== "?" || !help || other || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  help.showModal();
+});

@@ -1,0 +1,1 @@
+"""Ctrl-K: pages, subjects, reviews and findings of the reader's own."""
