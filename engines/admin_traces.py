@@ -7,13 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from engines import labels
-from engines.assistant import told
+from engines import labels, road
 from engines.models import AgentTrace
+from house.admin_json import folded
 from house.admin_words import by_name
 from llm.admin import ReplacedAdmin
 from projects.access import sees_all_sites
@@ -50,12 +51,18 @@ class AgentTraceAdmin(ReplacedAdmin):
         ("success", "model"),
         "models_asked",
         "prompt_version",
-        "show_spans",
-        "trace",
+        "show_road",
+        "show_trace",
         "left_out",
         "show_replaced",
     )
-    readonly_fields = ("show_intent", "show_spans", "show_replaced", "show_withheld")
+    readonly_fields = (
+        "show_intent",
+        "show_road",
+        "show_trace",
+        "show_replaced",
+        "show_withheld",
+    )
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Without the question for members with a site."""
@@ -71,11 +78,16 @@ class AgentTraceAdmin(ReplacedAdmin):
             return self.fields
         return [("project", "created_at"), *_OF_SITE[1:], "show_withheld"]
 
-    @admin.display(description=_("what the model said"))
-    def show_spans(self, obj: AgentTrace) -> str:
-        """Each span with the line behind it, and the rule that refused it."""
-        answers = list(told.in_trace(obj))
-        return render_to_string("engines/spans.html", {"answers": answers}) if answers else "-"
+    @admin.display(description=_("the way to the answer"))
+    def show_road(self, obj: AgentTrace) -> str:
+        """Step by step; each span of an answer with the line behind it, and the rule that refused it."""
+        context = {"steps": road.steps(obj), "calls": road.calls(obj)}
+        return render_to_string("engines/road.html", context)
+
+    @admin.display(description=_("as stored"))
+    def show_trace(self, obj: AgentTrace) -> SafeString:
+        """The trace as programs read it."""
+        return folded(_("Show"), obj.trace)
 
     @admin.display(description=_("trace"))
     def show_withheld(self, obj: AgentTrace) -> str:

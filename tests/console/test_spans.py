@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engines.models import AgentTrace
+from llm.models import LlmUsage
 from tests.engines.chat.kit import ask
 from tests.support.study import Study
 from wechat.outbound import answers
@@ -76,3 +77,28 @@ def test_the_first_page_says_where_the_model_cites_nothing(
     study.stand_ins.script(TRUE)
     ask("zhangyi", "P001 入组了吗?")
     assert "never-cites" not in shown(as_user("admin", "zh-hans"), home)
+
+
+def test_a_trace_is_read_as_a_road(study: Study, as_user: Callable[..., Client]) -> None:
+    study.stand_ins.script(TRUE)
+    ask("zhangyi", "P001 入组了吗?")
+    page = shown(as_user("zhangyi", "zh-hans"), trace_page())
+    road = page.partition('data-test="road"')[2].partition("</ol>")[0]
+    assert "查询数据" in road
+    assert "query_record" not in road
+    call = LlmUsage.objects.latest("at")
+    calls = page.partition('data-test="calls"')[2].partition("</table>")[0]
+    for told in (call.model, call.prompt_version, f"<td>{call.input_tokens}</td>"):
+        assert told in calls
+
+
+def test_a_message_without_a_model_has_no_calls(
+    study: Study, as_user: Callable[..., Client]
+) -> None:
+    LlmUsage.objects.all().delete()
+    AgentTrace.objects.create(
+        project=study.project, user_id="zhangyi", query="?", trace=[], success=False
+    )
+    page = shown(as_user("zhangyi"), trace_page())
+    assert 'data-test="road"' in page
+    assert 'data-test="calls"' not in page
