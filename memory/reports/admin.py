@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet, Value
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from house.admin_json import folded
@@ -15,9 +16,10 @@ from house.db import after_commit
 from house.markdown import LONGEST
 from memory import tasks
 from memory.console import scopes
+from memory.hot.save import diff
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
-from memory.reports.text import shown_to
+from memory.reports.text import NAMES, shown_to
 from memory.versioned_admin import VersionedAdmin, edits
 from memory.versioned_form import VersionedTextForm
 from memory.widgets import MarkdownWidget
@@ -73,7 +75,7 @@ class WeeklyReportAdmin(VersionedAdmin):
         "show_state",
     )
     change_form_template = "memory/report.html"
-    actions = ("write_again",)
+    actions = ("compare", "write_again", "count_again")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WeeklyReport]:
         """Each with whether the reader's membership is one of all sites, as its figures are."""
@@ -155,6 +157,40 @@ class WeeklyReportAdmin(VersionedAdmin):
         else:
             messages.info(request, _("Nothing is to come in the selected reports."))
 
+    @admin.action(description=_("Compare the two selected reports"), permissions=["view"])
+    def compare(
+        self, request: HttpRequest, queryset: QuerySet[WeeklyReport]
+    ) -> HttpResponse | None:
+        """What the later one says otherwise, as far as this reader sees both; figures side by side."""
+        rows = [*queryset.order_by("project", "week_number")[:3]]
+        if len(rows) != 2:
+            messages.error(request, _("Select exactly two reports."))
+            return None
+        first, second = rows
+        figures = _side_by_side(first, second) if first.is_whole and second.is_whole else []  # type: ignore[attr-defined]
+        context = self.admin_site.each_context(request) | {
+            "title": _("Two weekly reports"),
+            "opts": self.opts,
+            "first": first,
+            "second": second,
+            "figures": figures,
+            "diff": diff(shown_text(request, first), shown_text(request, second)),
+        }
+        return render(request, "memory/compare.html", context)
+
+    @admin.action(description=_("Count the figures again"), permissions=["change"])
+    def count_again(self, request: HttpRequest, queryset: QuerySet[WeeklyReport]) -> None:
+        """From the data as they are now, as a new version; what people wrote stays."""
+        mine = [row for row in queryset if edits(request.user, row.project_id)]
+        made = [row for row in mine if report_store.is_machine_made(row)]
+        for report in made:
+            report_store.count_again(report=report)
+            _queue(str(report.project_id), report.week_number)
+        if made:
+            messages.success(request, _("%(count)d reports were queued.") % {"count": len(made)})
+        else:
+            messages.info(request, _("People wrote the selected reports; they have no figures."))
+
     def save_model(self, request: HttpRequest, obj: WeeklyReport, form: Any, change: bool) -> None:
         saved = report_store.edit(
             report=obj,
@@ -174,6 +210,13 @@ def _missing(report: WeeklyReport) -> list[str]:
             else [str(_("summary of talks to come"))]
         ),
     ]
+
+
+def _side_by_side(first: WeeklyReport, second: WeeklyReport) -> list[tuple[str, Any, Any]]:
+    """The figures that are single numbers, as the reports call them."""
+    one, other = report_store.figures_of(first), report_store.figures_of(second)
+    pairs = ((called, one.get(key), other.get(key)) for key, called in NAMES.items())
+    return [pair for pair in pairs if all(isinstance(value, int | None) for value in pair[1:])]
 
 
 def _queue(project_id: str, number: int) -> None:

@@ -145,6 +145,11 @@ def _refresh(
         )
 
 
+def count_again(*, report: WeeklyReport) -> None:
+    """Its figures are to come once more; the job that counts them writes the version and its entry."""
+    WeeklyReport.objects.filter(pk=report.pk).update(counted_at=None)
+
+
 def edit(
     *, report: WeeklyReport, content: str, actor: object, base_version: int, reason: str = ""
 ) -> WeeklyReport:
