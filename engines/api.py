@@ -56,7 +56,7 @@ from house.db import atomic
 from integrations.redcap import RedcapError
 from projects.access import sees_all_sites
 from projects.api import ReadViewSet, find_project, not_allowed, require_role
-from projects.models import Project
+from projects.models import Project, TokenScope
 from skills.models import Skill
 from study.client import NotConfiguredError
 
@@ -70,6 +70,7 @@ class TaskRunViewSet(ReadViewSet):
 
     queryset = TaskRun.objects.none()
     serializer_class = TaskRunSerializer
+    write_scope = TokenScope.RUN
     filterset_fields = ("project__code", "status", "record_id", "skill__skill_type")
 
     @extend_schema(request=StartSerializer, responses={201: StartedSerializer})
@@ -170,13 +171,23 @@ class TaskRunViewSet(ReadViewSet):
         return Response({"id": str(found.pk), **progress(found)})
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
-    @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
+    @action(
+        detail=True,
+        methods=["post"],
+        serializer_class=DecisionSerializer,
+        write_scope=TokenScope.DECIDE,
+    )
     def approve(self, request: Request, pk: str) -> Response:
         """Approve what was shown."""
         return self._decide(request, "approve")
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
-    @action(detail=True, methods=["post"], serializer_class=DecisionSerializer)
+    @action(
+        detail=True,
+        methods=["post"],
+        serializer_class=DecisionSerializer,
+        write_scope=TokenScope.DECIDE,
+    )
     def reject(self, request: Request, pk: str) -> Response:
         """Reject what was shown, with a reason."""
         return self._decide(request, "reject")
@@ -303,6 +314,7 @@ class PendingActionViewSet(ReadViewSet):
 
     queryset = PendingAction.objects.none()
     serializer_class = PendingActionSerializer
+    write_scope = TokenScope.FINDINGS
     filterset_fields = (
         "project__code",
         "action_type",

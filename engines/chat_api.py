@@ -17,7 +17,9 @@ from engines.models import Question
 from house.api_fields import Text
 from projects.api import find_project
 from projects.filters import DeclaredParameters
+from projects.models import TokenScope
 from projects.scoping import memberships
+from projects.token_scopes import token_may
 
 
 class QuestionSerializer(serializers.Serializer):
@@ -48,6 +50,8 @@ REPLIES = {200: ReplySerializer, 202: WaitingSerializer}
 class ChatView(DeclaredParameters):
     """Ask the assistant."""
 
+    write_scope = TokenScope.ASK
+
     @extend_schema(request=QuestionSerializer, responses=REPLIES)
     def post(self, request: Request) -> Response:
         """Leave the question to a worker, as the member the user is; 202 where it takes its time."""
@@ -65,12 +69,15 @@ class ChatView(DeclaredParameters):
             login=request.user.get_username(),
             text=said.validated_data["text"],
             project_code=code,
+            may_order=token_may(request, TokenScope.RUN),
         )
         return _response(asked.wait(question))
 
 
 class ChatAnswerView(DeclaredParameters):
     """The answer to a question that took its time."""
+
+    read_scope = TokenScope.ASK
 
     @extend_schema(responses=REPLIES)
     def get(self, request: Request, conversation_id: UUID) -> Response:

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
 _login: ContextVar[Callable[[], str]] = ContextVar("login", default=str)
+_orders: ContextVar[bool] = ContextVar("orders", default=True)
 
 
 def login() -> str:
@@ -26,14 +27,20 @@ def user() -> User | None:
     return User.objects.filter(username=name).first() if name else None
 
 
+def may_order() -> bool:
+    """Whether what is worked on may start something: not a question by a token that was not made for it."""
+    return _orders.get()
+
+
 @contextmanager
-def through(name: str) -> Iterator[None]:
+def through(name: str, *, may_order: bool = True) -> Iterator[None]:
     """Work on what was ordered through a login."""
-    token = _login.set(lambda: name)
+    token, orders = _login.set(lambda: name), _orders.set(may_order)
     try:
         yield
     finally:
         _login.reset(token)
+        _orders.reset(orders)
 
 
 class Acting:

@@ -230,7 +230,10 @@ REST_FRAMEWORK = {
         "projects.tokens.HashedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "projects.token_scopes.WithinScope",
+    ],
     "DEFAULT_PARSER_CLASSES": [
         "house.parsers.DeepJSONParser",
         "rest_framework.parsers.FormParser",

@@ -22,6 +22,7 @@ from memory.versioned_admin import edits
 from memory.visibility import Scope, visible, whole
 from projects.api import EditViewSet, ReadViewSet, not_allowed
 from projects.filters import ListFilterSet
+from projects.models import TokenScope
 
 
 class SharedTextSerializer(StrictModelSerializer):
@@ -118,6 +119,7 @@ class ProjectMemoryViewSet(EditViewSet):
     serializer_class = ProjectMemorySerializer
     filterset_fields = ("project__code",)
     edit_roles = ("ADMIN", "PI")
+    write_scope = TokenScope.MEMORY
     http_method_names = ("get", "head", "options", "put", "patch")
 
     def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:

@@ -19,6 +19,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from projects.models import TokenScope
+
 TRUTHS = [(word, word) for word in ("true", "false", "True", "False")]
 
 
@@ -68,7 +70,13 @@ class ListFilters(DjangoFilterBackend):
 
 
 class DeclaredParameters(APIView):
-    """A view that refuses every parameter of its address that it does not declare."""
+    """A view that refuses every parameter of its address that it does not declare.
+
+    `read_scope`, `write_scope`: what a narrowed token needs (`projects.token_scopes`).
+    """
+
+    read_scope: TokenScope | None = TokenScope.READ
+    write_scope: TokenScope | None = None
 
     def parameters(self) -> set[str]:
         """The names that the view takes beside its path."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -19,7 +20,7 @@ from rest_framework.request import Request
 from house import lockout
 from house.db import atomic
 from projects import audit
-from projects.models import ApiToken
+from projects.models import ApiToken, TokenScope
 
 SHOWN = 8
 """So much of a token its owner tells it by."""
@@ -37,14 +38,29 @@ def digest(key: str) -> str:
     return sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
-def create(*, user: User, actor: object, key: str = "", expires_at: datetime | None = None) -> str:
-    """Make a token of a login; its key, which nobody sees again. A `key` that is there stays as it is."""
+def create(
+    *,
+    user: User,
+    actor: object,
+    key: str = "",
+    name: str = "",
+    scopes: Collection[TokenScope] | None = None,
+    expires_at: datetime | None = None,
+) -> str:
+    """Make a token of a login; its key, which nobody sees again. A `key` that is there stays as it is.
+
+    `scopes`: what it is for, in any order; None is all that its owner may do.
+    """
     key = key or new_key()
+    new = {
+        "user": user,
+        "key_start": key[:SHOWN],
+        "name": name,
+        "scopes": None if scopes is None else [one.value for one in TokenScope if one in scopes],
+        "expires_at": expires_at,
+    }
     with atomic():
-        token, is_new = ApiToken.objects.get_or_create(
-            digest=digest(key),
-            defaults={"user": user, "key_start": key[:SHOWN], "expires_at": expires_at},
-        )
+        token, is_new = ApiToken.objects.get_or_create(digest=digest(key), defaults=new)
         if is_new:
             audit.record("token.create", actor=actor, subject=token, new=_summary(token))
     return key
@@ -63,7 +79,12 @@ def revoke(*, tokens: QuerySet[ApiToken], actor: object, reason: str = "") -> in
 
 
 def _summary(token: ApiToken) -> dict[str, Any]:
-    return {"user": token.user.get_username(), "expires_at": token.expires_at}
+    return {
+        "user": token.user.get_username(),
+        "name": token.name,
+        "scopes": token.scopes,
+        "expires_at": token.expires_at,
+    }
 
 
 class HashedTokenAuthentication(TokenAuthentication):

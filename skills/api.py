@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from house.api_fields import StrictModelSerializer
 from projects.api import EditViewSet, ProjectField
+from projects.models import TokenScope
 from skills import envelope, form_templates, services
 from skills.models import FieldMapping, FormTemplate, Skill
 
@@ -51,6 +52,7 @@ class SkillViewSet(EditViewSet):
 
     queryset = Skill.objects.none()
     serializer_class = SkillSerializer
+    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "skill_type", "trigger_type", "is_active")
 
     def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
@@ -95,6 +97,7 @@ class FieldMappingViewSet(EditViewSet):
 
     queryset = FieldMapping.objects.none()
     serializer_class = FieldMappingSerializer
+    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "alias_name", "actual_name")
 
     def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
@@ -137,6 +140,7 @@ class FormTemplateViewSet(EditViewSet):
 
     queryset = FormTemplate.objects.none()
     serializer_class = FormTemplateSerializer
+    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "form_name")
 
     def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:

@@ -41,11 +41,17 @@ class LostLease(Exception):
     """Another worker has the question: whatever this one wanted to write is rolled back."""
 
 
-def put(*, person: Person, login: str, text: str, project_code: str) -> Question:
-    """Store a question and wake a worker."""
+def put(
+    *, person: Person, login: str, text: str, project_code: str, may_order: bool = True
+) -> Question:
+    """Store a question and wake a worker. `may_order`: it may start runs, where the person may."""
     with atomic():
         question = Question.objects.create(
-            person=person, login=login, text=text, project_code=project_code
+            person=person,
+            login=login,
+            text=text,
+            project_code=project_code,
+            may_order=may_order,
         )
         after_commit(lambda: wakes.wake("engines.tasks.answer_question", question.pk))
     return question
@@ -74,7 +80,7 @@ def answer(pk: int) -> int | None:
     if question is None:
         return None
     try:
-        with kept(_ours(question)), acting.through(question.login):
+        with kept(_ours(question)), acting.through(question.login, may_order=question.may_order):
             _answer(question)
     except LostLease:
         logger.warning("question %s: lease lost", question.pk)

@@ -28,7 +28,8 @@ class Question(models.Model):
 
     Claimed by a conditional UPDATE (`lease_until`, fencing number `fence`); one person's in the order of
     their ids. `conversation_id` is that of the answer in the flow log, known before there is one; `reply` the
-    answer as it is told, `project` its study. Nothing of it is shown in the console.
+    answer as it is told, `project` its study; `may_order`: whether its token may start runs. Nothing of it is
+    shown in the console.
     """
 
     class Status(models.TextChoices):
@@ -41,6 +42,7 @@ class Question(models.Model):
     conversation_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     person = models.ForeignKey(Person, models.CASCADE, related_name="+")
     login = models.CharField(max_length=150)
+    may_order = models.BooleanField(default=True)
     project_code = models.CharField(max_length=64, blank=True)
     project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="+")
     text = EncryptedTextField()

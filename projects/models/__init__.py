@@ -1,6 +1,6 @@
 """Tables of studies and their people, of who did and who read what."""
 
-from projects.models.accounts import ApiToken
+from projects.models.accounts import ApiToken, TokenScope
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.person import Person
 from projects.models.project import Member, Project, Role
@@ -15,4 +15,5 @@ __all__ = [
     "Project",
     "Read",
     "Role",
+    "TokenScope",
 ]

@@ -12,6 +12,7 @@ from rest_framework.parsers import MultiPartParser
 from house.api_fields import StrictModelSerializer, Text
 from house.parsers import DeepJSONParser
 from projects.api import EditViewSet, ProjectField
+from projects.models import TokenScope
 from study.models import ProtocolDocument
 from study.protocol import documents
 from study.protocol.index import DocumentError
@@ -69,6 +70,7 @@ class ProtocolDocumentViewSet(EditViewSet):
 
     queryset = ProtocolDocument.objects.none()
     serializer_class = DocumentSerializer
+    write_scope = TokenScope.DOCUMENTS
     parser_classes = (DeepJSONParser, MultiPartParser)
     filterset_fields = ("project__code", "name", "is_active")
     http_method_names = ("get", "head", "options", "post")

@@ -15,7 +15,8 @@ from django.test import Client
 from django.utils.timezone import now
 from rest_framework.test import APIClient
 
-from projects.models import ApiToken, AuditEntry
+from projects.models import ApiToken, AuditEntry, TokenScope
+from tests.house.kit import make_member, make_project
 
 pytestmark = pytest.mark.django_db
 PROJECTS = "/api/v1/projects/"
@@ -132,3 +133,63 @@ def test_making_and_revoking_are_in_the_trail(ann: User) -> None:
         ("token.create", "command"),
     ]
     assert entries[0].new["user"] == "ann"
+
+
+def made(user: User, **said: object) -> str:
+    """The token that the page shows once."""
+    given = {"name": "EDC 导出", "scopes": ["read"], "days": "30"} | said
+    answer = in_browser(user).post(f"{PAGE}add/", given)
+    assert answer.status_code == 200
+    found = re.search(r'id="token" value="(\w{40})" readonly', answer.content.decode())
+    assert found is not None, answer.context["errors"]
+    assert "no-store" in answer["Cache-Control"]
+    return found[1]
+
+
+@pytest.fixture
+def member(ann: User) -> User:
+    make_member(make_project("ALPHA"), "ann")
+    return ann
+
+
+def test_a_member_makes_one_that_is_shown_once(member: User) -> None:
+    key = made(member)
+    assert status(key) == 200
+    row = ApiToken.objects.get()
+    assert (row.user, row.name, row.scopes) == (member, "EDC 导出", ["read"])
+    assert timedelta(days=29) < row.expires_at - now() < timedelta(days=31)
+    page = in_browser(member).get(PAGE).content.decode()
+    assert key[:8] in page
+    assert "EDC 导出" in page
+    assert key not in page
+    with time_machine.travel(now() + timedelta(days=31)):
+        assert status(key) == 401
+
+
+def test_all_ticked_is_all_that_its_owner_may_and_nothing_ticked_is_refused(member: User) -> None:
+    made(member, scopes=TokenScope.values, days="")
+    assert (ApiToken.objects.get().scopes, ApiToken.objects.get().expires_at) == (None, None)
+    refused = in_browser(member).post(f"{PAGE}add/", {"name": "x", "scopes": [], "days": "30"})
+    assert refused.context["adminform"].form.errors.keys() == {"scopes"}
+    wrong = in_browser(member).post(f"{PAGE}add/", {"name": "x", "scopes": ["all"], "days": "7"})
+    assert wrong.context["adminform"].form.errors.keys() == {"scopes", "days"}
+    assert ApiToken.objects.count() == 1
+
+
+def test_who_is_in_no_study_makes_none(ann: User) -> None:
+    assert in_browser(ann).get(f"{PAGE}add/").status_code == 403
+    assert in_browser(ann).post(f"{PAGE}add/", {"scopes": ["read"]}).status_code == 403
+    assert not ApiToken.objects.exists()
+
+
+def test_the_trail_says_what_a_token_was_made_for(member: User) -> None:
+    made(member, scopes=["memory", "read"])
+    entry = AuditEntry.objects.get(action="token.create")
+    assert (entry.actor, entry.new["scopes"]) == ("ann", ["read", "memory"])
+
+
+def test_the_command_narrows(ann: User) -> None:
+    make("ann", "--scope", "read", "--scope", "ask")
+    assert ApiToken.objects.get().scopes == ["read", "ask"]
+    with pytest.raises(CommandError):
+        make("ann", "--scope", "everything")

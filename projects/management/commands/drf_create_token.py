@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.timezone import now
 
 from projects import tokens
-from projects.models import ApiToken
+from projects.models import ApiToken, TokenScope
 
 
 class Command(BaseCommand):
@@ -22,7 +22,22 @@ class Command(BaseCommand):
         parser.add_argument("-r", "--reset", action="store_true", help="revoke the user's others")
         parser.add_argument("--days", type=int, help="how long it is valid; without: until revoked")
 
-    def handle(self, *, username: str, reset: bool, days: int | None, **options: Any) -> None:
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=TokenScope.values,
+            help="what it is for, once for each; without: all that the user may do",
+        )
+
+    def handle(
+        self,
+        *,
+        username: str,
+        reset: bool,
+        days: int | None,
+        scope: list[str] | None,
+        **options: Any,
+    ) -> None:
         user = User.objects.filter(username=username).first()
         if user is None:
             raise CommandError(f"Cannot create the token: user {username} does not exist")
@@ -31,5 +46,6 @@ class Command(BaseCommand):
         if reset:
             tokens.revoke(tokens=ApiToken.objects.filter(user=user), actor="command")
         until = now() + timedelta(days=days) if days else None
-        key = tokens.create(user=user, actor="command", expires_at=until)
+        scopes = [TokenScope(one) for one in scope] if scope else None
+        key = tokens.create(user=user, actor="command", scopes=scopes, expires_at=until)
         self.stdout.write(f"Generated token {key} for user {username}")

@@ -16,6 +16,7 @@ from engines.assistant.intents import Intent, Part
 from engines.assistant.tools.texts import not_found
 from engines.models import TaskRun
 from engines.sop.order_run import ReadsBlinded, check_blinding
+from house import acting
 from memory.labels import INTENTS
 from memory.visibility import visible_ids
 from projects.models import Role
@@ -32,6 +33,8 @@ LONGEST_QUOTED = 60
 
 def start_qc(turn: Turn, part: Part, limit: int) -> Outcome:
     """Start the QC skill the order means for each subject; the runs are made in the last transaction."""
+    if not acting.may_order():
+        return Outcome(_("This API token was not made for starting runs."), guided=True)
     if turn.member.role == Role.AUDITOR:
         return Outcome(_("Your role may not start quality control."), guided=True)
     skill = sop.pick_skill(turn.project, part.text)
