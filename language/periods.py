@@ -21,6 +21,12 @@ _OPEN = re.compile(
     r"\s*(?:(以来|至今|到现在|到目前|之后|以后|后|起|开始)|(之前|以前|前|为止))(?!\d)"
 )
 
+NEWEST = re.compile(
+    r"上一?[次期份]|最近的?(?:一[次期份])?|最新的?(?:一[次期份])?|the (?:last|latest)|latest",
+    re.IGNORECASE,
+)
+"""The newest of what comes out again and again: 上次周报, 最近一期."""
+
 
 @dataclass(frozen=True, slots=True)
 class Period:

@@ -78,10 +78,8 @@ def evidence(project: Project, line: Line) -> set[str]:
 
 
 def _cited(project: Project, line: Line) -> Iterator[str]:
-    rows = MemoryProposal.objects.filter(
-        project=project, state=MemoryProposal.State.APPLIED, new=line.text
-    )
-    items = [item for items in rows.values_list("evidence", flat=True) for item in items]
+    rows = MemoryProposal.objects.filter(project=project, state=MemoryProposal.State.APPLIED)
+    items = [item for row in rows if row.new == line.text for item in row.evidence]
     cited = [item["id"] for item in items if item["kind"] == "memory"]
     for pk, content in UserMemory.objects.filter(pk__in=cited).values_list("pk", "content"):
         yield from of_memory(str(pk), content)

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, RandomUuid
+from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Project
 from projects.scoping import Membership, OwnQuerySet, ScopedQuerySet, Telling
 
@@ -132,8 +132,8 @@ class MemoryProposal(models.Model):
     action = models.CharField(_("change"), max_length=16, choices=Action.choices)
     section = models.CharField(_("section"), max_length=32)
     profile = models.CharField(_("profile"), max_length=150, blank=True)
-    old = models.TextField(_("old line"), blank=True)
-    new = models.TextField(_("new line"), blank=True)
+    old = EncryptedTextField(_("old line"), blank=True)
+    new = EncryptedTextField(_("new line"), blank=True)
     evidence = EncryptedJSONField(_("evidence"), default=list, blank=True)
     author = models.CharField(_("author"), max_length=150)
     key = models.CharField(_("key"), max_length=64)

@@ -115,7 +115,9 @@ def erase_lines(
     for text in lines:
         keys = removal.evidence(project, Line(text, "", user_id.casefold()))
         _stone(project, user_id, text, keys, actor)
-    MemoryProposal.objects.filter(project=project, profile__iexact=user_id, new__in=lines).delete()
+    of_user = MemoryProposal.objects.filter(project=project, profile__iexact=user_id)
+    gone = [proposal.pk for proposal in of_user if proposal.new in lines]
+    MemoryProposal.objects.filter(pk__in=gone).delete()
     save.erase_lines(project=project, profile=user_id, gone=lines, actor=actor)
     audit.record(
         "memory.forget",

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from house.audit_guard import install
+
 
 class Migration(migrations.Migration):
 
@@ -14,6 +16,10 @@ class Migration(migrations.Migration):
             model_name='auditentry',
             name='unblinds',
             field=models.BooleanField(db_default=False, default=False, editable=False, verbose_name='rests on a blinded field'),
+        ),
+        # SQLite makes the table anew for a column, and its triggers are gone with the old one.
+        migrations.RunPython(
+            lambda apps, editor: install(editor.connection), migrations.RunPython.noop
         ),
         migrations.AddField(
             model_name='member',

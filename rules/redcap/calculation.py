@@ -16,7 +16,8 @@ from rules.redcap.rows import RowView
 from rules.redcap.texts import text
 from rules.visibility import visibility
 
-_TAG = re.compile(r"@(CALCTEXT|CALCDATE)\s*\(")
+_TAG = re.compile(r"@CALC[A-Z]{4}\s*\(")
+"""The action tags that calculate: @CALCTEXT and @CALCDATE."""
 _NEARLY = Decimal("1e-9")
 
 

@@ -82,8 +82,6 @@ CLEAR = {
     },
     "de-identified knowledge of the study for every prompt, edited by people and searched": {
         "iit_agent_trace.left_out",
-        "iit_memory_proposals.new",
-        "iit_memory_proposals.old",
         "iit_project_memory.content",
         "iit_project_memory_versions.content",
         "iit_weekly_report_versions.content",

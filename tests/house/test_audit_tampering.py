@@ -47,6 +47,7 @@ COLUMNS: dict[str, Any] = {
     "chain": "nowhere",
     "number": 99,
     "project": None,
+    "unblinds": True,
 }
 
 

@@ -39,6 +39,7 @@ from tests.memory import test_weekly_edits as weekly
 from tests.memory.agent import kit as agent
 from tests.memory.hot_kit import base, browser, current, said, yesterday
 from tests.skills import test_quality_rules as quality_rules
+from tests.study.blinding import test_page as blinding
 from tests.support.study import Study
 from tests.support.tasks import drain
 from tests.wechat.callback_kit import Callback
@@ -98,6 +99,16 @@ def _(study: Study) -> None:
 def _(study: Study) -> None:
     answer = new_study.change(browser("admin"), study.project, name="另一个名称")
     assert answer.status_code == 302
+
+
+@door("blinding.on", "blinding.member", "blinding.break", "blinding.off")
+def _(study: Study) -> None:
+    given = {"do": "fields", "field": ["histology"], "kind": ["lab"], "words": [""]}
+    blinding.sent("admin", study, **given)
+    someone = str(Member.objects.get(wecom_userid="wanghushi").pk)
+    blinding.sent("admin", study, do="members", unblinded=[someone])
+    blinding.broken("zhangyi", study)
+    blinding.sent("admin", study, do="off", password=blinding.PASSWORD, reason="end")
 
 
 @door("member.add", "person.add")

@@ -22,6 +22,7 @@ from engines.assistant.tools.periods import Period
 from engines.assistant.tools.texts import redcap_down
 from engines.assistant.understand.types import Query
 from integrations.redcap import RedcapError
+from language.periods import NEWEST
 from language.values import plain
 from memory.reports import weeks
 from memory.reports.history import Page, book
@@ -37,10 +38,6 @@ _SHOWING = re.compile(
     r"|(?:里|都|上)*[说写讲]了?(?:些|点)?(?:什么|啥)|show|me|the|of"
 )
 _MARKS = " ,.?!。、;:"
-_LAST = re.compile(
-    r"上一?[次期份]|最近的?(?:一[次期份])?|最新的?(?:一[次期份])?|the last|the latest|latest",
-    re.IGNORECASE,
-)
 _SHORT = re.compile(
     r"^(W\d+ (?:\d{4}-\d\d-\d\d: )?[^,:;\uff0c\uff1a\uff1b]{4,}+)[,\uff0c\uff1a\uff1b].*$"
 )
@@ -120,7 +117,7 @@ def _is_report_itself(text: str, weeks: Sequence[Period]) -> bool:
 
 def _is_last_report(text: str) -> bool:
     """上次周报说了什么, 最近一期周报发我看看."""
-    return bool(_LAST.search(text)) and _says_only_report(_LAST.sub("", text))
+    return bool(NEWEST.search(text)) and _says_only_report(NEWEST.sub("", text))
 
 
 def _says_only_report(text: str) -> bool:
