@@ -119,7 +119,7 @@ class FieldMappingAdmin(ExportAdmin):
         )
         if not obj.uses:
             return "-"
-        return format_html_join("; ", '<a class="iit-link" href="{}">{}</a>: {}', parts)
+        return format_html_join("; ", '<a class="iit-link is-within" href="{}">{}</a>: {}', parts)
 
     def save_model(self, request: HttpRequest, obj: FieldMapping, form: Any, change: bool) -> None:
         services.save_mapping(mapping=obj, actor=request.user)
