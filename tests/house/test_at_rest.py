@@ -66,6 +66,7 @@ CLEAR = {
     },
     "ids, names of fields, numbers and hashes, no text of anybody": {
         "iit_agent_trace.models_asked",
+        "iit_api_tokens.scopes",
         "iit_agent_trace.replaced",
         "iit_batches.record_ids",
         "iit_broker_messages.body",
