@@ -103,6 +103,15 @@ TEXTS = (
     gettext_noop("Username"),
 )
 
+# Django's: without the name of a constraint, and what its own Chinese lacks.
+DJANGO = (
+    gettext_noop("Constraint “%(name)s” is violated."),
+    ngettext_lazy(
+        "This password is too short. It must contain at least %d character.",
+        "This password is too short. It must contain at least %d characters.",
+    ),
+)
+
 # Names of our apps in the path above a page.
 APPS = (
     gettext_noop("Projects"),

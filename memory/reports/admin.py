@@ -14,9 +14,11 @@ from house.admin_json import folded
 from house.admin_text import rendered
 from house.db import after_commit
 from house.markdown import LONGEST
+from house.stored_labels import name
 from memory import tasks
 from memory.console import scopes
 from memory.hot.save import diff
+from memory.labels import AUTHORS
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
 from memory.reports.text import NAMES, shown_to
@@ -58,7 +60,7 @@ class WeeklyReportAdmin(VersionedAdmin):
         "week_start",
         "show_enrolled",
         "show_state",
-        "created_by",
+        "show_author",
         "show_project",
     )
     list_filter = (BY_PROJECT,)
@@ -70,7 +72,7 @@ class WeeklyReportAdmin(VersionedAdmin):
         "week_start",
         "week_end",
         "show_figures",
-        "created_by",
+        "show_author",
         "updated_at",
         "show_state",
     )
@@ -97,7 +99,7 @@ class WeeklyReportAdmin(VersionedAdmin):
             *content,
             "show_figures",
             "show_state",
-            ("created_by", "updated_at"),
+            ("show_author", "updated_at"),
         )
         return [(None, {"fields": about})]
 
@@ -130,6 +132,11 @@ class WeeklyReportAdmin(VersionedAdmin):
     @admin.display(description=_("week"), ordering="week_number")
     def show_week(self, obj: WeeklyReport) -> str:
         return str(obj)
+
+    @admin.display(description=_("author"), ordering="created_by")
+    def show_author(self, obj: WeeklyReport) -> str:
+        """A job by its name."""
+        return name(AUTHORS, obj.created_by)
 
     @admin.display(description=_("enrolled / target"))
     def show_enrolled(self, obj: Any) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import (
     ClockedSchedule,
@@ -29,6 +32,15 @@ for _replaced in (
 ):
     if admin.site.is_registered(_replaced):
         admin.site.unregister(_replaced)
+
+
+def _told(row: Any) -> str:
+    """Who and when; axes says it in English only."""
+    return f"{row.username or row.ip_address} {localtime(row.attempt_time):%Y-%m-%d %H:%M}"
+
+
+for _log in (AccessAttempt, AccessFailureLog, AccessLog):
+    _log.__str__ = _told
 
 
 @admin.register(Heartbeat)

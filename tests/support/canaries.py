@@ -217,6 +217,7 @@ SHAPES: dict[str, Any] = {
     "TaskRun.current_node": lambda token: "a",
     "TaskRun.final_state": lambda token: "",
     "TaskRun.data": _noted,
+    "Reading.values": _noted,
     "Review.values": lambda token: "[]",
     "Review.node": lambda token: "a",
     "Review.reviewers": lambda token: [],
