@@ -13,6 +13,7 @@ from unfold.decorators import display
 
 from house.admin_text import rendered
 from house.admin_words import by_name
+from house.asked_once import once
 from house.stored_labels import name
 from integrations import tokens
 from memory.console import scopes
@@ -140,7 +141,8 @@ class ProjectMemoryAdmin(VersionedAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Editors, while a study of theirs has none."""
-        return self._without_memory(request).exists()
+        key = ("without memory", request.user.pk)
+        return once(key, lambda: self._without_memory(request).exists())
 
     def _without_memory(self, request: HttpRequest) -> QuerySet[Project]:
         rows = Project.objects.for_user(request.user).filter(memory=None)

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.db.models import Count, F, Min, Q, Sum
 from django.utils.timezone import now
 
-from engines.models import TaskRun
 from house.models import Heartbeat
 from iit_manager.health import STALE
 from llm.asking import midnight_of
@@ -49,13 +48,9 @@ def operation(project: Project) -> dict[str, Any]:
     questions = InboxMessage.objects.filter(
         project=project, status__in=InboxMessage.UNFINISHED
     ).aggregate(waiting=Count("pk"), oldest=Min("received_at"))
-    jobs = TaskRun.objects.filter(project=project, status=TaskRun.Status.RUNNING).aggregate(
-        waiting=Count("pk"), oldest=Min("created_at")
-    )
     return {
         "letters": letters,
         "questions": questions,
-        "jobs": jobs,
         "model": _model(project),
         "cap": project.llm_daily_token_cap,
     }

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count, Min, Q
 from django.utils.timezone import now
 
 from engines.models import PendingAction, TaskRun
@@ -14,6 +14,7 @@ from house import clock
 from projects.scoping import User, held
 
 DAYS = 7
+_AT_WORK = (TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED)
 _COLOURS = {"violation": "danger", "warning": "warning", "review_required": "info"}
 
 
@@ -46,13 +47,16 @@ def runs(user: User) -> dict[str, Any]:
     """Runs of the last days by status."""
     since = now() - timedelta(days=DAYS)
     rows = TaskRun.objects.for_user(user).filter(created_at__gte=since).order_by()
-    counts = dict(rows.values_list("status").annotate(Count("pk")))
+    told = rows.values_list("status").annotate(Count("pk"), Min("created_at"))
+    counts = {status: count for status, count, _oldest in told}
+    oldest = {status: at for status, _count, at in told}
     parts = [
         {
             "value": status.value,
             "label": status.label,
             "count": counts[status],
             "colour": TaskRun.COLOURS[status] or "none",
+            "oldest": oldest[status] if status in _AT_WORK else None,
         }
         for status in TaskRun.Status
         if status in counts

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import JSONField, Model, QuerySet, TextField
 
+from house.asked_once import once
 from memory.console import scopes
 from memory.visibility import whole
 from projects.scoping import User, held
@@ -18,12 +19,17 @@ def readable(rows: QuerySet[M], user: User) -> QuerySet[M]:
 
     Who reads one site alone has no rows but their own (`OwnQuerySet`): few enough to look at each.
     """
-    hidden = []
+    hidden = once(("unreadable", rows.model, user.pk), lambda: _unreadable(rows, user))
+    return rows.exclude(pk__in=hidden) if hidden else rows
+
+
+def _unreadable(rows: QuerySet[M], user: User) -> list[Any]:
+    hidden: list[Any] = []
     for project_id in (member.project_id for member in held(user) if member.site):
         opened = scopes(user, project_id)
         mine = () if whole(opened) else rows.filter(project_id=project_id)
         hidden += [row.pk for row in mine if not any(one.allows(_text(row)) for one in opened)]
-    return rows.exclude(pk__in=hidden) if hidden else rows
+    return hidden
 
 
 def _text(row: Model) -> str:

@@ -18,6 +18,7 @@ from unfold.admin import TabularInline
 from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
+from house.asked_once import once
 from house.db import atomic
 from projects import audit, services
 from projects.access import member_in
@@ -240,12 +241,12 @@ class ProjectAdmin(ScopedAdmin):
     @admin.display(description=pgettext_lazy("subjects", "enrolled"))
     def show_enrolled(self, obj: Project) -> str:
         """Of those whom the reader sees, as on the first page."""
-        return enrolled_link(obj) if obj.pk else "-"
+        return once(("enrolled", obj.pk), lambda: enrolled_link(obj)) if obj.pk else "-"
 
     @admin.display(description=_("readings"))
     def show_sync(self, obj: Project) -> str:
         """Until when the data are known, and why they are known no further."""
-        state = SyncState.objects.filter(project=obj.pk).first() if obj.pk else None
+        state = once(("sync", obj.pk), lambda: SyncState.objects.filter(project=obj.pk).first())
         return sync_told(state) if state else str(_("never read"))
 
     @display(
