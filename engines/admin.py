@@ -247,7 +247,7 @@ class ReviewAdmin(ExportAdmin):
         review = self.get_object(request, object_id)
         if review and review.status == Review.Status.OPEN:
             return redirect(desk.PAGE, review.pk)
-        extra = {"rows": console.review_rows(review)} if review else {}
+        extra = desk.closed(request, review) if review else {}
         answer: HttpResponse = super().change_view(
             request, object_id, form_url, (extra_context or {}) | extra
         )

@@ -46,6 +46,7 @@ audit.register(
         "review.ask": "Review asked",
         "review.approve": "Review approved",
         "review.reject": "Review rejected",
+        "review.take_back": "Decision taken back",
         "visit.answer": "Visit reminder answered",
         "finding.open": "Finding opened",
         "finding.close": "Finding closed",

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from engines.models import PendingAction, Review
 from projects.models import Member
-from projects.scoping import User, memberships
+from projects.scoping import User, held
 
 MOST = 1000
 """More reviews than this are not ordered on one page; the oldest come first anyway."""
@@ -79,7 +79,7 @@ def waiting(user: User) -> list[Waiting]:
     )
     rows = [*reviews[:MOST]]
     severities = _open_severities(rows)
-    mine = [] if getattr(user, "is_superuser", False) else [*memberships(user)]
+    mine = [] if getattr(user, "is_superuser", False) else held(user)
     everything = getattr(user, "is_superuser", False)
     found = [
         _row(

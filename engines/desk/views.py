@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
@@ -19,12 +20,17 @@ from engines import console, sop
 from engines.desk import queue
 from engines.desk.consequences import consequences
 from engines.desk.grounds import fields_read, grounds, passages
-from engines.models import Review
+from engines.desk.since import since_asked
+from engines.models import PendingAction, Review
 from engines.review_view import open_findings
+from engines.sop.order_run import RecordNotFound
+from engines.sop.take_back import may_take_back, take_back
+from integrations.redcap import RedcapError
 from projects import reads
 from projects.models import Role
 from skills.drawing import draw
 from study import dictionary
+from study.client import NotConfiguredError
 
 QUEUE, PAGE = "admin:engines_review_desk", "admin:engines_review_desk_page"
 PER_PAGE = 50
@@ -57,9 +63,12 @@ def review_view(request: HttpRequest, page: ModelAdmin, pk: int) -> HttpResponse
         raise Http404
     chosen = queue.Chosen.of(request.GET)
     rows = [row for row in queue.waiting(request.user) if chosen.keeps(row)]
+    if "take_back" in request.POST:
+        return _taken_back(request, review)
     if request.method == "POST" and _decided(request, review):
         return _to_next(request, rows, pk, chosen)
-    review.refresh_from_db()
+    if request.method == "POST":  # refused, perhaps because it is asked anew
+        review = reviews.get(pk=pk)
     if review.status != Review.Status.OPEN:
         return redirect("admin:engines_review_change", pk)
     about = [review.record_id] if review.record_id else []
@@ -74,6 +83,18 @@ def review_view(request: HttpRequest, page: ModelAdmin, pk: int) -> HttpResponse
         "previous": queue.before(rows, pk),
     }
     return render(request, "engines/desk/review.html", context)
+
+
+def closed(request: HttpRequest, review: Review) -> dict[str, Any]:
+    """What the page of a decided review shows beside its fields."""
+    user: Any = request.user
+    return {
+        "review": review,
+        "rows": console.review_rows(review),
+        "may_take_back": may_take_back(user, review),
+        "must_sign": review.project.requires_signature,
+        "reopens": PendingAction.objects.filter(review=review, open_key__isnull=True).count(),
+    }
 
 
 def _decided(request: HttpRequest, review: Review) -> bool:
@@ -95,8 +116,33 @@ def _decided(request: HttpRequest, review: Review) -> bool:
         messages.error(request, f"{review}: {error}")
         return False
     done = _("%s approved.") if decision == "approve" else _("%s rejected.")
-    messages.success(request, done % review)
+    address = reverse("admin:engines_review_change", args=[review.pk])
+    link = format_html('<a href="{}#take-back" data-key="u">{}</a>', address, _("Take it back"))
+    messages.success(request, format_html("{} {}", done % review, link))
     return True
+
+
+def _taken_back(request: HttpRequest, review: Review) -> HttpResponse:
+    """Repeat the run of the person's own decision; leads to the question that it asks."""
+    user: Any = request.user
+    try:
+        again = take_back(
+            review=review,
+            actor=user,
+            reason=request.POST.get("reason", ""),
+            signature=console.signature(request),
+        )
+    except RecordNotFound:
+        messages.error(request, _("There is no such subject."))
+    except (RedcapError, NotConfiguredError):
+        messages.error(request, _("REDCap could not be read."))
+    except sop.SopError as error:
+        messages.error(request, f"{review}: {error}")
+    else:
+        messages.success(request, _("%s: the decision is taken back.") % review)
+        asked = sop.open_review(again)
+        return redirect(PAGE, asked.pk) if asked else redirect(console.RUN, again.pk)
+    return redirect("admin:engines_review_change", review.pk)
 
 
 def _to_next(
@@ -121,6 +167,7 @@ def _context(request: HttpRequest, review: Review) -> dict[str, Any]:
         "run": run,
         "grounds": found,
         "passages": passages(run, found),
+        "changed": since_asked(review, user, metadata),
         "hits": hits,
         "rows": [row for row in values if row["field"] in hits or row.get("before")],
         "others": [row for row in values if row["field"] not in hits and not row.get("before")],

@@ -79,12 +79,20 @@ def rerun_for(person: Person, run: TaskRun) -> TaskRun:
 
     Raises RecordNotFound, RedcapError, OnSchedule, engines.sop.NotEnded, engines.sop.Inactive.
     """
+    data = reading_for(person, run)
+    return sop.rerun(run, _member(person, run.project) or person, data)
+
+
+def reading_for(person: Person, run: TaskRun) -> RecordData | None:
+    """The subject of an ended run as the person may have it repeated; None: it is about none.
+
+    Raises RecordNotFound, RedcapError, OnSchedule.
+    """
     if run.record_id:
         check_order(run.skill)
     member = _member(person, run.project)
     check_blinding(run.skill, run.project, member)
-    data = _read(run.project, run.record_id, member) if run.record_id else None
-    return sop.rerun(run, member or person, data)
+    return _read(run.project, run.record_id, member) if run.record_id else None
 
 
 def start_batch_for(

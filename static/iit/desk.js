@@ -18,6 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
     a: () => document.querySelector("button[data-key=a]")?.focus(),
     j: () => (rows.length ? walk(1) : document.querySelector("a[data-key=j]")?.click()),
     k: () => (rows.length ? walk(-1) : document.querySelector("a[data-key=k]")?.click()),
+    u: () => document.querySelector("a[data-key=u]")?.click(),
     "/": () => document.querySelector("a[data-key='/']")?.click(),
   };
 

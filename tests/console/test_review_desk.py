@@ -11,7 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engines.models import PendingAction, Review, TaskRun
+from projects.models import AuditEntry
+from study import sync
 from tests.console.conftest import SITE_A, SITE_B, review_of
+from tests.engines.sop.kit import change
+from tests.support.study import Study
 
 DESK = "/admin/engines/review/desk/"
 
@@ -133,3 +137,78 @@ def test_the_queue_asks_the_database_as_often_for_three_as_for_one(
     with CaptureQueriesContext(connection) as more:
         client.get(DESK)
     assert len(more) == len(few) <= 15
+
+
+def test_what_changed_since_it_was_asked_is_told(
+    as_user: Callable[..., Client], three: list[Review], study: Study
+) -> None:
+    sync.sweep(study.project)
+    change(study, SITE_A, "baseline_arm_1", weight_kg="81.5")
+    sync.poll(study.project)
+    page = as_user("wanghushi", "zh-hans").get(desk_of(three[0])).content.decode()
+    changed = page.split('data-test="changed"')[1].split("</section>")[0]
+    assert "体重" in changed
+    assert "<strong>81.5</strong>" in changed
+    assert 'data-test="changed"' not in as_user("wanghushi").get(desk_of(three[1])).content.decode()
+
+
+def closed_of(review: Review) -> str:
+    return f"/admin/engines/review/{review.pk}/change/"
+
+
+def test_a_decision_is_taken_back_and_asked_again(
+    as_user: Callable[..., Client], three: list[Review]
+) -> None:
+    client, review = as_user("wanghushi"), three[0]
+    after = client.post(desk_of(review), {"approve": "1", "seen": review.seen}, follow=True)
+    assert f'href="{closed_of(review)}#take-back"' in after.content.decode()
+    assert 'name="take_back"' in client.get(closed_of(review)).content.decode()
+    bare = client.post(desk_of(review), {"take_back": "1", "reason": " "})
+    assert bare.headers["Location"] == closed_of(review)
+    assert not PendingAction.objects.unclosed().filter(record_id=SITE_A).exists()
+    answer = client.post(desk_of(review), {"take_back": "1", "reason": "点错了"})
+    again = Review.objects.get(record_id=SITE_A, status=Review.Status.OPEN)
+    assert answer.headers["Location"] == desk_of(again)
+    review.refresh_from_db()
+    assert (review.status, review.decided_by) == (Review.Status.WITHDRAWN, "wanghushi")
+    assert PendingAction.objects.unclosed().get(record_id=SITE_A).state == "open"
+    assert AuditEntry.objects.get(action="review.take_back").reason == "点错了"
+    assert again.task_run.rerun_of_id == review.task_run_id
+    client.post(desk_of(review), {"take_back": "1", "reason": "again"})
+    assert Review.objects.filter(record_id=SITE_A).count() == 2
+
+
+def test_only_who_decided_takes_it_back(
+    as_user: Callable[..., Client], three: list[Review]
+) -> None:
+    review = three[0]
+    as_user("wanghushi").post(desk_of(review), {"approve": "1", "seen": review.seen})
+    for other in ("admin", "zhangyi", "auditor"):
+        client = as_user(other)
+        assert 'name="take_back"' not in client.get(closed_of(review)).content.decode()
+        client.post(desk_of(review), {"take_back": "1", "reason": "x"})
+    assert as_user("crc_b").post(desk_of(review), {"take_back": "1"}).status_code == 404
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+
+
+def test_an_outage_takes_nothing_back(
+    as_user: Callable[..., Client], three: list[Review], study: Study
+) -> None:
+    client, review = as_user("wanghushi"), three[0]
+    client.post(desk_of(review), {"approve": "1", "seen": review.seen})
+    study.stand_ins.fault("redcap", "status", 500, times=50)
+    client.post(desk_of(review), {"take_back": "1", "reason": "点错了"})
+    review.refresh_from_db()
+    assert review.status == Review.Status.APPROVED
+    assert not PendingAction.objects.unclosed().filter(record_id=SITE_A).exists()
+
+
+def test_the_page_takes_a_constant_number_of_statements(
+    as_user: Callable[..., Client], three: list[Review]
+) -> None:
+    client = as_user("wanghushi")
+    client.get(desk_of(three[0]))
+    with CaptureQueriesContext(connection) as asked:
+        client.get(desk_of(three[0]))
+    assert len(asked) <= 30, [one["sql"] for one in asked]
