@@ -16,7 +16,7 @@ from tests.support.foreign import House
 
 LIST, COMPOSED = 15, 30
 MORE = 27
-WHO = ("wanghushi",)
+WHO = ("wanghushi", "chief")
 FILES = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
 PAGES = [
     one
