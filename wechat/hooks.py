@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engines.sop.run_events import Kind, read
-from projects import audit
-from wechat import checks, metrics, receivers  # noqa: F401
+from projects import audit, wecom_ids
+from wechat import checks, metrics, receivers, userids  # noqa: F401
 from wechat.findings import run_events as queries
 from wechat.outbound import notices, send_message, visit_cards
 from wechat.reviews import batch_messages, run_events
@@ -31,4 +31,5 @@ read(queries.queried, Kind.FINDING_QUERIED)
 read(queries.settled, Kind.FINDING_SETTLED)
 read(visit_cards.ready, Kind.NOTICE_READY)
 send_message.register_tool()
+wecom_ids.register(userids.told)
 metrics.register()

@@ -3,7 +3,7 @@
 from integrations.wecom.aibot import respond
 from integrations.wecom.client import WecomClient
 from integrations.wecom.crypto import Crypt, CryptoError
-from integrations.wecom.results import Kind, SendError, Sent
+from integrations.wecom.results import Kind, SendError, Sent, Standing
 from integrations.wecom.tokens import Token, TokenRefused, TokenStore
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Kind",
     "SendError",
     "Sent",
+    "Standing",
     "Token",
     "TokenRefused",
     "TokenStore",

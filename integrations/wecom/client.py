@@ -11,11 +11,14 @@ import httpx
 
 from integrations.pool import http
 from integrations.wecom.results import (
+    NOT_SEEN,
+    STANDINGS,
     TOKEN_CODES,
     Kind,
     Result,
     SendError,
     Sent,
+    Standing,
     classify,
 )
 from integrations.wecom.tokens import Token, TokenRefused, TokenStore
@@ -98,23 +101,35 @@ class WecomClient:
         found = answer.get("ip_list")
         return [str(item) for item in found] if isinstance(found, list) else []
 
-    def _call(self, path: str, body: Message | None) -> Answer | SendError:
+    def standing(self, userid: str) -> Standing | SendError:
+        """user/get: whether the app sees somebody of this userid; nothing else of the answer is kept."""
+        answer = self._call("user/get", None, {"userid": userid})
+        if isinstance(answer, SendError):
+            return NOT_SEEN.get(answer.code, answer)
+        # An app that may not know it is told no status: then the userid is there, and that is all.
+        return STANDINGS.get(_number(answer.get("status")), Standing.ACTIVE)
+
+    def _call(
+        self, path: str, body: Message | None, query: Mapping[str, str] | None = None
+    ) -> Answer | SendError:
         """One call; where the token is not taken a second one with another token, never a third."""
-        first, token = self._once(path, body, "")
+        first, token = self._once(path, body, query or {}, "")
         if not isinstance(first, SendError) or first.code not in TOKEN_CODES or not token:
             return first
-        second, token = self._once(path, body, token)
+        second, token = self._once(path, body, query or {}, token)
         if token and isinstance(second, SendError) and second.code in TOKEN_CODES:
             return SendError(Kind.PERMANENT, second.code, second.detail)
         return second
 
-    def _once(self, path: str, body: Message | None, stale: str) -> tuple[Answer | SendError, str]:
+    def _once(
+        self, path: str, body: Message | None, query: Mapping[str, str], stale: str
+    ) -> tuple[Answer | SendError, str]:
         """The answer and the token it was asked with; a blank token means nothing was asked."""
         try:
             token = self._tokens.get(self._fetch_token, stale)
         except TokenRefused as refused:
             return refused.error, ""
-        return self._request(path, {"access_token": token}, body, token), token
+        return self._request(path, {"access_token": token, **query}, body, token), token
 
     def _fetch_token(self) -> Token:
         params = {"corpid": self.corp_id, "corpsecret": self._secret}
@@ -206,6 +221,13 @@ def _names(value: object) -> set[str]:
     """`a|b` (message/send) or a list (update), lower-cased: WeCom compares without case (3.2, 3.4)."""
     parts = value if isinstance(value, list) else str(value or "").split("|")
     return {str(part).strip().lower() for part in parts if str(part).strip()}
+
+
+def _number(value: object) -> int:
+    try:
+        return int(float(str(value)))
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _seconds(value: object) -> int:

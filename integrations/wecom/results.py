@@ -37,6 +37,28 @@ class SendError:
 
 Result = Sent | SendError
 
+
+class Standing(StrEnum):
+    """What a userid is to the app (document 90196, "读取成员"; errors: wecom.md 3.6)."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+    NOT_ACTIVATED = "not_activated"
+    LEFT = "left"
+    UNKNOWN = "unknown"  # nobody of the corp is called so
+    UNSEEN = "unseen"  # somebody may be, outside of the app's visible range
+
+
+STANDINGS = {
+    1: Standing.ACTIVE,
+    2: Standing.DISABLED,
+    4: Standing.NOT_ACTIVATED,
+    5: Standing.LEFT,
+}
+"""By `status` of user/get."""
+NOT_SEEN = {40003: Standing.UNKNOWN, 60111: Standing.UNKNOWN, 60011: Standing.UNSEEN}
+"""By the errcode of user/get."""
+
 TOKEN_CODES = frozenset({40014, 42001, 40001})
 """The access token is not taken: fetch anew once, try again once (O1-O3)."""
 

@@ -63,6 +63,7 @@ class User:
     title: str = ""
     visible: bool = True
     licensed: bool = True
+    status: int = 1  # 1 active, 2 disabled, 4 not activated, 5 left
 
 
 def _env(name: str, default: str) -> str:

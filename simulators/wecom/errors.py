@@ -8,6 +8,7 @@ from typing import Any
 
 MESSAGES = {
     40001: "invalid credential",
+    40003: "invalid userid",
     40008: "invalid message type",
     40013: "invalid corpid",
     40014: "invalid access_token",
@@ -29,7 +30,9 @@ MESSAGES = {
     44004: "content is empty",
     45002: "content size out of limit",
     45009: "api freq out of limit",
+    60011: "no privilege to access/modify contact/party/agent",
     60020: "not allow to access from your ip",
+    60111: "userid not found",
     60140: "invalid response_code",
     81013: "user & party & tag all invalid",
     82001: "touser, toparty and totag are all empty",

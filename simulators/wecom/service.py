@@ -77,6 +77,9 @@ class WecomService:
         if call == "get_api_domain_ip":
             self._authorize(request)
             return {"errcode": 0, "errmsg": "ok", "ip_list": ["127.0.0.1"]}
+        if call == "user/get":
+            self._authorize(request)
+            return self._member(_argument(request, "userid"))
         if call == "aibot/response":
             return self.aibot.respond(_argument(request, "response_code"), self._body(request))
         if call in self._posts:
@@ -94,6 +97,18 @@ class WecomService:
         if self.config.trusted_ips and request.client_ip not in self.config.trusted_ips:
             raise WecomError(60020)
         return token
+
+    def _member(self, userid: str) -> JsonObject:
+        """user/get (document 90196): without what new apps are not told any more."""
+        if not 1 <= len(userid.encode()) <= 64:
+            raise WecomError(40003)
+        user = self.config.user(userid)
+        if user is None:
+            raise WecomError(60111)
+        if not user.visible:
+            raise WecomError(60011)
+        told = {"userid": user.userid, "name": user.name, "position": user.title}
+        return {"errcode": 0, "errmsg": "ok", **told, "department": [1], "status": user.status}
 
     def _body(self, request: Request) -> JsonObject:
         if request.method != "POST":

@@ -6,16 +6,18 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
+from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from projects import members, people, services
+from projects import members, people, services, wecom_ids
 from projects.admin.accounts import SuperusersOnly
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.admin_lists import DeclaredAdmin
@@ -62,8 +64,40 @@ class MemberForm(forms.ModelForm):
         return refusal(self.instance.site, KnownNames.of(self.instance.project).sites)
 
 
+class AsksWecom:
+    """A button beside a person, and a batch: whether WeCom knows the userid."""
+
+    actions = ("ask_wecom",)
+    actions_detail = ("ask_wecom_after",)
+
+    @admin.action(description=_("Check WeCom userids"), permissions=["ask"])
+    def ask_wecom(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for told in wecom_ids.ask(queryset.values_list("wecom_userid", flat=True)):
+            (messages.success if told.ok else messages.warning)(request, told.text)
+
+    @action(
+        description=_("Check WeCom userid"),
+        url_path="wecom",
+        permissions=["ask"],
+        icon="how_to_reg",
+    )
+    def ask_wecom_after(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, say it, and be back."""
+        page: Any = self
+        rows = page.get_queryset(request).filter(pk=object_id)
+        if not rows.exists():
+            raise Http404
+        self.ask_wecom(request, rows)
+        return redirect(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", object_id)
+
+    def has_ask_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Who may make rows here."""
+        page: Any = self
+        return bool(page.has_add_permission(request))
+
+
 @admin.register(Member)
-class MemberAdmin(ScopedAdmin):
+class MemberAdmin(AsksWecom, ScopedAdmin):
     form = MemberForm
     edit_roles = add_roles = (Role.ADMIN,)
     list_display = ("show_name", "wecom_userid", "show_role", "site", "show_project", "is_active")
@@ -148,7 +182,7 @@ class PersonForm(forms.ModelForm):
 
 
 @admin.register(Person)
-class PersonAdmin(SuperusersOnly, DeclaredAdmin):
+class PersonAdmin(AsksWecom, SuperusersOnly, DeclaredAdmin):
     form = PersonForm
     compressed_fields = True
     list_display = ("__str__", "wecom_userid", "user", "show_studies")

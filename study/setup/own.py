@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from integrations.dify import DifyError
 from privacy.gate import Gate
 from privacy.outbound_policy import PrivacyError
+from projects import wecom_ids
 from projects.models import Member, Project, Role
 from study import dictionary
 from study.client import NotConfiguredError, dify_client
@@ -105,6 +106,12 @@ def _test_reading(project: Project) -> list[Line]:
     return [Line(bool(count), _("%d subjects are stored.") % count)]
 
 
+def _test_members(project: Project) -> list[Line]:
+    rows = Member.objects.filter(project=project, is_active=True).exclude(wecom_userid="")
+    userids = rows.order_by("wecom_userid").values_list("wecom_userid", flat=True)
+    return [Line(told.ok, told.text) for told in wecom_ids.ask(userids)]
+
+
 STEPS = (
     Step(
         "redcap",
@@ -139,6 +146,7 @@ STEPS = (
         lambda project: (
             f"{reverse('admin:projects_member_changelist')}?project__id__exact={project.pk}"
         ),
+        _test_members,
     ),
     Step(
         "plan",

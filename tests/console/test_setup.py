@@ -133,7 +133,7 @@ def test_a_new_study_names_what_is_missing(as_user: Callable[..., Client], made:
     page = client.get(page_of(made))
     assert page.status_code == 200
     tested = re.findall(r'name="test" value="(\w+)"', page.content.decode())
-    assert tested == ["redcap", "reading", "dify", "model"]
+    assert tested == ["redcap", "reading", "members", "dify", "model"]
     for item in page.context["items"]:
         assert client.get(item.url.partition("#")[0]).status_code == 200, item.step.key
 
@@ -253,7 +253,7 @@ def test_the_demo_study_lacks_nothing(study: Study) -> None:
     assert not steps.missing(study.project)
 
 
-@pytest.mark.parametrize("key", ["dify", "model", "redcap", "reading"])
+@pytest.mark.parametrize("key", ["members", "dify", "model", "redcap", "reading"])
 def test_every_test_tells_something(as_user: Callable[..., Client], study: Study, key: str) -> None:
     answer = as_user("admin").post(page_of(study.project), {"test": key})
     assert answer.context["lines"]

@@ -39,10 +39,17 @@ def sound(code: Alert.Code, detail: str = "", subject: str = "") -> None:
     )
 
 
+def code_of(error: SendError) -> Alert.Code | None:
+    """The trouble of the whole app that refused a call; None where it is one of this call."""
+    if error.kind in (Kind.ALERT, Kind.WAIT) or error.code in TOKEN_CODES:
+        return _CODES.get(error.code, Code.REFUSED)
+    return None
+
+
 def sound_for(error: SendError) -> None:
     """Note a call that was refused for a reason of the whole app."""
-    if error.kind in (Kind.ALERT, Kind.WAIT) or error.code in TOKEN_CODES:
-        sound(_CODES.get(error.code, Code.REFUSED), f"{error.code} {error.detail}")
+    if code := code_of(error):
+        sound(code, f"{error.code} {error.detail}")
 
 
 def mend(alert: Alert, actor: object) -> bool:
