@@ -68,7 +68,6 @@ CLEAR = {
         "iit_agent_trace.models_asked",
         "iit_api_tokens.scopes",
         "iit_agent_trace.replaced",
-        "iit_api_tokens.scopes",
         "iit_batches.record_ids",
         "iit_broker_messages.body",
         "iit_conversation_history.entities",
