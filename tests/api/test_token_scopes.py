@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -66,7 +66,7 @@ def doors() -> Iterator[tuple[str, str, str]]:
         }
         pattern: Any = route.pattern
         names = pattern.regex.groupindex
-        path = reverse(str(route.name), kwargs=dict.fromkeys(names, str(uuid4())))
+        path = reverse(str(route.name), kwargs=dict.fromkeys(names, str(UUID(int=7))))
         for method in methods:
             if method in view.cls.http_method_names and method != "head":
                 yield str(route.name), method, path
