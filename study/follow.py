@@ -15,7 +15,7 @@ from django.db.models import Max, Min
 from django.db.models.functions import Coalesce
 
 from projects.models import Project
-from study import versions
+from study import dictionary, versions
 from study.models import Reading
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def follow(project: Project) -> int:
 def _follow(project: Project, record_id: str, since: datetime, newest: int) -> bool:
     marked = Reading.objects.filter(project=project, record_id=record_id, is_followed=False)
     keys = [*marked.filter(pk__lte=newest).values_list("pk", "is_current")]
-    columns = {change.column for change in versions.of_record(project, record_id, since)}
+    columns = versions.columns_of(project, dictionary.load(project), record_id, since)
     try:
         for follower in _followers:
             follower(project, record_id, columns)

@@ -13,11 +13,14 @@ from uuid import UUID
 from django.db.models import Q
 
 from projects.models import Project
+from study.metadata import StudyMetadata
 from study.models import Reading, ReadingState
 from study.readings import PLACE, Key, Row, key_of
 from study.stripping import AGE
 
 _NO_DATA = frozenset({*PLACE, AGE})
+Step = tuple[Reading | None, Reading | None, datetime]
+"""What a row was, what it became, and when; None: it was not there, or is no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +56,46 @@ def _of_project(project_id: UUID, version: int, since: datetime) -> Mapping[str,
     return dict(found)
 
 
-def of_record(project: Project, record_id: str, since: datetime) -> list[Change]:
-    """The changes of one subject from `since` on."""
+def columns_of(
+    project: Project, metadata: StudyMetadata, record_id: str, since: datetime
+) -> set[str]:
+    """Export columns of one subject that are another from `since` on.
+
+    Of a row that came or went these are all that it can hold: a blank in a new row says something, too.
+    """
     state = ReadingState.objects.filter(project=project, whole_since__isnull=False).first()
     if state is None or state.whole_since is None:
-        return []
+        return set()
     rows = Reading.objects.filter(project=project, record_id=record_id)
-    return [one for one in _changes(rows, state.whole_since) if one.at >= since]
+    found: set[str] = set()
+    for before, after, at in _steps(rows, state.whole_since):
+        if at >= since:
+            found |= {change.column for change in _between(before, after, at)}
+            if before is None or after is None:
+                found |= _held(metadata, before or after)
+    return found
+
+
+def _held(metadata: StudyMetadata, row: Reading | None) -> set[str]:
+    """Export columns of the forms that can stand in a row; of a classic project every one."""
+    if row is None:
+        return set()
+    mapped = {str(m["form"]) for m in metadata.mapping if m["unique_event_name"] == row.event}
+    forms = {row.instrument} if row.instrument else mapped
+    form_of = {name: str(field["form_name"]) for name, field in metadata.fields.items()}
+    return {
+        column
+        for column, (name, _code) in metadata.columns.items()
+        if not forms or form_of.get(name, name.removesuffix("_complete")) in forms
+    }
 
 
 def _changes(rows: Iterable[Reading], since: datetime) -> Iterator[Change]:
+    for before, after, at in _steps(rows, since):
+        yield from _between(before, after, at)
+
+
+def _steps(rows: Iterable[Reading], since: datetime) -> Iterator[Step]:
     """A row without a version before it is new, unless it was there in the first reading."""
     by_key: defaultdict[Key, list[Reading]] = defaultdict(list)
     for row in rows:
@@ -72,11 +105,11 @@ def _changes(rows: Iterable[Reading], since: datetime) -> Iterator[Change]:
         before: Reading | None = None
         for row in versions:
             if before is not None and before.last_seen == row.first_seen:
-                yield from _between(before, row, row.first_seen)
+                yield before, row, row.first_seen
             elif row.first_seen > since:
-                yield from _between(None, row, row.first_seen)
+                yield None, row, row.first_seen
             if row.last_seen is not None and not _goes_on(row, versions):
-                yield from _between(row, None, row.last_seen)
+                yield row, None, row.last_seen
             before = row
 
 

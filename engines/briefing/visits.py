@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engines.briefing.digest import Digest, Part
 from engines.briefing.material import View, Visit
-from study.visits.window import State
+from study.visits.calendar import is_due_within
 
 
 def digest(view: View) -> Digest:
@@ -29,10 +29,9 @@ def digest(view: View) -> Digest:
 
 
 def upcoming(view: View, days: int) -> list[Visit]:
-    """Windows that are open today or open within `days`."""
-    last = view.today + timedelta(days=days)
-    due = view.in_state(State.DUE, State.NOT_DUE)
-    return [pair for pair in due if pair[1].open is not None and pair[1].open <= last]
+    """What is due today or within `days`, as due lists have it: on its planned day, else in its window."""
+    first, last = view.today, view.today + timedelta(days=days)
+    return [pair for pair in view.visits if is_due_within(pair[1], first, last, first)]
 
 
 def line(visit: Visit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from queue import Empty
 
 from house import wakes
@@ -10,7 +11,7 @@ from iit_manager.celery import app
 
 def drain(limit: int = 500) -> list[str]:
     """Take messages until none is left; returns the names of the tasks that ran."""
-    app.loader.import_default_modules()
+    _imported()
     ran: list[str] = []
     with app.connection_for_read() as connection, connection.SimpleQueue("celery") as queue:
         for _ in range(limit):
@@ -31,3 +32,9 @@ def purge() -> None:
     """Drop queued messages."""
     with app.connection_for_write() as connection, connection.SimpleQueue("celery") as queue:
         queue.clear()
+
+
+@cache
+def _imported() -> None:
+    """Once a process: Celery has the models checked each time."""
+    app.loader.import_default_modules()
