@@ -6,6 +6,7 @@ two beats, a late broker and a restart all arrive at the same row.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,28 +14,58 @@ from celery.schedules import ParseException, crontab
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from house.cron_nearest import SPANS, candidates
 from house.db import atomic
 from house.models import CronFiring
 
+FIELDS = {
+    "minute": gettext_lazy("minute"),
+    "hour": gettext_lazy("hour"),
+    "day_of_month": gettext_lazy("day of the month"),
+    "month_of_year": gettext_lazy("month"),
+    "day_of_week": gettext_lazy("weekday"),
+}
+"""As celery calls them, in the order of an expression."""
+NEAREST = 3
 _LOOK_BACK = timedelta(days=366)
 _MINUTE = timedelta(minutes=1)
 
 
 def parse(expression: str) -> crontab:
-    """A five-field cron expression. Raises ValidationError with what is wrong."""
-    fields = expression.split()
-    if len(fields) != 5:
-        raise ValidationError(_("A schedule has five fields, e.g. 0 9 * * *"))
-    minute, hour, day, month, weekday = fields
-    try:
-        return crontab(
-            minute=minute, hour=hour, day_of_month=day, month_of_year=month, day_of_week=weekday
+    """A five-field cron expression. Raises ValidationError with what is wrong, and the nearest right ones."""
+    parts = expression.split()
+    if len(parts) != len(FIELDS):
+        raise _wrong(
+            _("A schedule has five fields: minute, hour, day, month, weekday."), expression
         )
-    except (ParseException, ValueError) as error:
-        raise ValidationError(
-            _("Not a schedule: %(error)s"), params={"error": str(error)}
-        ) from error
+    fields = dict(zip(FIELDS, parts, strict=True))
+    for (name, part), (least, most) in zip(fields.items(), SPANS, strict=True):
+        if not _is_right({name: part}):
+            told = _("“%(part)s” is no %(field)s: it goes from %(least)d to %(most)d.")
+            said = {"part": part, "field": FIELDS[name], "least": least, "most": most}
+            raise _wrong(told % said, expression)
+    return crontab(**fields)
+
+
+def _is_right(fields: Mapping[str, str]) -> bool:
+    try:
+        crontab(**fields)
+    except (ParseException, ValueError):
+        return False
+    return True
+
+
+def _wrong(why: str, expression: str) -> ValidationError:
+    found = (near.split() for near in candidates(expression))
+    right = [
+        " ".join(parts)
+        for parts in found
+        if len(parts) == len(FIELDS) and _is_right(dict(zip(FIELDS, parts, strict=True)))
+    ]
+    nearest = _("Nearest: %(near)s") % {"near": "、".join([*dict.fromkeys(right)][:NEAREST])}
+    return ValidationError(f"{why} {nearest}")
 
 
 def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:

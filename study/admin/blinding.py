@@ -41,9 +41,13 @@ def blinding_view(request: HttpRequest, page: ModelAdmin, object_id: str) -> Htt
     project = Project.objects.for_user(request.user).filter(pk=object_id).first()
     if project is None or not _holds(request, project, *VIEWERS):
         raise Http404
+    refused: dict[str, Any] = {}
     if request.method == "POST":
-        return _done(request, project)
-    context = page.admin_site.each_context(request) | _context(request, project)
+        done = _done(request, project)
+        if isinstance(done, HttpResponse):
+            return done
+        refused = done
+    context = page.admin_site.each_context(request) | _context(request, project) | refused
     return render(request, "study/blinding.html", context | {"opts": page.model._meta})
 
 
@@ -101,7 +105,8 @@ def _values(
         return ()
 
 
-def _done(request: HttpRequest, project: Project) -> HttpResponse:
+def _done(request: HttpRequest, project: Project) -> HttpResponse | dict[str, Any]:
+    """Where to go on; for fields that are refused what was typed, so that it is mended where it stands."""
     told: dict[str, Callable[[HttpRequest, Project], str]] = {
         "fields": _switch_on,
         "members": _choose,
@@ -117,6 +122,8 @@ def _done(request: HttpRequest, project: Project) -> HttpResponse:
     except ValidationError as error:
         for why in error.messages:
             messages.error(request, why)
+        if do is _switch_on:
+            return {"rows": [*_typed(request), *[BlindedField() for _n in range(SPARE)]]}
     except (RedcapError, NotConfiguredError):
         messages.error(request, _("REDCap could not be read."))
     else:
@@ -127,18 +134,23 @@ def _done(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _switch_on(request: HttpRequest, project: Project) -> str:
     _require(_administers(request, project))
-    sent = (request.POST.getlist(name) for name in ("field", "kind", "words"))
-    rows = [
-        BlindedField(field=field.strip(), kind=kind, words=words.replace("\r", "").strip())
-        for field, kind, words in zip(*sent, strict=False)
-        if field.strip()
-    ]
+    rows = _typed(request)
     if {row.kind for row in rows} - {*BlindedField.Kind.values}:
         raise ValidationError(_("Please choose what each field is."))
     if len({row.field for row in rows}) < len(rows):
         raise ValidationError(_("A field is named twice."))
     services.switch_on(project=project, fields=rows, actor=request.user)
     return _("The study is blinded.")
+
+
+def _typed(request: HttpRequest) -> list[BlindedField]:
+    """The rows that name a field, not stored."""
+    sent = (request.POST.getlist(name) for name in ("field", "kind", "words"))
+    return [
+        BlindedField(field=field.strip(), kind=kind, words=words.replace("\r", "").strip())
+        for field, kind, words in zip(*sent, strict=False)
+        if field.strip()
+    ]
 
 
 def _choose(request: HttpRequest, project: Project) -> str:
