@@ -46,6 +46,8 @@ def parse(expression: str) -> crontab:
             told = _("“%(part)s” is no %(field)s: it goes from %(least)d to %(most)d.")
             said = {"part": part, "field": FIELDS[name], "least": least, "most": most}
             raise _wrong(told % said, expression)
+    if not _is_right(fields):
+        raise _wrong(_("No month of these has this day: it never occurs."), expression)
     return crontab(**fields)
 
 
