@@ -233,7 +233,7 @@ class ConversationHistoryAdmin(ScopedAdmin):
         "record_id",
         "feedback",
     )
-    list_filter = (BY_PROJECT, "role", by_name("intent", INTENTS), "feedback")
+    list_filter = (BY_PROJECT, "role", by_name("intent", INTENTS, every=True), "feedback")
     search_fields = ("user_id", "record_id")
     sealed_search_fields = ("content",)
     date_hierarchy = "created_at"

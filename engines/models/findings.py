@@ -133,6 +133,7 @@ class PendingAction(models.Model):
         indexes = [
             models.Index(fields=["project", "action_type"], name="iit_finding_kind"),
             models.Index(fields=["record_id"], name="iit_finding_record"),
+            models.Index(fields=["-created_at", "-id"], name="iit_finding_newest"),
         ]
 
     def __str__(self) -> str:
