@@ -23,7 +23,7 @@ def by_name(
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             if every:
-                self.lookup_choices = [*names]
+                self.lookup_choices: Any = [*names]
 
         def choices(self, changelist: Any) -> Iterator[Any]:
             for choice in super().choices(changelist):
