@@ -8,7 +8,7 @@ from typing import Any
 
 from engines.assistant.understand import Understood
 
-_COLUMNS = ("@visits", "@findings", "@reviews", "@runs")
+_COLUMNS = ("@visits", "@findings", "@reviews", "@runs", "@changes")
 
 
 def cases(name: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from engines.assistant.answer import (
     changes,
     conditions,
     counts,
+    data_changes,
     dictionary,
     extremes,
     fitting,
@@ -49,6 +50,7 @@ _OF_ONE = {
     Shape.BLANKS: blanks.told,
     Shape.REVIEWS: work.reviews,
     Shape.RUNS: work.runs,
+    Shape.CHANGES: data_changes.told,
 }
 _OF_ALL = {
     Shape.TARGET: target.told,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from study.facts import Fact, Kind
 
-_WORK = (Kind.FINDING, Kind.REVIEW, Kind.RUN)
+_WORK = (Kind.FINDING, Kind.REVIEW, Kind.RUN, Kind.CHANGE)
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,7 @@ def _understood(turn: Turn, asked: str, state: State) -> Understood:
         pattern=turn.project.record_id_pattern or None,
         state=state,
         terms=turn.terms,
+        reviewed=lambda: turn.reviewed,
     )
 
 
@@ -306,6 +307,8 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         return False
     if topics == {Topic.FINDINGS} and all(one.slots.aspect in _SURELY for one in found.asked):
         return True
+    if topics == {Topic.CHANGES}:
+        return part.intent not in _TOLD | {"qc_task", "query_protocol", "project_info"}
     named = all(asked.slots.subjects for asked in found.asked)
     if part.intent == "qc_task":
         return topics <= _WORK and asks_result(part.text)

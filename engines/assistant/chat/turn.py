@@ -9,10 +9,15 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db.models import Max
+from django.utils.timezone import localtime
 
 from engines.assistant.intents import Detection, Part
 from engines.assistant.tools import ToolContext, ToolResult
 from engines.assistant.understand import State
+from engines.models import Review
 from engines.models.traces import OPEN
 from language.values import PLACEHOLDER
 from llm.asking import Llm
@@ -105,6 +110,14 @@ class Turn:
     def terms(self) -> Mapping[str, frozenset[str]]:
         """What the rows that the reader may see are called."""
         return terms.of_members(self.project, self.design, self.member)
+
+    @cached_property
+    def reviewed(self) -> str:
+        """When the last review of the reader's subjects was decided (ISO, the study's zone), "" for never."""
+        mine = Review.objects.filter(project=self.project, record_id__in=self.roster.present)
+        at = mine.aggregate(last=Max("decided_at"))["last"]
+        here = localtime(at, ZoneInfo(self.project.timezone)) if at else None
+        return here.replace(tzinfo=None).isoformat("T", "seconds") if here else ""
 
     def keep(self, talk: State) -> None:
         """What the next message may refer to; nothing where it names somebody."""

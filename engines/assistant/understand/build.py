@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from engines.assistant.understand import data_changes
 from engines.assistant.understand.clause import Setting
 from engines.assistant.understand.tokens import Kind
 from engines.assistant.understand.types import Query, Shape, Slots, Topic
@@ -39,6 +40,7 @@ def queries(slots: Slots, setting: Setting) -> tuple[Query, ...]:
         Topic.FINDINGS: _findings,
         Topic.REVIEWS: _reviews,
         Topic.RUNS: _runs,
+        Topic.CHANGES: _changes,
         Topic.TARGET: _target,
         Topic.TODO: _todo,
         Topic.DICTIONARY: _dictionary,
@@ -318,6 +320,17 @@ def _runs(slots: Slots, _setting: Setting) -> list[Query]:
         where.append({"field": "@runs.status", "op": "=", "value": "FAILED"})
     query = _base(slots, where, [] if slots.aggregate else list(_RUN_COLUMNS))
     return [query if slots.aggregate else query | {"rows": "latest"}]
+
+
+def _changes(slots: Slots, setting: Setting) -> list[Query]:
+    columns = [
+        column
+        for column, known in setting.design.context.columns.items()
+        if known.field in slots.named or setting.design.form_of(known.field) in slots.named
+    ]
+    reviewed = setting.reviewed() if slots.aspect == "review" else ""
+    where = data_changes.conditions(slots, columns, reviewed)
+    return [_ordered(slots, _base(slots, where, list(data_changes.COLUMNS)))]
 
 
 def _between(column: str, slots: Slots) -> list[Query]:

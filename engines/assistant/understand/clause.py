@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -32,6 +32,7 @@ class Setting:
     own_site: str
     state: State
     terms: Mapping[str, Collection[str]]
+    reviewed: Callable[[], str] = str
 
     def column_kind(self, name: str) -> ColumnKind | None:
         """The type of a field; None for columns and unknown names."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from engines.assistant.understand.changes import changed
 from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.conditions import conditions
+from engines.assistant.understand.data_changes import asks_changes, of_changes
 from engines.assistant.understand.found import Conditions
 from engines.assistant.understand.grouping import aggregated, grouped, shared
 from engines.assistant.understand.of_dictionary import of_dictionary
@@ -56,6 +57,8 @@ def read(clause: Clause) -> Read:
         slots = _data(clause, found, slots)
     elif topic is Topic.VISITS:
         slots = of_visits(clause, found, slots)
+    elif topic is Topic.CHANGES:
+        slots = of_changes(clause, slots)
     else:
         slots = of_work(clause, slots)
     return Read(slots, _asks(clause, slots), clause, found.needs_field)
@@ -67,6 +70,8 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
     )
     if found.blanks:
         return Topic.DATA
+    if asks_changes(clause, data):
+        return Topic.CHANGES
     if clause.has(Kind.TARGET, value="total") and _done(clause, found):
         return Topic.TARGET
     for kind, topic in _WORK.items():

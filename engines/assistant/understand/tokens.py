@@ -37,6 +37,7 @@ class Kind(StrEnum):
     FINDING = "finding"
     REVIEW = "review"
     RUN = "run"
+    CHANGED = "changed"
     TODO = "todo"
     WHO = "who"
     COUNT = "count"

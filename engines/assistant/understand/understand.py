@@ -45,11 +45,13 @@ def understand(
     state: State | None = None,
     resolve: Callable[[str], str] | None = None,
     terms: Mapping[str, Collection[str]] | None = None,
+    reviewed: Callable[[], str] = str,
 ) -> Understood:
     """The questions of a message as StudyQueries; offline, and nothing of the data is read.
 
     `subjects`: the ids that the reader may see, for 13号 → P013 (`resolve` in its place); others stay as typed.
     `sites`: code → label. `own_site`: the member's, for 我们中心. `pattern`: the study's record ids.
+    `reviewed`: when the last review was decided, an ISO time in the study's zone, "" for never.
     `terms`: field → its values, of the free text that names rows (events, drugs), where they are at hand.
     """
     state = state or State()
@@ -63,14 +65,13 @@ def understand(
     meant = [tokens for tokens in scanned if not _is_denied(tokens)]
     contrasts = len(meant) in range(1, len(scanned))
     for tokens in meant if contrasts else scanned:
-        setting = Setting(
-            design, words, calendar, own_site, State(last, found.subjects), terms or {}
-        )
+        talk = State(last, found.subjects)
+        setting = Setting(design, words, calendar, own_site, talk, terms or {}, reviewed)
         _clause(Clause([*found.waiting, *tokens], setting), found)
         # What is asked of the dictionary goes on with nothing.
         of_data = [slots for slots in found.asked if slots.topic is not Topic.DICTIONARY]
         last = of_data[-1] if of_data else last
-    setting = Setting(design, words, calendar, own_site, state, terms or {})
+    setting = Setting(design, words, calendar, own_site, state, terms or {}, reviewed)
     return replace(_understood(found, setting, last), contrasts=contrasts)
 
 

@@ -17,12 +17,14 @@ _TOPICS = {
     "@findings": Topic.FINDINGS,
     "@reviews": Topic.REVIEWS,
     "@runs": Topic.RUNS,
+    "@changes": Topic.CHANGES,
 }
 _SHAPES = {
     Topic.VISITS: Shape.VISITS,
     Topic.FINDINGS: Shape.FINDINGS,
     Topic.REVIEWS: Shape.REVIEWS,
     Topic.RUNS: Shape.RUNS,
+    Topic.CHANGES: Shape.CHANGES,
 }
 
 
