@@ -32,6 +32,14 @@ SKILLS = (
         ),
     ),
     Standard(
+        "qc_process_example",
+        _("Enrolment checks of the design, as an example"),
+        _(
+            "Age, ECOG, history and medication; it names the fields age and ecog: "
+            "map them first, then adapt it."
+        ),
+    ),
+    Standard(
         "visit_reminder",
         _("Daily visit reminder"),
         _("Visits of the next 3 days, to the CRCs of their sites at 9:00; no model is needed."),
