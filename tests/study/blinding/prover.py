@@ -2,8 +2,8 @@
 
 What is truly random is normalised: keys, hashes and secrets, tokens of forms, the stand-in's port, times of day
 and the minutes since, how long things took, and which of two messages of one instant comes first. So are the
-numbers of rows, whose gaps tell that hidden rows exist (THREAT_MODEL.md, "Blinding"). Nothing else is: versions,
-order and counts stay as they are.
+numbers of rows, whose gaps tell that hidden rows exist (THREAT_MODEL.md, "Blinding"). Nothing else is:
+versions, order and counts stay as they are.
 """
 
 from __future__ import annotations
