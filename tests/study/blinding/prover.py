@@ -45,6 +45,9 @@ RANDOM = [
     (re.compile(r"(复核 ?#|[ ,\n\[>]#|/review/|review_|\"id\": ?)\d+"), r"\1<n>"),
     (re.compile(r'((?:_selected_action|-id)" value="|auditentry/|number">|length">)\d+'), r"\1<n>"),
     (re.compile(r"((?:编号|ength)\s*</label>.{0,400}?readonly[^>]*>)\d+", re.DOTALL), r"\1<n>"),
+    # What the whole study used, the unblinded too (THREAT_MODEL.md); which calls lie within moments of a trace.
+    (re.compile(r"(今日 Token</a><span>)\d+"), r"\1<tokens>"),
+    (re.compile(r"<tbody><tr><td>(?:对话回答|消息意图判断).*?</tbody>", re.DOTALL), "<calls>"),
     (re.compile(r"刚刚|\d+\s*分钟前"), "<age>"),
     (re.compile(r"(/redcap/det/)[\w-]+"), r"\1<secret>"),
     (re.compile(r'(csrfmiddlewaretoken" value="|X-CSRFToken":? ")[^"]+'), r"\1<token>"),
@@ -77,7 +80,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("list_due_visits", {}),
 ]
 USAGE = "/admin/llm/llmusage/"
-"""The operator's page of tokens, those of the unblinded as well (THREAT_MODEL.md, "Blinding")."""
+"""The operator's pages of tokens, those of the unblinded as well (THREAT_MODEL.md, "Blinding")."""
 NEWEST = 5
 """Of each table so many rows have their pages opened; the lists show them all."""
 ASKED = [
@@ -175,7 +178,11 @@ def _sent(name: str) -> Iterator[tuple[str, str]]:
 def _pages(client: Client) -> Iterator[tuple[str, str]]:
     """Every address of the console that names no row, each list with its export, and each row's pages."""
     for one in addresses.addresses():
-        if not one.path.startswith("/api/") and not one.parameters and one.path != USAGE:
+        if (
+            not one.path.startswith("/api/")
+            and not one.parameters
+            and not one.path.startswith(USAGE)
+        ):
             yield from _got(client, one.path)
     request = client.get("/admin/").wsgi_request
     for model in admin.site._registry:
