@@ -48,6 +48,8 @@ RANDOM = [
     # What the whole study used, the unblinded too (THREAT_MODEL.md); which calls lie within moments of a trace.
     (re.compile(r"(今日 Token</a><span>)\d+"), r"\1<tokens>"),
     (re.compile(r"<tbody><tr><td>(?:对话回答|消息意图判断).*?</tbody>", re.DOTALL), "<calls>"),
+    # The export masks digits of a hash that look like an identity number, and folds the cell where it does.
+    (re.compile(r"问题: (?:…|\.\.\.); 展示内容的哈希: [^;,\s]+"), "<asked>"),
     (re.compile(r"刚刚|\d+\s*分钟前"), "<age>"),
     (re.compile(r"(/redcap/det/)[\w-]+"), r"\1<secret>"),
     (re.compile(r'(csrfmiddlewaretoken" value="|X-CSRFToken":? ")[^"]+'), r"\1<token>"),
