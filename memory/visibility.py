@@ -124,9 +124,9 @@ def told_to(member: Member, text: str) -> str:
 
 
 def concerns(member: Member, text: str) -> bool:
-    """Whether what the house tells is about anything of theirs: a text that names subjects, about one of those.
+    """Whether anything of what the house tells is for them: a line about a subject of theirs, or about nobody.
 
-    Who is of no site is told of all; a text about no subject is for everybody.
+    A line that ends in a colon only announces the lines below it. Who is of no site is told of all.
     """
     if not (member.is_active and member.site):
         return member.is_active
@@ -134,7 +134,10 @@ def concerns(member: Member, text: str) -> bool:
     named = replace(scope_of(member, reader), of_house=True).named(text)
     known = {item.upper() for item in reader.roster.ids}
     mine = {item.upper() for item in reader.roster.mine}
-    return not (named & known) or bool(named & mine)
+    if not (named & known) or named & mine:
+        return True
+    left = (line.strip() for line in told_to(member, text).split("\n"))
+    return any(line and not line.endswith((":", "：")) for line in left)
 
 
 def scope_of(member: Member, reader: Reader | None = None) -> Scope:

@@ -60,12 +60,12 @@ def read(project: Project, member: Member | None, record_id: str) -> SubjectPage
     found = due.told(design, clock.today(project.timezone), [next(answers), next(answers)])
     if record_id not in found.sites:
         return None
-    status = next(answers)
+    status = next(answers).facts if asked.status else ()
     return SubjectPage(
         visits=[mark(one, found.today) for one in found.visits],
         unscheduled=[*found.unscheduled],
         site=found.sites[record_id],
-        status=next((fact.text for fact in status.facts), ""),
+        status=next((fact.text for fact in status), ""),
         labs=[*filter(None, (_chart(design, name, next(answers)) for name in labs))],
         forms=[*filter(None, (_form(design, name, next(answers)) for name in forms))],
         work={kind.removeprefix("@"): _rows(next(answers).facts)[::-1] for kind in _WORK},
@@ -80,13 +80,16 @@ class _Asked:
     design: StudyDesign
     labs: list[str]
     forms: list[str]
+    status: list[list[str]]
 
     def __init__(self, record_id: str) -> None:
         self._record_id = record_id
 
     def __call__(self, design: StudyDesign) -> list[dict[str, Any]]:
         self.design, self.labs, self.forms = design, _labs(design), _forms(design)
-        selected = [["@status"], *([name] for name in (*self.labs, *self.forms))]
+        # A study without a field for it has no status of subjects.
+        self.status = [["@status"]] if design.status_field else []
+        selected = [*self.status, *([name] for name in (*self.labs, *self.forms))]
         selected += [[f"{kind}.{name}" for name in columns] for kind, columns in _WORK.items()]
         subjects = [self._record_id]
         others = [{"subjects": subjects, "select": columns} for columns in selected]

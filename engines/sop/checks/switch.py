@@ -52,16 +52,16 @@ def config_of(checks: Checks) -> dict[str, Any]:
     return {"name": name, "event": "record_changed", "start_node": NODE, "nodes": {NODE: node}}
 
 
-def switch(*, project: Project, checks: Checks, actor: object) -> Skill:
+def switch(*, project: Project, checks: Checks, actor: object) -> Skill | None:
     """Let exactly these checks run from now on; none: the workflow rests. Raises ValidationError.
 
     Findings stay as they are: what a check found is closed by a person.
     """
     skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
-    if skill is None:
-        skill = Skill(project=project, skill_type=TYPE, name=_("Standard checks"))
-        skill.config = config_of(checks or {Kind.REQUIRED: {}})
-    elif checks:
+    if skill is None and not checks:
+        return None
+    skill = skill or Skill(project=project, skill_type=TYPE, name=_("Standard checks"))
+    if checks:
         skill.config = config_of(checks)
     skill.trigger_type, skill.is_active = Skill.Trigger.EVENT, bool(checks)
     return save_skill(skill=skill, actor=actor)
