@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from house import clock
 from integrations.redcap import RedcapError
 from projects.models import Member, Project
+from projects.scoping import User
 from study import changes, past, readings, registry, sync
 from study.blinding import veil
 from study.client import NotConfiguredError
@@ -67,14 +68,16 @@ def ask_all(
     *,
     blinded: Collection[str] = (),
     fresh: bool = True,
+    user: User | None = None,
 ) -> list[Answer]:
     """Answer several queries from one read of the subjects that they name, as `ask` does.
 
     `fresh`: REDCap is asked where the readings are too old, else they are taken as they are.
+    `user`: of the console, who is blinded without a membership, too.
 
     `questions` may be made of what the reader can know of the study: its design without what is hidden.
     """
-    hidden = veil.of_member(project, member)
+    hidden = _veil(project, member, user)
     design = design_of(project, hidden.fields.union(blinded))
     given = questions(design) if callable(questions) else questions
     queries = [one if isinstance(one, StudyQuery) else parse(one) for one in given]
@@ -87,7 +90,9 @@ def ask_all(
         at = past.moment(project, query.as_of)
         if (own is None, at) not in read:
             wanted = None if own is None else sorted(named)
-            found = records_for(project, member, design.metadata, wanted, at, fresh=fresh)
+            found = _records(project, member, design.metadata, wanted, at, fresh=fresh)
+            # Made anew: the numbers to be masked in texts are known when the subjects were read.
+            found = _veil(project, member, user).records(found)
             read[own is None, at] = found
         if (own, at) not in asked:
             records = [d for d in read[own is None, at] if own is None or d.record_id in own]
@@ -104,6 +109,18 @@ def _today(project: Project, at: datetime | None) -> date:
 
 
 def records_for(
+    project: Project, member: Member, metadata: StudyMetadata, record_ids: Sequence[str]
+) -> list[RecordData]:
+    """The subjects a question is about, without what is not the reader's; an unknown one is not there."""
+    read = _records(project, member, metadata, record_ids)
+    return veil.of_member(project, member).records(read)
+
+
+def _veil(project: Project, member: Member | None, user: User | None) -> veil.Veil:
+    return veil.of_user(project, user) if user else veil.of_member(project, member)
+
+
+def _records(
     project: Project,
     member: Member | None,
     metadata: StudyMetadata,
@@ -112,17 +129,12 @@ def records_for(
     *,
     fresh: bool = True,
 ) -> list[RecordData]:
-    """The subjects a question is about, without what is not the reader's; an unknown one is not there.
-
-    `at`: as they were known then; None: as they are now.
-    """
+    """The subjects of the reader as they were known `at` a time, None: as they are now."""
     if member is not None and not member.is_active:
         return []
     if at is None:
-        read = _read(project, member, metadata, record_ids, fresh)
-    else:
-        read = past.records(project, metadata, member, record_ids, at)
-    return veil.of_member(project, member).records(read)
+        return _read(project, member, metadata, record_ids, fresh)
+    return past.records(project, metadata, member, record_ids, at)
 
 
 def _read(

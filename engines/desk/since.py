@@ -12,7 +12,6 @@ from integrations.redcap import RedcapError
 from projects.access import member_in
 from projects.scoping import User
 from study import door
-from study.blinding import veil
 from study.client import NotConfiguredError
 from study.facts import Fact
 from study.metadata import StudyMetadata
@@ -43,9 +42,8 @@ def since_asked(review: Review, user: User, metadata: StudyMetadata) -> list[Cha
         "where": [{"field": "@changes.at", "op": ">=", "value": f"{asked:%Y-%m-%d}"}],
     }
     member = member_in(user, project.pk)
-    withheld = frozenset() if member else veil.of_user(project, user).fields
     try:
-        (answer,) = door.ask_all(project, member, [query], blinded=withheld, fresh=False)
+        (answer,) = door.ask_all(project, member, [query], user=user, fresh=False)
     except (RedcapError, NotConfiguredError):
         return []
     told = [_changed(row, metadata) for row in _rows(answer.facts)]

@@ -9,7 +9,9 @@ from typing import Any
 from engines.board.marks import Mark, mark
 from engines.subject.chart import Chart, chart
 from house import clock
-from projects.models import Member, Project
+from projects.access import member_in
+from projects.models import Project
+from projects.scoping import User
 from study import door
 from study.design import StudyDesign
 from study.facts import Answer, Fact, Kind
@@ -48,14 +50,15 @@ class SubjectPage:
     link: str
 
 
-def read(project: Project, member: Member | None, record_id: str) -> SubjectPage | None:
-    """None where REDCap has no such subject any more.
+def read(project: Project, user: User, record_id: str) -> SubjectPage | None:
+    """What the user may see of the subject; None where REDCap has no such subject any more.
 
     Raises RedcapError or NotConfiguredError where it was never read, pydantic.ValidationError for a plan that
     nobody could follow.
     """
     asked = _Asked(record_id)
-    answers = iter(door.ask_all(project, member, asked))
+    member = member_in(user, project.pk)
+    answers = iter(door.ask_all(project, member, asked, user=user))
     design, labs, forms = asked.design, asked.labs, asked.forms
     found = due.told(design, clock.today(project.timezone), [next(answers), next(answers)])
     if record_id not in found.sites:

@@ -16,7 +16,6 @@ from engines.subject.read import read
 from engines.subject.work import sections
 from integrations.redcap import RedcapError
 from projects import reads
-from projects.access import member_in
 from study.client import NotConfiguredError
 from study.models import Subject
 
@@ -37,7 +36,7 @@ def subject_view(request: HttpRequest, pk: int) -> HttpResponse:
         "project": project,
     }
     try:
-        page = read(project, member_in(request.user, project.pk), record_id)
+        page = read(project, request.user, record_id)
     except (RedcapError, NotConfiguredError):
         context["problem"] = _("REDCap could not be read: nothing can be told of this subject.")
     except ValidationError:
