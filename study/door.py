@@ -28,12 +28,13 @@ from study.design import StudyDesign
 from study.designs import design_of
 from study.facts import Answer
 from study.metadata import StudyMetadata
-from study.models import ReadingState
+from study.models import ReadingState, Subject
 from study.query.errors import QueryError
 from study.query.run import Asked
 from study.query.schema import StudyQuery, parse
-from study.records import RecordData, read_records
+from study.records import EmptyRosterError, RecordData, read_records, visible_to
 from study.stripping import Stripper
+from study.sync_state import noted
 
 logger = logging.getLogger(__name__)
 
@@ -178,6 +179,12 @@ def _read_at(project: Project) -> datetime | None:
     return states.values_list("read_at", flat=True).first()
 
 
+def _are_known(project: Project, record_ids: Sequence[str]) -> bool:
+    """Whether subjects of the study are asked for: that they are gone is for the sync to find out."""
+    known = Subject.objects.filter(project=project, is_present=True, record_id__in=record_ids)
+    return known.exists()
+
+
 def _live(
     project: Project,
     member: Member | None,
@@ -186,11 +193,15 @@ def _live(
 ) -> list[RecordData] | None:
     """The subjects as REDCap has them now; None in an outage where stored readings can answer."""
     try:
-        read = read_records(project=project, member=member, record_ids=record_ids)
+        with noted(project):
+            read = read_records(project=project, record_ids=record_ids)
+            if not read and _are_known(project, record_ids):
+                raise EmptyRosterError(200, "no record", "record")
     except (RedcapError, NotConfiguredError):
         if _read_at(project) is None:
             raise
         return None
+    read = visible_to(read, member) if member else read
     readings.keep(project, read)
     stripper = Stripper(project, metadata)
     return [replace(data, rows=tuple(stripper.rows(data))) for data in read]

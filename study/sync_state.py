@@ -41,6 +41,14 @@ def noted(project: Project) -> Iterator[None]:
         raise
 
 
+def outage(project: Project) -> tuple[datetime, str] | None:
+    """When REDCap failed last and why, in the reader's language; None where it was read since."""
+    state = SyncState.objects.filter(project=project).first()
+    if state is None or not state.is_failing or state.failed_at is None:
+        return None
+    return state.failed_at, str(state.get_cause_display())
+
+
 def note_roster(project: Project, at: datetime, missing: Sequence[str], records: int) -> None:
     """Who is in the study was read; a token that hides `missing` columns leaves the state failing."""
     told = f"not exported: {', '.join(missing)}" if missing else ""

@@ -30,7 +30,7 @@ def read(project: Project, record_id: str) -> RecordData:
         message = _("REDCap could not be read: %(error)s") % {"error": error}
         raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
     if data is None:
-        raise NoSuchSubject(_("There is no such subject."), transient=False)
+        raise NoSuchSubject(_("REDCap shows no such subject."), transient=False)
     return data
 
 

@@ -137,9 +137,14 @@ def _reasons() -> dict[str, str]:
 
 
 def _outdated(answers: Sequence[Answer], reader: Reader) -> str:
-    """数据截至 …, where the reading is older than the project allows."""
+    """数据截至 …, where the reading is older than the project allows, or than the source's last failure."""
     times = [datetime.fromisoformat(answer.read_at) for answer in answers if answer.read_at]
-    if not times or reader.now - min(times) <= timedelta(minutes=reader.fresh_minutes):
+    if not times:
+        return ""
+    since, why = reader.outage or (None, "")
+    is_down = since is not None and since > min(times)
+    if not is_down and reader.now - min(times) <= timedelta(minutes=reader.fresh_minutes):
         return ""
     read_at = min(times).astimezone(reader.design.context.timezone)
-    return _("data as of %(time)s") % {"time": f"{read_at:%Y-%m-%d %H:%M}"}
+    told = _("data as of %(time)s") % {"time": f"{read_at:%Y-%m-%d %H:%M}"}
+    return told + colon() + why if is_down else told

@@ -15,7 +15,8 @@ class Reader:
 
     `now`: the study's clock (house.clock), aware. `subjects`, `sites` (code → label): what the reader may see.
     `own_site`: the code of a member who sees one site only. `limit`: characters. `fresh_minutes`: how old a
-    reading may be before its time is told. `masked`: hides identifiers in what people typed.
+    reading may be before its time is told. `masked`: hides identifiers in what people typed. `outage`: when and
+    why the source failed last, where it was not read since.
     """
 
     design: StudyDesign
@@ -27,6 +28,7 @@ class Reader:
     fresh_minutes: int = 60
     language: str = "zh-hans"
     masked: Callable[[str], str] = str
+    outage: tuple[datetime, str] | None = None
 
     @property
     def today(self) -> date:

@@ -34,6 +34,7 @@ from study import door
 from study.client import NotConfiguredError
 from study.facts import Answer
 from study.query.errors import QueryError, nearest
+from study.sync_state import outage
 
 logger = logging.getLogger(__name__)
 
@@ -194,6 +195,7 @@ def _reader(turn: Turn, limit: int) -> Reader:
         fresh_minutes=turn.project.fresh_minutes,
         language=turn.member.language,
         masked=turn.plain,
+        outage=outage(turn.project),
     )
 
 
