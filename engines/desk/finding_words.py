@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engines.desk.grounds import Ground, grounds
 from engines.models import PendingAction
 from engines.sop.checks.kinds import LABELS, kind_of
+from engines.sop.soft import VERDICT
 from house import clock
 from privacy.identifying_fields import identifies
 from study.dictionary import parsed
@@ -25,6 +27,8 @@ def worded(rows: QuerySet[PendingAction]) -> QuerySet[PendingAction]:
 
 def rule(row: PendingAction) -> str:
     """What a standard check looks for; the key of a rule of the study."""
+    if row.rule_key == VERDICT:
+        return _("judged by the model")
     kind = kind_of(row.rule_key)
     return str(LABELS[kind]) if kind else row.rule_key or "-"
 

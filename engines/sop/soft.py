@@ -28,6 +28,9 @@ from study.client import NotConfiguredError
 SOFT_FAILURE = "多次重试后仍失败,需人工复核"
 LLM_BUDGET = "llm_budget"
 
+VERDICT = "verdict"
+"""The rule of a finding that a model judged."""
+
 
 def judge(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> Verdict:
     """Ask the LLM about the run's snapshot; no transaction may be open. Raises Fault, Postponed.
@@ -121,9 +124,9 @@ def observed(node: Node, verdict: Verdict) -> Observation:
     """What a verdict says about the subject; undetermined is never a pass."""
     if not verdict.is_determined:
         message = verdict.reason or SOFT_FAILURE
-        return Observation("verdict", "UNKNOWN", message=message, severity="warning")
+        return Observation(VERDICT, "UNKNOWN", message=message, severity="warning")
     return Observation(
-        rule_key="verdict",
+        rule_key=VERDICT,
         outcome="PASS" if verdict.passed else "FAIL",
         message=verdict.reason,
         severity=node.severity,
