@@ -51,7 +51,8 @@ def _one_of(*names: str) -> str:
     return rf"(?!{_WORD})(?:{'|'.join(names)})"
 
 
-_CALLED = rf"({_DOTTED}|{_one_of(_FULL + _AFTER_NAME, _SURE, _SPACED)})"
+# Words with dots that begin a line are a heading: 入组·随访·出组.
+_CALLED = rf"((?<!\n){_DOTTED}|{_one_of(_FULL + _AFTER_NAME, _SURE, _SPACED)})"
 _IS = rf"(?:\({HAN}{{1,6}}\))?(?:\s?[-\u2012-\u2015]{{1,2}}\s?|{IS})"
 
 _PERSON = "患者|受试者|病人|病友|参与者|病患"

@@ -40,6 +40,11 @@ _TYPED = re.compile(
     r"[\doOlI](?:(?<=\d)(?:[oOlI]{1,4}\d|\d{4}[oOlI])|(?<=[oOlI])(?<![A-Za-z][oOlI])\d{5})"
 )
 _MISTYPED = r"(?<![A-Za-z])(?=\d{0,30}[oOlI])[\doOlI]{10,30}(?![A-Za-z])"
+# Groups of two signs and more, listed or apart: 2o2; 6oo; ll. Fewer signs than seven are no number.
+_SIGN = rf"[\d{_HAN}oOlI]"
+_GROUP = rf"{_SIGN}{{1,4}}(?![A-Za-z])"
+_GROUPED = re.compile(rf"(?<![A-Za-z\d]){_GROUP}(?:\s?[、;,/-]\s?{_GROUP}){{1,15}}")
+_LEAST = 7
 _NUMBER = re.compile(rf"{_MISTYPED}|(?:[\d{_HAN}][ -]?){{6,30}}[\d{_HAN}]")
 
 
@@ -109,11 +114,13 @@ def meant(text: str) -> Written | None:
     """The text with its escapes and spoken numbers read; None where it has none of them."""
     escaped = _ESCAPE.search(text) is not None
     drawn = any(map(is_mark, text)) if not text.isascii() else False
-    if not (escaped or drawn or _SPOKEN.search(text) or _TYPED.search(text)):
+    spoken = _SPOKEN.search(text) or _TYPED.search(text) or any(map(_hides, _GROUPED.findall(text)))
+    if not (escaped or drawn or spoken):
         return None
     pairs = list(_unescaped(text)) if escaped else list(zip(simplified(text), text, strict=True))
     pairs = list(_undrawn(pairs)) if drawn else pairs
-    plain = _NUMBER.sub(_as_digits, "".join(char for char, _shown in pairs))
+    plain = _GROUPED.sub(_in_groups, "".join(char for char, _shown in pairs))
+    plain = _NUMBER.sub(_as_digits, plain)
     return Written(plain, [shown for _char, shown in pairs])
 
 
@@ -174,3 +181,18 @@ def _as_digits(found: re.Match[str]) -> str:
     number = found[0]
     mistyped = number.isascii() and number.isalnum() and sum(map(str.isdigit, number)) >= 5
     return number.translate(_DIGITS) if mistyped or _SPOKEN.search(number) else number
+
+
+def _hides(listed: str) -> bool:
+    """Whether groups hold signs that look like digits, and enough of them for a number.
+
+    一、二、三 counts paragraphs: a number has a group of several signs.
+    """
+    groups = re.findall(rf"{_SIGN}+", listed)
+    signs = "".join(groups)
+    several = any(len(group) > 1 for group in groups)
+    return several and len(signs) >= _LEAST and not (signs.isascii() and signs.isdigit())
+
+
+def _in_groups(found: re.Match[str]) -> str:
+    return found[0].translate(_DIGITS) if _hides(found[0]) else found[0]

@@ -90,8 +90,9 @@ class _Asked:
 
     def __call__(self, design: StudyDesign) -> list[dict[str, Any]]:
         self.design, self.labs, self.forms = design, _labs(design), _forms(design)
-        # A study without a field for it has no status of subjects.
-        self.status = [["@status"]] if design.status_field else []
+        # A study without a field for it, or whose reader may not see it, has no status of subjects.
+        shown = design.context.columns.keys() - design.hidden
+        self.status = [["@status"]] if design.status_field in shown else []
         selected = [*self.status, *([name] for name in (*self.labs, *self.forms))]
         selected += [[f"{kind}.{name}" for name in columns] for kind, columns in _WORK.items()]
         subjects = [self._record_id]

@@ -253,10 +253,11 @@ def test_nothing_is_wider_than_the_screen(
 def test_language_and_theme_are_switched(page: Page, study: Any) -> None:
     log_in(page, study, "admin")
     expect(page.locator("h1")).to_contain_text("工作台首页")
-    page.get_by_text("admin", exact=True).last.click()
+    account = page.locator("#nav-sidebar").get_by_text("admin", exact=True).last
+    account.click()
     page.get_by_role("button", name="English").click()
     expect(page.locator("h1")).to_contain_text("Dashboard")
-    page.get_by_text("admin", exact=True).last.click()
+    account.click()
     page.get_by_text("Dark", exact=True).click()
     expect(page.locator("html")).to_have_class("dark")
 

@@ -283,6 +283,15 @@ def _(study: Study) -> None:
     by_api(review_of(run_qc(study, "P012")), Decision(decision="reject"))
 
 
+@door("review.take_back")
+def _(study: Study) -> None:
+    review = review_of(run_qc(study, "P012"))
+    by_api(review, Decision(decision="reject"))
+    taken = {"take_back": "1", "reason": "点错了"}
+    desk = f"/admin/engines/review/{review.pk}/desk/"
+    assert browser("wanghushi").post(desk, taken).status_code == 302
+
+
 @door("run.cancel")
 def _(study: Study) -> None:
     run = run_qc(study, "P012")
