@@ -19,57 +19,11 @@ from skills.models import Skill
 from skills.services import save_skill
 from study import door, readings
 from study.blinding import services
-from tests.study.blinding import prover, twins
+from tests.study.blinding import prover, twins, workflows
 from tests.support.study import Study
 
 UNBLINDED = "unblinded"
 SUBJECTS = ("P001", "P002", "P003", "P004", "P022")
-TELLING = {
-    "name": "drug level",
-    "start_node": "check",
-    "nodes": {
-        "check": {
-            "type": "hard_rule",
-            "rules": [
-                {
-                    "id": "L1",
-                    "field": "marker",
-                    "logic": {"<": [{"var": "marker"}, 50]},
-                    "message": "药物浓度过高",
-                }
-            ],
-            "on_pass": "end_success",
-            "on_fail": "ask",
-        },
-        "ask": {
-            "type": "human_review",
-            "description": "浓度是否属实?",
-            "reviewers": ["CRC"],
-            "on_approve": "end_success",
-            "on_reject": "end_rejected",
-        },
-    },
-}
-CHECKS = {
-    "name": "standard checks",
-    "start_node": "check",
-    "nodes": {
-        "check": {
-            "type": "hard_rule",
-            "rules": [
-                {
-                    "id": "S1",
-                    "field": "alt",
-                    "logic": {"<": [{"var": "alt"}, 60]},
-                    "message": "ALT 偏高",
-                }
-            ],
-            "checks": {"required": {}, "range": {}, "type": {}, "choice": {}, "hidden": {}},
-            "on_pass": "end_success",
-            "on_fail": "end_review_required",
-        }
-    },
-}
 
 
 def blinded(study: Study) -> None:
@@ -91,7 +45,10 @@ def lived(study: Study, twin: str) -> None:
         values = {"kit_no": f"KT-{9000 + number}", "marker": str(number)}
         kit(study, "P005", values)
     kit(study, "P005", {"kit_no": twins.kit_of("P005", twin)})
-    telling, checks = skill(study, "qc_process:level", TELLING), skill(study, "qc_std", CHECKS)
+    telling, checks = (
+        skill(study, "qc_process:level", workflows.TELLING),
+        skill(study, "qc_std", workflows.CHECKS),
+    )
     for kind in (telling, checks, Skill.objects.get(project=project, skill_type="qc_process")):
         for record_id in SUBJECTS:
             run_of(study, kind, record_id)

@@ -29,8 +29,10 @@ from projects.models import Member
 from study.request_cache import Reader
 from study.study_gate import gate_for
 from tests.answers.play import load
+from tests.study.blinding import workflows
 from tests.support import addresses
 from tests.support.study import Study
+from tests.support.tasks import drain
 from wechat.models import OutboxMessage
 
 CASES = Path(__file__).parents[2] / "answers" / "chat_public.jsonl"
@@ -81,6 +83,26 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("query_study", {"select": ["arm"]}),
     ("list_due_visits", {}),
 ]
+LEVEL = {"project": "LUNG-IIT", "skill_type": "qc_process:level"}
+CONFIG = {"project": "LUNG-IIT", "config": workflows.TELLING}
+CHECKS = {"project": "LUNG-IIT", "skill_type": "qc_std"}
+IMPORTED = {"skill_type": "qc_process:mine", "name": "mine", "config": workflows.TELLING}
+ORDERS: list[tuple[str, dict[str, Any]]] = [
+    ("chat/", {"text": "P001的分组"}),
+    ("chat/", {"text": "试验组有几个人"}),
+    ("task-runs/dry-run/", CHECKS | {"record_id": "P003"}),
+    ("task-runs/dry-run/", LEVEL | {"record_id": "P003"}),
+    ("task-runs/dry-run/", CONFIG | {"record_id": "P003"}),
+    ("task-runs/dry-run/", CONFIG | {"record_id": "P004"}),
+    ("task-runs/start/", CHECKS | {"record_id": "P006"}),
+    ("task-runs/start/", LEVEL | {"record_id": "P006"}),
+    ("task-runs/start/", LEVEL | {"record_id": "P007"}),
+    ("task-runs/start-batch/", LEVEL | {"record_ids": ["P008", "P009"]}),
+    ("skills/import/", {"project": "LUNG-IIT", "skills": [IMPORTED]}),
+]
+"""What a reader may order, the subjects of both arms in each twin; what is refused is refused alike."""
+DONE = {"comment": {"text": "请核对"}, "reject": {"reason": "无"}}
+"""What a reader may do with a row of the API."""
 USAGE = "/admin/llm/llmusage/"
 """The operator's pages of tokens, those of the unblinded as well (THREAT_MODEL.md, "Blinding")."""
 NEWEST = 5
@@ -158,6 +180,7 @@ def _of(study: Study, name: str) -> Iterator[tuple[str, str]]:
     client.cookies["django_language"] = "zh-hans"
     user = User.objects.get(username=name)
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    yield from _orders(client)
     yield from _pages(client)
     yield from _api(client)
     yield from _sent(name)
@@ -169,6 +192,31 @@ def _tools(study: Study, member: Member) -> Iterator[tuple[str, str]]:
     for name, arguments in CALLS:
         result = registry.execute(context, name, arguments, allowed=registry.names())
         yield f"tool {name} {arguments}", normal(repr(result))
+
+
+def _orders(client: Client) -> Iterator[tuple[str, str]]:
+    """What comes of orders by the API, and of work with the newest findings and runs there."""
+    for place, (path, body) in enumerate(ORDERS):
+        yield f"order {place} {path}", _posted(client, path, body)
+    drain()
+    for path, deed in (("pending-actions", "comment"), ("task-runs", "reject")):
+        listed = client.get(f"/api/v1/{path}/", {"project": "LUNG-IIT"}).json().get("results", [])
+        for place, row in enumerate(_by_time(listed)):
+            shown = client.get(f"/api/v1/{path}/{row['id']}/").json()
+            said = DONE[deed] | {"seen": (shown.get("review") or {}).get("seen", "")}
+            answer = _posted(client, f"{path}/{row['id']}/{deed}/", said)
+            yield f"{deed} {place}", answer
+    drain()
+
+
+def _posted(client: Client, path: str, body: dict[str, Any]) -> str:
+    return _text(client.post(f"/api/v1/{path}", json.dumps(body), "application/json"))
+
+
+def _by_time(rows: list[Any]) -> list[Any]:
+    """The newest rows, in an order that tells nobody anything."""
+    ordered = sorted(rows, key=lambda row: (str(row.get("created_at")), str(row.get("role"))))
+    return ordered[-NEWEST:]
 
 
 def _sent(name: str) -> Iterator[tuple[str, str]]:
@@ -230,8 +278,7 @@ def _api(client: Client) -> Iterator[tuple[str, str]]:
             continue
         found = first.json()
         rows = found.get("results", []) if isinstance(found, Mapping) else []
-        told = sorted(rows, key=lambda row: (str(row.get("created_at")), str(row.get("role"))))
-        for place, row in enumerate(told[-NEWEST:]):
+        for place, row in enumerate(_by_time(rows)):
             if "id" in row:
                 yield f"{one.path} {place}", _text(client.get(f"{one.path}{row['id']}/"))
 
