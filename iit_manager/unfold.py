@@ -9,7 +9,7 @@ from typing import Any
 from django.apps import apps
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 
@@ -46,6 +46,21 @@ def _group(title: Any, *items: dict[str, Any], closed: bool = False) -> dict[str
 
 def menu(request: HttpRequest) -> list[dict[str, Any]]:
     """The side bar: groups of pages; those that do not open for the user are left out."""
+    groups = _groups(request)
+    items = [item for group in groups for item in group["items"]]
+    within = [item for item in items if _is_within(request.path, str(item["link"]))]
+    here = max(within, key=lambda item: len(str(item["link"])), default=None)
+    for item in items:
+        item["active"] = item is here
+    return groups
+
+
+def _is_within(path: str, link: str) -> bool:
+    """Whether an address lies below a page; the dashboard, which is above all, is only itself."""
+    return path == link if link == reverse("admin:index") else path.startswith(link)
+
+
+def _groups(request: HttpRequest) -> list[dict[str, Any]]:
     return [
         _group(
             _("Workbench"),

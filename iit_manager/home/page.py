@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from engines.assistant.uncited import never_cites
 from engines.desk import queue
+from engines.sop import DECIDERS
 from iit_manager.home import house, trail, work
 from iit_manager.home.figures import Figures, figures
 from memory.hot.prune import is_over
@@ -70,6 +71,7 @@ def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "mine": sum(row.may_decide for row in waiting),
         "findings": work.findings(user),
         "runs": work.runs(user),
+        "may_order": bool(roles & {"", *DECIDERS}),
         "studies": [_part(user, project, members.get(project.pk)) for project in projects],
         "house": house.state() if roles & {"", Role.ADMIN} else None,
         "trail": trail.newest(user) if roles & {"", Role.AUDITOR} else None,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.utils.timezone import now
 
@@ -74,6 +75,32 @@ def test_the_house_is_shown_to_its_keepers(
     assert "Tokens today 0" in text
     settings.EMBEDDED = False
     assert "PostgreSQL + Redis" in home(as_user("admin"))
+
+
+def test_who_may_order_is_led_there(as_user: Callable[..., Client]) -> None:
+    order = "/admin/engines/taskrun/order/"
+    for name, leads in (("wanghushi", True), ("zhangyi", True), ("auditor", False)):
+        client = as_user(name)
+        assert (order in client.get("/admin/").content.decode()) is leads, name
+    assert as_user("wanghushi").get(order).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("/admin/", "/admin/"),
+        ("/admin/engines/review/desk/", "/admin/engines/review/desk/"),
+        ("/admin/engines/review/?status__exact=open", "/admin/engines/review/"),
+        ("/admin/engines/taskrun/schedules/", "/admin/engines/taskrun/schedules/"),
+        ("/admin/engines/taskrun/order/", "/admin/engines/taskrun/"),
+        ("/admin/password_change/", ""),
+    ],
+)
+def test_the_menu_marks_one_page(as_user: Callable[..., Client], path: str, page: str) -> None:
+    shown: Any = as_user("wanghushi").get(path, follow=True)
+    groups = shown.context["sidebar_navigation"]
+    marked = [str(item["link"]) for group in groups for item in group["items"] if item["active"]]
+    assert marked == [page] * bool(page)
 
 
 def test_a_quiet_study_says_so(as_user: Callable[..., Client]) -> None:
