@@ -67,6 +67,7 @@ class PendingActionAdmin(DeciderAdmin):
         BY_PROJECT, Waits, Whose, Due, ByRule,
         "state", "action_type", "severity", "skill_type",
     )  # fmt: skip
+    linked_by = ("task_run__batch__id__exact",)
     list_select_related = ("project", "task_run")
     list_before_template = "engines/findings/above.html"
     list_after_template = "engines/findings/below.html"

@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from engines import sop
-from engines.models import Batch, TaskRun
+from engines.models import Batch, PendingAction, TaskRun
 from engines.sop.batches import progress, visible, visible_to
 
 PAGE = "admin:engines_batch_change"
 RUNS = "admin:engines_taskrun_changelist"
+FINDINGS = "admin:engines_pendingaction_changelist"
 LISTED = (TaskRun.Status.SUSPENDED, TaskRun.Status.FAILED)
 MOST = 50
 
@@ -29,6 +30,7 @@ def context(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     counts = progress(batch, mine)
     done = counts["total"] - counts["running"] - counts["waiting"]
     stopped = batch.runs.filter(record_id__in=mine, status__in=LISTED)
+    findings = PendingAction.objects.for_user(request.user)
     return {
         "batch": batch,
         "total": counts["total"],
@@ -38,6 +40,8 @@ def context(request: HttpRequest, batch: Batch) -> dict[str, Any]:
         "waiting": counts["waiting"],
         "stopped": stopped.order_by("record_id")[:MOST],
         "most": MOST,
+        "findings": findings.filter(task_run__batch=batch).count(),
+        "findings_link": f"{reverse(FINDINGS)}?{urlencode({'task_run__batch__id__exact': batch.pk})}",
         "goes_on": batch.ended_at is None,
         "may_cancel": batch.ended_at is None
         and batch.cancelled_at is None

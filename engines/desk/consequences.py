@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engines import labels
 from engines.models import Review
 from skills.graph import Graph, is_end
+
+MOST_SIGNS = 24
+"""Of an instruction on a button."""
 
 
 @dataclass(frozen=True)
@@ -45,5 +49,5 @@ def _goes_to(graph: Graph, target: str) -> str:
     node = graph.nodes.get(target)
     if node is None:
         return _("the run goes on")
-    kind = labels.name(labels.NODES, node.type)
-    return _("the run goes on: %s") % (node.description or kind)
+    what = node.description or Truncator(node.instruction).chars(MOST_SIGNS)
+    return _("the run goes on: %s") % (what or labels.name(labels.NODES, node.type))

@@ -73,10 +73,18 @@ def fields_read(found: Iterable[Ground]) -> set[str]:
 
 
 def passages(run: TaskRun, found: Sequence[Ground]) -> list[Excerpt]:
-    """What the study's own documents say of the gravest findings; none where none is stored."""
+    """What the study's own documents say of the gravest findings; none where none is stored.
+
+    What a model judged is looked up by what it was asked: its reason may name nothing of the protocol.
+    """
     if not ProtocolDocument.objects.filter(project=run.project).exists():
         return []
-    told = [index.excerpt(run.project, ground.finding.message) for ground in found[:MOST_PASSAGES]]
+    nodes = run.config.get("nodes") or {}
+    asked = [
+        nodes.get(one.finding.node, {}).get("instruction") or one.finding.message
+        for one in found[:MOST_PASSAGES]
+    ]
+    told = [index.excerpt(run.project, question) for question in asked]
     once = {(one.document, one.rule): one for one in told if one is not None}
     return [*once.values()]
 

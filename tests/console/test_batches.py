@@ -11,11 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engines import sop
-from engines.models import Batch, TaskRun
+from engines.models import Batch, PendingAction, TaskRun
 from engines.sop.batches import visible_to
 from skills.models import Skill
 from tests.console.conftest import SITE_A, SITE_B
-from tests.engines.sop.kit import go, hard, human, new_skill
+from tests.engines.sop.kit import go, hard, human, new_skill, rule
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,28 @@ def test_the_counts_follow_the_runs(
     listed = client.get(runs[1].replace("&amp;", "&")).content.decode()
     assert str(run.pk) in listed
     assert str(batch.runs.get(record_id=SITE_B).pk) not in listed
+
+
+def test_what_it_found_is_told_to_whom_it_concerns(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    batch = order(
+        study,
+        new_skill(study, {"check": hard(rules=[rule(logic={">": [{"var": "age"}, 200]})])}),
+        SITE_A,
+        SITE_B,
+    )
+    for run in batch.runs.all():
+        go(run)
+    for name, found in (("zhangyi", {SITE_A, SITE_B}), ("wanghushi", {SITE_A})):
+        client = as_user(name)
+        link = re.search(
+            r'data-test="findings">.*?href="([^"]+)"><strong>(\d+)<', page(client, batch)
+        )
+        assert link
+        assert int(link[2]) == PendingAction.objects.filter(record_id__in=found).count()
+        listed = client.get(link[1].replace("&amp;", "&")).content.decode()
+        assert {one for one in (SITE_A, SITE_B) if f">{one}<" in listed} == found
 
 
 def test_an_ended_batch_is_not_asked_for_again(

@@ -14,7 +14,7 @@ from engines.models import PendingAction, Review, TaskRun
 from projects.models import AuditEntry
 from study import sync
 from tests.console.conftest import SITE_A, SITE_B, review_of
-from tests.engines.sop.kit import change
+from tests.engines.sop.kit import change, run_qc
 from tests.support.study import Study
 
 DESK = "/admin/engines/review/desk/"
@@ -50,6 +50,15 @@ def test_the_page_says_what_it_rests_on(
     assert "1 条疑点保持未关闭，记为属实" in page
     assert f'value="{three[0].seen}"' in page
     assert "其他" in page.split('data-test="values"')[1]
+
+
+def test_what_a_model_judged_is_looked_up_by_what_it_was_asked(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    review = review_of(run_qc(study, "P012"))
+    page = as_user("wanghushi", "zh-hans").get(desk_of(review)).content.decode()
+    passages = page.split('data-test="passages"')[1].split("</section>")[0]
+    assert "间质性肺炎、活动性感染、严重心血管疾病" in passages
 
 
 def test_deciding_leads_to_the_next_and_at_last_to_the_queue(
