@@ -23,7 +23,8 @@ class Kind:
 
 
 _NUMBER = rf"[\d{HAN}]+"
-_TIME = rf"{_NUMBER}\s*(?:小时|天|周(?!岁)|个?月|年|个?工作日|分钟)"
+# 第 8 天 is a day, and no time that something lasts or is due in.
+_TIME = rf"(?<![第\d{HAN}])(?<!第\s){_NUMBER}\s*(?:小时|天|周(?!岁)|个?月|年|个?工作日|分钟)"
 _KINDS = (
     Kind(
         re.compile(r"多久|多长时间|几(?:天|小时|周|个?月|年|个?工作日)|多少(?:天|小时|周|年)|时限"),

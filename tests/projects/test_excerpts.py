@@ -145,3 +145,12 @@ def test_what_is_quoted_ends_no_sentence() -> None:
         "填写代码ND，不要写“未做”“ND?”、短横线或0。",
         "次日核对。",
     ]
+
+
+def test_a_time_is_told_by_the_rule_that_has_one_and_by_no_heading_alone() -> None:
+    """第 5 天 is a day of an example, and no time limit."""
+    rule = "### 6.7 妊娠的报告\n研究者获知后应在 48 小时内报告妊娠。\n"
+    form = "### 10.1 妊娠报告表的内容\n报告表包括末次月经日期。受试者在第 5 天发现妊娠并报告。\n"
+    shelf = Shelf([("方案", f"# 方案\n{rule}{form}")])
+    assert _answer(shelf, "妊娠多久内要报告")[0] == "§6.7"
+    assert _answer(shelf, "妊娠报告表的内容")[0] == "§10.1"

@@ -142,6 +142,8 @@ class Shelf:
             return None
         best = found.best
         titled = None if found.case.figures else self._titled(found)
+        if titled is not None and not self._tells_when(titled, found, question):
+            titled = None
         if titled is not None and _main(self.units[titled]) >= _main(self.units[best]):
             return self._excerpt(self._telling_first(self._listed_first(titled), found, question))
         if found.scores[best] < found.least:
@@ -253,6 +255,16 @@ class Shelf:
         leads = {self.units[one].lead for one in section} - {""}
         listed = [one for one in section if self.units[one].lead or self.units[one].text in leads]
         return list(dict.fromkeys([*listed, *section]))
+
+    def _tells_when(self, at: int, found: _Scored, question: str) -> bool:
+        """Whether a section that is called what a time is asked of tells one, as well as any other does."""
+        asked = [kind for kind in kinds(question)[:1] if kind.is_time]
+        least = NEXT * found.scores[found.best]
+        return not asked or any(
+            found.scores[one] >= least and kind.tells(self.units[one].text)
+            for one in self._section(at)
+            for kind in asked
+        )
 
     def _telling_first(self, section: list[int], found: _Scored, question: str) -> list[int]:
         """Of a section that is meant as a whole first the rules that tell the time that is asked for."""
