@@ -116,6 +116,19 @@ def test_details_go_before_subjects_do() -> None:
     assert said(demo(), question, limit=30) == "共 3 例:P003、P010、P011"
 
 
+def test_a_value_that_all_share_is_told_once_with_everyones_place() -> None:
+    question = ["谁的收缩压最高,是哪次"]
+    told = said(demo(), question, limit=100)
+    shared = "P005(V1)、P010(基线)、P029(V1)、P034(基线)、P036(V4)"
+    assert told.startswith(f"收缩压最高 139 mmHg:{shared}")
+    assert "139 mmHg(V1,2026-09-09)" in said(demo(), question, limit=300)
+
+
+def test_of_the_three_lowest_days_go_before_subjects_do() -> None:
+    told = said(demo(), ["体重最轻的三个人"], limit=60)
+    assert told == "体重最低:P034 46.0 kg、P036 47.8 kg、P021 49.4 kg;11 例无数据"
+
+
 def test_an_answer_in_english() -> None:
     told = said(demo(), ["latest ALT of P013"], language="en")
     assert "latest reading 38 U/L (V4, 2026-11-10)" in told

@@ -103,6 +103,7 @@ _WRITTEN = {
         ("有没有人青霉素过敏", "allergy_history", "青霉素"),
         ("P016咳嗽吃的那个药停了吗", "cm_indication", "咳嗽"),
         ("肝功能异常那个AE是哪个病人", "ae_term", "肝功能异常"),
+        ("P032肝功能异常多长时间才好", "ae_term", "肝功能异常"),
         ("拉肚子的有多少人", "ae_term", "腹泻"),
         ("谁的知情是V2.1", "icf_version", "v2.1"),
         ("复方甘草谁用过", "cm_name", "复方甘草"),
@@ -112,6 +113,23 @@ def test_a_word_is_looked_for_where_it_is_written(text: str, field: str, value: 
     design, known = demo()
     found = understand(text, design=design, today=TODAY, terms=_WRITTEN, **known)
     assert found.asked[0].query["where"] == [{"field": field, "op": "contains", "value": value}]
+
+
+def test_a_name_that_only_measures_asks_for_the_limits() -> None:
+    design, known = demo()
+    found = understand("P032肝功能异常吗", design=design, today=TODAY, terms=_WRITTEN, **known)
+    [either] = found.asked[0].query["where"]
+    assert {part["field"] for part in either["any"]} == {"alt", "ast", "tbil"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_rule"),
+    [("漏服了怎么记录", True), ("P005怎么没来", False), ("谁怎么没来", False)],
+)
+def test_how_something_is_done_of_nobody_asks_for_a_rule(text: str, is_rule: bool) -> None:
+    design, known = demo()
+    found = understand(text, design=design, today=TODAY, **known)
+    assert bool(found.rules) is is_rule
 
 
 def test_words_that_are_written_apart_are_looked_for_apart() -> None:

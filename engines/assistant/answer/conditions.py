@@ -38,6 +38,10 @@ def of(condition: Query, reader: Reader) -> str:
             inner = joined.join(filter(None, (of(c, reader) for c in condition[key])))
             return _("without %(what)s") % {"what": inner} if key == "none" else inner
     name = condition["field"]
+    if isinstance(name, dict) and name.get("rows") in ("latest", "first"):
+        which = _(" latest reading") if name["rows"] == "latest" else _(" first reading")
+        label, own = name_of(name["field"], reader), condition | {"field": name["field"]}
+        return of(own, reader).replace(label, label + which, 1)
     if not isinstance(name, str) or name == "@site":
         return ""
     return _simple(name, condition["op"], condition.get("value"), reader)

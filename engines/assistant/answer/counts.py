@@ -54,7 +54,13 @@ def _about(asked: Asked, reader: Reader) -> str:
         what = joint().join(conditions.name_of(name, reader) for name in asked.slots.select)
     subjects = joint().join(asked.query.get("subjects") or ())
     parts = filter(
-        None, [subjects or conditions.scope(asked, reader), period(asked), what or _("subjects")]
+        None,
+        [
+            subjects or conditions.scope(asked, reader),
+            period(asked),
+            places(asked, reader),
+            what or _("subjects"),
+        ],
     )
     return " ".join(parts)
 
@@ -79,6 +85,14 @@ def period(asked: Asked) -> str:
     return _("until %(day)s") % {"day": last} if last else ""
 
 
+def places(asked: Asked, reader: Reader) -> str:
+    """The visits that a figure of data is of, "" for all or where groups or a change name them."""
+    slots = asked.slots
+    if slots.topic is not Topic.DATA or slots.change or "event" in slots.by:
+        return ""
+    return joint().join(words.place_name(place, reader) for place in slots.place)
+
+
 def _share(asked: Asked, fact: Fact, answer: Answer, reader: Reader) -> str:
     """女性 44.4%(12/27 例)."""
     about = _about(asked, reader) + colon()
@@ -99,9 +113,13 @@ def _figure(asked: Asked, fact: Fact, answer: Answer, reader: Reader) -> str:
         "sum": _(" in total"),
     }
     how = names.get(asked.query["aggregate"], "")
-    scope = " ".join(
-        filter(None, [conditions.scope(asked, reader), conditions.described(asked, reader)])
+    told = (
+        conditions.scope(asked, reader),
+        period(asked),
+        conditions.described(asked, reader),
+        places(asked, reader),
     )
+    scope = " ".join(filter(None, told))
     head = f"{scope} " if scope else ""
     label = changes.span(asked, reader) or words.label(fact, reader)
     if fact.value is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext as _
 
 from engines.assistant.answer import conditions, forms, values, words
@@ -25,10 +27,25 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         return [Told(f"{rows[0].subject} {label}{end} ", entries)]
     scope = conditions.scope(asked, reader)
     head = f"{scope} {label}{end}" if scope else f"{label}{end}"
-    entries = tuple(f"{row.subject} {_entry(row, asked, reader)}" for row in rows)
     missing = answer.basis.missing
     notes = (_("%(count)s subjects have no value") % {"count": missing},) if missing else ()
-    return [Told(head + colon(), entries, notes)]
+    entries = tuple(f"{row.subject} {_entry(row, asked, reader)}" for row in rows)
+    return [Told(head + colon(), entries, notes, shorter=_brief(head, rows, asked, reader, notes))]
+
+
+def _brief(
+    head: str, rows: Sequence[Row], asked: Asked, reader: Reader, notes: tuple[str, ...]
+) -> Told:
+    """The same without days; a value that all share is told once, of others at last only the value."""
+    values = [words.value(_measured(row, asked), reader) for row in rows]
+    if len(rows) > 1 and len({*values}) == 1:
+        places = (words.place(_measured(row, asked), reader, dated=False) for row in rows)
+        who = (row.subject + words.bracketed(p) for row, p in zip(rows, places, strict=True))
+        return Told(f"{head} {values[0]}{colon()}", tuple(who), notes)
+    undated = tuple(f"{row.subject} {_entry(row, asked, reader, dated=False)}" for row in rows)
+    least = tuple(f"{row.subject} {value}" for row, value in zip(rows, values, strict=True))
+    only = Told(head + colon(), least, notes) if len(rows) > 1 else None
+    return Told(head + colon(), undated, notes, shorter=only)
 
 
 def _measured(row: Row, asked: Asked) -> Fact:
@@ -37,7 +54,7 @@ def _measured(row: Row, asked: Asked) -> Fact:
     return row.of(str(asked.query.get("order", {}).get("by") or chosen[0])) or row.first
 
 
-def _entry(row: Row, asked: Asked, reader: Reader) -> str:
+def _entry(row: Row, asked: Asked, reader: Reader, *, dated: bool = True) -> str:
     fact = _measured(row, asked)
     others = [f for f in row.facts if f is not fact and f.field in asked.query["select"]]
     more = [f"{words.label(f, reader)} {words.value(f, reader)}" for f in others]
@@ -45,7 +62,7 @@ def _entry(row: Row, asked: Asked, reader: Reader) -> str:
     named = row.of(naming)
     if named is not None and named is not fact and named not in others:
         more.insert(0, words.value(named, reader))
-    where = words.bracketed(words.place(fact, reader), *more)
+    where = words.bracketed(words.place(fact, reader, dated=dated), *more)
     return words.value(fact, reader) + where + times_over(fact)
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from engines.assistant.answer import conditions, words
+from engines.assistant.answer.counts import period, places
 from engines.assistant.answer.fitting import Told, colon
 from engines.assistant.answer.reader import Reader
 from engines.assistant.understand.types import Asked
@@ -25,12 +26,14 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     what = conditions.described(asked, reader)
     if asked.slots.aggregate not in ("", "count", "share") and answer.facts:
         what = words.label(answer.facts[0], reader)
+    when = "" if _tells_days(asked) else period(asked)
+    what = " ".join(filter(None, [when, places(asked, reader), what]))
     head = what + colon() if what else ""
     notes = _apart(asked, answer, reader)
     # Of the groups in their order only the first were asked for: the others are not left out.
     left_out = 0 if asked.slots.order else answer.left_out
     line = Told(head, entries or (_("nothing to count"),), notes, left_out=left_out)
-    if not any(key.startswith(("month:", "week:", "quarter:")) for key in asked.slots.by):
+    if not _tells_days(asked):
         return [line]
     filled = [e for e, (group, _fact) in zip(entries, pairs, strict=True) if group.rows]
     if not filled:
@@ -40,6 +43,11 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
     newest = tuple(range(len(filled)))
     brief = Told(head, tuple(filled), notes, left_out=left_out, weights=newest)
     return [replace(line, shorter=brief, weights=tuple(range(len(entries))))]
+
+
+def _tells_days(asked: Asked) -> bool:
+    """Whether the groups are periods themselves."""
+    return any(key.startswith(("month:", "week:", "quarter:")) for key in asked.slots.by)
 
 
 def _apart(asked: Asked, answer: Answer, reader: Reader) -> tuple[str, ...]:

@@ -142,6 +142,11 @@ def _no(asked: Asked, answers: Sequence[Answer], reader: Reader) -> Told:
         )
     if len(answers) == 1:
         return Told(_("No, ") + values.nothing(asked, answers[0], reader).head)
+    if asked.slots.rows in ("latest", "first"):
+        # Of one reading its value says it; how all of them lie was not asked.
+        said = pgettext("it is so", "Yes, ") if asked.slots.every else _("No, ")
+        [line, *_more] = values.told(asked, answers[1], reader)
+        return _begun(said, line)
     readings = [fact for fact in answers[1].facts if not words.is_blank(fact)]
     if not readings:
         unlimited = replace(asked, queries=asked.queries[1:])

@@ -70,13 +70,9 @@ def _elsewhere(asked: Asked, reader: Reader) -> str:
     ]
     text = _("%(label)s is not collected at %(place)s")
     return joint().join(
-        text % {"label": words.field_label(name, reader), "place": _place_name(place, reader)}
+        text % {"label": words.field_label(name, reader), "place": words.place_name(place, reader)}
         for place, name in where
     )
-
-
-def _place_name(place: str, reader: Reader) -> str:
-    return words.event_name(place, reader) if place in reader.design.event_order else place
 
 
 def _unlimited(asked: Asked, reader: Reader) -> str:

@@ -9,6 +9,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from engines.assistant.answer import fitting, values, words
+from engines.assistant.answer.counts import period
 from engines.assistant.answer.fitting import Told, colon
 from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, by_subject, rows_of
@@ -33,14 +34,15 @@ def told(asked: Asked, answer: Answer, reader: Reader) -> list[Told]:
         days = Told(head, tuple(_on(row, reader) for row in rows), shorter=line.shorter)
         return [replace(line, shorter=days)]
     visits = {row.text(_VISIT) for row in rows}
+    when = f"{span} " if (span := period(asked)) else ""
     if len(visits) == 1 and len(of_all) == len(rows):
-        head = f"{visits.pop()} " + _("%(count)s subjects in all: ") % {"count": len(rows)}
+        head = f"{when}{visits.pop()} " + _("%(count)s subjects in all: ") % {"count": len(rows)}
         return [
             _list(
                 head, [(row.subject + words.bracketed(standing(row)), row.subject) for row in rows]
             )
         ]
-    head = _("%(count)s visits: ") % {"count": len(rows)}
+    head = when + _("%(count)s visits: ") % {"count": len(rows)}
     named = [(f"{r.subject} {short(r)}", f"{r.subject} {r.text(_VISIT)}") for r in rows]
     return [_list(head, named)]
 
@@ -75,6 +77,7 @@ def standing(row: Row) -> str:
         State.EARLY: _("%(day)s, %(days)s days early") % _done(row),
         State.LATE: _("%(day)s, %(days)s days late") % _done(row),
         State.IN_WINDOW: row.text("@visits.actual"),
+        State.UNKNOWN: _("cannot be told: its anchor day is not known"),
     }
     return said.get(State(state), _("not applicable"))
 
@@ -95,7 +98,8 @@ def _none(asked: Asked, answer: Answer, reader: Reader) -> Told:
         what = fitting.joint().join(asked.slots.place)
         said = _("%(subject)s has no such visit") % {"subject": fitting.joint().join(subjects)}
         return Told(f"{said}{words.bracketed(what)}")
-    return Told(_("There is no such visit") + values.looked_at(asked, answer, reader))
+    over = values.looked_at(asked, answer, reader, period(asked))
+    return Told(_("There is no such visit") + over)
 
 
 def _sentence(row: Row, asked: Asked, reader: Reader) -> str:

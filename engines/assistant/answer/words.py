@@ -124,6 +124,11 @@ def _in_one_script(name: str, reader: Reader) -> str:
     return (both[2] if reader.language.startswith("zh") else both[1]) if both else name
 
 
+def place_name(place: str, reader: Reader) -> str:
+    """A visit of the plan by its name, an event by its label."""
+    return event_name(place, reader) if place in reader.design.event_order else place
+
+
 def site_name(code: str, reader: Reader) -> str:
     """A site by its label, without the code that some labels begin with."""
     told = reader.sites.get(code, code)

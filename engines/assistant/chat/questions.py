@@ -17,6 +17,7 @@ from engines.assistant.chat.handlers.visit_plan import asks_plan
 from engines.assistant.chat.turn import Turn
 from engines.assistant.intents import Part
 from engines.assistant.understand import Asked, Shape, State, Topic, Understood, understand
+from engines.assistant.understand.lay import is_of_trade
 from engines.assistant.understand.scan import is_of_version
 from engines.assistant.understand.withheld import withheld
 from language.periods import Calendar, periods
@@ -250,10 +251,11 @@ def _can_be_asked_back(turn: Turn, found: Understood) -> bool:
 def _names_nothing_known(part: Part, found: Understood) -> bool:
     """Whether it asks for something that this study does not collect.
 
-    Without a subject in the question the word could be anybody's name.
+    Without a subject in the question a word that is none of the trade could be anybody's name.
     """
     named = found.unknown
-    if part.intent == "query_record" and not part.record_ids:
+    of_trade = all(map(is_of_trade, named))
+    if part.intent == "query_record" and not (part.record_ids or of_trade):
         return False
     short = all(len(word) <= _LONGEST_NAME for word in named)
     is_had = part.intent == "qa_query" and any(f"有{word}" in part.text for word in named)

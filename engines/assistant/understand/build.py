@@ -7,6 +7,7 @@ from typing import Any
 
 from engines.assistant.understand import data_changes
 from engines.assistant.understand.clause import Setting
+from engines.assistant.understand.judged_rows import judged_rows
 from engines.assistant.understand.tokens import Kind
 from engines.assistant.understand.types import Query, Shape, Slots, Topic
 from rules.context import Kind as ColumnKind
@@ -75,7 +76,7 @@ def _site(slots: Slots) -> list[Query]:
 def _data(slots: Slots, setting: Setting) -> list[Query]:
     counted = slots.aggregate == "count"
     select: list[Any] = _counted(slots, setting) if counted else list(slots.select)
-    where = list(slots.where)
+    where = judged_rows(slots, setting)
     if counted:
         where += _any_row(slots, setting, where)
     if slots.change:
@@ -83,7 +84,7 @@ def _data(slots: Slots, setting: Setting) -> list[Query]:
     query = _base(slots, where, select)
     if slots.of or (slots.aggregate == "share" and slots.site):
         query["of"] = list(slots.of) + _site(slots)
-    if slots.rows is not None:
+    if slots.rows is not None and slots.aggregate not in ("count", "share"):
         query["rows"] = slots.rows
     if slots.place and not slots.change.startswith("places"):
         query["place"] = slots.place[0] if len(slots.place) == 1 else list(slots.place)
@@ -138,7 +139,8 @@ def _any_row(slots: Slots, setting: Setting, where: list[Query]) -> list[Query]:
     if any("none" in c for c in where):
         return []
     parts = [part for c in where for part in c.get("any", [c])]
-    named = {str(part.get("field", "")) for part in parts}
+    told = (part.get("field", "") for part in parts)
+    named = {str(name["field"] if isinstance(name, dict) else name) for name in told}
     forms = {setting.design.form_of(name) for name in named}
     found: list[Query] = []
     for name in slots.select:

@@ -28,6 +28,8 @@ _WHICH_TIME = (
     "哪个访视",
     "哪次来",
 )
+COUNTED = ("个", "位", "名", "例", "人")
+"""Units of people: a number with one is no value of a field."""
 _PEOPLE = ("人", "病人", "患者", "受试者", "patients", "subjects")
 _SIDES = {">": "abnormal_high", "<": "abnormal_low"}
 
@@ -229,6 +231,7 @@ def _equal(clause: Clause, place: int, found: Conditions) -> None:
     named = next((t for t in reversed(before) if t.kind is not Kind.FILL), None)
     if (
         token.kind is not Kind.NUMBER
+        or token.value in COUNTED
         or named is None
         or named.kind is not Kind.FIELD
         or not (clause.many or _asks_which_time(clause, place))

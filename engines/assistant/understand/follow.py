@@ -63,6 +63,11 @@ def followed(read: Read, last: Slots | None, *, inside: bool = False) -> Slots |
     """
     if last is None or not _elliptic(read, last, inside=inside):
         return None
+    return _of_another_kind(read, last) or _changed(read, last)
+
+
+def _changed(read: Read, last: Slots) -> Slots:
+    """The last question with the parts that this clause names."""
     new, clause = read.slots, read.clause
     slots = last
     if new.subjects:
@@ -104,6 +109,8 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         return again and new.aspect in ("", "close", "open") and bool(last.subjects)
     if kinds and kinds <= {Kind.EACH_SITE, Kind.GROUP}:
         return True
+    if marked and (_is_enrolment(read, last) or _are_enrolled(read, last)):
+        return True
     if not read.asks:
         # 血型呢 goes on with a word that is not known: no other part of the question is.
         if {Kind.WHEN, Kind.LEFT} <= kinds and not marked:
@@ -137,6 +144,35 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         Kind.TERM,
     }
     return only_parts and _same_rows(new, last, clause.setting)
+
+
+def _of_another_kind(read: Read, last: Slots) -> Slots | None:
+    """Something else of the one, and of the visit, that was spoken of."""
+    new, subjects = read.slots, read.slots.subjects or last.subjects
+    if new.topic is Topic.DATA and new.select and last.topic is Topic.VISITS:
+        # P023的V4是哪天做的 → 那天血压多少
+        return replace(new, subjects=subjects, site=new.site or last.site, place=last.place)
+    if _is_enrolment(read, last):
+        told = replace(last, select=("@enrolled",), named=(), place=(), rows=None)
+        return replace(told, subjects=subjects)
+    return None
+
+
+def _is_enrolment(read: Read, last: Slots) -> bool:
+    """什么时候签的知情 → 入组呢: of the one who was spoken of the same of another day."""
+    kinds = {token.kind for token in read.clause.tokens}
+    only = kinds <= {Kind.ENROLLED, Kind.FILL, Kind.FOLLOW, Kind.WHAT, Kind.WHEN, Kind.SUBJECT}
+    return only and Kind.ENROLLED in kinds and bool(last.subjects) and last.shape is Shape.WHEN
+
+
+def _are_enrolled(read: Read, last: Slots) -> bool:
+    """鳞癌有几例 → 入组的呢: of those who were counted the enrolled; a status is another count."""
+    clause = read.clause
+    said = [t.said for t in clause.tokens if t.said != "呢" and t.kind is not Kind.FOLLOW]
+    fields = {c.get("field") for c in last.where}
+    counted = last.aggregate == "count" or last.shape is Shape.LIST
+    of_those = counted and bool(fields) and clause.setting.design.status_field not in fields
+    return of_those and clause.has(Kind.ENROLLED) and len(said) == 2 and said[-1] == "的"
 
 
 def _same_rows(new: Slots, last: Slots, setting: Setting) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engines.assistant.understand.clause import Clause
-from engines.assistant.understand.found import Conditions
+from engines.assistant.understand.found import Conditions, is_flag
 from engines.assistant.understand.row_choice import MOST, number_behind
 from engines.assistant.understand.tokens import CODED, Kind, Reading, Token
 from engines.assistant.understand.types import Query, Slots
@@ -98,13 +98,15 @@ def _ends_with_which(clause: Clause) -> bool:
 
 def _coded_after_each(clause: Clause) -> list[str]:
     """按性别, 各分期, 按性别和中心: the coded fields right behind an each, and those joined to them."""
-    found, open_ = list[str](), False
+    found, open_, sites = list[str](), False, False
     for token in clause.tokens:
         coded = token.kind is Kind.FIELD and (
             clause.setting.column_kind(token.name) in CODED or token.name == "@status"
         )
+        # 各中心SAE例数: a yes or no right behind the sites says what is counted in each.
+        coded = coded and not (sites and is_flag(clause, token.name))
         if token.kind in (Kind.EACH, Kind.EACH_SITE):
-            open_ = True
+            open_, sites = True, token.kind is Kind.EACH_SITE
         elif open_ and coded:
             found.append(token.name)
         elif open_ and found and token.said in _SITES:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from engines.assistant.intents.lexicon import words_of
 from engines.assistant.understand.tokens import Kind
 
 
@@ -57,6 +58,11 @@ def lay() -> Lay:
             for word in words
         },
     )
+
+
+def is_of_trade(word: str) -> bool:
+    """Whether a word is one of the trade, and so nobody's name: 心率."""
+    return word in words_of("F") or any(word in concept.words for concept in lay().concepts)
 
 
 def _concept(row: Mapping[str, object]) -> Concept:

@@ -53,7 +53,11 @@ def _called(clause: Clause) -> list[Token]:
     """
     setting, form = clause.setting, clause.setting.vocabulary.event_form
     named = [setting.design.form_of(r.name) for t in clause.all(Kind.FIELD) for r in t.readings]
-    spoken = clause.has(Kind.HAD) or form in [*named, *(t.name for t in clause.all(Kind.FORM))]
+    # What lasts is a row: a value outside its limits has no end.
+    spoken = clause.has(Kind.HAD, Kind.LASTED) or form in [
+        *named,
+        *(t.name for t in clause.all(Kind.FORM)),
+    ]
     fields = map(setting.naming_field, setting.design.repeating_forms)
     values = [value for name in fields for value in setting.terms.get(name, ())]
     names = {_DOSAGE.sub("", fold(_NOTE.sub("", value))) for value in values}

@@ -36,7 +36,7 @@ def of_dictionary(clause: Clause) -> Slots | None:
     """The slots of a question of the dictionary, what it asks in `aspect`; None for any other."""
     said = clause.values(Kind.DICTIONARY)
     aspect = next((word for word in _WORDS if word in said), "")
-    words = {token.kind for token in clause.tokens}
+    words = {token.kind for place, token in enumerate(clause.tokens) if not _counts(place, clause)}
     unknown = bool(words & _UNKNOWN)
     if not aspect or not words - _UNKNOWN <= _MAY:
         return None
@@ -54,6 +54,14 @@ def of_dictionary(clause: Clause) -> Slots | None:
     if unknown or (aspect == "fields" and not (named or forms)):
         return None
     return _slots(aspect, tuple(dict.fromkeys(named or forms)))
+
+
+def _counts(place: int, clause: Clause) -> bool:
+    """几个选项, 都有哪些字段: how many, or that all are meant, says nothing of data."""
+    token, after = clause.tokens[place], clause.tokens[place + 1 : place + 2]
+    if token.kind in (Kind.COUNT, Kind.COUNT_ROWS):
+        return [t.kind for t in after] == [Kind.DICTIONARY]
+    return (token.kind, token.said) == (Kind.ROWS, "都")
 
 
 def _slots(aspect: str, names: tuple[str, ...]) -> Slots:

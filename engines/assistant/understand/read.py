@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engines.assistant.understand.changes import changed
 from engines.assistant.understand.clause import Clause
@@ -94,7 +95,18 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
     whole = clause.has(Kind.WHEN, Kind.YES_NO, Kind.COUNT, Kind.WHO, Kind.NOT, Kind.EMPTY)
     if planned and whole and not data and not clause.has(Kind.CHOICE, Kind.ENROLLED):
         return Topic.VISITS
+    if _was_not_done(clause) and not clause.has(Kind.FIELD, Kind.FORM, Kind.TERM):
+        return Topic.VISITS
     return Topic.DATA
+
+
+def _was_not_done(clause: Clause) -> bool:
+    """没做过V2的女受试者: right before a planned visit a no is said of the visit, whoever it is of."""
+    said = [t for t in clause.tokens if t.kind is not Kind.FILL]
+    return any(
+        no.kind in (Kind.EMPTY, Kind.NOT) and (visit.kind, visit.value) == (Kind.PLACE, "visit")
+        for no, visit in pairwise(said)
+    )
 
 
 def _came(clause: Clause) -> bool:
@@ -232,10 +244,8 @@ def _selected(clause: Clause, found: Conditions) -> tuple[str, ...]:
             token.kind is Kind.ENROLLED and place not in found.used and not clause.has(Kind.TARGET)
         ):
             names.append("@enrolled")
-    if not names and not found.fields and clause.has(Kind.WHO):
-        names += [
-            str(c["field"]) for c in found.where if c == {"field": "@enrolled", "op": "filled"}
-        ]
+    if not names and found.where == [{"field": "@enrolled", "op": "filled"}]:
+        names += ["@enrolled"] if clause.has(Kind.WHO) else []
     if not names and clause.has(Kind.TIMES, Kind.BASELINE) and setting.state.last:
         names += setting.state.last.select
     names = _tidy(clause, list(dict.fromkeys([*names, *_written_too(clause)])))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.found import Conditions
 from engines.assistant.understand.tokens import CODED, Kind, Token
 from engines.assistant.understand.types import Shape, Slots
+from rules.context import Kind as ColumnKind
 
 EDGES = {"open": "first", "close": "latest"}
 _PEOPLE = ("", "个", "位", "名", "例", "人")
@@ -23,7 +25,7 @@ def rows_of(clause: Clause, slots: Slots) -> Slots:
             slots = _row_choice(clause, slots, token)
         elif token.value == "last":
             slots = _row_choice(clause, slots, replace(token, value="latest"))
-        elif token.value in EDGES and _newest(slots):
+        elif token.value in EDGES and _newest(clause, slots):
             slots = _row_choice(clause, slots, replace(token, value=EDGES[token.value]))
     return slots
 
@@ -32,11 +34,45 @@ def _ranked(clause: Clause) -> bool:
     return any(token.value in ENDS for token in clause.all(Kind.ROWS))
 
 
+def _is_now(clause: Clause, found: Conditions) -> bool:
+    """P016现在ALT恢复正常了吗, 目前还高于上限的: of a value that is compared the one that holds now."""
+    if clause.has(Kind.WHEN, Kind.DIFFERENCE, Kind.BASELINE) or any(
+        before.said in ("到", "至") and after.value == "now"
+        for before, after in pairwise(clause.tokens)
+    ):
+        return False
+    tokens = [(i, t) for i, t in enumerate(clause.tokens) if t.kind is not Kind.FILL or t.value]
+    compared = (Kind.COMPARE, Kind.LIMIT, Kind.NUMBER)
+    for (_at, token), (place, after) in pairwise(tokens):
+        of_value = after.kind is Kind.FIELD and _is_number(clause, after.name)
+        if token.value == "now" and (of_value or (place in found.used and after.kind in compared)):
+            return True
+        if (token.value, after.value) == ("since", "normal"):
+            return True
+    return False
+
+
+def _is_number(clause: Clause, name: str) -> bool:
+    return clause.setting.column_kind(name) in (ColumnKind.NUMBER, ColumnKind.INTEGER)
+
+
+def _is_measured(clause: Clause, slots: Slots) -> bool:
+    """Whether some condition is on a number."""
+    parts = [part for c in slots.where for part in c.get("any", [c])]
+    return any(_is_number(clause, str(part.get("field"))) for part in parts)
+
+
 def chosen(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     """The slots with the rows to show; 谁的BMI高 asks for the highest."""
+    if slots.aggregate in ("count", "share") and not slots.order and _is_measured(clause, slots):
+        # 最近一次血红蛋白低于110的有几个: they are counted by that reading.
+        named = next((v for v in clause.values(Kind.ROWS) if v in ("latest", "first")), None)
+        return replace(slots, rows=named or ("latest" if _is_now(clause, found) else None))
     if (slots.aggregate and not _ranked(clause)) or slots.order:
         return slots
     slots = rows_of(clause, slots)
+    if slots.rows is None and _is_now(clause, found):
+        slots = replace(slots, rows="latest")
     bare = [
         t for i, t in enumerate(clause.tokens) if t.kind is Kind.COMPARE and i not in found.used
     ]
@@ -75,10 +111,10 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
         )
     if token.value.endswith("_n"):
         return replace(slots, rows={token.value.removesuffix("_n"): int(token.number or 1)})
-    if token.value in ("latest", "first") and _newest(slots):
-        order = "-@enrolled" if token.value == "latest" else "+@enrolled"
+    if token.value in ("latest", "first") and (day := _newest(clause, slots)):
+        order = ("-" if token.value == "latest" else "+") + day
         limit = number_behind(clause, token)
-        return replace(slots, select=("@enrolled",), order=order, limit=limit, shape=Shape.EXTREME)
+        return replace(slots, select=(day,), order=order, limit=limit, shape=Shape.EXTREME)
     if token.value == "since":
         # 8月份那次…后来: from then on.
         period = (slots.period[0], None) if slots.period else None
@@ -88,10 +124,16 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
     return replace(slots, rows=token.value)
 
 
-def _newest(slots: Slots) -> bool:
-    """最后一个入组的是谁: of the enrolments themselves the last."""
-    only = set(slots.select) <= {"@enrolled"} and not slots.aggregate and not slots.period
-    return only and any(c == {"field": "@enrolled", "op": "filled"} for c in slots.where)
+def _newest(clause: Clause, slots: Slots) -> str:
+    """最后一个入组的是谁, 最近筛选的三个人: the day by which the last of them is told; "" for others."""
+    if slots.aggregate or slots.period:
+        return ""
+    enrolled = {"field": "@enrolled", "op": "filled"} in slots.where
+    if set(slots.select) <= {"@enrolled"}:
+        return "@enrolled" if enrolled else ""
+    once = len(slots.select) == 1 and clause.setting.is_date(slots.select[0])
+    one = once and not clause.setting.repeats(clause.setting.design.form_of(slots.select[0]))
+    return slots.select[0] if one and clause.has(Kind.WHO) and not slots.subjects else ""
 
 
 def _direction(clause: Clause, slots: Slots, said: str) -> str:

@@ -9,13 +9,14 @@ from datetime import date
 from engines.assistant.understand.apart import apart, numbers_apart
 from engines.assistant.understand.build import queries
 from engines.assistant.understand.carried import PREDICATE, Gathered, carried
-from engines.assistant.understand.clause import Clause, Setting, clauses, settle
+from engines.assistant.understand.clause import Clause, Setting, clauses
 from engines.assistant.understand.joining import grouped, joined, listed
 from engines.assistant.understand.named_rows import named_rows
 from engines.assistant.understand.nearest import nearest
 from engines.assistant.understand.of_dictionary import of_collection
 from engines.assistant.understand.read import Read, read
 from engines.assistant.understand.scan import NO_VISIT, Scanner
+from engines.assistant.understand.settle import settle
 from engines.assistant.understand.study_words import vocabulary
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import (
@@ -130,8 +131,8 @@ def _clause(clause: Clause, found: Gathered) -> None:
         # P003的入组日期和电话: the one is told, the other is not.
         rest = [token for token in clause.tokens if token.kind is not Kind.IDENTIFIER]
         clause = Clause(rest, clause.setting)
-    if clause.has(Kind.RULE) or of_collection(clause):
-        found.rules += [token.said for token in clause.all(Kind.RULE)]
+    if clause.has(Kind.RULE) or of_collection(clause) or _asks_how_to(clause):
+        found.rules += [t.said for t in clause.all(Kind.RULE, Kind.WHAT) if _is_of_rule(t)]
         return
     if nowhere := [t.said for t in clause.all(Kind.PLACE) if t.value == NO_VISIT]:
         found.unplanned += nowhere
@@ -143,6 +144,16 @@ def _clause(clause: Clause, found: Gathered) -> None:
     parts = apart(clause)
     for part in parts:
         _part(part, unsure, found, alone=len(parts) > 1)
+
+
+def _asks_how_to(clause: Clause) -> bool:
+    """超窗了要怎么登记: how something is done, of nobody, is a rule."""
+    somebody = clause.has(Kind.SUBJECT, Kind.PRONOUN) or clause.many
+    return clause.has(Kind.WHAT, value="how") and not somebody
+
+
+def _is_of_rule(token: Token) -> bool:
+    return token.kind is Kind.RULE or token.value == "how"
 
 
 def _agent(clause: Clause) -> str:

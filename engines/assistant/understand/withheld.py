@@ -38,7 +38,8 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
 }
 # 叫什么 and 名字 ask for a person only right behind one: a medicine has a name, too.
 _PERSON = re.compile(
-    r"(?:[A-Za-z]{1,4}-?\d+|\d+号?|他|她|这位)\s*(?:的|是)?\s*(?:名字|名叫|叫什么|是谁)|"
+    r"(?:[A-Za-z]{1,4}-?\d+|\d+号?|他|她|这位)\s*(?:的|是)?\s*(?:名字|名叫|叫什么)|"
+    r"(?:[A-Za-z]{1,4}-?\d+|\d+号?|他|她|这位)\s*是谁|"
     r"(?:患者|受试者|病人)\s*的?\s*(?:名字|名叫|叫什么)|"
     r"\bname of\b|\bsubject'?s? name\b|[a-z]?\d+(?:'s)? name\b",
     re.IGNORECASE,

@@ -46,7 +46,9 @@ def of_visits(clause: Clause, found: Conditions, slots: Slots) -> Slots:
     today = clause.setting.calendar.today.isoformat()
     if not aspect and slots.period and (slots.period[0] or "") >= today:
         aspect = "due"
-    if not aspect and (made or counted or clause.has(Kind.WHO)):
+    past = slots.period and (slots.period[1] or today) < today
+    if not aspect and (made or counted or past or clause.has(Kind.WHO)):
+        # 上周有哪些访视: of days that are over the visits that were made on them.
         aspect = "actual"
     if aspect == "due" and slots.period and (slots.period[1] or today) < today:
         aspect = "actual"
@@ -112,6 +114,8 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
     if slots.topic is Topic.TODO and "watch" in clause.values(Kind.TODO):
         return replace(slots, shape=Shape.WATCH)
     aspect = next((v for k in (Kind.FINDING, Kind.RUN) for v in clause.values(k) if v), "")
+    if slots.topic is Topic.RUNS and not aspect and _asks_what_of_it(clause):
+        slots, aspect = replace(slots, topic=Topic.FINDINGS), "why"
     slots = replace(slots, aspect=aspect, shape=HEAD[slots.topic])
     if slots.topic is Topic.RUNS and clause.has(Kind.NOT) and clause.many:
         slots = replace(slots, aspect="missing", shape=Shape.LIST)
@@ -128,6 +132,12 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
     if slots.topic is Topic.FINDINGS and slots.aspect != "why":
         return _by_age(clause, slots)
     return slots
+
+
+def _asks_what_of_it(clause: Clause) -> bool:
+    """P012为什么挂起了, P017质控有啥毛病: of one subject's check what it found, and where it stands."""
+    asked = clause.has(Kind.WHAT) and not clause.has(Kind.WHEN)
+    return asked and len({*clause.values(Kind.SUBJECT)}) == 1 and not clause.many
 
 
 def _by_age(clause: Clause, slots: Slots) -> Slots:

@@ -246,3 +246,22 @@ def test_the_most_frequent_kind_is_asked_of_all(study: Study, question: str) -> 
     ask("zhangyi", "P012为什么没过质控")
     assert ask("zhangyi", question).text == alone
     assert "条" in alone
+
+
+def test_what_no_form_collects_is_said_where_it_only_follows(study: Study) -> None:
+    silenced(study)
+    ask("wanghushi", "P006的体温多少")
+    assert "未采集心率" in ask("wanghushi", "那心率呢").text
+
+
+def test_a_number_that_somebody_lies_above_is_nobodys_name(study: Study) -> None:
+    silenced(study)
+    assert "P016" in ask("zhangyi", "AST超过80的是谁").text
+    assert "不显示" in ask("zhangyi", "P013是谁").text
+
+
+def test_how_to_do_something_is_told_by_the_protocol_and_not_by_the_visits(study: Study) -> None:
+    silenced(study)
+    reply = ask("wanghushi", "访视超窗了应该怎么登记")
+    assert "登记原因" in reply.text
+    assert not reply.record_ids
