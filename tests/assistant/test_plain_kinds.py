@@ -238,3 +238,9 @@ def test_a_no_says_over_which_readings(
     everything = {"subjects": [subject], "select": [name]}
     found = [demo().ask(**everything, where=list(where)), demo().ask(**everything)]
     assert told(replace(one, queries=(one.query, everything)), found, reader()) == wanted
+
+
+def test_of_findings_of_many_the_subjects_stay_where_there_is_little_room() -> None:
+    told = said(worked(), ["有疑点的是谁"], limit=30)
+    assert told == "疑点 2 条:P007、P013"
+    assert "V2 超窗 4 天" in said(worked(), ["P013的疑点"], limit=30)

@@ -132,6 +132,15 @@ def test_how_something_is_done_of_nobody_asks_for_a_rule(text: str, is_rule: boo
     assert bool(found.rules) is is_rule
 
 
+def test_the_end_of_something_unknown_is_not_looked_for_in_texts() -> None:
+    design, known = demo()
+    written = {"medical_history_text": ["规律口服氨氯地平"]}
+    found = understand("谁服药最不规律", design=design, today=TODAY, terms=written, **known)
+    assert found.left == ("最",)
+    found = understand("谁血压最高", design=design, today=TODAY, terms=written, **known)
+    assert found.left == ()
+
+
 def test_words_that_are_written_apart_are_looked_for_apart() -> None:
     design, known = demo()
     found = understand("P011的胆囊炎住院几天", design=design, today=TODAY, terms=_WRITTEN, **known)

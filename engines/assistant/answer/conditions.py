@@ -21,7 +21,10 @@ _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤"}
 
 def described(asked: Asked, reader: Reader) -> str:
     """The conditions of the first query besides the site, "" for none."""
-    conditions = asked.query.get("where", ())
+    day = asked.query.get("period", {}).get("field")
+    said = {"field": day, "op": "filled"}
+    # Who has a day in a period has one.
+    conditions = [c for c in asked.query.get("where", ()) if c != said]
     return fitting.joint().join(filter(None, (of(c, reader) for c in conditions)))
 
 

@@ -61,8 +61,7 @@ def _across(facts: Sequence[Fact], reader: Reader) -> Told:
     """体重:P020 63.1 kg、P023 51.6 kg."""
     head = words.label(facts[0], reader) + colon()
     full = [
-        f"{f.subject} {words.value(f, reader)}{words.bracketed(words.place(f, reader))}"
-        for f in facts
+        f"{f.subject} {words.value(f, reader)}{words.bracketed(_place(f, reader))}" for f in facts
     ]
     short = [f"{f.subject} {words.value(f, reader)}" for f in facts]
     return Told(head, tuple(full), shorter=Told(head, tuple(short)))

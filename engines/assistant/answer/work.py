@@ -53,7 +53,16 @@ def findings(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[To
     several = bool(who)
     full = tuple(_finding(row, reader, several, dated=True) for row in rows)
     brief = tuple(_finding(row, reader, several, dated=False) for row in rows)
-    told = [Told(head, full, left_out=answers[0].left_out, shorter=Told(head, brief))]
+    subjects = tuple(dict.fromkeys(row.subject for row in rows))
+    least = Told(head, subjects, left_out=answers[0].left_out) if several else None
+    told = [
+        Told(
+            head,
+            full,
+            left_out=answers[0].left_out,
+            shorter=Told(head, brief, left_out=answers[0].left_out, shorter=least),
+        )
+    ]
     return told + _unfinished(answers[1:], reader)
 
 

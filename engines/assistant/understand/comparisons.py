@@ -18,7 +18,7 @@ _ABNORMAL = {
     "normal": ((">", "high"), ("<", "low")),
 }
 _FLIPPED = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!="}
-_WHICH_TIME = (
+WHICH_TIME = (
     "哪次访视",
     "哪次",
     "哪一次",
@@ -245,7 +245,7 @@ def _equal(clause: Clause, place: int, found: Conditions) -> None:
 def _asks_which_time(clause: Clause, place: int) -> bool:
     """血红蛋白96那次是哪天: of a reading with that value its day or its visit is asked for."""
     behind = clause.tokens[place + 1 :]
-    times = any(t.kind is Kind.WHAT and t.said in _WHICH_TIME for t in behind)
+    times = any(t.kind is Kind.WHAT and t.said in WHICH_TIME for t in behind)
     return any(t.kind is Kind.WHEN for t in behind) or times
 
 

@@ -69,9 +69,17 @@ def _unreported(clause: Clause, found: Conditions) -> None:
 
 def asks_blanks(clause: Clause) -> bool:
     """P010的SAE还缺啥没填: of whom or of which rows is said, and what is not filled in is asked for."""
+    if _are_visits(clause):
+        return False
     what = any(t.value == "" and t.said != "呢" for t in clause.all(Kind.WHAT))
     fields = [t for t in clause.all(Kind.FIELD) if not is_flag(clause, t.name)]
     return what and not clause.many and not fields and clause.has(Kind.SUBJECT, Kind.PRONOUN)
+
+
+def _are_visits(clause: Clause) -> bool:
+    """P004还有哪些访视没做: a visit is done, a value is filled in."""
+    done = any(t.said.endswith("做") for t in clause.all(Kind.EMPTY, Kind.NOT))
+    return done and clause.has(Kind.VISIT, value="topic")
 
 
 def _may_be_empty(clause: Clause, token: Token) -> str:

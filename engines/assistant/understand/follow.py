@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from engines.assistant.understand.clause import Setting
+from engines.assistant.understand.comparisons import WHICH_TIME
 from engines.assistant.understand.read import Read
 from engines.assistant.understand.row_choice import rows_of
 from engines.assistant.understand.tokens import Kind
@@ -115,6 +116,8 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         # 血型呢 goes on with a word that is not known: no other part of the question is.
         if {Kind.WHEN, Kind.LEFT} <= kinds and not marked:
             return False
+        if kinds == {Kind.WHAT} and any(t.said in WHICH_TIME for t in clause.tokens):
+            return bool(last.select) and not last.aggregate
         return bool(kinds) and not kinds <= {Kind.LEFT, Kind.WHAT, Kind.FOLLOW, Kind.YES_NO}
     bare = all(not _PEOPLE.search(token.said) for token in clause.all(Kind.COUNT))
     counted = kinds & {Kind.COUNT, Kind.COUNT_ROWS}

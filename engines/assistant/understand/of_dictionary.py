@@ -23,7 +23,7 @@ _MAY = frozenset(
 )
 """Of these a question of the dictionary is made; any other word asks for data, or for a rule."""
 _UNKNOWN = frozenset({Kind.LEFT, Kind.ABSENT, Kind.TERM})
-_WORDS = ("choices", "unit", "fields", "forms", "collected", "crf")
+_WORDS = ("choices", "unit", "fields", "forms", "collected", "crf", "entered")
 
 
 def of_collection(clause: Clause) -> bool:
@@ -43,6 +43,9 @@ def of_dictionary(clause: Clause) -> Slots | None:
     setting = clause.setting
     named = [r.name for t in clause.all(Kind.FIELD) for r in t.readings if r.name[:1] != "@"]
     forms = [t.name for t in clause.all(Kind.FORM)]
+    if aspect == "entered":
+        # 转归怎么选: by its choices; what is typed in, the documents tell better.
+        aspect = "choices"
     if aspect == "choices" and not any(setting.column_kind(name) in CODED for name in named):
         return None
     if aspect == "unit" and not named:

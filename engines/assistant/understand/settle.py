@@ -134,7 +134,10 @@ def _measured_counts(tokens: list[Token], setting: Setting) -> list[Token]:
         and named.kind is Kind.FIELD
         and setting.column_kind(named.name) in (ColumnKind.NUMBER, ColumnKind.INTEGER)
     ]
-    return [Token(Kind.FILL, t.said) if t in counted else t for t in tokens]
+    told = [Token(Kind.FILL, t.said) if t in counted else t for t in tokens]
+    # 乏力的几个人都好了吗: those who were counted before are all meant.
+    meant = [a for a, b in pairwise(told) if (a.kind, b.said) == (Kind.COUNT, "都")]
+    return [Token(Kind.FILL, t.said) if t in meant else t for t in told]
 
 
 def _of_one(tokens: list[Token]) -> list[Token]:

@@ -228,6 +228,9 @@ def _takes_denials(slots: Slots, setting: Setting) -> bool:
 def _left_over(clause: Clause, slots: Slots) -> list[str]:
     """The words that nothing took; of everybody also single characters, where there are several (会诊)."""
     words = clause_words(clause, Kind.LEFT)
+    if not slots.subjects:
+        # 谁吃药最不规律: of all subjects the end of something unknown is no end at all.
+        words += [t.said for t in clause.all(Kind.LEFT) if t.said == "最"]
     single = [token.said for token in clause.all(Kind.LEFT) if len(token.said) == 1]
     return words + (single if len(single) > 1 and not slots.subjects else [])
 

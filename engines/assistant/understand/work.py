@@ -136,7 +136,8 @@ def of_work(clause: Clause, slots: Slots) -> Slots:
 
 def _asks_what_of_it(clause: Clause) -> bool:
     """P012为什么挂起了, P017质控有啥毛病: of one subject's check what it found, and where it stands."""
-    asked = clause.has(Kind.WHAT) and not clause.has(Kind.WHEN)
+    came = any(t.said in ("结果", "结论") for t in clause.all(Kind.FILL))
+    asked = (clause.has(Kind.WHAT) or came) and not clause.has(Kind.WHEN, Kind.YES_NO)
     return asked and len({*clause.values(Kind.SUBJECT)}) == 1 and not clause.many
 
 
