@@ -29,6 +29,7 @@ from engines.models import (
 )
 from engines.sop.batches import visible_to
 from house.admin_json import folded
+from projects import actors
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.admin_lists import OwnRows
 from projects.models import Role
@@ -43,11 +44,20 @@ __all__ = [
 
 class StepInline(ReadOnlyInline):
     model = SopStep
-    fields = ("seq", "node", "show_kind", "show_outcome", "show_result", "ended_at")
+    fields = ("seq", "show_node", "show_kind", "show_outcome", "show_result", "ended_at")
     readonly_fields = fields
     tab = True
     verbose_name_plural = _("journal")
     per_page = 50
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        """Remembers whose journal it is: every step is of this run."""
+        self.config = obj.config if obj else {}
+        return super().get_formset(request, obj, **kwargs)
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: SopStep) -> str:
+        return labels.place(self.config, obj.node)
 
     @admin.display(description=_("kind"))
     def show_kind(self, obj: SopStep) -> str:
@@ -79,7 +89,7 @@ class TaskRunAdmin(DeciderAdmin):
         "record_id",
         "show_status",
         "show_end",
-        "triggered_by",
+        "show_by",
         "created_at",
         "show_project",
     )
@@ -90,7 +100,7 @@ class TaskRunAdmin(DeciderAdmin):
     date_hierarchy = "created_at"
     fields = (
         ("project", "skill"),
-        ("record_id", "triggered_by"),
+        ("record_id", "show_by"),
         ("status", "show_end"),
         "message",
         ("created_at", "completed_at"),
@@ -98,7 +108,7 @@ class TaskRunAdmin(DeciderAdmin):
         ("read_at", "is_complete"),
         ("skill_version", "show_node"),
     )
-    readonly_fields = ("show_end", "show_node")
+    readonly_fields = ("show_end", "show_node", "show_by")
     inlines = (FindingInline, StepInline)
     actions = ("approve_review", "reject_review", "export_selected")
     actions_list = ("order", "export_list")
@@ -129,11 +139,17 @@ class TaskRunAdmin(DeciderAdmin):
     @admin.display(description=_("node"))
     def show_node(self, obj: TaskRun) -> str:
         """Where the run stands; one that is over stands nowhere."""
-        return "-" if obj.final_state else obj.current_node or "-"
+        return "-" if obj.final_state else labels.place(obj.config, obj.current_node) or "-"
 
     @admin.display(description=_("outcome"))
     def show_end(self, obj: TaskRun) -> str:
-        return labels.name(labels.ENDS, obj.final_state) or obj.current_node or "-"
+        """How it ended, else where it stands."""
+        end = labels.name(labels.ENDS, obj.final_state)
+        return end or labels.place(obj.config, obj.current_node) or "-"
+
+    @admin.display(description=_("ordered by"), ordering="triggered_by")
+    def show_by(self, obj: TaskRun) -> str:
+        return actors.told(obj.triggered_by)
 
     def get_urls(self) -> Any:
         decide = self.admin_site.admin_view(console.decide_view)
@@ -185,7 +201,7 @@ class ReviewAdmin(ExportAdmin):
         "record_id",
         "question",
         "show_status",
-        "decided_by",
+        "show_by",
         "decided_at",
         "created_at",
     )
@@ -194,10 +210,10 @@ class ReviewAdmin(ExportAdmin):
     sealed_search_fields = ("question",)
     fields = (
         ("record_id", "task_run"),
-        ("node", "version"),
+        ("show_node", "version"),
         "question",
         ("status", "show_reviewers"),
-        ("decided_by", "decided_at"),
+        ("show_by", "decided_at"),
         "reason",
         "project",
         "seen",
@@ -205,8 +221,16 @@ class ReviewAdmin(ExportAdmin):
     labels = {"task_run": _("run")}
     actions = ("export_selected",)
     actions_list = ("export_list",)
-    readonly_fields = ("show_reviewers",)
+    readonly_fields = ("show_reviewers", "show_node", "show_by")
     change_form_template = "engines/review.html"
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: Review) -> str:
+        return labels.place(obj.task_run.config, obj.node)
+
+    @admin.display(description=_("decided by"), ordering="decided_by")
+    def show_by(self, obj: Review) -> str:
+        return actors.told(obj.decided_by)
 
     @admin.display(description=_("reviewers' roles"))
     def show_reviewers(self, obj: Review) -> str:
@@ -260,15 +284,16 @@ class BatchAdmin(ScopedAdmin):
         "created_at",
         "show_skill",
         "show_state",
-        "created_by",
+        "show_by",
         "show_project",
     )
     list_filter = (BY_PROJECT, ("skill", OwnRows))
     list_select_related = ("skill", "project")
     date_hierarchy = "created_at"
+    readonly_fields = ("show_by",)
     fields = (
         ("project", "skill"),
-        ("created_by", "cap"),
+        ("show_by", "cap"),
         ("created_at", "ended_at"),
         "cancelled_at",
     )
@@ -276,6 +301,10 @@ class BatchAdmin(ScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return super().get_queryset(request).filter(pk__in=visible_to(request.user).values("pk"))
+
+    @admin.display(description=_("ordered by"), ordering="created_by")
+    def show_by(self, obj: Batch) -> str:
+        return actors.told(obj.created_by)
 
     @admin.display(description=_("skill"))
     def show_skill(self, obj: Batch) -> str:

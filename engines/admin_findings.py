@@ -17,8 +17,9 @@ from unfold.decorators import display
 from engines import console, labels
 from engines.admin_decider import DeciderAdmin
 from engines.desk import checks_page, finding_steps, finding_words, reports, saved
-from engines.desk.finding_filters import ByRule, Due, Waits, Whose
+from engines.desk.finding_filters import ByRule, ByWorkflow, Due, Waits, Whose
 from engines.models import FindingEvent, PendingAction
+from projects import actors
 from projects.admin_base import BY_PROJECT, roles
 from projects.admin_lists import Undeclared
 from projects.models import Role
@@ -59,13 +60,13 @@ class PendingActionAdmin(DeciderAdmin):
         "show_reason",
         "created_at",
         "resolution",
-        "resolved_by",
+        "show_by",
         "resolved_at",
         "show_project",
     )
     list_filter = (
         BY_PROJECT, Waits, Whose, Due, ByRule,
-        "state", "action_type", "severity", "skill_type",
+        "state", "action_type", "severity", ByWorkflow,
     )  # fmt: skip
     linked_by = ("task_run__batch__id__exact",)
     list_select_related = ("project", "task_run")
@@ -76,11 +77,11 @@ class PendingActionAdmin(DeciderAdmin):
     fields = (
         ("project", "task_run"),
         ("action_type", "severity"),
-        ("rule_key", "node"),
-        ("skill_type", "skill_version"),
+        ("show_rule", "show_node"),
+        ("show_skill", "skill_version"),
         ("show_verdict", "show_reason"),
     )
-    readonly_fields = ("show_verdict", "show_reason")
+    readonly_fields = ("show_rule", "show_skill", "show_node", "show_verdict", "show_reason")
     actions = (
         "confirm_findings",
         "query_findings",
@@ -130,6 +131,18 @@ class PendingActionAdmin(DeciderAdmin):
     @admin.display(description=_("rule key"))
     def show_key(self, obj: PendingAction) -> str:
         return obj.rule_key or "-"
+
+    @admin.display(description=_("skill"))
+    def show_skill(self, obj: PendingAction) -> str:
+        return obj.task_run.skill.name
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: PendingAction) -> str:
+        return labels.place(obj.task_run.config, obj.node)
+
+    @admin.display(description=_("resolved by"))
+    def show_by(self, obj: PendingAction) -> str:
+        return actors.told(obj.resolved_by)
 
     @admin.display(description=_("place"))
     def show_place(self, obj: PendingAction) -> str:

@@ -104,17 +104,21 @@ def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:
         asks = form.cleaned_data["ask_llm"]
         done = dry_run_for(request.user, skill.project, skill.config, ids[0], ask_llm=asks)
         end = labels.name(labels.ENDS, done.end)
-        return {"tried": done, "steps": [_step(step) for step in done.steps], "end": end}
+        return {
+            "tried": done,
+            "steps": [_step(skill.config, step) for step in done.steps],
+            "end": end,
+        }
     if "start" in request.POST and len(ids) == 1:
         return redirect(RUN, start_for(request.user, skill.project, skill, ids[0]).pk)
     wanted = None if "all" in request.POST else ids
     return redirect(BATCH, start_batch_for(request.user, skill.project, skill, wanted, cap=CAP).pk)
 
 
-def _step(step: sop.DryStep) -> dict[str, Any]:
+def _step(config: dict[str, Any], step: sop.DryStep) -> dict[str, Any]:
     seen = [one for one in step.observations if one.outcome not in ("PASS", "NOT_APPLICABLE")]
     return {
-        "node": step.node,
+        "node": labels.place(config, step.node),
         "kind": labels.name(labels.NODES, step.kind),
         "outcome": labels.name(labels.OUTCOMES, step.outcome),
         "message": step.message,

@@ -17,10 +17,11 @@ from engines.models import AgentTrace
 from house.admin_json import folded
 from house.admin_words import by_name
 from llm.admin import ReplacedAdmin
+from projects import actors
 from projects.access import sees_all_sites
 from projects.admin_base import BY_PROJECT
 
-_OF_SITE = ("created_at", "user_id", "show_intent", "success")
+_OF_SITE = ("created_at", "show_user", "show_intent", "success")
 
 
 @admin.register(AgentTrace)
@@ -32,7 +33,7 @@ class AgentTraceAdmin(ReplacedAdmin):
 
     list_display = (
         "created_at",
-        "user_id",
+        "show_user",
         "show_intent",
         "show_query",
         "token_usage",
@@ -45,7 +46,7 @@ class AgentTraceAdmin(ReplacedAdmin):
     date_hierarchy = "created_at"
     fields = (
         ("project", "created_at"),
-        ("user_id", "show_intent"),
+        ("show_user", "show_intent"),
         "query",
         ("token_usage", "duration"),
         ("success", "model"),
@@ -57,12 +58,18 @@ class AgentTraceAdmin(ReplacedAdmin):
         "show_replaced",
     )
     readonly_fields = (
+        "show_user",
         "show_intent",
         "show_road",
         "show_trace",
         "show_replaced",
         "show_withheld",
     )
+
+    @admin.display(description=_("user"), ordering="user_id")
+    def show_user(self, obj: AgentTrace) -> str:
+        """Who asked, or which job."""
+        return actors.told(obj.user_id)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Without the question for members with a site."""

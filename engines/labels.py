@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from house.stored_labels import name as name
 from memory.labels import INTENTS as INTENTS
-from skills.shapes import KINDS
+from skills.shapes import ENDS as ENDS
+from skills.shapes import KINDS, title
 
 NODES: dict[str, Promise] = {
     "read": _("Read from REDCap"),
@@ -28,15 +31,6 @@ OUTCOMES: dict[str, Promise] = {
     "would_ask_llm": _("The language model would be asked"),
     "would_notify": _("A message would be sent"),
     "postponed": _("Put off"),
-}
-ENDS: dict[str, Promise] = {
-    "end": _("Ended"),
-    "end_success": _("Passed"),
-    "end_with_violation": _("Ended with a violation"),
-    "end_review_required": _("Ended, review required"),
-    "end_rejected": _("Rejected"),
-    "end_error": _("Ended with an error"),
-    "cancelled": _("Cancelled"),
 }
 VERDICTS: dict[str, Promise] = {
     "PASS": _("Passed"),
@@ -73,3 +67,8 @@ REASONS: dict[str, Promise] = {
     "applicability_unknown": _("Whether the field applies cannot be told"),
     "hidden_with_value": _("The field is hidden but has a value"),
 }
+
+
+def place(config: dict[str, Any], key: str | None) -> str:
+    """What the node of a run's configuration is called, an end by its name; "" for nowhere."""
+    return title(key, config.get("nodes", {}).get(key)) if key else ""

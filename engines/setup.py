@@ -9,8 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from engines.llm_check import Endpoint, Invented, cites
+from house.stored_labels import name
 from integrations.llm import LlmError
 from llm import prompts
+from llm.labels import PROVIDERS
 from llm.providers import client_for, provider_of
 from privacy.outbound_policy import PrivacyError
 from projects.endpoints import Purpose
@@ -24,7 +26,7 @@ def _model(project: Project) -> tuple[State, str]:
     found = provider_of(project)
     if not found.preset:
         return State.OPTIONAL, _("Without a model answers are worded by the house.")
-    return State.DONE, " · ".join(filter(None, [found.preset, found.model]))
+    return State.DONE, " · ".join(filter(None, [name(PROVIDERS, found.preset), found.model]))
 
 
 def _test(project: Project) -> list[Line]:

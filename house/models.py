@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 class BrokerMessage(models.Model):
     """A Celery message of the embedded broker; claimed by conditional UPDATE, leased, then deleted."""
 
-    queue = models.CharField(max_length=100)
+    queue = models.CharField(_("queue"), max_length=100)
     body = models.TextField()
-    visible_at = models.DateTimeField()
+    visible_at = models.DateTimeField(_("due"))
     claim = models.CharField(max_length=64, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
         db_table = "iit_broker_messages"

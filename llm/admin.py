@@ -18,8 +18,9 @@ from unfold.decorators import action
 from house.admin_words import by_name
 from house.stored_labels import name
 from llm import totals
-from llm.labels import MODEL_PURPOSES, PURPOSES
+from llm.labels import MODEL_PURPOSES, PROVIDERS, PURPOSES
 from llm.models import LlmUsage
+from projects import actors
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.models import Project, Role
 
@@ -54,7 +55,7 @@ class LlmUsageAdmin(ReplacedAdmin):
         "show_project",
         "show_purpose",
         "show_model_purpose",
-        "provider",
+        "show_provider",
         "model",
         "input_tokens",
         "output_tokens",
@@ -70,15 +71,19 @@ class LlmUsageAdmin(ReplacedAdmin):
     list_select_related = ("project",)
     date_hierarchy = "at"
     fields = (
-        ("project", "user_id"),
+        ("project", "show_user"),
         ("show_purpose", "at"),
-        ("show_model_purpose", "provider"),
+        ("show_model_purpose", "show_provider"),
         ("model", "prompt_version"),
         ("input_tokens", "output_tokens"),
         ("duration", "ok"),
         "show_replaced",
     )
-    readonly_fields = ("show_purpose", "show_model_purpose", "at", "show_replaced")
+    codes = ("prompt_version",)
+    readonly_fields = (
+        *("show_user", "show_purpose", "show_model_purpose", "show_provider"),
+        *("at", "show_replaced"),
+    )
     actions_list = ("show_totals",)
 
     @action(description=_("Totals and caps"), url_path="totals", icon="functions")
@@ -115,6 +120,16 @@ class LlmUsageAdmin(ReplacedAdmin):
     def show_model_purpose(self, obj: LlmUsage) -> str:
         """Whose model was asked, in words."""
         return name(MODEL_PURPOSES, obj.model_purpose)
+
+    @admin.display(description=_("provider"), ordering="provider")
+    def show_provider(self, obj: LlmUsage) -> str:
+        """By which preset it was reached."""
+        return name(PROVIDERS, obj.provider)
+
+    @admin.display(description=_("user"), ordering="user_id")
+    def show_user(self, obj: LlmUsage) -> str:
+        """For whom, a person or a job."""
+        return actors.told(obj.user_id)
 
     @admin.display(description=_("purpose"), ordering="purpose")
     def show_purpose(self, obj: LlmUsage) -> str:

@@ -1,4 +1,4 @@
-"""What the console calls what a call of a model was for."""
+"""What the console calls what a call of a model was for, and who was asked."""
 
 from __future__ import annotations
 
@@ -21,4 +21,8 @@ MODEL_PURPOSES: dict[str, Promise] = {
     "chat": _("Answers in chat"),
     "engines": _("Engines"),
     "small": _("Small work"),
+}
+# Presets are called after their models; this one is no model's.
+PROVIDERS: dict[str, Promise] = {
+    "local": _("a model of your own"),
 }

@@ -17,7 +17,9 @@ class LlmUsage(models.Model):
     `replaced` [{kind, digest}]: what the gate took out of a job's request; of a chat message the trace has it.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
     user_id = models.CharField(_("user"), max_length=150, blank=True)
     purpose = models.CharField(_("purpose"), max_length=32)
     model_purpose = models.CharField(_("model for"), max_length=16, blank=True)

@@ -31,7 +31,7 @@ from memory.hot.text import (
     RULES,
     Kind,
 )
-from memory.labels import AUTHORS, INTENTS
+from memory.labels import INTENTS
 from memory.log import reading
 from memory.models import (
     ConversationHistory,
@@ -47,6 +47,7 @@ from memory.versioned_admin import EDITORS, VersionedAdmin
 from memory.versioned_form import VersionedTextForm
 from memory.visibility import visible, whole
 from memory.widgets import MeteredWidget
+from projects import actors
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
 from projects.models import Project
@@ -83,7 +84,7 @@ class ProjectMemoryForm(VersionedTextForm):
         save.check_size(text)
 
     def author_of(self, current: ProjectMemory) -> str:
-        return current.last_updated_by
+        return actors.told(current.last_updated_by)
 
     def still_said(self, text: str, current: str) -> str:
         """What users had forgotten is gone from old versions as well, so a merge would take it for new."""
@@ -99,7 +100,7 @@ class VersionInline(ReadOnlyInline):
 
     @admin.display(description=_("author"))
     def show_author(self, obj: ProjectMemoryVersion) -> str:
-        return name(AUTHORS, obj.author)
+        return actors.told(obj.author)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Old versions name subjects of all sites, so a membership with a site does not open them.
@@ -188,7 +189,7 @@ class ProjectMemoryAdmin(VersionedAdmin):
 
     @admin.display(description=_("last changed by"), ordering="last_updated_by")
     def show_author(self, obj: Any) -> str:
-        return name(AUTHORS, obj.last_updated_by)
+        return actors.told(obj.last_updated_by)
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         shown = super().beside(request, row)
@@ -322,7 +323,7 @@ class MemoryProposalAdmin(ScopedAdmin):
 
     @admin.display(description=_("proposed by"), ordering="author")
     def show_author(self, obj: MemoryProposal) -> str:
-        return name(AUTHORS, obj.author)
+        return actors.told(obj.author)
 
     @admin.display(description=_("line"))
     def show_change(self, obj: MemoryProposal) -> str:

@@ -1,16 +1,10 @@
-"""What people call what is stored as plain words: intents (design.md, section 6), and jobs that write."""
+"""What people call what is stored as plain words: intents (design.md, section 6)."""
 
 from __future__ import annotations
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-# Who writes without being a person (memory.hot.save.Job).
-AUTHORS: dict[str, Promise] = {
-    "system_daily_job": _("daily distillation"),
-    "profiler_job": _("feedback of a user, counted"),
-    "system_scheduler": _("scheduler"),
-}
 INTENTS: dict[str, Promise] = {
     "query_record": _("subject"),
     "count_records": _("count"),

@@ -14,9 +14,8 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from house.stored_labels import name
 from memory.hot import save
-from memory.labels import AUTHORS
+from projects import actors
 from projects.admin_base import ScopedAdmin
 from projects.models import Role
 from projects.scoping import User, held
@@ -50,7 +49,7 @@ def changes(row: Any, user: User) -> list[dict[str, Any]]:
     return [
         {
             "row": version,
-            "author": name(AUTHORS, version.author),
+            "author": actors.told(version.author),
             "diff": save.diff(old, version.content),
         }
         for version, old in zip(newest, before, strict=False)

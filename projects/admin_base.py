@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 
 from house.admin_json import JsonTextarea, PrettyJsonField, readable
+from house.admin_text import coded
 from projects import reads
 from projects.admin_lists import DeclaredAdmin, OwnRows
 from projects.models import Member, Project, Role
@@ -145,7 +146,7 @@ class ScopedAdmin(DeclaredAdmin):
         return [*fields, "project"] if obj and self.project_path == "project_id" else fields
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """JSON columns are shown indented to those who only read."""
+        """JSON columns are shown indented to those who only read, codes as such."""
         given = super().get_fieldsets(request, obj)
         if self._writes(request, obj):
             return given
@@ -162,6 +163,8 @@ class ScopedAdmin(DeclaredAdmin):
     def _readable(self, item: Any) -> Any:
         if isinstance(item, list | tuple):
             return tuple(self._readable(part) for part in item)
+        if item in self.codes:
+            return coded(self.model, item)
         try:
             field = self.model._meta.get_field(item)
         except (FieldDoesNotExist, TypeError):

@@ -6,20 +6,22 @@ Django takes any lookup of any column, also of one that the reader is never show
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin import RelatedOnlyFieldListFilter
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import Truncator
-from django.utils.translation import gettext
+from django.utils.text import Truncator, capfirst
+from django.utils.translation import gettext, override
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from house import sealed_search
+from house.admin_text import coded
 from house.encrypted_fields import is_sealed
 
 MOST_WORDS = 20
@@ -85,6 +87,13 @@ def _is_in(numbers: range, text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 5 and int(text) in numbers
 
 
+def _message_ids(model: type[Model]) -> Iterator[tuple[str, str]]:
+    """(as Django notes a column, its message id)"""
+    with override(None):
+        names = [str(getattr(field, "verbose_name", "")) for field in model._meta.get_fields()]
+    yield from ((capfirst(name), name) for name in names if name)
+
+
 class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
     """The base of all pages of the console.
 
@@ -92,6 +101,8 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
     """
 
     linked_by: ClassVar[tuple[str, ...]] = ()
+    # Columns that hold names of REDCap, of a graph or of a program.
+    codes: ClassVar[tuple[str, ...]] = ()
     # Encrypted columns to be searched as well, and the column of the time that bounds this.
     sealed_search_fields: ClassVar[tuple[str, ...]] = ()
     sealed_search_at: ClassVar[str] = "created_at"
@@ -100,6 +111,14 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
         """Without encrypted columns: ciphertext has no order that means something."""
         sealed = {field.name for field in self.opts.get_fields() if is_sealed(field)}
         return [name for name in super().get_sortable_by(request) if name not in sealed]
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """With codes shown as such; files get them plain, so `list_display` keeps their names."""
+        found = super().get_changelist_instance(request)
+        shown = {name: coded(self.model, name) for name in self.codes}
+        found.list_display = [shown.get(name, name) for name in found.list_display]
+        found.sortable_by = {*found.sortable_by, *shown.values()}
+        return found
 
     def get_sealed_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         """Encrypted columns that this reader may search."""
@@ -124,6 +143,19 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
         """The whole list, and what was refused."""
         messages.error(request, str(refused))
         return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """As Django's, with columns by their message ids: with a capital no catalog has them."""
+        noted = super().construct_change_message(request, form, formsets, add)
+        models = [self.model, *(one.model for one in formsets or ())]
+        ids = {name: plain for model in models for name, plain in _message_ids(model)}
+        for entry in noted if isinstance(noted, list) else ():
+            for told in entry.values():
+                if "fields" in told:
+                    told["fields"] = [ids.get(name, name) for name in told["fields"]]
+        return noted
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None

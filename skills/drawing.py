@@ -10,7 +10,7 @@ from typing import Any
 
 from skills.graph import DEFAULT_TARGETS, EDGES, is_end
 from skills.layout import layer, placed
-from skills.shapes import Box, Drawing, Edge
+from skills.shapes import Box, Drawing, Edge, title
 
 MOST_NODES = 80
 
@@ -30,7 +30,7 @@ def draw(config: object, bad: Collection[str] = ()) -> Drawing | None:
     last = 1 + max(box.layer for box in boxes.values())
     for target in _targets(boxes):
         kind = "end" if is_end(target) else "missing"
-        boxes[target] = Box(target, kind, layer=last, is_bad=kind == "missing")
+        boxes[target] = Box(target, kind, title(target, None), layer=last, is_bad=kind == "missing")
     return placed([*boxes.values()])
 
 
@@ -43,7 +43,7 @@ def _box(key: str, node: Any) -> Box:
         target = given.get(name)
         stated = isinstance(target, str) and bool(target)
         edges.append(Edge(name, str(target) if stated else DEFAULT_TARGETS[name], stated))
-    return Box(key, kind, edges, is_bad=kind not in EDGES)
+    return Box(key, kind, title(key, node), edges, is_bad=kind not in EDGES)
 
 
 def _targets(boxes: dict[str, Box]) -> list[str]:

@@ -64,7 +64,7 @@ class Skill(models.Model):
         constraints = [models.UniqueConstraint("project", "skill_type", name="iit_skill_once")]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.skill_type})"
+        return self.name
 
 
 class SkillVersion(models.Model):
@@ -84,7 +84,7 @@ class SkillVersion(models.Model):
         constraints = [models.UniqueConstraint("skill", "version", name="iit_skill_version_once")]
 
     def __str__(self) -> str:
-        return f"{self.skill.skill_type} v{self.version}"
+        return f"{self.skill.name} v{self.version}"
 
 
 class FieldMapping(models.Model):

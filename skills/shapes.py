@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +20,15 @@ KINDS: dict[str, Promise] = {
     "soft_instruction": _("Soft rule"),
     "human_review": _("Human review"),
     "notify": _("Message"),
+}
+ENDS: dict[str, Promise] = {
+    "end": _("Ended"),
+    "end_success": _("Passed"),
+    "end_with_violation": _("Ended with a violation"),
+    "end_review_required": _("Ended, review required"),
+    "end_rejected": _("Rejected"),
+    "end_error": _("Ended with an error"),
+    "cancelled": _("Cancelled"),
 }
 NAMES: dict[str, Promise] = {
     "on_pass": _("passed"),
@@ -50,10 +60,14 @@ class Edge:
 
 @dataclass
 class Box:
-    """A node, an end, or a target that is missing; x and y of its upper left corner in pixels."""
+    """A node, an end, or a target that is missing; x and y of its upper left corner in pixels.
+
+    `name`: what people call it.
+    """
 
     key: str
     kind: str
+    name: str
     edges: list[Edge] = field(default_factory=list)
     is_start: bool = False
     is_bad: bool = False
@@ -70,8 +84,8 @@ class Box:
 
     @property
     def title(self) -> str:
-        """The key, cut to the box."""
-        return cut(self.key, KEY_ROOM)
+        """What the node is called, cut to the box."""
+        return cut(self.name, KEY_ROOM)
 
     @property
     def subtitle(self) -> str:
@@ -117,6 +131,21 @@ class Bend:
     def middle(self) -> float:
         """Where its centre line stands."""
         return self.x + self.width / 2
+
+
+def title(key: str, node: Any) -> str:
+    """What people call a node: an end and a review by what they are, others as described, else by their kind.
+
+    A target that is missing has only its key.
+    """
+    if key in ENDS:
+        return str(ENDS[key])
+    given: dict[str, Any] = node if isinstance(node, dict) else {}
+    kind, described = given.get("type"), given.get("description")
+    named = str(KINDS[kind]) if isinstance(kind, str) and kind in KINDS else ""
+    if kind == "human_review" or not (isinstance(described, str) and described.strip()):
+        return named or key
+    return described
 
 
 def cut(text: str, room: int) -> str:

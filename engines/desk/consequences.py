@@ -45,7 +45,7 @@ def _both(first: str, second: str) -> str:
 
 def _goes_to(graph: Graph, target: str) -> str:
     if is_end(target):
-        return _("ends the run: %s") % (labels.name(labels.ENDS, target) or target)
+        return _("ends the run: %s") % labels.name(labels.ENDS, target)
     node = graph.nodes.get(target)
     if node is None:
         return _("the run goes on")

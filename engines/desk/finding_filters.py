@@ -13,8 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from engines.models import PendingAction
 from engines.sop.checks.kinds import LABELS, kind_of
+from engines.sop.soft import VERDICT
 from house import clock
 from projects.scoping import memberships
+from skills.models import Skill
 
 NOBODY = "-"
 _WEEK = timedelta(days=7)
@@ -98,7 +100,7 @@ class ByRule(SimpleListFilter):
         rows = model_admin.get_queryset(request).order_by("rule_key")
         keys = [*rows.values_list("rule_key", flat=True).distinct()[:2000]]
         kinds = {kind for key in keys if (kind := kind_of(key))}
-        own = [(key, key) for key in keys if key and kind_of(key) is None]
+        own = [(key, _told(key)) for key in keys if key and kind_of(key) is None]
         return [*((f"std.{k}.", LABELS[k]) for k in LABELS if k in kinds), *own]
 
     def queryset(
@@ -110,6 +112,28 @@ class ByRule(SimpleListFilter):
             return queryset
         is_kind = chosen.startswith("std.") and chosen.endswith(".")
         return queryset.filter(**{"rule_key__startswith" if is_kind else "rule_key": chosen})
+
+
+def _told(key: str) -> Any:
+    return _("judged by the model") if key == VERDICT else key
+
+
+class ByWorkflow(SimpleListFilter):
+    """The workflows of the reader's studies by their names; of a kind one, as findings keep the kind."""
+
+    title = _("skill")
+    parameter_name = "skill_type"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        """What is there now, also where it found nothing."""
+        found = Skill.objects.for_user(request.user).order_by("skill_type", "name")
+        return dict(found.values_list("skill_type", "name")).items()
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[PendingAction]
+    ) -> QuerySet[PendingAction]:
+        """By kind."""
+        return queryset.filter(skill_type=self.value()) if self.value() else queryset
 
 
 def identities(request: HttpRequest) -> list[str]:

@@ -24,6 +24,7 @@ from engines import labels
 from engines.models import PendingAction
 from engines.sop.checks.kinds import LABELS, kind_of
 from engines.sop.finding_reports import LEAST, Advice, Rate, Undecided, rates, undecided
+from engines.sop.soft import VERDICT
 from house.db import atomic
 from projects import audit
 from projects.models import Project
@@ -91,6 +92,8 @@ def _page(
 
 
 def _rule(key: str) -> str:
+    if key == VERDICT:
+        return _("judged by the model")
     kind = kind_of(key)
     return f"{LABELS[kind]} · {key.split('.', 2)[-1]}" if kind else key or "-"
 

@@ -188,7 +188,7 @@ class TaskRun(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.skill.skill_type} {self.record_id or ''}".strip()
+        return f"{self.skill.name} {self.record_id or ''}".strip()
 
 
 class SopStep(models.Model):
@@ -247,8 +247,12 @@ class Review(models.Model):
         Status.WITHDRAWN: "",
     }
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="reviews", db_index=False)
-    task_run = models.ForeignKey(TaskRun, models.CASCADE, related_name="reviews")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="reviews", db_index=False, verbose_name=_("project")
+    )
+    task_run = models.ForeignKey(
+        TaskRun, models.CASCADE, related_name="reviews", verbose_name=_("run")
+    )
     record_id = models.CharField(_("subject"), max_length=100, null=True, blank=True)
     node = models.CharField(_("node"), max_length=100)
     version = models.PositiveIntegerField(_("version"), default=1)

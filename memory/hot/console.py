@@ -26,9 +26,10 @@ from memory.hot import (
     save,
 )
 from memory.hot.text import Line, lines
-from memory.labels import AUTHORS, INTENTS
+from memory.labels import INTENTS
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from memory.versioned_admin import edits, posted_version
+from projects import actors
 from projects.models import Member, Role
 from projects.scoping import User, memberships
 from study.client import NotConfiguredError
@@ -57,7 +58,7 @@ def page(memory: ProjectMemory) -> dict[str, Any]:
         "hot": memory,
         "hot_lines": _shown(memory, versions),
         "hot_removed": [
-            {"row": row, "author": name(AUTHORS, row.author)}
+            {"row": row, "author": actors.told(row.author)}
             for row in past.removed(memory, versions)
         ],
         "hot_oldest": past.MOST,
@@ -80,8 +81,8 @@ def _with_origin(line: Line, origin: past.Origin | None) -> dict[str, Any]:
     return {
         "line": line,
         "origin": origin,
-        "author": name(AUTHORS, origin.author) if origin else "",
-        "proposer": name(AUTHORS, proposal.author) if proposal else "",
+        "author": actors.told(origin.author) if origin else "",
+        "proposer": actors.told(proposal.author) if proposal else "",
     }
 
 

@@ -75,7 +75,9 @@ class MemoryTurn(models.Model):
     `due_at` and `tries` are the lease: who moves `due_at` may work on the row.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
     user_id = models.CharField(_("user"), max_length=150)
     user_message = EncryptedTextField(_("user's words"))
     created_at = models.DateTimeField(_("created"), default=now)

@@ -76,7 +76,9 @@ class MemoryTombstone(models.Model):
     the line came from. `user_id` is set where a user asked to forget, blank where an editor removed a line.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
     user_id = models.CharField(_("user"), max_length=150, blank=True)
     digest = models.CharField(_("digest"), max_length=64)
     sketch = models.JSONField(_("sketch"), default=dict, blank=True)

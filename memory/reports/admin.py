@@ -14,17 +14,16 @@ from house.admin_json import folded
 from house.admin_text import rendered
 from house.db import after_commit
 from house.markdown import LONGEST
-from house.stored_labels import name
 from memory import tasks
 from memory.console import scopes
 from memory.hot.save import diff
-from memory.labels import AUTHORS
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
 from memory.reports.text import NAMES, shown_to
 from memory.versioned_admin import VersionedAdmin, edits
 from memory.versioned_form import VersionedTextForm
 from memory.widgets import MarkdownWidget
+from projects import actors
 from projects.admin_base import BY_PROJECT, HouseAdmin
 from projects.scoping import memberships
 
@@ -136,7 +135,7 @@ class WeeklyReportAdmin(VersionedAdmin):
     @admin.display(description=_("author"), ordering="created_by")
     def show_author(self, obj: WeeklyReport) -> str:
         """A job by its name."""
-        return name(AUTHORS, obj.created_by)
+        return actors.told(obj.created_by)
 
     @admin.display(description=_("enrolled / target"))
     def show_enrolled(self, obj: Any) -> str:

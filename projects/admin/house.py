@@ -6,7 +6,10 @@ from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import (
     ClockedSchedule,
@@ -17,6 +20,8 @@ from django_celery_beat.models import (
 )
 
 from house.models import BrokerMessage, CronFiring, Heartbeat
+from projects import audit
+from projects.admin import beat_words
 from projects.admin_base import HouseAdmin
 from projects.models import AuditHead
 
@@ -63,34 +68,73 @@ class BrokerMessageAdmin(HouseAdmin):
 
 @admin.register(AuditHead)
 class AuditHeadAdmin(HouseAdmin):
-    list_display = ("chain", "length")
+    list_display = ("show_chain", "length")
+    fields = ("show_chain", ("length", "anchored"))
+    readonly_fields = ("show_chain",)
+
+    @admin.display(description=_("chain"), ordering="chain")
+    def show_chain(self, obj: AuditHead) -> str:
+        """Whose entries it holds; a study's are chained by its key."""
+        return gettext("The house") if obj.chain == audit.HOUSE else obj.chain
 
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(HouseAdmin):
+    """What beat starts; the skills among it have a page of their own (engines_schedules)."""
+
     list_display = (
-        "name",
-        "show_task",
-        "enabled",
+        "show_job",
+        "show_enabled",
         "show_schedule",
-        "last_run_at",
-        "total_run_count",
+        "show_last_run",
+        "show_count",
     )
     list_filter = ("enabled",)
     search_fields = ("name", "task")
+    list_select_related = ("crontab", "interval")
+    fields = (
+        ("show_job", "show_enabled"),
+        "show_schedule",
+        ("show_last_run", "show_count"),
+        ("show_name", "show_task"),
+    )
+    readonly_fields = (
+        "show_job",
+        "show_enabled",
+        "show_schedule",
+        "show_last_run",
+        "show_count",
+        "show_name",
+        "show_task",
+    )
 
-    @admin.display(description=_("task"), ordering="task")
-    def show_task(self, obj: PeriodicTask) -> str:
-        return str(obj.task)
+    @admin.display(description=_("job"), ordering="name")
+    def show_job(self, obj: PeriodicTask) -> str:
+        return beat_words.job(obj)
+
+    @admin.display(description=_("active"), ordering="enabled", boolean=True)
+    def show_enabled(self, obj: PeriodicTask) -> bool:
+        return bool(obj.enabled)
 
     @admin.display(description=_("schedule"))
     def show_schedule(self, obj: PeriodicTask) -> str:
-        return str(obj.scheduler)
+        return beat_words.schedule(obj)
 
+    @admin.display(description=_("last run"), ordering="last_run_at")
+    def show_last_run(self, obj: PeriodicTask) -> Any:
+        return obj.last_run_at
 
-@admin.register(CrontabSchedule, IntervalSchedule, ClockedSchedule, SolarSchedule)
-class ScheduleAdmin(HouseAdmin):
-    list_display = ("__str__",)
+    @admin.display(description=_("runs so far"), ordering="total_run_count")
+    def show_count(self, obj: PeriodicTask) -> int:
+        return int(obj.total_run_count)
+
+    @admin.display(description=_("name of the entry"))
+    def show_name(self, obj: PeriodicTask) -> SafeString:
+        return format_html("<code>{}</code>", obj.name)
+
+    @admin.display(description=_("name of the task"))
+    def show_task(self, obj: PeriodicTask) -> SafeString:
+        return format_html("<code>{}</code>", obj.task)
 
 
 @admin.register(AccessAttempt)

@@ -17,13 +17,15 @@ class AuditHead(models.Model):
     how far the anchors outside the database reach (`projects.audit_anchors`).
     """
 
-    chain = models.CharField(max_length=64, primary_key=True)
-    length = models.PositiveBigIntegerField(default=0)
+    chain = models.CharField(_("chain"), max_length=64, primary_key=True)
+    length = models.PositiveBigIntegerField(_("entries"), default=0)
     claim = models.UUIDField(null=True, editable=False)
-    anchored = models.PositiveBigIntegerField(default=0)
+    anchored = models.PositiveBigIntegerField(_("anchored up to"), default=0)
 
     class Meta:
         db_table = "iit_audit_heads"
+        verbose_name = _("end of a chain")
+        verbose_name_plural = _("ends of chains")
 
     def __str__(self) -> str:
         return self.chain

@@ -58,6 +58,7 @@ class FieldMappingAdmin(ExportAdmin):
     form = MappingForm
     edit_roles = add_roles = delete_roles = ADMIN
     list_display = ("alias_name", "actual_name", "show_uses", "show_project")
+    codes = ("actual_name",)
     list_filter = (BY_PROJECT,)
     search_fields = ("alias_name", "actual_name")
     fields = ("project", "alias_name", "actual_name", "show_uses")
@@ -112,7 +113,7 @@ class FieldMappingAdmin(ExportAdmin):
         parts = (
             (
                 reverse("admin:skills_skill_change", args=[use.skill.pk]),
-                use.skill.skill_type,
+                use.skill.name,
                 ", ".join(use.places),
             )
             for use in obj.uses

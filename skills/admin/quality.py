@@ -41,7 +41,7 @@ class QualityRuleAdmin(ExportAdmin):
     fields = (
         ("project", "position"),
         "name",
-        ("show_state", "is_on", "real_time"),
+        ("state", "is_on", "real_time"),
         "reason",
         "logic",
         "rule_key",
@@ -49,7 +49,7 @@ class QualityRuleAdmin(ExportAdmin):
         ("imported_by", "imported_at"),
     )
     readonly_fields = (
-        *("position", "name", "show_state", "is_on", "real_time", "reason", "logic", "rule_key"),
+        *("position", "name", "state", "is_on", "real_time", "reason", "logic", "rule_key"),
         *("imported_by", "imported_at"),
     )
     whole_texts = {"show_why": "reason", "show_logic": "logic"}

@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from integrations.redcap import RedcapError
@@ -54,7 +55,7 @@ def upload_view(
         "project": project,
         "projects": projects,
         "problem": problem,
-        "columns": ",".join(dq_file.COLUMNS),
+        "columns": format_html("<code>{}</code>", ",".join(dq_file.COLUMNS)),
         "list": f"{reverse(LIST)}?project__id__exact={project.pk}",
         **_standing(project),
     }

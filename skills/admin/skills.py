@@ -89,6 +89,7 @@ class SkillAdmin(ScopedAdmin):
     form = SkillForm
     edit_roles = add_roles = delete_roles = ADMIN
     list_display = ("name", "skill_type", "show_trigger", "cron_schedule", "version", "is_active")
+    codes = ("skill_type", "cron_schedule")
     list_filter = (BY_PROJECT, "trigger_type", "is_active")
     search_fields = ("name", "skill_type")
     fields = (

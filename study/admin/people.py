@@ -130,6 +130,13 @@ class MemberAdmin(AsksWecom, ScopedAdmin):
             return False
         return obj is None or not members.refusal(request.user, obj)
 
+    def _readable(self, item: Any) -> Any:
+        return "show_language" if item == "language" else super()._readable(item)
+
+    @admin.display(description=_("language"))
+    def show_language(self, obj: Member) -> str:
+        return str(dict(settings.LANGUAGES).get(obj.language, obj.language))
+
     @admin.display(description=_("console user"))
     def show_user(self, obj: Member) -> str:
         return (obj.person_id and obj.person.login) or "-"

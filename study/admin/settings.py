@@ -115,6 +115,7 @@ class ProposingAdmin(SettingAdmin):
 @admin.register(FieldRole)
 class FieldRoleAdmin(ProposingAdmin):
     list_display = ("role", "of", "field", "show_project")
+    codes = ("of", "field")
     fields = ("project", "role", "of", "field")
 
 
@@ -130,6 +131,7 @@ class ReferenceLimitAdmin(ProposingAdmin):
         "high_field",
         "show_project",
     )
+    codes = ("field", "low_field", "high_field")
     search_fields = ("field",)
     fields = ("project", "field", "unit", "sex", ("low", "high"), ("low_field", "high_field"))
 

@@ -18,6 +18,7 @@ from unfold.admin import TabularInline
 from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
+from house.admin_text import coded
 from house.asked_once import once
 from house.db import atomic
 from projects import audit, services
@@ -37,6 +38,10 @@ from study.setup.own import PAGE
 ADMIN = (Role.ADMIN,)
 # Shown to those who set the study up, to nobody else.
 WIRING = (*SECRETS, "show_trigger_address")
+
+
+CODES = ("anchor_field", "date_field", "event")
+SHOWN = {name: coded(VisitPlanEntry, name) for name in CODES}
 
 
 class VisitPlanForm(forms.ModelForm):
@@ -106,6 +111,15 @@ class VisitPlanInline(TabularInline):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self._may(request, obj)
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Codes as such for those who only read."""
+        if self._may(request, obj):
+            return self.fields
+        return [SHOWN.get(name, name) for name in self.fields]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if self._may(request, obj) else (*SHOWN.values(),)
+
 
 def _tab(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
     return title, {"classes": ("tab",), "fields": fields}
@@ -117,6 +131,7 @@ class ProjectAdmin(ScopedAdmin):
     edit_roles = ADMIN
     project_path = "pk"
     list_display = ("code", "name", "show_status", "start_date", "target_enrolment")
+    codes = ("enrolment_field", "withdraw_field")
     search_fields = ("code", "name")
     inlines = (VisitPlanInline,)
     change_form_template = "study/project.html"
@@ -307,6 +322,7 @@ class VisitPlanAdmin(ExportAdmin):
         "event",
         "show_project",
     )
+    codes = CODES
     list_filter = (BY_PROJECT, "arm")
     search_fields = ("visit", "date_field")
     fields = (

@@ -7,15 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
 from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
-from projects import audit
+from projects import actors, audit
 from projects.admin_base import BY_PROJECT
 from projects.models import AuditEntry, Role
 from study.admin import trail_check, trail_words
@@ -105,7 +104,7 @@ class AuditEntryAdmin(ExportAdmin):
     whole_study = True
     list_display = (
         "show_at",
-        "actor",
+        "show_actor",
         "login",
         "show_action",
         "label",
@@ -122,7 +121,7 @@ class AuditEntryAdmin(ExportAdmin):
     date_hierarchy = "at"
     fields = (
         ("show_at", "show_action"),
-        ("actor", "login"),
+        ("show_actor", "login"),
         "project",
         ("show_object", "record_id"),
         "reason",
@@ -131,9 +130,14 @@ class AuditEntryAdmin(ExportAdmin):
         "previous",
         "hash",
     )
-    readonly_fields = ("show_at", "show_action", "show_object", "show_changes")
+    readonly_fields = ("show_at", "show_actor", "show_action", "show_object", "show_changes")
     actions = ("export_selected",)
     actions_list = ("export_list", "check_chain")
+
+    def get_exported(self, request: HttpRequest) -> list[str]:
+        """As the list shows it, without marks."""
+        plain = {"show_changed": "plain_changed"}
+        return [plain.get(name, name) for name in super().get_exported(request)]
 
     @action(description=_("Check the chain"), url_path="check", icon="verified")
     def check_chain(self, request: HttpRequest) -> HttpResponse:
@@ -145,10 +149,20 @@ class AuditEntryAdmin(ExportAdmin):
         """To the second: what came first decides a dispute."""
         return f"{localtime(obj.at):%Y-%m-%d %H:%M:%S}"
 
+    @admin.display(description=_("who"), ordering="actor")
+    def show_actor(self, obj: AuditEntry) -> str:
+        return actors.told(obj.actor)
+
     @admin.display(description=_("what changed"))
-    def show_changed(self, obj: AuditEntry) -> str:
-        """In short: what changed, and into what."""
-        return Truncator(trail_words.short(obj)).chars(120)
+    def show_changed(self, obj: AuditEntry) -> SafeString:
+        """In short: what changed, and into what, the values as they are stored."""
+        told = trail_words.told(obj, most=120)
+        return format_html_join("; ", '{}: <span class="iit-stored">{}</span>', told)
+
+    @admin.display(description=_("what changed"))
+    def plain_changed(self, obj: AuditEntry) -> str:
+        """The same for a file."""
+        return "; ".join(f"{name}: {value}" for name, value in trail_words.told(obj, most=120))
 
     @admin.display(description=_("what changed"))
     def show_changes(self, obj: AuditEntry) -> SafeString | str:

@@ -53,7 +53,51 @@ NAMES: dict[str, Promise] = {
     "feedback": _("feedback"),
     "category": _("category"),
     "version": _("version"),
+    "kind": _("kind"),
+    "digest": _("digest"),
+    "passages": _("passages"),
+    "present": _("in REDCap now"),
+    "added": _("added"),
+    "changed": _("changed"),
+    "vanished": _("gone from REDCap"),
+    "moved": _("moved to another site"),
+    "address": _("address"),
+    "alert": _("alert"),
+    "answer": _("answer"),
+    "cap": _("runs at a time"),
+    "for": _("for whom"),
+    "hour": _("hour"),
+    "is_active": _("active"),
+    "key": _("key"),
+    "on": _("on"),
+    "open_findings": _("open findings"),
+    "project": _("study"),
+    "seen": _("what was seen"),
+    "signed": _("signed"),
+    "unblinded": _("unblinded"),
+    "values_read_again": _("values read again"),
+    "visit": _("visit"),
+    "what": _("what"),
+    "assignee": _("assigned to"),
+    "due_on": _("due date"),
+    "batch": _("batch"),
+    "rerun_of": _("repeats"),
+    "expires_at": _("expires"),
+    "form": _("form"),
+    "keywords": _("keywords"),
+    "locked_out": _("locked out"),
+    "login": _("login"),
+    "name": _("name"),
+    "of": _("of"),
+    "reason": _("reason"),
+    "scopes": _("rights"),
+    "task_id": _("card"),
+    "user": _("user"),
+    "wecom_userid": _("WeCom userid"),
+    "words": _("words"),
 }
+# Things that hold the words of a column with another name.
+COLUMNS = {"kind": "action_type"}
 _LONG = 80
 
 
@@ -98,13 +142,16 @@ def changes(entry: AuditEntry) -> list[Change]:
     return [_change(model, *pair) for pair in pairs if not (pair[1] == pair[2] and old and new)]
 
 
-def short(entry: AuditEntry) -> str:
-    """The same in one line."""
-    told = []
+def told(entry: AuditEntry, *, most: int) -> list[tuple[str, str]]:
+    """(what, its value before and after) in at most about so many signs, for one line."""
+    found: list[tuple[str, str]] = []
     for one in changes(entry):
         value = " → ".join(filter(None, [one.old, one.new])) if not one.diff else "…"
-        told.append(f"{one.name}: {value}")
-    return "; ".join(told)
+        most -= len(one.name) + len(value)
+        if most < 0:
+            return [*found, (one.name, "…")]
+        found.append((one.name, value))
+    return found
 
 
 def _as_mapping(value: Any) -> Mapping[str, Any]:
@@ -125,7 +172,7 @@ def _change(model: type[Model] | None, name: str, old: Any, new: Any) -> Change:
 
 def _column(model: type[Model] | None, name: str) -> Field[Any, Any] | None:
     try:
-        found = model._meta.get_field(name) if model and name else None
+        found = model._meta.get_field(COLUMNS.get(name, name)) if model and name else None
     except FieldDoesNotExist:
         return None
     return found if isinstance(found, Field) else None

@@ -12,7 +12,9 @@ from projects.scoping import ScopedQuerySet
 class ProtocolDocument(models.Model):
     """A version of a protocol, CRF guide, ethics letter … as Markdown text; only the active one is searched."""
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="documents")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="documents", verbose_name=_("project")
+    )
     name = models.CharField(_("name"), max_length=200)
     version = models.CharField(_("version"), max_length=64, blank=True)
     text = models.TextField(_("text"))

@@ -14,7 +14,9 @@ from projects.scoping import ScopedQuerySet, SiteQuerySet
 class Dictionary(models.Model):
     """The last data dictionary read from REDCap, so that labels and rules survive its outage."""
 
-    project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
+    project = models.OneToOneField(
+        Project, models.CASCADE, primary_key=True, verbose_name=_("project")
+    )
     content = models.JSONField(_("content"), default=dict)
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     read_at = models.DateTimeField(_("read"), null=True, blank=True)
@@ -35,7 +37,9 @@ class Subject(models.Model):
     privacy gate masks them wherever they occur and names are resolved to records with them.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="subjects", db_index=False)
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="subjects", db_index=False, verbose_name=_("project")
+    )
     record_id = models.CharField(_("subject"), max_length=100)
     site = models.CharField(_("site"), max_length=100, blank=True)
     identifiers = EncryptedTextField(_("identifiers"), default="{}")
@@ -78,7 +82,9 @@ class SyncState(models.Model):
         EMPTY = "empty", _("REDCap shows nothing where subjects are known")
         COLUMNS = "columns", _("REDCap does not show all fields")
 
-    project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
+    project = models.OneToOneField(
+        Project, models.CASCADE, primary_key=True, verbose_name=_("project")
+    )
     roster_at = models.DateTimeField(_("roster read"), null=True, blank=True)
     polled_at = models.DateTimeField(_("changes read"), null=True, blank=True)
     swept_at = models.DateTimeField(_("full sweep"), null=True, blank=True)
@@ -110,7 +116,9 @@ class SyncState(models.Model):
 class VisitPlanEntry(models.Model):
     """One planned visit: target day from its anchor and the window around it (redcap_dify.md 5.4)."""
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="visit_plan")
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="visit_plan", verbose_name=_("project")
+    )
     position = models.PositiveSmallIntegerField(_("position"), default=0)
     visit = models.CharField(_("visit"), max_length=64)
     arm = models.CharField(_("arm"), max_length=64, blank=True)

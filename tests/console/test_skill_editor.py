@@ -103,7 +103,7 @@ def test_readers_see_the_drawing_of_the_saved_workflow(
     page = as_user("wanghushi").get(f"/admin/skills/skill/{skill.pk}/change/").content.decode()
     assert "<svg" in page
     for key in skill.config["nodes"]:
-        assert f"<strong>{key}</strong>" in page
+        assert f'<span class="iit-code-word">{key}</span>' in page
     assert "style=" not in re.findall(r"<svg.*?</svg>", page, re.DOTALL)[-1]
 
 

@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test import Client
+from django.utils.html import strip_tags
 from playwright.sync_api import Page, expect
 
 from house import audit_guard
@@ -65,8 +66,8 @@ def test_a_mapping_shows_both_names(as_user: Callable[..., Client], study: Study
     assert mapping
     before, mapping.actual_name = mapping.actual_name, "ast"
     save_mapping(mapping=mapping, actor="admin")
-    told = f"REDCap field: {before} → ast"
-    assert told.replace(">", "&gt;") in as_user("admin").get(LIST).content.decode()
+    shown = strip_tags(as_user("admin").get(LIST).content.decode())
+    assert f"REDCap field: {before} → ast" in shown
 
 
 def test_a_row_that_is_gone_has_no_link(as_user: Callable[..., Client], study: Study) -> None:

@@ -33,7 +33,7 @@ class Answer(models.Model):
     Not the flow log: results of workflows and tool messages can be long too, and the log is read by jobs.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(_("number"), primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
         Project, models.CASCADE, null=True, related_name="+", verbose_name=_("project")
     )

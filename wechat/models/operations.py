@@ -19,7 +19,7 @@ class AccessToken(models.Model):
 
     key = models.CharField(max_length=150, primary_key=True)
     token = EncryptedTextField(blank=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     refresh_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)
     blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
@@ -93,7 +93,7 @@ class Alert(models.Model):
         constraints = [models.UniqueConstraint("code", "subject", name="iit_alert_once")]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.subject}".strip()
+        return f"{self.get_code_display()} {self.subject}".strip()
 
     @property
     def remedy(self) -> str:

@@ -128,4 +128,4 @@ class OutboxMessage(models.Model):
         constraints = [models.UniqueConstraint("key", name="iit_outbox_once")]
 
     def __str__(self) -> str:
-        return f"#{self.pk} {self.to_user} {self.kind}"
+        return f"#{self.pk} {self.to_user} {self.get_kind_display()}"

@@ -1,0 +1,27 @@
+"""Who did something, in words: a person by the identity that the house knows, a job by its name."""
+
+from __future__ import annotations
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from house.stored_labels import name
+
+# What writes without being a person (decisions.md, "identities"); each names itself so where it writes.
+JOBS: dict[str, Promise] = {
+    "system": _("system"),
+    "system_daily_job": _("daily distillation"),
+    "system_scheduler": _("scheduler"),
+    "system_change": _("data change"),
+    "system_event": _("event"),
+    "profiler_job": _("feedback of a user, counted"),
+    "dry_run": _("trial"),
+    "command": _("command line"),
+    "anonymous": _("nobody logged in"),
+    "demo": _("demo data"),
+}
+
+
+def told(actor: str | None) -> str:
+    """The name of a job, a person's identity as it is; "" for nobody."""
+    return name(JOBS, actor)
