@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,7 @@ from study.facts import Kind as Of
 
 _LEVELS = frozenset("分级度")
 """What stands behind the figure of a choice that counts as one: 2分, 3级."""
+_YEAR = re.compile(r"20\d\d|年|今|明|昨|前天|后天")
 _BARE = {"", "分", "级", "岁", "天", "期", "度", "%"}
 
 
@@ -103,9 +105,7 @@ def says(fact: Fact, token: Token, about: bool) -> bool:
 def is_day(fact: Fact, token: Token) -> bool:
     """Whether the value of a fact is a day; said without a year, it is that of the fact."""
     said, own = token.days[0].isoformat() if token.days else "", str(fact.value)
-    return own == said or (
-        len(own) == 10 and "月" in token.text and "年" not in token.text and own[4:] == said[4:]
-    )
+    return own == said or (len(own) == 10 and not _YEAR.search(token.text) and own[4:] == said[4:])
 
 
 def _number_fits(fact: Fact, token: Token, about: bool) -> bool:
@@ -142,8 +142,10 @@ def unit_fits(fact: Fact, token: Token) -> bool:
         return True
     if own:
         return {said, own} <= {"μmol/l", "umol/l"} or {said, own} <= {"天", "days"}
-    if fact.kind in (Of.AGGREGATE, Of.PROJECT):
-        return said in COUNTERS or (said == "%" and fact.kind is Of.AGGREGATE)
+    if fact.kind in (Of.AGGREGATE, Of.PROJECT) and (
+        said in COUNTERS or (said == "%" and fact.kind is Of.AGGREGATE)
+    ):
+        return True
     if fact.kind is Of.WINDOW:
         return said == "天"
     label = folded(fact.label)

@@ -52,6 +52,7 @@ _QUOTE = re.compile(r"[“\"「『]([^”\"」』]{1,60})[”\"」』]")
 _ROW = re.compile(rf"#(\d+)|第(\d|[{HAN}])[条例个项](?!标准)")
 _SITE = re.compile(r"([a-z甲乙丙丁])\s?中心|site_[a-z0-9]+")
 _SLASHED = re.compile(r"(?<![\d./-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?![\d/])")
+_SHORT = re.compile(r"(?<![\d./-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d/-])")
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])(?![-\d])")
 _COUNTED = re.compile(r"\s?[例人名位个条次]")
 _LATIN = re.compile(r"[a-z][a-z0-9\-_.+]*|\d+")
@@ -60,6 +61,7 @@ _TAIL = re.compile(
 )
 _TO = re.compile(r"\s*(?:至|到|~|—|-(?=\d{1,2}月|20\d\d))\s*")
 _SECTION = re.compile(r"(?:§|第)?\d+(?:\.\d+){2,3}节?|§\d+(?:\.\d+)*")
+_UP_TO = re.compile(r"v\d\s?(?:到|至|~|-|—|to)\s?$")
 _INDEFINITE = re.compile(r"一[批种个名些位]")
 _STUDY = (Meant.FIELD, Meant.FORM, Meant.CHOICE, Meant.PLACE, Meant.SITE, Meant.IDENTIFIER)
 
@@ -95,7 +97,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word. `is_a`, `readings`: of the study's words; `days`: first and last of a stretch, twice the day of a
-    DAY; `name`: a subject, a row's number or name, what stands in quotation marks.
+    DAY; `is_to`: the end of a range; `name`: a subject, a row's number or name, what stands in quotation marks.
     """
 
     kind: Kind
@@ -109,6 +111,7 @@ class Token:
     days: tuple[date, date] | None = None
     name: str = ""
     pair: str = ""
+    is_to: bool = False
 
     @property
     def end(self) -> int:
@@ -179,6 +182,8 @@ class Lexer:
                 hit = _LATIN.match(plain, at)
                 at = hit.end() if hit else at + 1
                 continue
+            if token.is_a is Meant.PLACE and _UP_TO.search(plain[:at]):
+                token = replace(token, is_to=True)
             tokens += self._rest(plain, left, at)
             tokens.append(token)
             at = left = token.end
@@ -246,7 +251,7 @@ class Lexer:
         return word is not None and word.is_a is Meant.CHOICE and word.end >= hit.end()
 
     def _days(self, plain: str) -> Iterator[Token]:
-        for hit in _SLASHED.finditer(plain):
+        for hit in (*_SLASHED.finditer(plain), *_SHORT.finditer(plain)):
             day = _date(self.sheet.today.year, int(hit[1]), int(hit[2]))
             if day:
                 yield Token(Kind.DAY, hit[0], hit.start(), days=(day, day))

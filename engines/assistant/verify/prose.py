@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from language.claims import CLAIMS, LONGEST, SAME
 from language.folding import folded
@@ -33,6 +34,8 @@ _REACH = 6
 """Items behind such a word up to which it holds."""  # fmt: skip
 MODAL = frozenset({"must", "may", "forbid", "need_not"})
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)(至|~|-|—|到)(\d+(?:\.\d+)?)(岁|周岁|分|级|倍|天|%|周|元|月)")
+_VISITS = re.compile(r"(?<![a-z])v(\d)\s?(?:至|到|~|-|—)\s?v(\d)(?!\d)")
+_OF = re.compile(r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})(?![\d./])(?:\s?例)?(?!mm)")
 _ASIDE = re.compile(r"\([^()]*\)|(?<![\d.])\d+\.(?=\s|[^\d])")
 _ALIKE = {"周岁": "岁", "日": "天", "位": "人", "名": "人"}
 _GONE = frozenset(
@@ -85,7 +88,12 @@ def plain(text: str) -> str:
     found = folded(text)
     for said, meant in SAME.items():
         found = found.replace(said, meant)
+    found = _OF.sub(r"\1例\2例", _VISITS.sub(_each_visit, found))
     return _RANGE.sub(r"\1\4\2\3\4", found)
+
+
+def _each_visit(hit: re.Match[str]) -> str:
+    return "、".join(f"v{number}" for number in range(int(hit[1]), int(hit[2]) + 1)) or hit[0]
 
 
 def _strong(plain: str, at: int) -> tuple[Item, int] | None:
@@ -225,6 +233,45 @@ def match(clause: str, line: str) -> Match:
     lead = frozenset(i.text for i in items(head) if i.text in MODAL) if colon else frozenset()
     torn = _is_torn(said, found, told, right)
     return Match(said, found, skipped, tuple(told[p] for p in taken), around, lead, torn)
+
+
+_APART = 8
+"""Items between a figure and what it is told of."""
+
+
+@lru_cache(maxsize=4096)
+def speaks_of(clause: str, line: str) -> float:
+    """Share of a clause that a line has in any order: pairs of characters, and figures beside what they are of.
+
+    0 where two things in a row are strange to it.
+    """
+    said = [i for i in items(clause) if i.kind != "cut"]
+    told = items(line)
+    pairs = {(a, b) for a, b in pairwise(i for i in told if i.kind != "cut")}
+    held = [
+        _is_near(n, said, told)
+        if one.kind in ("number", "day", "each")
+        else one in told
+        if one.kind in ("latin", "strong")
+        else any(pair in pairs for pair in pairwise(said[max(0, n - 1) : n + 2]))
+        for n, one in enumerate(said)
+    ]
+    figures = (ok for i, ok in zip(said, held, strict=True) if i.kind not in ("char", "strong"))
+    strange = any(not (one or other) for one, other in pairwise(held))
+    if strange or not all(figures):
+        return 0.0
+    weights = [i.weight for i in said]
+    return sum(w for w, ok in zip(weights, held, strict=True) if ok) / max(sum(weights), 1)
+
+
+def _is_near(at: int, said: Sequence[Item], told: Sequence[Item]) -> bool:
+    """Whether a figure stands in the line with some word that stands beside it in the clause."""
+    beside = {i for i in said[max(0, at - 2) : at + 3] if i.kind in ("char", "latin")}
+    return any(
+        one == said[at]
+        and len(beside & set(told[max(0, n - _APART) : n + _APART])) >= min(2, len(beside))
+        for n, one in enumerate(told)
+    )
 
 
 def _is_torn(said: Sequence[Item], found: Sequence[bool], told: Sequence[Item], end: int) -> bool:

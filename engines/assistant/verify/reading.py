@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
@@ -112,18 +113,37 @@ class Reader:
             month = token.days[0].isoformat()[:7]
             return replace(about, months=(*about.months, month) if joined else (month,))
         if token.is_a is Meant.FIELD:
-            names = token.names()
+            names = token.names() | self._abbreviated(token.text)
             fields = (*about.fields, names) if joined else (names,)
             if joined and about.fields and about.fields[-1] & names:
                 fields = (*about.fields[:-1], about.fields[-1] & names)
             return replace(about, fields=fields)
         if token.is_a is Meant.PLACE:
             events = tuple(self.events.get(r.name, r.name) for r in token.readings)
-            return replace(about, events=(*about.events, *events) if joined else events)
+            if token.is_to and about.events:
+                events = (*self._between(about.events[-1], events[0]), *events)
+            return replace(
+                about, events=(*about.events, *events) if joined or token.is_to else events
+            )
         if token.is_a is Meant.SITE:
             sites = tuple(r.name for r in token.readings)
             return replace(about, sites=(*about.sites, *sites) if joined else sites)
         return about
+
+    def _between(self, first: str, last: str) -> Iterator[str]:
+        """The visits between two: V1 to V4."""
+        visits = sorted(self.events.values(), key=lambda e: self.sheet.design.event_order.get(e, 0))
+        if first in visits and last in visits:
+            yield from visits[visits.index(first) + 1 : visits.index(last)]
+
+    def _abbreviated(self, word: str) -> frozenset[str]:
+        """Fields of the sheet whose label has a Latin word: ECOG is that of the visit, too."""
+        if not (word.isascii() and word.isalpha()):
+            return frozenset()
+        whole = re.compile(rf"(?<![a-z]){word}(?![a-z])")
+        return frozenset(
+            f.field for f in evidence.facts_of(self.sheet) if whole.search(folded(f.label))
+        )
 
     def _fitted(self, said: Said, clause: Clause) -> Said:
         about = clause.has("about")
@@ -178,7 +198,9 @@ class Reader:
         """Whether a figure is of another site, month or condition."""
         about, label, found = said.about, folded(fact.label), set[str]()
         told = f"{label} {folded(line.text)}"
-        of_site = next((c for c in self.sheet.sites if folded(c) in told), "")
+        of_site = next(
+            (c for text in (label, told) for c in self.sheet.sites if folded(c) in text), ""
+        )
         alone = len(self.sheet.sites) == 1 and set(about.sites) <= set(self.sheet.sites)
         if of_site and (clause.has("study") or (about.sites and of_site not in about.sites)):
             found.add("subject")
@@ -196,6 +218,8 @@ class Reader:
     def _voiced(self, token: Token, fact: Fact, line: Line, clause: Clause) -> bool:
         """Whether what a figure counts is named near it: the choices of its conditions."""
         at = clause.tokens.index(token)
+        if fact.kind is Of.PROJECT and clause.text[: token.at].rstrip()[-1:] == "/":
+            return True
         near = [
             t
             for t in clause.tokens[:at][::-1]

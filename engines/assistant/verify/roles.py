@@ -11,6 +11,8 @@ from engines.assistant.verify.lexer import Kind, Token, deeds
 from language.claims import ROLES
 from study.facts import Fact
 
+_OF_ROW = (ROLES["sampled"], ROLES["actual"])
+"""What the day of a whole row may be said to be the day of."""
 _WINDOW = frozenset({"open", "close", "start"})
 
 
@@ -102,6 +104,7 @@ def _leads(word: Token, day: Token) -> bool:
 def misses_day(said: Said, fact: Fact) -> set[str]:
     """A day that stands for another thing than it is said to be of."""
     if not evidence.is_day(fact, said.token):
-        return {"role"} if said.roles else set()
+        of_row = all(words in _OF_ROW for words in said.roles)
+        return set() if of_row else {"role"}
     fits = evidence.role_fits(fact, said.roles) or fact.field in said.here
     return set() if fits or not (said.roles or said.here) else {"role"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from engines.assistant.lines.types import Line, Sheet, Source
 from engines.assistant.verify.clause import Clause
@@ -11,8 +12,9 @@ from engines.assistant.verify.lexer import Kind
 from engines.assistant.verify.reading import Reader
 from engines.assistant.verify.rules import RULES, Rule
 from engines.assistant.verify.rules.conduct import is_bare
-from engines.assistant.verify.spans import Sentence, sentences, unmarked
+from engines.assistant.verify.spans import Piece, Sentence, sentences, unmarked
 from engines.assistant.verify.types import Span, Verdict
+from language.english import in_chinese
 from rules.context import Kind as Column
 from study.facts import Kind as Of
 
@@ -23,12 +25,25 @@ _LONG = 20
 def verify(answer: str, sheet: Sheet, rules: Mapping[str, Rule] = RULES) -> Verdict:
     """What may go out of an answer: its text without marks, and each span with the rule that refused it."""
     reader = Reader(sheet)
-    told = sentences(answer)
+    said = sentences(answer)
+    told = [_in_chinese(sentence) for sentence in said]
     spans: list[Span] = []
     for number, sentence in enumerate(told):
         after = told[number + 1] if number + 1 < len(told) else None
-        spans += _judged(sentence, after, reader, rules)
+        judged = _judged(sentence, after, reader, rules)
+        spans += [
+            replace(span, text=piece.text)
+            for span, piece in zip(judged, _shown(said[number]), strict=True)
+        ]
     return Verdict(unmarked(answer), tuple(spans))
+
+
+def _in_chinese(sentence: Sentence) -> Sentence:
+    return Sentence(tuple(replace(p, text=in_chinese(p.text)) for p in sentence.pieces))
+
+
+def _shown(sentence: Sentence) -> list[Piece]:
+    return [piece for piece in sentence.pieces if piece.text.strip()]
 
 
 def _judged(

@@ -7,11 +7,34 @@ from collections.abc import Iterator
 
 from engines.assistant.lines.types import Source
 from engines.assistant.understand.tokens import Kind as Meant
+from engines.assistant.verify import prose
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Lexer, Token
 from language.claims import CLAIMS, STATES
+from language.folding import folded
 from rules.context import Kind as Column
 
+_SOURCES = (
+    "资料",
+    "方案",
+    "周报",
+    "报",
+    "数据",
+    "文档",
+    "文件",
+    "知情同意书",
+    "指南",
+    "检索",
+    "记录",
+)
+_NOT_FOUND = re.compile(
+    rf"(?:{'|'.join(_SOURCES)})[^,。]*?(?:没有?|未能?|并未|无法|不到)[^,。]*"
+    r"|(?:没有?|未|并未)(?:记录|记载|说明|写明|提到|提及|查到|找到)"
+)
+_ALIKE = 0.6
+"""Share of what was not found from which on a line speaks of it."""
+_NOUNS = ("日期", "时间", "原因", "记录", "情况", "周期", "阶段")
+"""What makes of a treatment the name of something."""
 _STATE = "@visits.state"
 _IDENTITY = re.compile(r"(?<!\d)(?:1[3-9]\d{9}|\d{17}[\dx]|\d{3,4}-\d{7,8})(?!\d)|[\w.]+@[\w.]+")
 
@@ -54,7 +77,11 @@ def self_told(clause: Clause) -> str:
 def advice(clause: Clause) -> str:
     """A subject and a treatment in one sentence; any treatment that is recommended."""
     days = any(s.token.kind is Kind.DAY and s.fits for s in clause.said)
-    words = [] if days else [t for t in clause.claims("treat") if t.is_a is None]
+    words = (
+        []
+        if days
+        else [t for t in clause.claims("treat") if t.is_a is None and not _is_told_of(clause, t)]
+    )
     if clause.has("must", "may", "recommend", "forbid"):
         words += [t for t in clause.claims("treat") if t.is_a is Meant.FORM]
     if not words:
@@ -73,6 +100,14 @@ def advice(clause: Clause) -> str:
     return ""
 
 
+def _is_told_of(clause: Clause, token: Token) -> bool:
+    """Whether a treatment is only told: a field's name, or what cited facts say."""
+    if clause.text[token.end : token.end + 2] in _NOUNS:
+        return True
+    told = folded(" ".join(f"{f.label} {f.text}" for f, _line in clause.evidence.facts))
+    return token.text in told and not clause.has("must", "may", "recommend", "forbid", "need_not")
+
+
 def assent(clause: Clause) -> str:
     """A bare yes or no that the next sentence does not bear out."""
     if not clause.next or not is_bare(clause.tokens):
@@ -84,21 +119,41 @@ def assent(clause: Clause) -> str:
     no = no and not any(t.claims & {"high", "low"} for t in clause.tokens)
     follows = Lexer(clause.sheet).read(clause.next)
     denied = _says(follows, *_DENIES)
-    shown = denied or _says(follows, "normal", "under")
+    asked = Lexer(clause.sheet).read(clause.sheet.question)
+    shown = denied or _says(follows, "normal", "under") or _is_other_way(asked, follows)
     if (
         no
         and not shown
         and not any(word in line.text for line in clause.next_lines for word in _NO)
     ):
         return "下一句没有说不"
-    asked = Lexer(clause.sheet).read(clause.sheet.question)
     if no and any(t.kind is Kind.ROW for t in follows) and any(t.is_a is Meant.FORM for t in asked):
         return "下一句说的是有"
     if not no and set(_flags_asked(clause)) == {"0"}:
         return "下一句说的是不"
     if any(t.claims & {"ended"} for t in clause.tokens) and _is_open(clause, follows):
         return "下一句说的是还没有"
-    return "下一句说的是不" if denied and not no and not _says(follows, "may", "normal") else ""
+    wrong = _says(follows, *_DENIES[:4], "before") if permits else _says(_head(follows), *_DENIES)
+    return "下一句说的是不" if wrong and not no and not _says(follows, "may", "normal") else ""
+
+
+def _head(tokens: list[Token]) -> list[Token]:
+    """The words up to the first value: what comes behind it denies something else."""
+    values = (Kind.NUMBER, Kind.DAY, Kind.ROW, Kind.QUOTE)
+    end = next(
+        (n for n, t in enumerate(tokens) if t.kind in values or t.is_a is Meant.CHOICE), len(tokens)
+    )
+    return tokens[:end]
+
+
+def _is_other_way(asked: list[Token], follows: list[Token]) -> bool:
+    """Whether it goes the other way than was asked: 是下降吗? 不是,是升的."""
+    ways = (("up", "down"), ("more", "less"), ("worse", "better"))
+    return any(
+        _says(asked, one) and _says(follows, other)
+        for pair in ways
+        for one, other in (pair, pair[::-1])
+    )
 
 
 def _is_open(clause: Clause, follows: list[Token]) -> bool:
@@ -150,12 +205,29 @@ def is_refusal(clause: Clause) -> bool:
 
 def uncited(clause: Clause) -> str:
     """A claim without a mark, that no one line bears out alone."""
-    if is_bare(clause.tokens):
+    if is_bare(clause.tokens) or is_not_found(clause):
         return ""
     for token, lines in zip(clause.tokens, clause.of, strict=True):
         if not lines and _claims(token, clause):
             return f"「{token.text}」没有标出处"
     return ""
+
+
+def is_not_found(clause: Clause) -> bool:
+    """Whether it says that the sources do not speak of something of which no listed line speaks.
+
+    What the study has a form or field for is no such thing: that it is not there, a whole result must say.
+    """
+    if not _NOT_FOUND.search(clause.text) or any(
+        t.kind in (Kind.NUMBER, Kind.DAY, Kind.ROW)
+        or t.is_a in (Meant.FIELD, Meant.FORM, Meant.CHOICE)
+        for t in clause.tokens
+    ):
+        return False
+    sought = "".join(
+        t.text for t in clause.tokens if t.kind is Kind.LEFT and t.text not in _SOURCES
+    )
+    return all(prose.match(sought, line.text).share < _ALIKE for line in clause.sheet.lines)
 
 
 def _claims(token: Token, clause: Clause) -> bool:
@@ -177,5 +249,7 @@ def _claims(token: Token, clause: Clause) -> bool:
     refusing = clause.has("not", "forbid") and any(c.has("self") for c in (*clause.before, clause))
     if refusing and token.claims & {"not", "forbid", "deed"}:
         return False
-    asked = clause.has("asked")
+    asked = clause.has("asked") or (
+        clause.has("self") and clause.sentence.rstrip().endswith(("?", "吗"))
+    )
     return not (asked and token.kind not in (Kind.NUMBER, Kind.DAY))

@@ -98,6 +98,19 @@ def _limit_numbers(clause: Clause) -> list[Token]:
     ]
 
 
+def is_within(clause: Clause, fact: Fact) -> bool:
+    """Whether a fact is over or under what a clause names as the bound; True where it names none."""
+    value = evidence.decimal(fact)
+    words = clause.claims("over", "under")
+    bounds = [t for t in clause.tokens if limited(clause, t) and t.number is not None]
+    if value is None or not words or not bounds:
+        return True
+    high = fact.limit.high if fact.limit and fact.limit.high else None
+    bound = bounds[0].number or Decimal(0)
+    end = bound * high if bounds[0].unit == "倍" and high else bound
+    return value > end if "over" in words[0].claims else value < end
+
+
 def limit(clause: Clause) -> str:
     """Over or under a limit, so many times it or another bound, where the readings say otherwise."""
     if not clause.has("over", "under"):

@@ -23,6 +23,8 @@ def whose(clause: Clause) -> str:
     bare = all(t.kind is Kind.SUBJECT or "small" in t.claims for t in clause.tokens)
     for token in clause.tokens:
         lines = clause.lines_of(token)
+        if token.is_a is Meant.SITE and _is_of_other_site(clause, token):
+            return f"引用的行不是{token.text}的"
         told = lines or clause.around
         listed = bare and token.kind is Kind.SUBJECT and folded(token.name) not in asked
         if listed and told and not any(folded(token.name) in folded(line.text) for line in told):
@@ -41,6 +43,14 @@ def whose(clause: Clause) -> str:
             ):
                 return f"引用的行不是「{token.text}」的"
     return ""
+
+
+def _is_of_other_site(clause: Clause, token: Token) -> bool:
+    """Whether all figures that are cited are of sites that are not this one."""
+    sites = clause.sheet.sites
+    labels = [folded(f.label) for f, _line in clause.evidence.facts if not f.subject]
+    of = [{c for c in sites if folded(c) in label} for label in labels]
+    return bool(of) and all(own and not own & token.names() for own in of)
 
 
 def _rows(clause: Clause, token: Token) -> set[tuple[str, str, int | None]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from datetime import date
 from decimal import Decimal
 
 from engines.assistant.lines.types import Line, Scope
@@ -12,10 +11,10 @@ from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence
 from engines.assistant.verify.clause import Clause, events_of
 from engines.assistant.verify.compute import events_named, figures_named, head_of, sides
-from engines.assistant.verify.lexer import Kind, Token, deeds
+from engines.assistant.verify.lexer import Kind, Token
 from engines.assistant.verify.rules.measured import is_from_prose, is_negated, numbers_of, stated_of
 from engines.assistant.verify.whole import is_whole
-from language.claims import HIGHER_IS_BETTER, ROLES
+from language.claims import HIGHER_IS_BETTER
 from language.folding import folded
 from study.facts import Fact, Flag
 
@@ -157,6 +156,11 @@ def comparison(clause: Clause) -> str:
     mine, others = sides(clause, facts)
     if not mine or not others:
         mine, others = sides(clause, _measured(clause.around))
+    if not mine or not others:
+        scopes = {id(line.scope): line.scope for line in clause.around if line.scope}
+        mine, others = sides(
+            clause, [f for s in scopes.values() for f in evidence.result(clause.sheet, s)]
+        )
     loose = len(words[0].text) == 1 or any(t.claims & {"small"} for t in words)
     if (not mine or not others) and loose and not clause.has("than"):
         return ""
@@ -233,78 +237,6 @@ def _higher_is_better(fact: Fact) -> bool:
     return only_low or any(word in label for word in HIGHER_IS_BETTER)
 
 
-def order(clause: Clause) -> str:
-    """One day before or after another, the wrong way round."""
-    if wrong := _sooner(clause) or _same_day(clause):
-        return wrong
-    token = next(iter(clause.claims("before", "after")), None)
-    if token is not None and token.text == "之前" and not is_from_prose(clause):
-        left = next((d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None)
-        own = [s.token for s in clause.said if s.token.kind is Kind.DAY and s.fits]
-        right = own[-1].days[0] if own and own[-1].days else None
-        return f"日期不支持「{token.text}」" if left and right and left > right else ""
-    if token is None or token.text == "之前" or (is_from_prose(clause)):
-        return ""
-    left = _day_at(clause, 0, token.at) or next(
-        (d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None
-    )
-    right = _day_at(clause, token.end, len(clause.text), first=True)
-    if left is None or right is None:
-        return f"没有引用能比较「{token.text}」的两个日期"
-    right_way = left < right if "before" in token.claims else left > right
-    return "" if right_way else f"日期不支持「{token.text}」"
-
-
-def _same_day(clause: Clause) -> str:
-    """同日, 次日: what it is said of was on the day named last, or the day after it."""
-    word = next(iter(clause.claims("same_day", "next_day")), None)
-    own = any(t.kind is Kind.DAY for t in clause.tokens)
-    before = next((d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None)
-    if word is None or own or before is None:
-        return ""
-    known = deeds(clause.sheet.design)
-    roles = [ROLES[c] for t in clause.tokens for c in t.claims if c in ROLES]
-    roles += [(t.text,) for t in clause.tokens if t.text.removeprefix("已") in known]
-    dated = [(f, d) for f, _line in clause.evidence.facts if (d := evidence.day(f))]
-    days = [d for f, d in dated if evidence.role_fits(f, roles)]
-    apart = 1 if "next_day" in word.claims else 0
-    wrong = bool(days) and not any((d - before).days == apart for d in days)
-    return f"日期不支持「{word.text}」" if wrong else ""
-
-
-def _sooner(clause: Clause) -> str:
-    """P005先入组, P006后入组: the day of one is before or after those of the others."""
-    word = next(iter(clause.claims("sooner", "later")), None)
-    named = {t.name for t in clause.tokens if t.kind is Kind.SUBJECT}
-    if word is None or len(named) != 1:
-        return ""
-    dated = [f for line in clause.around for f in line.facts if f.subject and evidence.day(f)]
-    mine = [f for f in dated if f.subject in named]
-    others = [f for f in dated if f.subject not in named and any(f.label == m.label for m in mine)]
-    for own in mine:
-        for other in (f for f in others if f.label == own.label):
-            a, b = evidence.day(own), evidence.day(other)
-            early = "sooner" in word.claims
-            if a and b and not (a < b if early else a > b):
-                return f"日期不支持「{word.text}」"
-    return ""
-
-
-def _day_at(clause: Clause, start: int, end: int, first: bool = False) -> date | None:
-    days = [
-        t.days[0] for t in clause.tokens if t.kind is Kind.DAY and t.days and start <= t.at < end
-    ]
-    if days:
-        return days[0] if first else days[-1]
-    words = [ROLES[c] for t in clause.tokens if start <= t.at < end for c in t.claims if c in ROLES]
-    fits = [
-        d
-        for f, _line in clause.evidence.facts
-        if evidence.role_fits(f, words) and (d := evidence.day(f))
-    ]
-    return fits[0] if fits else None
-
-
 # --- extremes and arithmetic -------------------------------------------------------------------
 
 
@@ -351,11 +283,21 @@ def _nearest(clause: Clause, token: Token) -> Fact | None:
     ]
     if not any(s.token.at < token.at for s in own) and clause.text[:1] in "是为" and clause.before:
         own = [s for s in clause.before[-1].said[-1:] if s.best and not s.best[1]] or own
+    elif not own and clause.before and not any(_names_one(t) for t in clause.tokens):
+        own = [
+            s
+            for s in clause.before[-1].said[-1:]
+            if s.best and evidence.decimal(s.best[0]) is not None
+        ]
     near = min(own, key=lambda s: abs(s.token.at - token.at), default=None)
     if near is not None and near.best is not None:
         return near.best[0]
     keys = events_named(clause, 0, len(clause.text)) | figures_named(clause, 0, len(clause.text))
     return next((f for f in numbers_of(clause) if f.event in keys or head_of(f) in keys), None)
+
+
+def _names_one(token: Token) -> bool:
+    return token.kind in (Kind.SUBJECT, Kind.SPAN) or token.is_a in (Meant.PLACE, Meant.SITE)
 
 
 def _is_extreme(clause: Clause, mine: Fact, scope: Scope | None, up: bool, everyone: bool) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from engines.assistant.lines.types import Line, Scope
 from engines.assistant.understand.tokens import Kind as Meant
@@ -13,11 +15,13 @@ from engines.assistant.verify.rules.measured import (
     is_at,
     is_from_prose,
     is_negated,
+    is_within,
     numbers_of,
     side,
 )
 from engines.assistant.verify.whole import is_whole
-from language.claims import STATES
+from language.claims import COUNTERS, STATES
+from language.folding import folded
 from rules.context import Kind as Column
 from study.facts import Fact
 
@@ -111,6 +115,8 @@ def _counts(clause: Clause, token: Token) -> bool:
     if token.unit == "次" and clause.beside(token, "latest"):
         told = [f for line in clause.around for f in line.facts if evidence.decimal(f) is not None]
         return said == 1 or said == len({(f.event, f.date) for f in told})
+    if _stands_in_scope(clause, token) or _is_of_named(clause, token):
+        return True
     if any(_numerator(fact, line) == said for fact, line in clause.evidence.facts):
         return True
     qualities = [t for t in clause.tokens if t.is_a is Meant.CHOICE] + _flags(clause)
@@ -119,7 +125,7 @@ def _counts(clause: Clause, token: Token) -> bool:
     for scope in _scopes(clause, next(iter(forms), "")):
         rows = _rows(clause, scope, next(iter(forms), ""))
         if qualities:
-            rows = _holding(clause, rows, qualities)
+            rows = _holding(clause, rows, [t for t in qualities if not _is_condition(scope, t)])
         own = len(rows) if rows or qualities or clause.about.subjects else scope.count
         if is_whole(scope, clause) and said in {
             own,
@@ -134,6 +140,36 @@ def _counts(clause: Clause, token: Token) -> bool:
         if is_whole(scope, clause) and token.unit in "例人名位" and said == len(people) and people:
             return True
     return False
+
+
+def _is_condition(scope: Scope, token: Token) -> bool:
+    """Whether a result holds only what has this choice or flag."""
+    asked = {
+        (c.get("field"), str(c.get("value")))
+        for c in scope.query.get("where") or ()
+        if c.get("op") == "="
+    }
+    return any((r.name, r.code or "1") in asked for r in token.readings)
+
+
+def _stands_in_scope(clause: Clause, token: Token) -> bool:
+    """Whether a line on what was read has the number beside a word that stands beside it here."""
+    at = clause.text.find(token.text)
+    beside = clause.text[max(0, at - 6) : at] + "|" + clause.text[token.end : token.end + 6]
+    words = {"".join(pair) for pair in pairwise(beside)}
+    number = re.compile(rf"(?<![\d.]){token.number}\s?[{''.join(COUNTERS)}]")
+    parts = (
+        part for line in clause.lines_of(token) if line.scope and not line.facts
+        for part in re.split("[,;:]", folded(line.text))
+    )  # fmt: skip
+    return any(number.search(part) and any(word in part for word in words) for part in parts)
+
+
+def _is_of_named(clause: Clause, token: Token) -> bool:
+    """P005一例, P003、P010、P011三例, 三位: how many are named right before or behind it."""
+    before = [t for t in clause.tokens if t.at < token.at]
+    named = {t.name for t in before if t.kind is Kind.SUBJECT}
+    return bool(before) and before[-1].kind is Kind.SUBJECT and len(named) == token.number
 
 
 def _numerator(fact: Fact, line: Line) -> int | None:
@@ -261,6 +297,8 @@ def only(clause: Clause) -> str:
         others_rows = {(f.subject, f.instrument, f.instance) for f in mine} - named
         whole = any(is_whole(s, clause) for s in _scopes(clause, form))
         return "还有别的记录" if others_rows or not whole else ""
+    if wrong := _only_they(clause, words[0]):
+        return wrong
     counted = any(compute.is_count(s.token) for s in clause.said)
     if facts and clause.about.events and not counted:
         filled = [f for f in population(clause, facts[0]) if evidence.is_filled(f)]
@@ -269,6 +307,20 @@ def only(clause: Clause) -> str:
             filled = [f for f in filled if evidence.says(f, told.token, True)]
         return "还有别的读数" if len(filled) > len({evidence.row_of(f) for f in facts}) else ""
     return ""
+
+
+def _only_they(clause: Clause, word: Token) -> str:
+    """Only these subjects, where others are in the result."""
+    after = [t for t in clause.tokens if t.at > word.at]
+    named = {t.name for t in after if t.kind is Kind.SUBJECT}
+    if not after or after[0].kind is not Kind.SUBJECT:
+        return ""
+    scopes = [
+        line.scope for line in clause.lines if line.scope and len(line.scope.subjects) > len(named)
+    ]
+    facts = [f for s in scopes for f in evidence.result(clause.sheet, s) if f.subject]
+    others = {f.subject for f in facts if is_within(clause, f)} - named
+    return "还有别的受试者" if others else ""
 
 
 def _rows_named(clause: Clause) -> Iterator[tuple[str, str, int | None]]:

@@ -8,7 +8,7 @@ from engines.assistant.lines.types import Line, Source
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import compute, evidence, prose
 from engines.assistant.verify.clause import Clause, events_of, prose_of
-from engines.assistant.verify.lexer import Token
+from engines.assistant.verify.lexer import Kind, Token
 from engines.assistant.verify.rules.measured import is_from_prose, is_negated, numbers_of
 from engines.assistant.verify.rules.scope import population, states_of
 from language.claims import STATES
@@ -130,9 +130,25 @@ def state(clause: Clause) -> str:
             ):
                 return f"没有引用能支持「{token.text}」的访视"
             continue
-        if not any(str(f.value) in states_of(token) for f in windows):
+        if not any(str(f.value) in states_of(token) for f in windows) or _is_not_of_all(
+            clause, token, windows
+        ):
             return f"访视的状态不支持「{token.text}」"
     return ""
+
+
+def _is_not_of_all(clause: Clause, token: Token, windows: list[Fact]) -> bool:
+    """Whether one of several subjects or visits that are named together is in another state."""
+    subjects = (
+        set() if clause.about.asked else {t.name for t in clause.tokens if t.kind is Kind.SUBJECT}
+    )
+    places = {e for e in clause.about.events if any(t.is_a is Meant.PLACE for t in clause.tokens)}
+    named = [
+        [f for f in windows if (f.subject if one in subjects else f.event) == one]
+        for group in (subjects, places)
+        for one in (group if len(group) > 1 else ())
+    ]
+    return any(own and not any(str(f.value) in states_of(token) for f in own) for own in named)
 
 
 def _is_overtaken(clause: Clause, line: Line) -> bool:

@@ -188,6 +188,18 @@ def _is_told(clause: Clause, said: Said) -> bool:
         asked = {(c.get("field"), str(c.get("value"))) for c in conditions}
         if any((r.name, r.code) in asked for r in said.token.readings):
             return True
+    labels = {
+        clause.sheet.design.metadata.choices(r.name).get(r.code, "")
+        for r in said.token.readings
+        if r.code
+    }
+    if any(
+        folded(f.label) == folded(label)
+        for f, _line in clause.evidence.facts
+        for label in labels
+        if label
+    ):
+        return True
     core = said.token.text.removeprefix("已")
     texts = [
         folded(

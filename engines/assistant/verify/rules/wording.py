@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from engines.assistant.lines.types import Source
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence, prose
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Token
-from engines.assistant.verify.prose import MODAL, Match
-from engines.assistant.verify.rules.conduct import is_bare, is_refusal
+from engines.assistant.verify.prose import Match
+from engines.assistant.verify.rules.conduct import is_bare, is_not_found, is_refusal
 from engines.assistant.verify.rules.measured import limited
 from language.claims import CLAIMS, COPULAS, COUNTERS, OPPOSITES, PARTS
 from language.denials import is_denied
@@ -22,13 +23,15 @@ from language.numerals import number
 ENOUGH = 0.6
 """Share of a clause that one line must hold."""
 _GAP = 2
-_ONE = ("1次", "1个", "1名", "1例")
-"""Where a line has no number, one of it may be spoken of."""
 _LISTED = re.compile(r"(?<![\d.])\d+\. ")
 HALF = 0.5
 _WHOLE = 0.8
 _EMPTY = (frozenset({"small"}), frozenset({"self"}), frozenset({"cause"}))
 _NEUTRAL = frozenset({"related", "record", "every_time", "further", "ended", "left_open"})
+_LIGHT = frozenset(
+    {"small", "actual", "done", "share", "asked", "sampled", "latest", "start", "verdict", "self"}
+)
+"""What words claim that prose need not have where it says the rest."""
 _DONE_OR_NOT = ("已", "未", "无", "不", "没", "非")
 _DIGITS = frozenset("0123456789个")
 
@@ -37,7 +40,7 @@ def told_of(clause: Clause) -> str:
     """The words of a clause that prose must hold: what facts bear out is left away."""
     done = {id(s.token) for s in clause.said if s.best and not s.best[1]}
     subjects = {folded(f.subject) for f, _line in clause.evidence.facts}
-    told = clause.text
+    told, texts = clause.text, [folded(text) for text in clause.prose]
     for token in clause.tokens:
         known = token.kind is Kind.ROW or (
             token.kind is Kind.SUBJECT and (token.text in subjects or _general(clause))
@@ -45,7 +48,13 @@ def told_of(clause: Clause) -> str:
         empty = CLAIMS.get(token.text, token.claims) - _NEUTRAL in _EMPTY and (
             len(token.text) > 1 or "cause" in token.claims
         )
-        empty = empty or _is_week(token, clause) or _is_list_size(token, clause)
+        empty = empty or (_may_lack(token) and not any(token.text in text for text in texts))
+        empty = (
+            empty
+            or token.claims == {"asked", "small"}
+            or _is_week(token, clause)
+            or _is_list_size(token, clause)
+        )
         label = clause.evidence.facts and token.is_a in (
             Meant.FIELD,
             Meant.PLACE,
@@ -61,6 +70,11 @@ def told_of(clause: Clause) -> str:
         ):
             told = told[: token.at] + " " * len(token.text) + told[token.end :]
     return told
+
+
+def _may_lack(token: Token) -> bool:
+    """Whether a line need not have a word: it claims nothing that hangs on it."""
+    return len(token.text) > 1 and "small" in token.claims and token.claims <= _LIGHT
 
 
 def _is_week(token: Token, clause: Clause) -> bool:
@@ -88,6 +102,9 @@ def _labels(clause: Clause) -> str:
     return " ".join(
         folded(f"{f.label} {f.text if not evidence.decimal(f) else ''}")
         for f, _line in clause.evidence.facts
+        if f.instance is None
+        or not clause.about.rows
+        or (f.subject, f.instrument, f.instance) in clause.about.rows
     )
 
 
@@ -144,10 +161,15 @@ def matches(clause: Clause) -> list[Match]:
     parts = told.split("、") if told.count("、") > 1 else [told]
     wanted = clause.claims("treat")
     held = [x for x in clause.prose if all(_holds_treatment(x, t) for t in wanted)]
-    best = max(
-        held or clause.prose, key=lambda text: sum(prose.match(part, text).share for part in parts)
-    )
-    return [prose.match(part, best) for part in parts if prose.items(part)]
+    texts = held or clause.prose
+    best = max(texts, key=lambda text: sum(prose.match(part, text).share for part in parts))
+    found = [prose.match(part, best) for part in parts if prose.items(part)]
+    return [
+        one
+        if _is_held(one, False)
+        else max((prose.match(part, text) for text in texts), key=lambda m: m.share)
+        for one, part in zip(found, (p for p in parts if prose.items(p)), strict=True)
+    ]
 
 
 def _is_condition(clause: Clause) -> bool:
@@ -156,19 +178,21 @@ def _is_condition(clause: Clause) -> bool:
 
 def unsaid(clause: Clause) -> str:
     """Words that no cited line has; a bare no is judged by what follows it."""
-    if is_refusal(clause) or (clause.next and is_bare(clause.tokens)):
+    if is_refusal(clause) or is_not_found(clause) or (clause.next and is_bare(clause.tokens)):
         return ""
     if clause.has("brief", "detailed") and _is_style(clause):
         return _wish(clause)
+    if wrong := _opposed(clause):
+        return wrong
     found = matches(clause)
     if found:
         if not all(
             any(_holds_treatment(text, t) for text in clause.prose) for t in clause.claims("treat")
         ):
             return f"引用的行不是「{clause.text}」"
-        if wrong := _wider(clause) or _turned(clause) or _opposed(clause):
+        if wrong := _strange(clause) or _wider(clause) or _turned(clause):
             return wrong
-        held = all(_is_held(match, clause.is_lent) for match in found)
+        held = all(_is_held(match, clause.is_lent) for match in found) or is_spoken(clause)
         return "" if held or _in_parts(clause) else f"引用的行没有说「{clause.text}」"
     if not clause.lines or (clause.prose and not _left(clause)):
         return ""
@@ -189,6 +213,23 @@ def unsaid(clause: Clause) -> str:
 _EVERY = ("所有", "全部", "任何", "一律", "每")
 
 
+def _strange(clause: Clause) -> str:
+    """A word that no source has: an invention."""
+    told = frozenset(
+        pair
+        for line in clause.sheet.lines
+        for pair in pairwise(prose.plain(f"{line.section} {line.text}"))
+    )
+    for token in clause.tokens:
+        text = prose.plain(token.text) if token.kind is Kind.LEFT else ""
+        held = [
+            any(p in told for p in pairwise(text[max(0, n - 1) : n + 2])) for n in range(len(text))
+        ]
+        if any(not (one or other) for one, other in pairwise(held)):
+            return f"引用的行没有说「{token.text}」"
+    return ""
+
+
 def _wider(clause: Clause) -> str:
     """All, where no line says so."""
     word = next((w for w in _EVERY[:2] if w in clause.text), "")
@@ -207,7 +248,7 @@ def _turned(clause: Clause) -> str:
 
 def _opposed(clause: Clause) -> str:
     """恢复, where the lines only speak of 暂停."""
-    told = " ".join(clause.prose)
+    told = " ".join((*clause.prose, *(f.text for f, _line in clause.evidence.facts)))
     return next(
         (
             f"引用的行没有说「{one}」"
@@ -230,6 +271,18 @@ def _is_held(found: Match, strictly: bool) -> bool:
     if strictly:
         return found.longest_gap < _GAP and found.share >= _WHOLE
     return found.longest_gap <= _GAP and found.share >= ENOUGH
+
+
+def is_spoken(clause: Clause) -> bool:
+    """Whether a line says it in another order, where nothing hangs on the order."""
+    if clause.has("treat", "action", "cause", "over", "under", "before", "after") or clause.is_lent:
+        return False
+    told = told_of(clause)
+    if clause.has("now"):
+        return False
+    if clause.has("must", "may", "forbid") and any(i.kind == "number" for i in prose.items(told)):
+        return False
+    return any(prose.speaks_of(told, text) >= _WHOLE for text in clause.prose)
 
 
 def _in_parts(clause: Clause) -> bool:
@@ -293,90 +346,3 @@ def _stance(text: str) -> str:
         denied = is_denied(text, at, 7)
         found.add("brief" if ("brief" in claims) != denied else "detailed")
     return found.pop() if len(found) == 1 else ""
-
-
-def figure(clause: Clause) -> str:
-    """A figure torn from another place of the line, or that it has not."""
-    return next(filter(None, (_torn(clause, found) for found in matches(clause))), "")
-
-
-def _torn(clause: Clause, found: Match) -> str:
-    for item in found.missing:
-        if item.text in _ONE:
-            continue
-        if item.kind in ("number", "day", "each"):
-            return f"引用的行没有这样说「{item.text}」"
-        if item.kind == "strong" and item.text in ("over", "under"):
-            return "引用的行不是这样比较的"
-    treatments = "".join(i.text for i in found.skipped if i.kind == "char")
-    if clause.has("action") and any("action" in CLAIMS[w] and w in treatments for w in CLAIMS):
-        return "中间跳过了另一种处理"
-    figures = clause.has("action") or any(i.kind == "number" for i in found.said)
-    between = re.search("至|到|~|之间|-", clause.text) is not None
-    bounds = ("over", "under")
-    if figures and any(
-        (i.kind == "number" and not (i.is_old or i.is_aside)) or (i.text in bounds and not between)
-        for i in found.skipped
-    ):
-        return "数字不是引用的行里这件事的"
-    if clause.has("now") and any(i.is_old for i in found.taken):
-        return "这是变更之前的数字"
-    return ""
-
-
-def negation(clause: Clause) -> str:
-    """A not that the line has not, or that was dropped."""
-    open_still = clause.has("left_open")
-    if (
-        not open_still
-        and matches(clause)
-        and all(prose.contradicts(told_of(clause), x) for x in clause.prose)
-    ):
-        return "引用的行没有这样肯定或否定"
-    for found in matches(clause):
-        if any(i.text == "not" and i.kind == "strong" for i in found.missing):
-            return "引用的行没有否定"
-        # What a clause denies as a list the line may deny one by one: 不要写A或B, 不要写A,也不要写B.
-        kept = any(i.text == "not" and i.kind == "strong" for i in found.taken)
-        if not kept and any(i.text == "not" and i.kind == "strong" for i in found.skipped):
-            return "引用的行是否定的"
-        if any(_is_denied(_run(found), text) for text in clause.prose):
-            return "引用的行是否定的"
-    return ""
-
-
-def _run(found: Match) -> str:
-    """What was not found of a clause that denies nothing, as characters."""
-    denies = any(i.kind == "strong" and i.text in ("not", "forbid", "need_not") for i in found.said)
-    return "" if denies else "".join(i.text for i in found.missing if i.kind == "char")
-
-
-def _is_denied(word: str, text: str) -> bool:
-    told = prose.plain(text)
-    at = told.find(word) if word else -1
-    return at > 0 and is_denied(told, at, 1)
-
-
-def modality(clause: Clause) -> str:
-    """Must for may, may for must not."""
-    if is_refusal(clause):
-        return ""
-    return next(filter(None, map(_other_mode, matches(clause))), "")
-
-
-def _other_mode(found: Match) -> str:
-    said = {i.text for i in found.said if i.kind == "strong" and i.text in MODAL}
-    kept = {i.text for i in found.taken if i.kind == "strong"}
-    inside = {i.text for i in found.skipped if i.kind == "strong" and i.text in MODAL}
-    passed = (
-        inside
-        | set(found.lead)
-        | {i.text for i in found.around if i.kind == "strong" and i.text in MODAL}
-    )
-    if any(one not in passed and (one != "must" or passed) for one in said - kept):
-        return "引用的行不是这个要求（必须、可以、不得、不需要）"
-    if any(i.text == "否" for i in found.skipped) and not any(i.text == "否" for i in found.said):
-        return "引用的行没有定下来"
-    if (inside - said) & {"forbid", "need_not", "may"}:
-        return "引用的行还说了可以、不得或不需要"
-    return ""
