@@ -1,10 +1,10 @@
-"""Runs with their reviews, findings and traces in the API (contracts.md, HTTP)."""
+"""Runs with their reviews in the API (contracts.md, HTTP)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -20,11 +20,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engines import sop
-from engines.models import AgentTrace, PendingAction, TaskRun
+from engines.models import TaskRun
 from engines.models.runs import Batch
 from engines.review_view import review_view
 from engines.run_serializers import TaskRunSerializer
-from engines.sop import finding_life, findings
 from engines.sop.batches import progress, visible
 from engines.sop.order_run import (
     OnSchedule,
@@ -36,25 +35,19 @@ from engines.sop.order_run import (
     start_for,
 )
 from engines.sop.serializers import (
-    AssignSerializer,
     BatchStartedSerializer,
-    CommentSerializer,
     DecisionSerializer,
     DriedSerializer,
     DryRunSerializer,
-    MoveSerializer,
     ProgressSerializer,
     ReasonSerializer,
-    ResolutionSerializer,
     StartBatchSerializer,
     StartedSerializer,
     StartSerializer,
     valid_config,
 )
 from house.api_errors import Conflict, Unavailable
-from house.db import atomic
 from integrations.redcap import RedcapError
-from projects.access import sees_all_sites
 from projects.api import ReadViewSet, find_project, not_allowed, require_role
 from projects.models import Project, TokenScope
 from skills.models import Skill
@@ -271,150 +264,3 @@ def _said() -> Iterator[None]:
         raise Unavailable(_("REDCap could not be read.")) from error
     except (sop.NotEnded, sop.Inactive, sop.NothingToDo, OnSchedule) as error:
         raise Conflict(str(error), error.code) from error
-
-
-class PendingActionSerializer(serializers.ModelSerializer):
-    """A finding."""
-
-    project = serializers.CharField(source="project.code", read_only=True)
-
-    class Meta:
-        model = PendingAction
-        fields = (
-            "id",
-            "project",
-            "task_run",
-            "record_id",
-            "action_type",
-            "field",
-            "message",
-            "severity",
-            "state",
-            "skill_type",
-            "skill_version",
-            "node",
-            "rule_key",
-            "event",
-            "instrument",
-            "instance",
-            "outcome",
-            "reason",
-            "value",
-            "assignee",
-            "due_on",
-            "resolved_by",
-            "resolved_at",
-            "resolution",
-            "created_at",
-        )
-
-
-class PendingActionViewSet(ReadViewSet):
-    """Findings: list and resolve."""
-
-    queryset = PendingAction.objects.none()
-    serializer_class = PendingActionSerializer
-    write_scope = TokenScope.FINDINGS
-    filterset_fields = (
-        "project__code",
-        "action_type",
-        "record_id",
-        "severity",
-        "state",
-        "task_run",
-        "rule_key",
-        "assignee",
-    )
-
-    @extend_schema(request=MoveSerializer, responses=PendingActionSerializer)
-    @action(detail=True, methods=["post"], serializer_class=MoveSerializer)
-    def move(self, request: Request, pk: str) -> Response:
-        """Confirm, reject, ask the site, answer, or take up again."""
-        return self._live(request, finding_life.move)
-
-    @extend_schema(request=AssignSerializer, responses=PendingActionSerializer)
-    @action(detail=True, methods=["post"], serializer_class=AssignSerializer)
-    def assign(self, request: Request, pk: str) -> Response:
-        """Say who sees to it, and by when."""
-        return self._live(request, finding_life.assign)
-
-    @extend_schema(request=CommentSerializer, responses=PendingActionSerializer)
-    @action(detail=True, methods=["post"], serializer_class=CommentSerializer)
-    def comment(self, request: Request, pk: str) -> Response:
-        """Say something about it."""
-        return self._live(request, finding_life.comment)
-
-    def _live(self, request: Request, service: Callable[..., object]) -> Response:
-        finding: PendingAction = self.get_object()
-        require_role(request, finding.project_id, *sop.DECIDERS)
-        said = self.get_serializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        try:
-            service(finding=finding, actor=request.user, **said.validated_data)
-        except finding_life.Unfit as error:
-            raise serializers.ValidationError({"detail": [str(error)]}) from error
-        except finding_life.NoSuchStep as error:
-            raise Conflict(str(error), error.code) from error
-        finding.refresh_from_db()
-        return Response(PendingActionSerializer(finding).data)
-
-    @extend_schema(request=ResolutionSerializer, responses=PendingActionSerializer)
-    @action(detail=True, methods=["post"], serializer_class=ResolutionSerializer)
-    def resolve(self, request: Request, pk: str) -> Response:
-        """Close a finding with what was done about it."""
-        finding: PendingAction = self.get_object()
-        require_role(request, finding.project_id, *sop.DECIDERS)
-        said = ResolutionSerializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        with atomic():
-            done = findings.close(finding, actor=request.user, **said.validated_data)
-        if not done:
-            raise Conflict(_("The finding is closed already."), "not_open")
-        finding.refresh_from_db()
-        return Response(PendingActionSerializer(finding).data)
-
-
-class AgentTraceSerializer(serializers.ModelSerializer):
-    """How an answer came about."""
-
-    project = serializers.CharField(source="project.code", read_only=True)
-
-    class Meta:
-        model = AgentTrace
-        fields = (
-            "id",
-            "project",
-            "user_id",
-            "query",
-            "intent_type",
-            "trace",
-            "token_usage",
-            "duration",
-            "success",
-            "prompt_version",
-            "model",
-            "models_asked",
-            "left_out",
-            "created_at",
-        )
-
-    def to_representation(self, instance: AgentTrace) -> dict[str, Any]:
-        """Without what was looked up for members with a site: what was replaced tells who is in the study."""
-        shown: dict[str, Any] = super().to_representation(instance)
-        if sees_all_sites(self.context["request"].user, instance.project_id):
-            return shown
-        return shown | {
-            "query": "",
-            "trace": [],
-            "left_out": [],
-            "token_usage": None,
-            "duration": None,
-        }
-
-
-class AgentTraceViewSet(ReadViewSet):
-    """Traces, for debugging."""
-
-    queryset = AgentTrace.objects.none()
-    serializer_class = AgentTraceSerializer
-    filterset_fields = ("project__code", "user_id", "intent_type", "success")

@@ -3,7 +3,9 @@
 from django.urls import path
 from rest_framework.routers import DefaultRouter
 
-from engines.api import AgentTraceViewSet, PendingActionViewSet, TaskRunViewSet
+from engines.api import TaskRunViewSet
+from engines.api_findings import PendingActionViewSet
+from engines.api_traces import AgentTraceViewSet
 from engines.chat_api import ChatAnswerView, ChatView
 from memory.api import (
     ConversationViewSet,

@@ -1,0 +1,127 @@
+"""Findings in the API (contracts.md, HTTP)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engines import sop
+from engines.models import PendingAction
+from engines.sop import finding_life, findings
+from engines.sop.serializers import (
+    AssignSerializer,
+    CommentSerializer,
+    MoveSerializer,
+    ResolutionSerializer,
+)
+from house.api_errors import Conflict
+from house.db import atomic
+from projects.api import ReadViewSet, require_role
+from projects.models import TokenScope
+
+
+class PendingActionSerializer(serializers.ModelSerializer):
+    """A finding."""
+
+    project = serializers.CharField(source="project.code", read_only=True)
+
+    class Meta:
+        model = PendingAction
+        fields = (
+            "id",
+            "project",
+            "task_run",
+            "record_id",
+            "action_type",
+            "field",
+            "message",
+            "severity",
+            "state",
+            "skill_type",
+            "skill_version",
+            "node",
+            "rule_key",
+            "event",
+            "instrument",
+            "instance",
+            "outcome",
+            "reason",
+            "value",
+            "assignee",
+            "due_on",
+            "resolved_by",
+            "resolved_at",
+            "resolution",
+            "created_at",
+        )
+
+
+class PendingActionViewSet(ReadViewSet):
+    """Findings: list and resolve."""
+
+    queryset = PendingAction.objects.none()
+    serializer_class = PendingActionSerializer
+    write_scope = TokenScope.FINDINGS
+    filterset_fields = (
+        "project__code",
+        "action_type",
+        "record_id",
+        "severity",
+        "state",
+        "task_run",
+        "rule_key",
+        "assignee",
+    )
+
+    @extend_schema(request=MoveSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=MoveSerializer)
+    def move(self, request: Request, pk: str) -> Response:
+        """Confirm, reject, ask the site, answer, or take up again."""
+        return self._live(request, finding_life.move)
+
+    @extend_schema(request=AssignSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=AssignSerializer)
+    def assign(self, request: Request, pk: str) -> Response:
+        """Say who sees to it, and by when."""
+        return self._live(request, finding_life.assign)
+
+    @extend_schema(request=CommentSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=CommentSerializer)
+    def comment(self, request: Request, pk: str) -> Response:
+        """Say something about it."""
+        return self._live(request, finding_life.comment)
+
+    def _live(self, request: Request, service: Callable[..., object]) -> Response:
+        finding: PendingAction = self.get_object()
+        require_role(request, finding.project_id, *sop.DECIDERS)
+        said = self.get_serializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            service(finding=finding, actor=request.user, **said.validated_data)
+        except finding_life.Unfit as error:
+            raise serializers.ValidationError({"detail": [str(error)]}) from error
+        except finding_life.NoSuchStep as error:
+            raise Conflict(str(error), error.code) from error
+        finding.refresh_from_db()
+        return Response(PendingActionSerializer(finding).data)
+
+    @extend_schema(request=ResolutionSerializer, responses=PendingActionSerializer)
+    @action(detail=True, methods=["post"], serializer_class=ResolutionSerializer)
+    def resolve(self, request: Request, pk: str) -> Response:
+        """Close a finding with what was done about it."""
+        finding: PendingAction = self.get_object()
+        require_role(request, finding.project_id, *sop.DECIDERS)
+        said = ResolutionSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        with atomic():
+            done = findings.close(finding, actor=request.user, **said.validated_data)
+        if not done:
+            raise Conflict(_("The finding is closed already."), "not_open")
+        finding.refresh_from_db()
+        return Response(PendingActionSerializer(finding).data)
