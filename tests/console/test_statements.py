@@ -16,7 +16,7 @@ from tests.support.foreign import House
 
 LIST, COMPOSED = 15, 30
 MORE = 27
-WHO = ("wanghushi", "chief")
+WHO = ("wanghushi", "chief", "zhangyi", "watcher")
 FILES = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
 PAGES = [
     one
@@ -76,6 +76,8 @@ def test_a_page_takes_few_statements_whatever_the_rows(name: str, house: House) 
         few, many = before[path], statements(house, name, path)
         if few is None or many is None:
             continue
+        if len(many) > len(few):  # once a minute a session is renewed, by whatever page comes then
+            many = statements(house, name, path) or []
         if len(many) > len(few):
             faults.append(f"{path}: {len(few)} with few rows, {len(many)} with many")
         elif len(many) > most:
