@@ -36,6 +36,7 @@ _WORD = re.compile(
 )
 _COUNT = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b(?=[ -][A-Za-z一-鿿])", re.IGNORECASE)
 _NOUN = re.compile(r"(?<=\d) (?=(?:严重)?不良事件|访视|读数|合并用药)")
+_YEARS = re.compile(r"(?<!年)(\b\d{1,2}月\d{1,2}日) to (20\d\d)年")
 _PROSE = re.compile(r"[A-Za-z]{2,}")
 _HAN = re.compile(r"[一-鿿]")
 _LEAST = 3
@@ -48,7 +49,7 @@ def in_chinese(text: str) -> str:
     if len(_HAN.findall(text)) >= len(_PROSE.findall(text)) or len(_PROSE.findall(text)) < _LEAST:
         return text
     found = text.replace("'s ", " ").replace("’s ", " ")
-    found = _DATE.sub(_day, _FROM.sub("", found))
+    found = _YEARS.sub(r"\2年\1 to \2年", _DATE.sub(_day, _FROM.sub("", found)))
     found = _PLACED.sub(r"\2 \1", _SITE.sub(lambda hit: f"{hit[1].upper()}中心", found))
     found = _COUNT.sub(lambda hit: str(_NUMBERS[hit[0].casefold()]), _GRADE.sub(r"\1级", found))
     found = _WORD.sub(lambda hit: _WORDS[hit[0].casefold()], found)

@@ -91,8 +91,15 @@ class Clause:
 
     @property
     def prose(self) -> tuple[str, ...]:
-        """What people wrote, of its lines."""
-        return tuple(text for line in self.lines for text in prose_of(line, self.sheet))
+        """What people wrote, of its lines; what is cited of one week's report is one text, too."""
+        reports: dict[str, list[str]] = {}
+        for line in self.lines:
+            if line.source is Source.REPORT:
+                reports.setdefault(line.section, []).append(line.text)
+        joined = (
+            f"{week}: {'; '.join(texts)}" for week, texts in reports.items() if len(texts) > 1
+        )
+        return (*(text for line in self.lines for text in prose_of(line, self.sheet)), *joined)
 
     @property
     def is_marked(self) -> bool:

@@ -201,14 +201,18 @@ def sides(clause: Clause, facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]
         (events_named, lambda f: f.event),
         (figures_named, head_of),
     ):
-        keys = {of(f) for f in facts}
+        keys = {of(f) for f in facts} - {""}
         if len(keys) < 2:
             continue
+        facts = [f for f in facts if of(f)]
         before = named(clause, 0, than if than is not None else len(clause.text))
         after = named(clause, than, len(clause.text)) if than is not None else set()
-        mine = [f for f in facts if of(f) in before - after] or [
-            f for f in facts if after and of(f) not in after
-        ]
+        last = [s.best[0] for c in clause.before for s in c.said if s.best and not s.best[1]][-1:]
+        mine = (
+            [f for f in facts if of(f) in before - after]
+            or [f for f in facts if f in last and after and of(f) not in after]
+            or [f for f in facts if after and of(f) not in after]
+        )
         others = [f for f in facts if f not in mine and (not after or of(f) in after)]
         if mine and others:
             return mine, others

@@ -73,6 +73,8 @@ def decimal(fact: Fact) -> Decimal | None:
     """The number of a fact, None for what is none."""
     if isinstance(fact.value, int | float | Decimal):
         return Decimal(str(fact.value))
+    if fact.kind is Of.PROJECT and str(fact.value).isdecimal():
+        return Decimal(str(fact.value))
     head = fact.text[:-1]
     return Decimal(head) if fact.text[-1:] in _LEVELS and head.isdecimal() else None
 
@@ -110,7 +112,7 @@ def is_day(fact: Fact, token: Token) -> bool:
 
 def _number_fits(fact: Fact, token: Token, about: bool) -> bool:
     value, said = decimal(fact), token.number or Decimal(0)
-    if value is None or isinstance(fact.value, str):
+    if value is None or (isinstance(fact.value, str) and fact.kind is not Of.PROJECT):
         head = folded(fact.text).removesuffix(token.unit)
         return token.unit in _BARE and not isinstance(fact.value, tuple) and head == str(said)
     if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -43,11 +43,12 @@ _AS = {
 }
 _NUMBER = re.compile(
     rf"(?<![a-z\d.×])(?P<digits>\d+(?:\.\d+)?)(?:\s?(?P<unit>{_UNITS})(?![a-z](?<=[a-z][a-z])))?"
-    rf"|百分之(?P<percent>[\d.]+|[{HAN}]+)|(?P<base>[{HAN}]+)分之(?P<part>[{HAN}]+)|(?P<words>[{HAN}]+)(?!百?分[之点])(?P<of>岁|倍|级|分|天|周|小时|年|成|例|人|名|位|个|条|次|项|种|起|件)"
+    rf"|百分之(?P<percent>[\d.]+|[{HAN}]+)|(?P<base>[{HAN}]+)分之(?P<part>[{HAN}]+)|(?P<words>[{HAN}]+)(?!百?分[之点])(?P<of>岁|类|倍|级|分|天|周|小时|年|成|例|人|名|位|个|条|次|项|种|起|件)"
 )
 _UNIT = re.compile(
     r"(?<![a-z])(mmol/l|μmol/l|umol/l|mg/dl|iu/l|u/l|g/l|mmhg|kg|cm|×109/l)(?![a-z])"
 )
+_VERSION = re.compile(r"(?<![a-z])v\d+\.\d+(?!\d)")
 _QUOTE = re.compile(r"[“\"「『]([^”\"」』]{1,60})[”\"」』]")
 _ROW = re.compile(rf"#(\d+)|第(\d|[{HAN}])[条例个项](?!标准)")
 _SITE = re.compile(r"([a-z甲乙丙丁])\s?中心|site_[a-z0-9]+")
@@ -62,7 +63,7 @@ _TAIL = re.compile(
 _TO = re.compile(r"\s*(?:至|到|~|—|-(?=\d{1,2}月|20\d\d))\s*")
 _SECTION = re.compile(r"(?:§|第)?\d+(?:\.\d+){2,3}节?|§\d+(?:\.\d+)*")
 _UP_TO = re.compile(r"v\d\s?(?:到|至|~|-|—|to)\s?$")
-_INDEFINITE = re.compile(r"一[批种个名些位]")
+_INDEFINITE = re.compile(r"一[批种个名些位项]")
 _STUDY = (Meant.FIELD, Meant.FORM, Meant.CHOICE, Meant.PLACE, Meant.SITE, Meant.IDENTIFIER)
 
 
@@ -204,13 +205,16 @@ class Lexer:
                 taken.update(places)
                 found[token.at] = token
 
+        def take_all(tokens: Iterable[Token]) -> None:
+            for token in tokens:
+                take(token)
+
         for hit in _QUOTE.finditer(plain):
             kind = Kind.ROW if hit[1] in self.rows else Kind.QUOTE
             take(Token(kind, hit[0], hit.start(), name=hit[1]))
         for hit in self._subjects.finditer(plain):
             take(Token(Kind.SUBJECT, hit[0], hit.start(), name=self._id(hit[0])))
-        for token in (*self._days(plain), *self._rows(plain)):
-            take(token)
+        take_all((*self._days(plain), *self._rows(plain)))
         for hit in _SITE.finditer(plain):
             if hit[0] not in self.vocabulary.words:
                 name = Reading(hit[0])
@@ -220,8 +224,8 @@ class Lexer:
         for hit in _NUMBER.finditer(plain):
             if not self._inside(plain, hit):
                 take(_numbered(hit))
-        for hit in _UNIT.finditer(plain):
-            take(Token(Kind.UNIT, hit[0], hit.start(), unit=hit[1]))
+        take_all(Token(Kind.LEFT, hit[0], hit.start()) for hit in _VERSION.finditer(plain))
+        take_all(Token(Kind.UNIT, h[0], h.start(), unit=h[1]) for h in _UNIT.finditer(plain))
         return found
 
     def _id(self, said: str) -> str:

@@ -88,7 +88,7 @@ def plain(text: str) -> str:
     found = folded(text)
     for said, meant in SAME.items():
         found = found.replace(said, meant)
-    found = _OF.sub(r"\1例\2例", _VISITS.sub(_each_visit, found))
+    found = _OF.sub(r"\1例(\2例)", _VISITS.sub(_each_visit, found))
     return _RANGE.sub(r"\1\4\2\3\4", found)
 
 

@@ -33,6 +33,9 @@ def roles_of(clause: Clause, at: int) -> tuple[tuple[str, ...], ...]:
         words = {c for t in clause.tokens for c in t.claims}
         window = ends[:1] if "窗" in clause.sentence else ends
         return tuple(ROLES[c] for c in window if not words & {"aim"} or c)
+    behind = clause.text[token.end :]
+    if behind.startswith(("前", "之前", "以前")):
+        return (ROLES["close"],)
     lead = _lead(clause, at)
     if lead:
         return tuple(ROLES[c] for c in lead if c in ROLES)

@@ -7,10 +7,11 @@ from datetime import date
 
 from engines.assistant.verify import evidence
 from engines.assistant.verify.clause import Clause
-from engines.assistant.verify.lexer import Kind, deeds
+from engines.assistant.verify.lexer import Kind, Token, deeds
 from engines.assistant.verify.rules.measured import is_from_prose
 from language.claims import ROLES
 from language.folding import folded
+from study.facts import Role
 
 _THEN = ("之后", "以后", "后", "之前", "以前", "前")
 
@@ -42,6 +43,8 @@ def _same_day(clause: Clause) -> str:
     word = next(iter(clause.claims("same_day", "next_day")), None)
     own = any(t.kind is Kind.DAY for t in clause.tokens)
     before = next((d for c in reversed(clause.before) if (d := _day_at(c, 0, len(c.text)))), None)
+    if word is not None and clause.has("aim") and "next_day" not in word.claims:
+        return _on_target(clause, word)
     if word is None or own or before is None:
         return ""
     known = deeds(clause.sheet.design)
@@ -52,6 +55,16 @@ def _same_day(clause: Clause) -> str:
     apart = 1 if "next_day" in word.claims else 0
     wrong = bool(days) and not any((d - before).days == apart for d in days)
     return f"日期不支持「{word.text}」" if wrong else ""
+
+
+def _on_target(clause: Clause, word: Token) -> str:
+    """目标日当天: the visits that are named were on their target days."""
+    windows = [(f, d) for f, _line in clause.evidence.facts if (d := evidence.day(f)) and f.role]
+    for event in clause.about.events:
+        days = {f.role: d for f, d in windows if f.event == event}
+        if days and days.get(Role.ACTUAL) != days.get(Role.TARGET):
+            return f"日期不支持「{word.text}」"
+    return ""
 
 
 def _after_deed(clause: Clause) -> str:

@@ -50,7 +50,21 @@ def is_from_prose(clause: Clause) -> bool:
 
 def limited(clause: Clause, token: Token) -> bool:
     """Whether a number is what readings are held against: their limit, so many times it, or a bound."""
-    return token in _limit_numbers(clause) or _is_bound(clause, token)
+    return token in _limit_numbers(clause) or _is_bound(clause, token) or _is_asked(clause, token)
+
+
+def _is_asked(clause: Clause, token: Token) -> bool:
+    """Whether a result was narrowed to what is over or under a number, as the clause says."""
+    conditions = [
+        c for ln in clause.lines_of(token) if ln.scope for c in ln.scope.query.get("where") or ()
+    ]
+    over = {"over": (">", ">="), "under": ("<", "<=")}
+    return token.number is not None and any(
+        str(c.get("value")) == f"{token.number:f}" and clause.has(word)
+        for c in conditions
+        for word, ops in over.items()
+        if c.get("op") in ops
+    )
 
 
 def _is_bound(clause: Clause, token: Token) -> bool:
@@ -102,7 +116,10 @@ def is_within(clause: Clause, fact: Fact) -> bool:
     """Whether a fact is over or under what a clause names as the bound; True where it names none."""
     value = evidence.decimal(fact)
     words = clause.claims("over", "under")
-    bounds = [t for t in clause.tokens if limited(clause, t) and t.number is not None]
+    strange = [s.token for s in clause.said if not s.fits]
+    bounds = [
+        t for t in clause.tokens if (limited(clause, t) or t in strange) and t.number is not None
+    ]
     if value is None or not words or not bounds:
         return True
     high = fact.limit.high if fact.limit and fact.limit.high else None

@@ -9,9 +9,11 @@ from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import evidence
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Token, deeds
+from language.claims import ROLES
 from language.folding import folded
 from rules.context import Kind as Column
 from study.facts import Fact
+from study.facts import Kind as Of
 
 _IS = ("属于", "属", "为", "是")
 _RELATED = ("有关", "无关")
@@ -85,6 +87,8 @@ def happened(clause: Clause) -> str:
     facts = [f for f, _line in clause.evidence.facts]
     if not facts or clause.has("asked"):
         return ""
+    if wrong := _still_blank(clause, facts):
+        return wrong
     known = deeds(clause.sheet.design)
     for at, token in enumerate(clause.tokens):
         before = clause.tokens[at - 1].text if at else ""
@@ -100,6 +104,24 @@ def happened(clause: Clause) -> str:
             for f in facts
         ):
             return f"引用的行不支持「{token.text}」"
+    return ""
+
+
+def _still_blank(clause: Clause, facts: list[Fact]) -> str:
+    """Reported, ended or signed, where a cited row has no day of it."""
+    if clause.has("not", "none", "blank", "ongoing", "left_open", "must", "recommend"):
+        return ""
+    rows, subjects = clause.about.rows, clause.about.subjects
+    for fact in facts:
+        own = (fact.subject, fact.instrument, fact.instance)
+        mine = own in rows if rows is not None else not subjects or fact.subject in subjects
+        if fact.kind is Of.BLANK and fact.instance is not None and mine:
+            for token in clause.tokens:
+                roles = [
+                    ROLES[c] for c in token.claims & ROLES.keys() - {"start", "actual", "open"}
+                ]
+                if len(token.text) > 1 and evidence.role_fits(fact, roles) and "日期" in fact.label:
+                    return f"引用的行里「{fact.label}」未填写"
     return ""
 
 

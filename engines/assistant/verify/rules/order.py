@@ -20,6 +20,7 @@ from study.facts import Fact, Flag
 
 _EVEN = Decimal("0.2")
 """Change up to which readings are told to stay as they were."""
+_AFTER = ("后", "再", "又")
 _SINCE = ("用药后", "治疗后", "给药后", "入组后")
 
 
@@ -167,6 +168,7 @@ def comparison(clause: Clause) -> str:
     token = words[0]
     if "equal" in token.claims:
         both = [*mine, *others] or facts
+        both = both[-2:] if clause.text[: token.at].rstrip().endswith(_AFTER) else both
         return "" if len(both) > 1 and len({_figure(f) for f in both}) == 1 else "读数并不相同"
     if not mine or not others:
         return f"没有引用能比较「{words[0].text}」的两个值"

@@ -26,6 +26,7 @@ from rules.context import Kind as Column
 from study.facts import Fact
 
 _SEVERAL = 2
+_STATE = "@visits.state"
 _Row = tuple[str, str, str, int | None]
 
 
@@ -66,10 +67,14 @@ def _flags(clause: Clause) -> list[Token]:
     ]  # fmt: skip
 
 
-def _holding(clause: Clause, rows: Iterable[_Row], tokens: Iterable[Token]) -> set[_Row]:
-    """The rows in which each of the choices, or yes of each of the flags, stands."""
+def _holding(
+    clause: Clause, scope: Scope, rows: Iterable[_Row], tokens: Iterable[Token]
+) -> set[_Row]:
+    """The rows of a result in which each of the choices, or yes of each of the flags, stands."""
     left = set(rows)
     for token in tokens:
+        if _is_condition(scope, token):
+            continue
         codes = {(r.name, r.code or "1") for r in token.readings}
         left &= {
             evidence.row_of(f)
@@ -101,9 +106,11 @@ def count(clause: Clause) -> str:
 
 def _counts(clause: Clause, token: Token) -> bool:
     said = int(token.number or 0)
+    if clause.text[: token.at].rstrip().endswith("/") and _is_target(clause, said):
+        return True
     if token.text == "一次" and clause.has("max", "min", "latest"):
         return True
-    if clause.has("difference", "equal", "than") and said == len(
+    if clause.has("difference", "equal", "than", "max", "min") and said == len(
         {f.subject for line in clause.around for f in line.facts if f.subject}
     ):
         return True
@@ -125,7 +132,7 @@ def _counts(clause: Clause, token: Token) -> bool:
     for scope in _scopes(clause, next(iter(forms), "")):
         rows = _rows(clause, scope, next(iter(forms), ""))
         if qualities:
-            rows = _holding(clause, rows, [t for t in qualities if not _is_condition(scope, t)])
+            rows = _holding(clause, scope, rows, qualities)
         own = len(rows) if rows or qualities or clause.about.subjects else scope.count
         if is_whole(scope, clause) and said in {
             own,
@@ -140,6 +147,12 @@ def _counts(clause: Clause, token: Token) -> bool:
         if is_whole(scope, clause) and token.unit in "例人名位" and said == len(people) and people:
             return True
     return False
+
+
+def _is_target(clause: Clause, said: int) -> bool:
+    """27/30: how many are to be enrolled, which the sheet has, cited or not."""
+    figures = (f for f in evidence.facts_of(clause.sheet) if f.field == "@project.target")
+    return any(evidence.decimal(f) == said for f in figures)
 
 
 def _is_condition(scope: Scope, token: Token) -> bool:
@@ -222,11 +235,16 @@ def _every_level(clause: Clause) -> str:
 
 
 def _every_state(clause: Clause) -> str:
-    windows = [
-        f
-        for f in evidence.facts_of(clause.sheet)
-        if f.field == "@visits.state" and f.subject in clause.about.subjects
-    ]
+    cited = [f for f, _line in clause.evidence.facts if f.field == _STATE]
+    windows = (
+        cited
+        if len(cited) > 1
+        else [
+            f
+            for f in evidence.facts_of(clause.sheet)
+            if f.field == _STATE and f.subject in clause.about.subjects
+        ]
+    )
     for token in clause.claims(*STATES):
         if not clause.about.events and any(str(f.value) not in states_of(token) for f in windows):
             return f"并不都是「{token.text}」"
@@ -319,6 +337,9 @@ def _only_they(clause: Clause, word: Token) -> str:
         line.scope for line in clause.lines if line.scope and len(line.scope.subjects) > len(named)
     ]
     facts = [f for s in scopes for f in evidence.result(clause.sheet, s) if f.subject]
+    states = frozenset().union(*(states_of(t) for t in clause.claims(*STATES)))
+    if states and any(f.field == _STATE for f in facts):
+        facts = [f for f in facts if f.field == _STATE and str(f.value) in states]
     others = {f.subject for f in facts if is_within(clause, f)} - named
     return "还有别的受试者" if others else ""
 
@@ -352,7 +373,7 @@ def absence(clause: Clause) -> str:
     for form in forms:
         for scope in _scopes(clause, form):
             rows = _rows(clause, scope, form)
-            held = _holding(clause, rows, [*flags, *choices]) if flags or choices else rows
+            held = _holding(clause, scope, rows, [*flags, *choices]) if flags or choices else rows
             if held:
                 return f"读到的结果里有{len(held)}条,不是「{words[0].text}」"
             if is_whole(scope, clause):
@@ -373,7 +394,7 @@ def presence(clause: Clause) -> str:
     for form in forms:
         for scope in _scopes(clause, form):
             rows = _rows(clause, scope, form)
-            if _holding(clause, rows, flags) if flags else rows:
+            if _holding(clause, scope, rows, flags) if flags else rows:
                 return ""
             whole = whole or is_whole(scope, clause)
     return "读到的结果里一条也没有" if whole else ""

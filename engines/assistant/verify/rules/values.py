@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from engines.assistant.understand.tokens import Kind as Meant
@@ -184,7 +185,11 @@ def _is_told(clause: Clause, said: Said) -> bool:
     """已入组 beside the day of enrolment, 脱落 beside how many; or in a label of a cited line."""
     for line in clause.lines:
         query = line.scope.query if line.scope else {}
-        conditions = query.get("where") or () if query.get("aggregate") else ()
+        conditions = (
+            (*(query.get("where") or ()), *(query.get("of") or ()))
+            if query.get("aggregate")
+            else ()
+        )
         asked = {(c.get("field"), str(c.get("value"))) for c in conditions}
         if any((r.name, r.code) in asked for r in said.token.readings):
             return True
@@ -194,7 +199,7 @@ def _is_told(clause: Clause, said: Said) -> bool:
         if r.code
     }
     if any(
-        folded(f.label) == folded(label)
+        folded(label) in re.split(r"[·、:\s]+", folded(f.label))
         for f, _line in clause.evidence.facts
         for label in labels
         if label
