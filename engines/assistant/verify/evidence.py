@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -10,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 from engines.assistant.lines.types import Line, Scope, Sheet
 from engines.assistant.verify.lexer import Kind, Token
+from language.answer_forms import YEAR
 from language.claims import COUNTERS
 from language.folding import folded
 from study.facts import Fact, Role
@@ -17,7 +17,6 @@ from study.facts import Kind as Of
 
 _LEVELS = frozenset("分级度")
 """What stands behind the figure of a choice that counts as one: 2分, 3级."""
-_YEAR = re.compile(r"20\d\d|年|今|明|昨|前天|后天")
 _BARE = {"", "分", "级", "岁", "天", "期", "度", "%"}
 
 
@@ -107,7 +106,7 @@ def says(fact: Fact, token: Token, about: bool) -> bool:
 def is_day(fact: Fact, token: Token) -> bool:
     """Whether the value of a fact is a day; said without a year, it is that of the fact."""
     said, own = token.days[0].isoformat() if token.days else "", str(fact.value)
-    return own == said or (len(own) == 10 and not _YEAR.search(token.text) and own[4:] == said[4:])
+    return own == said or (len(own) == 10 and not YEAR.search(token.text) and own[4:] == said[4:])
 
 
 def _number_fits(fact: Fact, token: Token, about: bool) -> bool:

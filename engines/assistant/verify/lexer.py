@@ -17,6 +17,7 @@ from engines.assistant.understand.study_words import vocabulary
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.understand.tokens import Reading
 from engines.assistant.understand.vocabulary import Vocabulary
+from language.answer_forms import SHORT_DAY, UP_TO, VERSION
 from language.claims import CLAIMS, LONGEST
 from language.folding import folded
 from language.numerals import HAN, number
@@ -48,12 +49,10 @@ _NUMBER = re.compile(
 _UNIT = re.compile(
     r"(?<![a-z])(mmol/l|μmol/l|umol/l|mg/dl|iu/l|u/l|g/l|mmhg|kg|cm|×109/l)(?![a-z])"
 )
-_VERSION = re.compile(r"(?<![a-z])v\d+\.\d+(?!\d)")
 _QUOTE = re.compile(r"[“\"「『]([^”\"」』]{1,60})[”\"」』]")
 _ROW = re.compile(rf"#(\d+)|第(\d|[{HAN}])[条例个项](?!标准)")
 _SITE = re.compile(r"([a-z甲乙丙丁])\s?中心|site_[a-z0-9]+")
 _SLASHED = re.compile(r"(?<![\d./-])(1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?![\d/])")
-_SHORT = re.compile(r"(?<![\d./-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d/-])")
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])(?![-\d])")
 _COUNTED = re.compile(r"\s?[例人名位个条次]")
 _LATIN = re.compile(r"[a-z][a-z0-9\-_.+]*|\d+")
@@ -62,7 +61,6 @@ _TAIL = re.compile(
 )
 _TO = re.compile(r"\s*(?:至|到|~|—|-(?=\d{1,2}月|20\d\d))\s*")
 _SECTION = re.compile(r"(?:§|第)?\d+(?:\.\d+){2,3}节?|§\d+(?:\.\d+)*")
-_UP_TO = re.compile(r"v\d\s?(?:到|至|~|-|—|to)\s?$")
 _INDEFINITE = re.compile(r"一[批种个名些位项]")
 _STUDY = (Meant.FIELD, Meant.FORM, Meant.CHOICE, Meant.PLACE, Meant.SITE, Meant.IDENTIFIER)
 
@@ -183,7 +181,7 @@ class Lexer:
                 hit = _LATIN.match(plain, at)
                 at = hit.end() if hit else at + 1
                 continue
-            if token.is_a is Meant.PLACE and _UP_TO.search(plain[:at]):
+            if token.is_a is Meant.PLACE and UP_TO.search(plain[:at]):
                 token = replace(token, is_to=True)
             tokens += self._rest(plain, left, at)
             tokens.append(token)
@@ -224,7 +222,7 @@ class Lexer:
         for hit in _NUMBER.finditer(plain):
             if not self._inside(plain, hit):
                 take(_numbered(hit))
-        take_all(Token(Kind.LEFT, hit[0], hit.start()) for hit in _VERSION.finditer(plain))
+        take_all(Token(Kind.LEFT, hit[0], hit.start()) for hit in VERSION.finditer(plain))
         take_all(Token(Kind.UNIT, h[0], h.start(), unit=h[1]) for h in _UNIT.finditer(plain))
         return found
 
@@ -255,7 +253,7 @@ class Lexer:
         return word is not None and word.is_a is Meant.CHOICE and word.end >= hit.end()
 
     def _days(self, plain: str) -> Iterator[Token]:
-        for hit in (*_SLASHED.finditer(plain), *_SHORT.finditer(plain)):
+        for hit in (*_SLASHED.finditer(plain), *SHORT_DAY.finditer(plain)):
             day = _date(self.sheet.today.year, int(hit[1]), int(hit[2]))
             if day:
                 yield Token(Kind.DAY, hit[0], hit.start(), days=(day, day))

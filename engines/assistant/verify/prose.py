@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
+from language.answer_forms import RATIO, VISITS
 from language.claims import CLAIMS, LONGEST, SAME
 from language.folding import folded
 from language.former import changed
@@ -34,8 +35,6 @@ _REACH = 6
 """Items behind such a word up to which it holds."""  # fmt: skip
 MODAL = frozenset({"must", "may", "forbid", "need_not"})
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)(至|~|-|—|到)(\d+(?:\.\d+)?)(岁|周岁|分|级|倍|天|%|周|元|月)")
-_VISITS = re.compile(r"(?<![a-z])v(\d)\s?(?:至|到|~|-|—)\s?v(\d)(?!\d)")
-_OF = re.compile(r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})(?![\d./])(?:\s?例)?(?!mm)")
 _ASIDE = re.compile(r"\([^()]*\)|(?<![\d.])\d+\.(?=\s|[^\d])")
 _ALIKE = {"周岁": "岁", "日": "天", "位": "人", "名": "人"}
 _GONE = frozenset(
@@ -88,7 +87,7 @@ def plain(text: str) -> str:
     found = folded(text)
     for said, meant in SAME.items():
         found = found.replace(said, meant)
-    found = _OF.sub(r"\1例(\2例)", _VISITS.sub(_each_visit, found))
+    found = RATIO.sub(r"\1例(\2例)", VISITS.sub(_each_visit, found))
     return _RANGE.sub(r"\1\4\2\3\4", found)
 
 

@@ -10,27 +10,11 @@ from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import prose
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import Kind, Lexer, Token
+from language.answer_forms import NOT_FOUND, SOURCES
 from language.claims import CLAIMS, STATES
 from language.folding import folded
 from rules.context import Kind as Column
 
-_SOURCES = (
-    "资料",
-    "方案",
-    "周报",
-    "报",
-    "数据",
-    "文档",
-    "文件",
-    "知情同意书",
-    "指南",
-    "检索",
-    "记录",
-)
-_NOT_FOUND = re.compile(
-    rf"(?:{'|'.join(_SOURCES)})[^,。]*?(?:没有?|未能?|并未|无法|不到)[^,。]*"
-    r"|(?:没有?|未|并未)(?:记录|记载|说明|写明|提到|提及|查到|找到)"
-)
 _ALIKE = 0.6
 """Share of what was not found from which on a line speaks of it."""
 _NOUNS = ("日期", "时间", "原因", "记录", "情况", "周期", "阶段")
@@ -218,15 +202,13 @@ def is_not_found(clause: Clause) -> bool:
 
     What the study has a form or field for is no such thing: that it is not there, a whole result must say.
     """
-    if not _NOT_FOUND.search(clause.text) or any(
+    if not NOT_FOUND.search(clause.text) or any(
         t.kind in (Kind.NUMBER, Kind.DAY, Kind.ROW)
         or t.is_a in (Meant.FIELD, Meant.FORM, Meant.CHOICE)
         for t in clause.tokens
     ):
         return False
-    sought = "".join(
-        t.text for t in clause.tokens if t.kind is Kind.LEFT and t.text not in _SOURCES
-    )
+    sought = "".join(t.text for t in clause.tokens if t.kind is Kind.LEFT and t.text not in SOURCES)
     return all(prose.match(sought, line.text).share < _ALIKE for line in clause.sheet.lines)
 
 
