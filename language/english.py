@@ -43,11 +43,14 @@ _LEAST = 3
 """English words from which on a text without Chinese is an English one."""
 
 
+def is_english(text: str) -> bool:
+    """Whether a sentence is an English one: some words, and not as many Chinese characters."""
+    return max(_LEAST - 1, len(_HAN.findall(text))) < len(_PROSE.findall(text))
+
+
 @lru_cache(maxsize=256)
 def in_chinese(text: str) -> str:
-    """An English text by the words of the house, what it does not know left as it is; others as they are."""
-    if len(_HAN.findall(text)) >= len(_PROSE.findall(text)) or len(_PROSE.findall(text)) < _LEAST:
-        return text
+    """An English text by the words of the house; what it does not know is left as it is."""
     found = text.replace("'s ", " ").replace("’s ", " ")
     found = _YEARS.sub(r"\2年\1 to \2年", _DATE.sub(_day, _FROM.sub("", found)))
     found = _PLACED.sub(r"\2 \1", _SITE.sub(lambda hit: f"{hit[1].upper()}中心", found))

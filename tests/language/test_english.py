@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from language.english import in_chinese
+from language.english import in_chinese, is_english
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,12 @@ def test_an_english_answer_is_told_in_the_words_of_the_house(said: str, told: st
 @pytest.mark.parametrize(
     "said", ["P016 的 ALT 在 V2 升至 185 U/L", "RECIST 1.1", "每周四下午集中处理 Query 和 CRF"]
 )
-def test_a_chinese_answer_stays_as_it_is(said: str) -> None:
-    assert in_chinese(said) == said
+def test_a_chinese_answer_is_none(said: str) -> None:
+    assert not is_english(said)
+
+
+def test_three_words_are_english() -> None:
+    assert is_english("P016's ALT was 185 U/L at V2")
 
 
 def test_what_is_not_known_stays_to_be_judged() -> None:

@@ -14,7 +14,7 @@ from engines.assistant.verify.rules import RULES, Rule
 from engines.assistant.verify.rules.conduct import is_bare
 from engines.assistant.verify.spans import Piece, Sentence, sentences, unmarked
 from engines.assistant.verify.types import Span, Verdict
-from language.english import in_chinese
+from language.english import in_chinese, is_english
 from rules.context import Kind as Column
 from study.facts import Kind as Of
 
@@ -39,6 +39,8 @@ def verify(answer: str, sheet: Sheet, rules: Mapping[str, Rule] = RULES) -> Verd
 
 
 def _in_chinese(sentence: Sentence) -> Sentence:
+    if not is_english(sentence.text):
+        return sentence
     return Sentence(tuple(replace(p, text=in_chinese(p.text)) for p in sentence.pieces))
 
 
