@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -35,6 +35,8 @@ _REACH = 6
 """Items behind such a word up to which it holds."""  # fmt: skip
 MODAL = frozenset({"must", "may", "forbid", "need_not"})
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)(至|~|-|—|到)(\d+(?:\.\d+)?)(岁|周岁|分|级|倍|天|%|周|元|月)")
+_FIRST = re.compile(r"(?<![\d.])1\.(?!\d)")
+"""The first item of a list: what stands before it holds for all."""
 _ASIDE = re.compile(r"\([^()]*\)|(?<![\d.])\d+\.(?=\s|[^\d])")
 _ALIKE = {"周岁": "岁", "日": "天", "位": "人", "名": "人"}
 _GONE = frozenset(
@@ -67,7 +69,7 @@ def items(text: str) -> tuple[Item, ...]:
     while at < len(told):
         strong = None if _ONLY_LOOK.match(told, at) else _strong(told, at)
         if strong:
-            found.append(strong[0])
+            found.append(replace(strong[0], is_aside=at in aside))
             at = strong[1]
             continue
         whole = _ONLY_LOOK.match(told, at)
@@ -228,8 +230,8 @@ def match(clause: str, line: str) -> Match:
     while right + 1 < len(told) and right - high < 3 and told[right + 1].kind != "cut":
         right += 1
     around = tuple(told[left:low]) + tuple(told[high + 1 : right + 1])
-    head, colon, _rest = plain(line).partition("1. ")
-    lead = frozenset(i.text for i in items(head) if i.text in MODAL) if colon else frozenset()
+    head, *rest = _FIRST.split(plain(line), maxsplit=1)
+    lead = frozenset(i.text for i in items(head) if i.text in MODAL) if rest else frozenset()
     torn = _is_torn(said, found, told, right)
     return Match(said, found, skipped, tuple(told[p] for p in taken), around, lead, torn)
 

@@ -63,7 +63,8 @@ def negation(clause: Clause) -> str:
             return "引用的行没有否定"
         # What a clause denies as a list the line may deny one by one: 不要写A或B, 不要写A,也不要写B.
         kept = any(i.text == "not" and i.kind == "strong" for i in found.taken)
-        if not kept and any(i.text == "not" and i.kind == "strong" for i in found.skipped):
+        passed = (i for i in found.skipped if i.kind == "strong" and not i.is_aside)
+        if not kept and any(i.text == "not" for i in passed):
             return "引用的行是否定的"
         if any(_is_denied(_run(found), text) for text in clause.prose):
             return "引用的行是否定的"

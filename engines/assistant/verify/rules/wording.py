@@ -23,7 +23,7 @@ from language.numerals import number
 ENOUGH = 0.6
 """Share of a clause that one line must hold."""
 _GAP = 2
-_LISTED = re.compile(r"(?<![\d.])\d+\. ")
+_LISTED = re.compile(r"(?<![\d.])\d+\.(?!\d)")
 HALF = 0.5
 _WHOLE = 0.8
 _EMPTY = (frozenset({"small"}), frozenset({"self"}), frozenset({"cause"}))
