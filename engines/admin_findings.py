@@ -22,6 +22,7 @@ from engines.models import FindingEvent, PendingAction
 from projects import actors
 from projects.admin_base import BY_PROJECT, roles
 from projects.admin_lists import Undeclared
+from projects.long_lists import KeysFirst
 from projects.models import Role
 
 MOST_NEIGHBOURS = 1000
@@ -94,6 +95,7 @@ class PendingActionAdmin(DeciderAdmin):
     )
     actions_list = ("export_list", "export_book")
     whole_texts = {"show_message": "message"}
+    paginator = KeysFirst
     change_form_template = "engines/finding.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PendingAction]:

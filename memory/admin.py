@@ -50,6 +50,7 @@ from memory.widgets import MeteredWidget
 from projects import actors
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, HouseAdmin, ReadOnlyInline, ScopedAdmin
+from projects.long_lists import LongList, period
 from projects.models import Project
 
 HEADINGS = {
@@ -224,7 +225,7 @@ def size(text: str, left_out: tuple[dict[str, str], ...]) -> Any:
 
 
 @admin.register(ConversationHistory)
-class ConversationHistoryAdmin(ScopedAdmin):
+class ConversationHistoryAdmin(LongList, ScopedAdmin):
     list_display = (
         "created_at",
         "user_id",
@@ -234,10 +235,12 @@ class ConversationHistoryAdmin(ScopedAdmin):
         "record_id",
         "feedback",
     )
-    list_filter = (BY_PROJECT, "role", by_name("intent", INTENTS, every=True), "feedback")
+    list_filter = (
+        *(BY_PROJECT, period("created_at"), "role"),
+        *(by_name("intent", INTENTS, every=True), "feedback"),
+    )
     search_fields = ("user_id", "record_id")
     sealed_search_fields = ("content",)
-    date_hierarchy = "created_at"
     fields = (
         ("project", "created_at"),
         ("user_id", "role"),

@@ -72,6 +72,9 @@ class ConversationHistory(models.Model):
             models.Index(fields=["project", "user_id"], name="iit_conv_user"),
             models.Index(fields=["project", "record_id"], name="iit_conv_record"),
             models.Index(fields=["created_at"], name="iit_conv_time"),
+            # The list as it is read, by study and by person: a far page is found in the index alone.
+            models.Index(fields=["project", "-created_at", "-id"], name="iit_conv_newest"),
+            models.Index(fields=["project", "user_id", "-created_at", "-id"], name="iit_conv_own"),
         ]
 
     def __str__(self) -> str:
