@@ -50,6 +50,10 @@ def _about(asked: Asked, reader: Reader) -> str:
     what = " ".join(
         filter(None, [topics.get(asked.slots.topic), conditions.described(asked, reader)])
     )
+    if what and asked.slots.where and all(c.get("op") == "blank" for c in asked.slots.where):
+        # 在用几种药: what is not filled in does not say what is counted.
+        forms = [n for n in asked.slots.select if n in reader.design.repeating_forms]
+        what = joint().join([*(conditions.name_of(form, reader) for form in forms), what])
     if not what:
         what = joint().join(conditions.name_of(name, reader) for name in asked.slots.select)
     subjects = joint().join(asked.query.get("subjects") or ())

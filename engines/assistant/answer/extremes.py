@@ -57,12 +57,16 @@ def _measured(row: Row, asked: Asked) -> Fact:
 def _entry(row: Row, asked: Asked, reader: Reader, *, dated: bool = True) -> str:
     fact = _measured(row, asked)
     others = [f for f in row.facts if f is not fact and f.field in asked.query["select"]]
-    more = [f"{words.label(f, reader)} {words.value(f, reader)}" for f in others]
     naming = forms.naming_field(row, reader) if fact.instance is not None else ""
+    more = [
+        (f"{words.label(f, reader)} " if f.field != naming else "") + words.value(f, reader)
+        for f in others
+    ]
     named = row.of(naming)
     if named is not None and named is not fact and named not in others:
         more.insert(0, words.value(named, reader))
-    where = words.bracketed(words.place(fact, reader, dated=dated), *more)
+    place = words.place(fact, reader, dated=dated)
+    where = words.bracketed("" if place == fact.text else place, *more)
     return words.value(fact, reader) + where + times_over(fact)
 
 

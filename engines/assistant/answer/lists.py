@@ -174,6 +174,10 @@ def _size(fact: Fact) -> Decimal:
 
 
 def _entry(name: str, rows: Sequence[Row], asked: Asked, reader: Reader, shown: int) -> str:
+    # 从来没低于95: beside the values that were compared a blank tells nothing.
+    known = [row for row in rows if not all(map(words.is_blank, row.facts))]
+    held = any(part.get("holds") for part in conditions.parts(asked.slots.where))
+    rows = known if held and known else rows
     details = [_detail(row, asked, reader, shown, alone=len(rows) == 1) for row in rows]
     said = "/".join(dict.fromkeys(filter(None, details)))
     return f"{name} {said}" if said else name

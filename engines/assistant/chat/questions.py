@@ -36,6 +36,9 @@ _TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
 _LONGEST_NAME = 12
 _COMPARED = ("<", "<=", ">", ">=", "between")
 _VAGUE = frozenset({"count_records", "off_topic", "project_info"})
+_ANY = re.compile(
+    r"的(?:人|病人|患者|受试者)?(?:有没有|有无|有[吗没])[?？]?$|^有没有.+的(?:人|病人|患者|受试者)?[?？]?$"
+)
 _PHRASE = 4
 _SHORT = 6
 _TELLING = 3
@@ -275,6 +278,22 @@ def _asks_for_subjects(found: Understood) -> bool:
     return listed and found.asks_who and not found.rules
 
 
+def _is_no_history(part: Part, found: Understood, *, named: bool) -> bool:
+    """Whether what sounds like the past is asked of the data, or of what quality control found."""
+    if (found.goes_on and named) or (part.confidence < _SURE_FROM and _ranks(found)):
+        return not found.rules
+    topics = {asked.slots.topic for asked in found.asked}
+    of_work = named or topics == {Topic.RUNS} or is_of_control(part.text)
+    of_data = named or _asks_for_subjects(found)
+    unsure = part.confidence < _UNSURE_BELOW
+    return (topics <= _WORK and of_work) or (unsure and of_data and not found.rules)
+
+
+def _ranks(found: Understood) -> bool:
+    """最近一例SAE是什么时候: the end of what is recorded, by a condition, is no week's to tell."""
+    return all(one.shape is Shape.EXTREME and one.slots.where for one in found.asked)
+
+
 def _asks_nonetheless(part: Part, found: Understood, *, named: bool) -> bool:
     """P014登记合并用药了吗: of who is named a question was understood to its last word, so nothing is told.
 
@@ -297,9 +316,25 @@ def _says_whom(part: Part, asked: Asked) -> bool:
     """Whether a question counts, or says by values who is meant; a name or a choice may be of a rule."""
     if part.intent != "query_protocol":
         return bool(asked.slots.aggregate or asked.slots.where or asked.slots.order)
+    return _is_compared(asked) and asked.shape in (Shape.LIST, Shape.COUNT)
+
+
+def _is_no_rule(part: Part, found: Understood, *, named: bool) -> bool:
+    """Whether what sounds like a rule is asked of the data.
+
+    血小板低于50的有没有: whether a value is there; what must be done then is asked in words of its own.
+    """
+    there = all(one.shape is Shape.YES_NO and _is_compared(one) for one in found.asked)
+    if there and not (named or found.rules) and _ANY.search(part.text):
+        return True
+    unsure = part.confidence < _UNSURE_BELOW
+    return (unsure and (named or _asks_for_subjects(found))) or (named and bool(part.record_ids))
+
+
+def _is_compared(asked: Asked) -> bool:
+    """Whether it says by comparisons alone what is meant."""
     parts = [p for c in asked.slots.where for p in c.get("any", [c])]
-    compared = bool(parts) and all(p.get("op") in _COMPARED for p in parts)
-    return compared and asked.shape in (Shape.LIST, Shape.COUNT)
+    return bool(parts) and all(p.get("op") in _COMPARED for p in parts)
 
 
 def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
@@ -321,16 +356,13 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
     if of_one or _goes_on(part, found, unsure):
         return True
     if part.intent == "analyze_trend":
-        return all(asked.shape is Shape.TARGET_PACE for asked in found.asked)
+        pace = all(asked.shape is Shape.TARGET_PACE for asked in found.asked)
+        return pace or (unsure and _asks_for_subjects(found))
     if part.intent == "query_history":
-        of_work = named or topics == {Topic.RUNS} or is_of_control(part.text)
-        of_data = named or _asks_for_subjects(found)
-        return (topics <= _WORK and of_work) or (unsure and of_data and not found.rules)
+        return _is_no_history(part, found, named=named)
     if part.intent == "project_info" and topics == {Topic.TARGET}:
         return not _names_a_time(turn, part)
-    if part.intent == "query_protocol" and unsure and (named or _asks_for_subjects(found)):
-        return True
-    if part.intent == "query_protocol" and named and part.record_ids:
+    if part.intent == "query_protocol" and _is_no_rule(part, found, named=named):
         return True
     told = all(_says_whom(part, asked) for asked in found.asked)
     of_data = topics <= _MINE or (topics <= {Topic.DATA, Topic.VISITS} and (named or told))

@@ -135,7 +135,7 @@ def _elliptic(read: Read, last: Slots, *, inside: bool) -> bool:
         kinds -= {Kind.COUNT_ROWS} | ({Kind.COUNT} if bare else set())
     if last.where and not inside and not (new.where or clause.many):
         # 3级以上AE有哪些 → 都结束了没: of the rows that were listed.
-        kinds -= {Kind.YES_NO}
+        kinds -= {Kind.YES_NO, Kind.WHEN}
     only_parts = kinds <= {
         Kind.EACH,
         Kind.FIELD,

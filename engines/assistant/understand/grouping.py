@@ -164,7 +164,10 @@ def aggregated(clause: Clause, slots: Slots) -> Slots:
         fields = [n for n in fields if n not in coded] or coded
         by = tuple(dict.fromkeys([*slots.by, *(n for n in coded if n not in fields)]))[:2]
         if clause.has(Kind.LASTED):
-            return replace(slots, aggregate=",".join(dict.fromkeys(kinds)), by=by)
+            # AE平均持续几天: each row lasted, not each subject.
+            form = clause.setting.design.form_of(slots.select[-1])
+            rows = "all" if clause.setting.repeats(form) else None
+            return replace(slots, aggregate=",".join(dict.fromkeys(kinds)), by=by, rows=rows)
         rows = "all" if "event" in by and not slots.place else None
         return replace(
             slots,

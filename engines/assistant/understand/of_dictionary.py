@@ -54,6 +54,9 @@ def of_dictionary(clause: Clause) -> Slots | None:
         if unknown:
             return _slots("collected", ()) if clause.has(Kind.YES_NO) else None
         return _slots("forms", ())
+    if aspect in ("collected", "crf") and forms and not named and clause.has(Kind.WHAT):
+        # 收集了哪些化验指标: of a form that is collected what it holds.
+        aspect = "fields"
     if unknown or (aspect == "fields" and not (named or forms)):
         return None
     return _slots(aspect, tuple(dict.fromkeys(named or forms)))

@@ -111,6 +111,12 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
         )
     if token.value.endswith("_n"):
         return replace(slots, rows={token.value.removesuffix("_n"): int(token.number or 1)})
+    if token.value in ("latest", "first") and (onset := _one_of_all(clause, slots, token)):
+        named = clause.setting.naming_field(clause.setting.design.form_of(onset))
+        select = tuple(dict.fromkeys([onset, named, *slots.select]))
+        order = ("-" if token.value == "latest" else "+") + onset
+        slots = replace(slots, select=select, order=order, limit=1, rows=token.value)
+        return replace(slots, shape=Shape.EXTREME)
     if token.value in ("latest", "first") and (day := _newest(clause, slots)):
         order = ("-" if token.value == "latest" else "+") + day
         limit = number_behind(clause, token)
@@ -122,6 +128,17 @@ def _row_choice(clause: Clause, slots: Slots, token: Token) -> Slots:
     if token.value == "each":
         return replace(slots, shape=Shape.SERIES, place=()) if slots.rows is None else slots
     return replace(slots, rows=token.value)
+
+
+def _one_of_all(clause: Clause, slots: Slots, token: Token) -> str:
+    """最近一例SAE: of the rows of all subjects the one that began last, by its onset; "" for others."""
+    one = token.said[-1:] in _PEOPLE[1:] or token.said.endswith("条")
+    if not one or slots.subjects or slots.aggregate or clause.has(Kind.EACH, Kind.PRONOUN):
+        return ""
+    form_of, onsets = clause.setting.design.form_of, clause.setting.vocabulary.onsets
+    named = [*slots.select, *(str(c.get("field", "")) for c in slots.where)]
+    forms = {form_of(name) or name for name in named}
+    return onsets.get(forms.pop(), "") if len(forms) == 1 else ""
 
 
 def _newest(clause: Clause, slots: Slots) -> str:

@@ -22,6 +22,7 @@ _WORKED = (Kind.FINDING, Kind.REVIEW, Kind.RUN, Kind.TODO, Kind.TARGET, Kind.CHA
 
 def settle(clause: Clause) -> tuple[Clause, list[Ambiguous]]:
     """The clause with one reading for each word, and the words that stay open."""
+    clause = Clause([_of_last(t, clause) for t in clause.tokens], clause.setting)
     clause = Clause(_timed(_measured_counts(_eligible(clause), clause.setting)), clause.setting)
     clause = Clause(_of_one(_reported(clause)), clause.setting)
     clause = Clause([_at_place(t, clause) for t in _reasons(clause)], clause.setting)
@@ -96,12 +97,34 @@ def _reasons(clause: Clause) -> list[Token]:
     ]
 
 
+def _of_last(token: Token, clause: Clause) -> Token:
+    """P016的转氨酶 → V2那次判断是什么, A中心入组几例 → B呢: an unknown word, known beside what was spoken of.
+
+    It is a part of one label of the forms that were spoken of, or what tells one site from the others.
+    """
+    setting, last = clause.setting, clause.setting.state.last
+    if last is None or token.kind is not Kind.LEFT:
+        return token
+    site = setting.vocabulary.words.get(f"{fold(token.said)}中心")
+    if last.site and site is not None and site.kind is Kind.SITE:
+        return Token(Kind.SITE, token.said, site.value, site.readings)
+    form_of, label = setting.design.form_of, setting.design.metadata.label
+    forms = {form_of(name) for name in last.select} - {""}
+    near = [n for form in forms for n in setting.fields_of(form) if token.said in fold(label(n))]
+    if len(token.said) < 2 or len(near) != 1 or clause.has(Kind.FIELD, Kind.FORM):
+        return token
+    return Token(Kind.FIELD, token.said, "", (Reading(near[0]),))
+
+
 def _reported(clause: Clause) -> list[Token]:
     """P010的SAE什么时候报的: the day on which an event was reported."""
     words = clause.setting.vocabulary
     name = words.reports.get(words.event_form)
     last = clause.setting.state.last
-    spoken_of = speaks_of_events(clause) or (last is not None and name in last.select)
+    told = {*last.select, *(c.get("field") for c in last.where)} if last else set()
+    form_of = clause.setting.design.form_of
+    of_last = any(words.event_form in (n, form_of(str(n))) for n in told)
+    spoken_of = speaks_of_events(clause) or (of_last and not clause.has(Kind.FIELD, Kind.FORM))
     if not name or not spoken_of or not clause.has(Kind.WHEN, Kind.LASTED):
         return clause.tokens
     day = Token(Kind.FIELD, "报", "", (Reading(name),))
@@ -113,7 +136,7 @@ def _timed(tokens: list[Token]) -> list[Token]:
     words = [token for token in tokens if token.kind is not Kind.FILL]
     tokens = _happened_before(tokens)
     lasting = [a for a, b in pairwise(words) if a.kind is Kind.CHOICE and b.kind is Kind.LASTED]
-    if lasting and any(token.kind is Kind.TERM for token in tokens):
+    if lasting and any(token.kind in (Kind.TERM, Kind.FORM) for token in tokens):
         tokens = [Token(Kind.FILL, t.said) if t in lasting else t for t in tokens]
     if not any(token.kind is Kind.VISIT for token in tokens):
         return tokens

@@ -265,3 +265,38 @@ def test_how_to_do_something_is_told_by_the_protocol_and_not_by_the_visits(study
     reply = ask("wanghushi", "访视超窗了应该怎么登记")
     assert "登记原因" in reply.text
     assert not reply.record_ids
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (["本月入组了谁"], "P035"),
+        (["最近一例SAE什么时候发生的"], "P011"),
+        (["ALT高过上限6倍的有没有"], "没有"),
+        (["P016的AST", "V2那次判断是什么"], "正常"),
+        (["P016的AST", "是哪次访视的"], "V2"),
+        (["A中心在筛的几个", "B呢"], "演示医院B"),
+    ],
+)
+def test_data_that_sound_like_history_or_rules_are_told_from_the_data(
+    study: Study, turns: list[str], told: str
+) -> None:
+    silenced(study)
+    replies = [ask("zhangyi", turn) for turn in turns]
+    assert told in replies[-1].text
+    assert {source["kind"] for source in replies[-1].sources} == {"redcap"}
+
+
+@pytest.mark.parametrize(
+    ("first", "text"),
+    [
+        ("P016的AST", "ECOG 3分放不放宽,当初怎么定的"),
+        ("入组几例", "交通补贴涨到200是什么时候定的"),
+        ("入组几例", "ALT超过5倍上限要不要停药"),
+        ("入组几例", "血小板低于75有没有必要停药"),
+    ],
+)
+def test_history_and_rules_are_still_theirs_after_data(study: Study, first: str, text: str) -> None:
+    silenced(study)
+    ask("zhangyi", first)
+    assert not {source["kind"] for source in ask("zhangyi", text).sources} & {"redcap"}
