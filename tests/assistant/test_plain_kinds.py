@@ -244,3 +244,11 @@ def test_of_findings_of_many_the_subjects_stay_where_there_is_little_room() -> N
     told = said(worked(), ["有疑点的是谁"], limit=30)
     assert told == "疑点 2 条:P007、P013"
     assert "V2 超窗 4 天" in said(worked(), ["P013的疑点"], limit=30)
+
+
+def test_a_check_that_came_to_its_end_says_with_what() -> None:
+    ends = {"P009": "end_with_violation", "P001": "end_success"}
+    rows = {i: [{"status": "COMPLETED", "final_state": end}] for i, end in ends.items()}
+    study = replace(demo(), work=lambda kind: rows if kind == "runs" else {})
+    assert said(study, ["P009的质控跑完了吗"]) == "质控:P009 结束，发现违背"
+    assert said(study, ["P001的质控跑完了吗"]) == "质控:P001 通过"

@@ -28,6 +28,19 @@ def described(asked: Asked, reader: Reader) -> str:
     return fitting.joint().join(filter(None, (of(c, reader) for c in conditions)))
 
 
+def sought(asked: Asked, reader: Reader) -> str:
+    """The same for what was not found: a word with the field in which it was looked for."""
+    told = []
+    for condition in asked.query.get("where", ()):
+        words_of = [p for p in parts([condition]) if p.get("op") == "contains"]
+        fields = dict.fromkeys(name_of(str(part["field"]), reader) for part in words_of)
+        said = of(condition, reader)
+        told.append(
+            fitting.joint().join(fields) + said if said and "none" not in condition else said
+        )
+    return fitting.joint().join(filter(None, told))
+
+
 def scope(asked: Asked, reader: Reader) -> str:
     """The sites that a figure is of, where it is not all of them."""
     codes = asked.slots.site or ((reader.own_site,) if reader.own_site else ())

@@ -34,7 +34,7 @@ def nothing(asked: Asked, answer: Answer, reader: Reader) -> Told:
     """That everything was read and nothing was there; over whom."""
     subjects = asked.query.get("subjects") or ()
     what = joint().join(conditions.name_of(name, reader) for name in asked.slots.select)
-    chosen = conditions.described(asked, reader)
+    chosen = conditions.sought(asked, reader)
     where = joint().join(asked.slots.place)
     if subjects:
         told = _("%(subject)s has no record of %(what)s")

@@ -14,6 +14,7 @@ from engines.assistant.answer.reader import Reader
 from engines.assistant.answer.rows import Row, rows_of
 from engines.assistant.answer.values import looked_at
 from engines.assistant.understand.types import Asked
+from engines.labels import ENDS
 from engines.models import TaskRun
 from study.facts import Answer
 
@@ -127,9 +128,11 @@ def _run(row: Row, reader: Reader) -> str:
     labels = dict(TaskRun.Status.choices)
     status = row.text("@runs.status")
     reason, ended = row.text("@runs.reason"), row.text("@runs.ended")[:10]
-    return f"{row.subject} {labels.get(status, status)}" + words.bracketed(
-        ended, reader.masked(reason)
-    )
+    came = str(labels.get(status, status))
+    if status == TaskRun.Status.COMPLETED:
+        # That it came to its end says nothing of what it found.
+        came = str(ENDS.get(row.text("@runs.final_state"), came))
+    return f"{row.subject} {came}" + words.bracketed(ended, reader.masked(reason))
 
 
 def todo(asked: Asked, answers: Sequence[Answer], reader: Reader) -> list[Told]:

@@ -278,15 +278,25 @@ def _asks_for_subjects(found: Understood) -> bool:
     return listed and found.asks_who and not found.rules
 
 
-def _is_no_history(part: Part, found: Understood, *, named: bool) -> bool:
+def _is_no_history(turn: Turn, part: Part, found: Understood, *, named: bool) -> bool:
     """Whether what sounds like the past is asked of the data, or of what quality control found."""
-    if (found.goes_on and named) or (part.confidence < _SURE_FROM and _ranks(found)):
+    if (named and _names_more(turn, found)) or (part.confidence < _SURE_FROM and _ranks(found)):
         return not found.rules
     topics = {asked.slots.topic for asked in found.asked}
     of_work = named or topics == {Topic.RUNS} or is_of_control(part.text)
     of_data = named or _asks_for_subjects(found)
     unsure = part.confidence < _UNSURE_BELOW
     return (topics <= _WORK and of_work) or (unsure and of_data and not found.rules)
+
+
+def _names_more(turn: Turn, found: Understood) -> bool:
+    """V2那次判断是什么: it goes on with another visit or field; a week alone is no part of the data."""
+    last, slots = turn.talk.last, found.asked[-1].slots
+    return (
+        found.goes_on
+        and last is not None
+        and slots.place + slots.select != last.place + last.select
+    )
 
 
 def _ranks(found: Understood) -> bool:
@@ -359,7 +369,7 @@ def _is_one_after_all(turn: Turn, part: Part, found: Understood) -> bool:
         pace = all(asked.shape is Shape.TARGET_PACE for asked in found.asked)
         return pace or (unsure and _asks_for_subjects(found))
     if part.intent == "query_history":
-        return _is_no_history(part, found, named=named)
+        return _is_no_history(turn, part, found, named=named)
     if part.intent == "project_info" and topics == {Topic.TARGET}:
         return not _names_a_time(turn, part)
     if part.intent == "query_protocol" and _is_no_rule(part, found, named=named):

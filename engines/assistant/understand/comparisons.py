@@ -9,6 +9,7 @@ from engines.assistant.understand.days import apart
 from engines.assistant.understand.found import Conditions, is_flag, negated
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import Query
+from rules.context import Kind as ColumnKind
 from study.facts import plain
 
 _ABNORMAL = {
@@ -68,6 +69,8 @@ def _compared(clause: Clause, place: int, found: Conditions) -> None:
     if at is None or clause.tokens[at].kind in (Kind.YES_NO, Kind.WHAT):
         if _asks_of_limit(clause, place):
             _abnormal(clause, place, found, _SIDES[clause.tokens[place].value])
+        elif _is_unlimited(clause, place):
+            found.unlimited = True
         return
     target, spent = clause.tokens[at], {place, at}
     operator = clause.tokens[place].value
@@ -101,6 +104,19 @@ def _asks_of_limit(clause: Clause, place: int) -> bool:
     side = _SIDES.get(clause.tokens[place].value, "")
     limited = any(_has_limit(clause, n, s) for n in named for _op, s in _ABNORMAL.get(side, ()))
     return bool(side) and asked and limited and not clause.has(*beside)
+
+
+def _is_unlimited(clause: Clause, place: int) -> bool:
+    """P006的白细胞低吗: of one who is named a comparison with nothing, where no limit is known."""
+    named = next((t for t in reversed(clause.tokens[:place]) if t.kind is not Kind.FILL), None)
+    of_one = clause.has(Kind.SUBJECT, Kind.PRONOUN) and clause.has(Kind.YES_NO)
+    beside = (Kind.NUMBER, Kind.BASELINE, Kind.DIFFERENCE, Kind.TIMES, Kind.AGGREGATE)
+    if named is None or not of_one or clause.many or clause.has(*beside):
+        return False
+    limited = any(_has_limit(clause, named.name, side) for side in ("high", "low"))
+    measured = (ColumnKind.NUMBER, ColumnKind.INTEGER)
+    is_value = named.kind is Kind.FIELD and clause.setting.column_kind(named.name) in measured
+    return is_value and not limited
 
 
 def _held(

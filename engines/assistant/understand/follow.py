@@ -155,10 +155,27 @@ def _of_another_kind(read: Read, last: Slots) -> Slots | None:
     if new.topic is Topic.DATA and new.select and last.topic is Topic.VISITS:
         # P023的V4是哪天做的 → 那天血压多少
         return replace(new, subjects=subjects, site=new.site or last.site, place=last.place)
+    if day := _day_of_form(read, last):
+        return replace(last, select=(day,), named=(), shape=Shape.WHEN)
     if _is_enrolment(read, last):
         told = replace(last, select=("@enrolled",), named=(), place=(), rows=None)
         return replace(told, subjects=subjects)
     return None
+
+
+def _day_of_form(read: Read, last: Slots) -> str:
+    """为什么退 → 哪天: the day of a form that is filled in once, of which something else was told."""
+    setting, kinds = read.clause.setting, {token.kind for token in read.clause.tokens}
+    if last.topic is not Topic.DATA or last.aggregate or last.rows is not None:
+        return ""
+    only = Kind.WHEN in kinds and kinds <= {Kind.WHEN, Kind.FILL, Kind.FOLLOW}
+    forms = {setting.design.form_of(name) for name in last.select}
+    if not only or len(forms) != 1 or any(setting.is_date(name) for name in last.select):
+        return ""
+    form = forms.pop()
+    events = setting.design.context.forms_by_event.values()
+    once = sum(form in held for held in events) == 1 and not setting.repeats(form)
+    return setting.day_of(form) if once else ""
 
 
 def _is_enrolment(read: Read, last: Slots) -> bool:

@@ -13,6 +13,8 @@ from language.sounds import sound
 from rules.context import Kind as ColumnKind
 
 _NOTE = re.compile(r"[（(].*$")
+_LOOSE = "的了过着是在有没还也都"
+"""Words of one letter that are no part of a longer one."""
 _DOSAGE = re.compile(r"(?:缓释|肠溶|分散)?(?:片|胶囊|颗粒|注射液|口服液|软膏|糖浆)$")
 # What stands in brackets behind a name says more of it: 急性阑尾炎（住院手术）.
 
@@ -72,9 +74,28 @@ def _called(clause: Clause) -> list[Token]:
     return tokens
 
 
+def _of_kind(tokens: list[Token], clause: Clause) -> list[Token]:
+    """谁在吃降压药: what stands right before 药 and is not all known says which drugs, and is one word."""
+    end = next((i for i, t in enumerate(tokens) if (t.kind, t.said) == (Kind.FILL, "药")), 0)
+    if not clause.has(Kind.TOOK) or clause.has(Kind.SUBJECT, Kind.PRONOUN):
+        return tokens
+    first = end
+    while (
+        first
+        and tokens[first - 1].kind in (Kind.LEFT, Kind.FILL)
+        and (len(tokens[first - 1].said) == 1 and tokens[first - 1].said not in _LOOSE)
+    ):
+        first -= 1
+    within = tokens[first : end + 1]
+    if not any(t.kind is Kind.LEFT for t in within):
+        return tokens
+    said = "".join(t.said for t in within)
+    return [*tokens[:first], Token(Kind.LEFT, said), *tokens[end + 1 :]]
+
+
 def named_rows(clause: Clause) -> Clause:
     """The clause with its unknown words as names of rows (TERM), choices, or what is not collected (ABSENT)."""
-    clause = Clause(_glued(_called(clause), clause), clause.setting)
+    clause = Clause(_glued(_of_kind(_called(clause), clause), clause), clause.setting)
     tokens: list[Token] = []
     for place, token in enumerate(clause.tokens):
         tokens.append(_named(place, token, clause))

@@ -54,6 +54,8 @@ def of_dictionary(clause: Clause) -> Slots | None:
         if unknown:
             return _slots("collected", ()) if clause.has(Kind.YES_NO) else None
         return _slots("forms", ())
+    if aspect == "forms" and (named or forms):
+        aspect = "collected"
     if aspect in ("collected", "crf") and forms and not named and clause.has(Kind.WHAT):
         # 收集了哪些化验指标: of a form that is collected what it holds.
         aspect = "fields"

@@ -184,7 +184,10 @@ def _part(clause: Clause, unsure: list[Ambiguous], found: Gathered, *, alone: bo
         found.unknown += clause_words(clause, Kind.ABSENT)
         return
     if _says_nothing(slots, clause):
-        found.left.append(clause.said)
+        words = clause_words(clause, Kind.LEFT)[-1:] if slots.subjects else []
+        # P016有几个孩子: of who is named the word is no name.
+        found.unknown += words
+        found.left += [] if words else [clause.said]
         return
     if _not_whole(slots, clause):
         found.unknown += _narrowing(clause)[-1:]
