@@ -16,19 +16,19 @@ from django.utils.translation import gettext_lazy as _
 
 from engines.models import OpenQuestion
 from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.long_lists import LongList, period
 from projects.models import Role
 
 
 @admin.register(OpenQuestion)
-class OpenQuestionAdmin(ScopedAdmin):
+class OpenQuestionAdmin(LongList, ScopedAdmin):
     """Asked back, not collected here, or failed; de-identified. For administrators who see all sites."""
 
     view_roles = (Role.ADMIN,)
     whole_study = True
     list_display = ("created_at", "query", "is_open", "show_words", "show_project")
-    list_filter = (BY_PROJECT, "is_open")
+    list_filter = (BY_PROJECT, period("created_at"), "is_open")
     list_select_related = ("project",)
-    date_hierarchy = "created_at"
     fields = (("project", "created_at"), "query", "is_open", "show_words")
     readonly_fields = ("show_words",)
 

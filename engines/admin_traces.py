@@ -20,12 +20,13 @@ from llm.admin import ReplacedAdmin
 from projects import actors
 from projects.access import sees_all_sites
 from projects.admin_base import BY_PROJECT
+from projects.long_lists import LongList, period
 
 _OF_SITE = ("created_at", "show_user", "show_intent", "success")
 
 
 @admin.register(AgentTrace)
-class AgentTraceAdmin(ReplacedAdmin):
+class AgentTraceAdmin(LongList, ReplacedAdmin):
     """What was asked and looked up for one message.
 
     Members with a site see that and when, no more: what the gate knew and replaced tells who is in the study.
@@ -40,10 +41,12 @@ class AgentTraceAdmin(ReplacedAdmin):
         "duration",
         "success",
     )
-    list_filter = (BY_PROJECT, by_name("intent_type", labels.INTENTS), "success")
+    list_filter = (
+        *(BY_PROJECT, period("created_at")),
+        *(by_name("intent_type", labels.INTENTS), "success"),
+    )
     search_fields = ("user_id",)
     sealed_search_fields = ("query",)
-    date_hierarchy = "created_at"
     fields = (
         ("project", "created_at"),
         ("show_user", "show_intent"),

@@ -22,6 +22,7 @@ from llm.labels import MODEL_PURPOSES, PROVIDERS, PURPOSES
 from llm.models import LlmUsage
 from projects import actors
 from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.long_lists import LongList, period
 from projects.models import Project, Role
 
 
@@ -45,7 +46,7 @@ class ReplacedAdmin(ScopedAdmin):
 
 
 @admin.register(LlmUsage)
-class LlmUsageAdmin(ReplacedAdmin):
+class LlmUsageAdmin(LongList, ReplacedAdmin):
     """One call: its model, prompt version and tokens."""
 
     view_roles = (Role.ADMIN, Role.AUDITOR)
@@ -63,13 +64,13 @@ class LlmUsageAdmin(ReplacedAdmin):
     )
     list_filter = (
         BY_PROJECT,
+        period("at"),
         by_name("purpose", PURPOSES),
         by_name("model_purpose", MODEL_PURPOSES),
         "model",
         "ok",
     )
     list_select_related = ("project",)
-    date_hierarchy = "at"
     fields = (
         ("project", "show_user"),
         ("show_purpose", "at"),

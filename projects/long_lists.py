@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 AHEAD = 1000
 """So many rows behind the page that is shown are counted."""
 _FARTHEST = 100_000
-_MONTHS = 24
+_MONTHS, _YEARS = 12, 10
 
 
 class AtLeast(int):
@@ -72,16 +72,16 @@ class LongList:
 
 
 def period(column: str) -> type[SimpleListFilter]:
-    """A filter by the time in `column`: the last days, and the last months one by one; it asks no table."""
+    """A filter by the time in `column`: the last days, months and years; it asks no table what there is."""
 
     class Period(SimpleListFilter):
         title = _("time")
         parameter_name = "period"
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
-            """Days back from today, then months."""
+            """Days back from today, then months, then years."""
             days = [("1", _("Today")), ("7", _("last 7 days")), ("30", _("last 30 days"))]
-            return [*days, *((month, month) for month in _months())]
+            return [*days, *((one, one) for one in (*_months(), *_years()))]
 
         def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
             """Nothing lies in a period that is none."""
@@ -104,9 +104,16 @@ def _months() -> list[str]:
     return [f"{at // 12}-{at % 12 + 1:02}" for at in range(last, last - _MONTHS, -1)]
 
 
+def _years() -> list[str]:
+    """`2026` and the years before it."""
+    return [str(year) for year in range(localdate().year, localdate().year - _YEARS, -1)]
+
+
 def _bounds(chosen: str) -> tuple[date, date]:
     """The first day, and the day after the last."""
     today = localdate()
+    if chosen in _years():
+        return date(int(chosen), 1, 1), date(int(chosen) + 1, 1, 1)
     if "-" not in chosen:
         return today - timedelta(days=int(chosen) - 1), today + timedelta(days=1)
     first = date.fromisoformat(f"{chosen}-01")

@@ -17,6 +17,7 @@ from house.admin_json import shown
 from house.admin_words import by_name
 from house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
+from projects.long_lists import LongList, period
 from projects.models import Role
 from wechat.message_words import said_in
 from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
@@ -71,7 +72,7 @@ def _json(text: str) -> SafeString | str:
 
 
 @admin.register(InboxMessage)
-class InboxMessageAdmin(ChannelAdmin):
+class InboxMessageAdmin(LongList, ChannelAdmin):
     list_display = (
         "id",
         "received_at",
@@ -83,9 +84,11 @@ class InboxMessageAdmin(ChannelAdmin):
         "attempts",
         "show_project",
     )
-    list_filter = ("status", "channel", by_name("msg_type", MESSAGES), BY_PROJECT)
+    list_filter = (
+        *(period("received_at"), "status", "channel"),
+        *(by_name("msg_type", MESSAGES), BY_PROJECT),
+    )
     search_fields = ("from_user", "event")
-    date_hierarchy = "received_at"
     fields = (
         ("project", "channel"),
         ("show_sender", "received_at"),
@@ -115,7 +118,7 @@ class InboxMessageAdmin(ChannelAdmin):
 
 
 @admin.register(OutboxMessage)
-class OutboxMessageAdmin(ChannelAdmin):
+class OutboxMessageAdmin(LongList, ChannelAdmin):
     list_display = (
         "id",
         "created_at",
@@ -128,9 +131,8 @@ class OutboxMessageAdmin(ChannelAdmin):
         "show_error",
         "show_project",
     )
-    list_filter = ("status", "kind", BY_PROJECT)
+    list_filter = (period("created_at"), "status", "kind", BY_PROJECT)
     search_fields = ("to_user", "key", "msgid", "error")
-    date_hierarchy = "created_at"
     fields = (
         ("project", "show_recipient"),
         "kind",

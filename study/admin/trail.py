@@ -16,6 +16,7 @@ from unfold.decorators import action
 
 from projects import actors, audit
 from projects.admin_base import BY_PROJECT
+from projects.long_lists import LongList, period
 from projects.models import AuditEntry, Role
 from study.admin import trail_check, trail_words
 from study.admin.export import ExportAdmin
@@ -99,7 +100,7 @@ class ActionFilter(admin.SimpleListFilter):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ExportAdmin):
+class AuditEntryAdmin(LongList, ExportAdmin):
     view_roles = (Role.ADMIN, Role.AUDITOR)
     whole_study = True
     list_display = (
@@ -113,12 +114,11 @@ class AuditEntryAdmin(ExportAdmin):
         "reason",
         "show_project",
     )
-    list_filter = (BY_PROJECT, ActionFilter)
+    list_filter = (BY_PROJECT, period("at"), ActionFilter)
     search_fields = ("actor", "login", "action", "record_id")
     sealed_search_fields = ("label", "reason")
     sealed_search_at = "at"
     list_select_related = ("project",)
-    date_hierarchy = "at"
     fields = (
         ("show_at", "show_action"),
         ("show_actor", "login"),

@@ -77,7 +77,17 @@ def test_a_page_that_is_none_leads_back(
 
 @pytest.mark.parametrize(
     ("period", "count"),
-    [("", 7), ("1", 1), ("7", 3), ("30", 4), ("2026-03", 4), ("2026-02", 2), ("2025-03", 1)],
+    [
+        ("", 7),
+        ("1", 1),
+        ("7", 3),
+        ("30", 4),
+        ("2026-03", 4),
+        ("2026-02", 2),
+        ("2025-04", 0),
+        ("2026", 6),
+        ("2025", 1),
+    ],
 )
 def test_a_period_holds_what_lies_in_it(
     as_user: Callable[..., Client], said: Callable[..., None], period: str, count: int
@@ -94,5 +104,6 @@ def test_no_row_lies_in_a_period_that_is_none(
 ) -> None:
     said(3)
     assert [
-        listed(as_user("zhangyi"), f"period={one}").result_count for one in ("2026-13", "x", "365")
-    ] == [0, 0, 0]
+        listed(as_user("zhangyi"), f"period={one}").result_count
+        for one in ("2026-13", "x", "365", "2016-01")
+    ] == [0, 0, 0, 0]
