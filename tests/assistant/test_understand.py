@@ -124,9 +124,19 @@ def test_a_name_that_only_measures_asks_for_the_limits() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_rule"),
-    [("漏服了怎么记录", True), ("P005怎么没来", False), ("谁怎么没来", False)],
+    [
+        ("漏服了怎么记录", True),
+        ("P005怎么没来", False),
+        ("谁怎么没来", False),
+        ("AST高到180要停药吗", True),
+        ("P016的AST高到180要停药吗", False),
+        ("AST高到180的有吗", False),
+        ("今天要做访视吗", False),
+    ],
 )
-def test_how_something_is_done_of_nobody_asks_for_a_rule(text: str, is_rule: bool) -> None:
+def test_how_and_whether_something_is_done_of_nobody_asks_for_a_rule(
+    text: str, is_rule: bool
+) -> None:
     design, known = demo()
     found = understand(text, design=design, today=TODAY, **known)
     assert bool(found.rules) is is_rule

@@ -338,6 +338,9 @@ def _is_no_rule(part: Part, found: Understood, *, named: bool) -> bool:
     if there and not (named or found.rules) and _ANY.search(part.text):
         return True
     unsure = part.confidence < _UNSURE_BELOW
+    figures = not found.rules and all(one.shape is Shape.AGGREGATE for one in found.asked)
+    if unsure and figures:
+        return True
     return (unsure and (named or _asks_for_subjects(found))) or (named and bool(part.record_ids))
 
 

@@ -92,7 +92,9 @@ def _topic(clause: Clause, found: Conditions) -> Topic:
         return Topic.VISITS
     if are_made(clause, found) or ((visits or _came(clause)) and not data):
         return Topic.VISITS
-    whole = clause.has(Kind.WHEN, Kind.YES_NO, Kind.COUNT, Kind.WHO, Kind.NOT, Kind.EMPTY)
+    whole = clause.has(
+        *(Kind.WHEN, Kind.YES_NO, Kind.COUNT, Kind.COUNT_ROWS, Kind.WHO, Kind.NOT, Kind.EMPTY)
+    )
     if planned and whole and not data and not clause.has(Kind.CHOICE, Kind.ENROLLED):
         return Topic.VISITS
     if _was_not_done(clause) and not clause.has(Kind.FIELD, Kind.FORM, Kind.TERM):

@@ -32,6 +32,7 @@ from language.periods import Calendar
 from study.design import StudyDesign
 
 MOST_ASKED = 4
+_MODAL = ("要", "能", "该", "会", "得")
 
 
 def understand(
@@ -131,8 +132,8 @@ def _clause(clause: Clause, found: Gathered) -> None:
         # P003的入组日期和电话: the one is told, the other is not.
         rest = [token for token in clause.tokens if token.kind is not Kind.IDENTIFIER]
         clause = Clause(rest, clause.setting)
-    if clause.has(Kind.RULE) or of_collection(clause) or _asks_how_to(clause):
-        found.rules += [t.said for t in clause.all(Kind.RULE, Kind.WHAT) if _is_of_rule(t)]
+    if clause.has(Kind.RULE) or of_collection(clause) or _asks_what_to_do(clause):
+        found.rules += [token.said for token in clause.tokens if _is_of_rule(token)]
         return
     if nowhere := [t.said for t in clause.all(Kind.PLACE) if t.value == NO_VISIT]:
         found.unplanned += nowhere
@@ -146,14 +147,20 @@ def _clause(clause: Clause, found: Gathered) -> None:
         _part(part, unsure, found, alone=len(parts) > 1)
 
 
-def _asks_how_to(clause: Clause) -> bool:
-    """超窗了要怎么登记: how something is done, of nobody, is a rule."""
-    somebody = clause.has(Kind.SUBJECT, Kind.PRONOUN) or clause.many
-    return clause.has(Kind.WHAT, value="how") and not somebody
+def _asks_what_to_do(clause: Clause) -> bool:
+    """超窗了要怎么登记, ALT升高到150要停药吗: how and whether something is to be done, of nobody, is a rule."""
+    if clause.has(Kind.SUBJECT, Kind.PRONOUN) or clause.many:
+        return False
+    if clause.has(Kind.WHAT, value="how"):
+        return True
+    compared = clause.places(Kind.COMPARE, Kind.LIMIT)
+    modal = [i for i in clause.places(Kind.FILL) if clause.tokens[i].said in _MODAL]
+    asks = bool(clause.tokens) and clause.tokens[-1].kind is Kind.YES_NO
+    return asks and bool(compared and modal and compared[0] < modal[-1] < len(clause.tokens) - 2)
 
 
 def _is_of_rule(token: Token) -> bool:
-    return token.kind is Kind.RULE or token.value == "how"
+    return token.kind is Kind.RULE or token.value == "how" or token.said in _MODAL
 
 
 def _agent(clause: Clause) -> str:

@@ -273,6 +273,7 @@ def test_how_to_do_something_is_told_by_the_protocol_and_not_by_the_visits(study
         (["本月入组了谁"], "P035"),
         (["最近一例SAE什么时候发生的"], "P011"),
         (["ALT高过上限6倍的有没有"], "没有"),
+        (["基线时疼痛评分平均几分"], "12.4"),
         (["P016的AST", "V2那次判断是什么"], "正常"),
         (["P016的AST", "是哪次访视的"], "V2"),
         (["A中心在筛的几个", "B呢"], "演示医院B"),
@@ -294,9 +295,17 @@ def test_data_that_sound_like_history_or_rules_are_told_from_the_data(
         ("入组几例", "交通补贴涨到200是什么时候定的"),
         ("入组几例", "ALT超过5倍上限要不要停药"),
         ("入组几例", "血小板低于75有没有必要停药"),
+        ("入组几例", "ALT升高到180要停药吗"),
     ],
 )
 def test_history_and_rules_are_still_theirs_after_data(study: Study, first: str, text: str) -> None:
     silenced(study)
     ask("zhangyi", first)
     assert not {source["kind"] for source in ask("zhangyi", text).sources} & {"redcap"}
+
+
+def test_windows_that_close_soon_are_somebodys_and_no_plan(study: Study) -> None:
+    silenced(study)
+    told = ask("crc_b", "快要关窗的访视").text
+    assert "P035 V1" in told
+    assert "Day 28" not in told

@@ -22,7 +22,7 @@ _OF_SUBJECTS = (
     "pending",
     "missing",
     "actual",
-    "missing",
+    "closing",
     "overdue",
     "due",
     "late",
