@@ -167,7 +167,7 @@ def series(facts: Sequence[Fact], reader: Reader) -> Told:
         said = words.value(fact, reader) if not unit else words.bare(fact, reader)
         day = fact.date or "" if fact.date != fact.value else ""
         short.append(f"{where or day} {said}".strip())
-        full.append(short[-1] + (words.bracketed(day) if where else ""))
+        full.append(short[-1] + (words.bracketed(day) if where not in ("", day) else ""))
     blank = [
         words.place(f, reader, dated=False) or f.date or "" for f in facts if words.is_blank(f)
     ]
