@@ -146,12 +146,14 @@ def test_who_uses_a_name_is_told(
     rule = CONFIG["nodes"]["check"]["rules"][0] | {"field": "年龄二"}  # type: ignore[index]
     node = CONFIG["nodes"]["check"] | {"rules": [rule]}  # type: ignore[index]
     config = CONFIG | {"nodes": CONFIG["nodes"] | {"check": node}}  # type: ignore[operator]
-    skill = Skill(project=study.project, skill_type="qc_process:x", name="X", config=config)
+    skill = Skill(
+        project=study.project, skill_type="qc_process:x", name="入组核对甲", config=config
+    )
     save_skill(skill=skill, actor="test")
     with django_assert_max_num_queries(18):
         page = client.get(LIST).content.decode()
-    assert "qc_process:x</a>: C1" in page
+    assert "入组核对甲</a>: C1" in page
     used = FieldMapping.objects.get(alias_name="年龄二")
-    assert "qc_process:x" in client.get(f"{LIST}{used.pk}/change/").content.decode()
+    assert "入组核对甲" in client.get(f"{LIST}{used.pk}/change/").content.decode()
     idle = FieldMapping.objects.get(alias_name="没人用")
-    assert "qc_process:x" not in client.get(f"{LIST}{idle.pk}/change/").content.decode()
+    assert "入组核对甲" not in client.get(f"{LIST}{idle.pk}/change/").content.decode()
