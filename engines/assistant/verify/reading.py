@@ -235,7 +235,7 @@ class Reader:
         if not near or (is_share and token.unit == "%"):
             return True
         if fact.kind is Of.PROJECT or near[0].claims & {"target"}:
-            return fact.kind is Of.PROJECT and bool(near[0].claims & {"target"})
+            return fact.kind is Of.PROJECT and any(t.claims & {"target"} for t in near)
         told = folded(f"{line.text} {fact.label}")
         names = (
             {c.get("field") for c in (line.scope.query.get("where") or ()) if line.scope}

@@ -55,6 +55,7 @@ def direction(clause: Clause) -> str:
     scope = next((line.scope for f, line in clause.evidence.facts if f is cited[0]), None)
     series = [f for f in clause.evidence.series(cited[0], scope) if evidence.decimal(f) is not None]
     is_told = is_headline or len(stated_of(clause)) > 1 or clause.has("than")
+    is_told |= len(events_named(clause, 0, len(clause.text))) > 1
     steps = _steps(_in_order(cited, series), series, is_told)
     for token in words:
         if not _from_to(clause, token):

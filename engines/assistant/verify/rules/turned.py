@@ -6,12 +6,15 @@ import re
 
 from engines.assistant.verify import prose
 from engines.assistant.verify.clause import Clause
+from engines.assistant.verify.lexer import is_prose
 from engines.assistant.verify.prose import MODAL, Match
 from engines.assistant.verify.rules.conduct import is_refusal
 from engines.assistant.verify.rules.wording import is_spoken, matches, told_of
 from language.claims import CLAIMS
-from language.denials import is_denied
+from language.denials import denies, is_denied, only_denies
+from language.folding import folded
 
+_SHORT = 3
 _ONE = ("1次", "1个", "1名", "1例")
 """Where a line has no number, one of it may be spoken of."""
 
@@ -27,7 +30,7 @@ def figure(clause: Clause) -> str:
 
 def _torn(clause: Clause, found: Match) -> str:
     for item in found.missing:
-        if item.text in _ONE:
+        if item.text in _ONE and not _counts_so(found, item.text[1:]):
             continue
         if item.kind in ("number", "day", "each"):
             return f"引用的行没有这样说「{item.text}」"
@@ -49,8 +52,32 @@ def _torn(clause: Clause, found: Match) -> str:
     return ""
 
 
+def _counts_so(found: Match, unit: str) -> bool:
+    """Whether the line has another number of these there."""
+    told = (i for i in (*found.skipped, *found.around) if i.kind == "number")
+    return any(item.text.endswith(unit) for item in told)
+
+
+def _of_denied(clause: Clause) -> str:
+    """What somebody noted only to deny it, told as being so."""
+    if (
+        clause.has("not", "none", "no", "blank", "asked")
+        or only_denies(clause.text)
+        or "否认" in clause.text
+    ):
+        return ""
+    texts = [folded(f.text) for f, _line in clause.evidence.facts if is_prose(f, clause.sheet)]
+    for token in clause.tokens:
+        own = [text for text in texts if token.text in text] if len(token.text) > _SHORT else []
+        if own and all(denies(text, token.text) for text in own):
+            return f"引用的行否认「{token.text}」"
+    return ""
+
+
 def negation(clause: Clause) -> str:
     """A not that the line has not, or that was dropped."""
+    if wrong := _of_denied(clause):
+        return wrong
     open_still = clause.has("left_open")
     if (
         not open_still

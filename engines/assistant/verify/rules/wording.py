@@ -19,6 +19,8 @@ from language.claims import CLAIMS, COPULAS, COUNTERS, OPPOSITES, PARTS
 from language.denials import is_denied
 from language.folding import folded
 from language.numerals import number
+from rules.context import Kind as Column
+from study.facts import Fact
 
 ENOUGH = 0.6
 """Share of a clause that one line must hold."""
@@ -102,10 +104,19 @@ def _labels(clause: Clause) -> str:
     return " ".join(
         folded(f"{f.label} {f.text if not evidence.decimal(f) else ''}")
         for f, _line in clause.evidence.facts
-        if f.instance is None
-        or not clause.about.rows
-        or (f.subject, f.instrument, f.instance) in clause.about.rows
+        if not (_is_no(f, clause) and not clause.has("not", "none"))
+        and (
+            f.instance is None
+            or not clause.about.rows
+            or (f.subject, f.instrument, f.instance) in clause.about.rows
+        )
     )
+
+
+def _is_no(fact: Fact, clause: Clause) -> bool:
+    """Whether a yes or no says no: what it is of is not so."""
+    column = clause.sheet.design.context.columns.get(fact.field)
+    return column is not None and column.kind is Column.FLAG and str(fact.value) == "0"
 
 
 def _needs_prose(clause: Clause) -> bool:
