@@ -20,8 +20,9 @@ HERE = Path(__file__).parent
 CHAT = "chat_public.jsonl"
 MODEL = {
     "answers_public.jsonl": Listed(Gate(true=0.95, lies=0.0)),
-    "answers_fresh.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.79, lies=0.02)),
-    "answers_blind.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.38, lies=0.04)),
+    "answers_fresh.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.82, lies=0.02)),
+    "answers_blind.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.66, lies=0.03)),
+    "answers_cite.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.56, lies=0.02)),
     "answers_own.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.75, lies=0.02), stride=10),
 }
 """Files of model answers: what is required of each, what holds today and fails where it is lost.
@@ -30,6 +31,10 @@ At their first playing, never seen before, 38 % of the fresh true answers and 7 
 then the rules have been mended with them at hand. The blind list was written from the sheets alone, before the
 verifier was looked at: at its first playing 33 of 84 true answers (39 %) and 3 of 83 lies (4 %) went out; of
 the true ones in English, of memory and of the project none, of the protocol 3 of 10.
+
+The list "cite" was written from the sheets in two parts: of the first (c1), before the verifier was looked at,
+13 of 60 true answers (22 %) and 8 of 69 lies (12 %) went out; of the second (c2), played once after the rules
+had been mended, 19 of 29 (66 %) and 4 of 34 (12 %). The rules as they were let out 14 and 3 of these.
 """
 OTHERS = Listed(Gate(true=0.92, lies=0.02))
 STRIDE = "ANSWERS_STRIDE"
