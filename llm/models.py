@@ -25,7 +25,7 @@ class LlmUsage(models.Model):
     model_purpose = models.CharField(_("model for"), max_length=16, blank=True)
     provider = models.CharField(_("provider"), max_length=32, blank=True)
     model = models.CharField(_("model"), max_length=100)
-    prompt_version = models.CharField(_("prompt version"), max_length=64, blank=True)
+    prompt_version = models.CharField(_("prompt version"), max_length=255, blank=True)
     input_tokens = models.PositiveIntegerField(_("tokens in"), default=0)
     output_tokens = models.PositiveIntegerField(_("tokens out"), default=0)
     duration = models.PositiveIntegerField(_("duration (ms)"), default=0)

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('duration', models.PositiveIntegerField(blank=True, null=True, verbose_name='duration (ms)')),
                 ('success', models.BooleanField(verbose_name='success')),
                 ('created_at', models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now(), verbose_name='time')),
-                ('prompt_version', models.CharField(blank=True, db_default='', default='', max_length=64, verbose_name='prompt version')),
+                ('prompt_version', models.CharField(blank=True, db_default='', default='', max_length=255, verbose_name='prompt version')),
                 ('model', models.CharField(blank=True, db_default='', default='', max_length=100, verbose_name='model')),
                 ('models_asked', models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, verbose_name='models asked')),
                 ('left_out', models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, verbose_name='left out of the prompt')),

@@ -47,7 +47,7 @@ class AgentTrace(models.Model):
     created_at = models.DateTimeField(_("time"), auto_now_add=True, db_default=Now())
 
     prompt_version = models.CharField(
-        _("prompt version"), max_length=64, blank=True, default="", db_default=""
+        _("prompt version"), max_length=255, blank=True, default="", db_default=""
     )
     model = models.CharField(_("model"), max_length=100, blank=True, default="", db_default="")
     models_asked = models.JSONField(

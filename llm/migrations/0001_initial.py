@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('model_purpose', models.CharField(blank=True, max_length=16, verbose_name='model for')),
                 ('provider', models.CharField(blank=True, max_length=32, verbose_name='provider')),
                 ('model', models.CharField(max_length=100, verbose_name='model')),
-                ('prompt_version', models.CharField(blank=True, max_length=64, verbose_name='prompt version')),
+                ('prompt_version', models.CharField(blank=True, max_length=255, verbose_name='prompt version')),
                 ('input_tokens', models.PositiveIntegerField(default=0, verbose_name='tokens in')),
                 ('output_tokens', models.PositiveIntegerField(default=0, verbose_name='tokens out')),
                 ('duration', models.PositiveIntegerField(default=0, verbose_name='duration (ms)')),

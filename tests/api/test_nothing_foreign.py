@@ -6,7 +6,6 @@ Routes, methods, fields and filters are those that are declared: a new one is tr
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from tests.support import addresses, contents, foreign
 from tests.support.addresses import Address
 from tests.support.answers import ABSENT, Answer, absent
 from tests.support.foreign import IDENTITIES, PEOPLE, House, allowed
+from tests.support.quiet import quiet
 
 ROUTES = [one for one in addresses.addresses() if one.path.startswith("/api/")]
 OF_A_ROW = [one for one in ROUTES if one.parameters]
@@ -30,9 +30,8 @@ ROOT = "admin"
 @pytest.fixture
 def house(study: Any) -> Iterator[House]:
     """The log would be full of refusals."""
-    logging.disable(logging.ERROR)
-    yield foreign.build(study)
-    logging.disable(logging.NOTSET)
+    with quiet():
+        yield foreign.build(study)
 
 
 def send(house: House, name: str, method: str, path: str, content: Any) -> Any:

@@ -6,7 +6,6 @@ allowed where people typed them, where they are marked as code, and where they a
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ from skills.models import FieldMapping, Skill
 from study.models import Dictionary, ProtocolDocument, Subject
 from tests.support import addresses, foreign, forms, latin
 from tests.support.foreign import House
+from tests.support.quiet import quiet
 
 WHO = ("admin", "wanghushi", "zhangyi", "watcher")
 FILES = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
@@ -68,11 +68,10 @@ PROPER = {
 @pytest.fixture
 def house(study: Any) -> Iterator[House]:
     """A row of every table, a subject checked by a workflow of the study. The log would be full of refusals."""
-    logging.disable(logging.ERROR)
-    found = foreign.build(study)
-    _check(found.alpha, "P002")
-    yield found
-    logging.disable(logging.NOTSET)
+    with quiet():
+        found = foreign.build(study)
+        _check(found.alpha, "P002")
+        yield found
 
 
 def _check(project: Project, record_id: str) -> None:

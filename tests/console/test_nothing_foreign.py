@@ -5,7 +5,6 @@ Addresses, pages, forms, actions and filters are those that are registered: a ne
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -25,6 +24,7 @@ from tests.support.addresses import Address
 from tests.support.answers import Answer, absent
 from tests.support.canaries import HOUSE, Kind
 from tests.support.foreign import IDENTITIES, PEOPLE, House, allowed
+from tests.support.quiet import quiet
 
 ROUTES = [one for one in addresses.addresses() if not one.path.startswith("/api/")]
 OF_A_ROW = [one for one in ROUTES if one.parameters]
@@ -50,9 +50,8 @@ CONFIRMED = {
 @pytest.fixture
 def house(study: Any) -> Iterator[House]:
     """The log would be full of refusals."""
-    logging.disable(logging.ERROR)
-    yield foreign.build(study)
-    logging.disable(logging.NOTSET)
+    with quiet():
+        yield foreign.build(study)
 
 
 def address(model: Kind, name: str) -> Address:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.support import addresses, foreign
 from tests.support.addresses import Address
 from tests.support.foreign import House
+from tests.support.quiet import quiet
 
 LIST, COMPOSED = 15, 30
 MORE = 27
@@ -30,9 +30,8 @@ PAGES = [
 @pytest.fixture
 def house(study: Any) -> Iterator[House]:
     """Everyone with the one study, and a row of every table. The log would be full of refusals."""
-    logging.disable(logging.ERROR)
-    yield foreign.build(study)
-    logging.disable(logging.NOTSET)
+    with quiet():
+        yield foreign.build(study)
 
 
 def limit(one: Address) -> int:

@@ -33,6 +33,8 @@ PERSONAL = {"user_id", "to_user", "from_user"}
 OF_RECORDS = {"record_id", "record_ids"}
 # Far from every other number on a page.
 FIRST_KEY = 8_700_001
+SMALL = 32_000
+"""Keys of a small column stay below it."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ class Canaries:
         if isinstance(column, models.UUIDField):
             return uuid4()
         if column.primary_key and isinstance(column, models.IntegerField):
-            return next(self.numbers)
+            small = isinstance(column, models.SmallIntegerField)
+            return next(self.numbers) % SMALL if small else next(self.numbers)
         if column.choices or isinstance(column, (models.BooleanField, models.URLField)):
             known = [value for value, _label in column.flatchoices] or [True]
             return column.get_default() if column.has_default() else known[0]

@@ -131,7 +131,7 @@ def _trace(turn: Turn, text: str) -> None:
         token_usage=turn.llm.tokens,
         duration=int((now() - turn.at).total_seconds() * 1000),
         success=turn.success,
-        prompt_version="+".join(dict.fromkeys("+".join(turn.versions).split("+")))[:64],
+        prompt_version="+".join(dict.fromkeys("+".join(turn.versions).split("+")))[:255],
         model=turn.llm.model,
         models_asked=turn.llm.asked,
         left_out=list(turn.hot.left_out),

@@ -6,7 +6,6 @@ arm has, too, and rows are left of the time when the study was open. Addresses a
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -26,6 +25,7 @@ from tests.study.blinding import twins
 from tests.study.blinding.conftest import Open
 from tests.study.blinding.test_page import client
 from tests.support.addresses import Address, addresses
+from tests.support.quiet import quiet
 from tests.support.study import Study
 
 READER = "zhangyi"
@@ -59,18 +59,17 @@ def worked(study: Study, kind: str, field: str) -> list[TaskRun]:
 @pytest.fixture
 def lived(open_twin: Open) -> Iterator[Study]:
     """Opened, worked with, blinded, worked with again."""
-    logging.disable(logging.ERROR)
-    study = open_twin("a")
-    sync.sweep(study.project)
-    worked(study, "before", "arm")
-    services.switch_on(project=study.project, fields=twins.fields(), actor="test")
-    study.project.refresh_from_db()
-    for member in study.members.values():
-        member.project.refresh_from_db()
-    worked(study, "arm", "arm")
-    worked(study, "open", "medical_history_text")
-    yield study
-    logging.disable(logging.NOTSET)
+    with quiet():
+        study = open_twin("a")
+        sync.sweep(study.project)
+        worked(study, "before", "arm")
+        services.switch_on(project=study.project, fields=twins.fields(), actor="test")
+        study.project.refresh_from_db()
+        for member in study.members.values():
+            member.project.refresh_from_db()
+        worked(study, "arm", "arm")
+        worked(study, "open", "medical_history_text")
+        yield study
 
 
 def keys(one: Address) -> list[object]:

@@ -9,7 +9,7 @@ from engines.models import AgentTrace, PendingAction, TaskRun
 from memory.models import ConversationHistory, ProjectMemory, WeeklyReport
 from projects.models import AuditEntry, Member
 from study.blinding import services
-from tests.study.blinding import life, prover, twins
+from tests.study.blinding import life, prover, twins, workflows
 from tests.study.blinding.conftest import Open
 from tests.support.study import Study
 
@@ -29,7 +29,7 @@ def seen(study: Study, name: str) -> set[str]:
 def lived(open_twin: Open) -> Study:
     """An open study in which something happened."""
     study = open_twin("a")
-    skill = life.skill(study, "qc_process:level", life.TELLING)
+    skill = life.skill(study, "qc_process:level", workflows.TELLING)
     for record_id in life.SUBJECTS:
         life.run_of(study, skill, record_id)
     prover.asked("ask", [{"user": "admin", "text": "P001的药盒号"}], "--json", lines=True)
