@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.rules import (
+    absences,
     causes,
     conduct,
     dates,
@@ -48,7 +49,7 @@ RULES: Mapping[str, Rule] = {
     "arithmetic": measured.arithmetic,
     "count": scope.count,
     "every": _any(scope.every, scope.every_time),
-    "only": _any(scope.only, scope.absence, scope.presence),
+    "only": _any(scope.only, absences.absence, absences.presence),
     "blank": _any(states.blank, states.filled),
     "state": _any(states.state, states.ongoing, states.current),
     "unsaid": wording.unsaid,

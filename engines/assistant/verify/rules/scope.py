@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
-from engines.assistant.lines.types import Line, Scope
+from engines.assistant.lines.types import Line
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.verify import compute, evidence
 from engines.assistant.verify.clause import Clause
@@ -19,69 +19,19 @@ from engines.assistant.verify.rules.measured import (
     numbers_of,
     side,
 )
+from engines.assistant.verify.rules.results import (
+    flags_of,
+    holding,
+    results_for,
+    rows_of,
+)
 from engines.assistant.verify.whole import is_whole
 from language.claims import COUNTERS, STATES
 from language.folding import folded
-from rules.context import Kind as Column
 from study.facts import Fact
 
 _SEVERAL = 2
 _STATE = "@visits.state"
-_Row = tuple[str, str, str, int | None]
-
-
-def _scopes(clause: Clause, form: str = "") -> Iterator[Scope]:
-    """The results of the cited lines, else of any line on a form and the subject spoken of."""
-    subjects = set(clause.about.subjects)
-    for line in clause.lines:
-        if line.scope is not None and (not form or _is_on(clause, line.scope, form)):
-            yield line.scope
-    for line in clause.sheet.lines if form else ():
-        fits = (
-            line.scope and _is_on(clause, line.scope, form) and subjects <= set(line.scope.subjects)
-        )
-        if line.scope is not None and fits:
-            yield line.scope
-
-
-def _is_on(clause: Clause, scope: Scope, form: str) -> bool:
-    items = [item for item in scope.query.get("select") or () if isinstance(item, str)]
-    return any(clause.sheet.design.form_of(item) == form or item == form for item in items)
-
-
-def _rows(clause: Clause, scope: Scope, form: str = "") -> set[_Row]:
-    subjects = set(clause.about.subjects) if clause.about.subjects else None
-    facts = evidence.result(clause.sheet, scope)
-    return {
-        evidence.row_of(f) for f in facts
-        if (not form or f.instrument == form) and (subjects is None or f.subject in subjects) and f.subject
-    }  # fmt: skip
-
-
-def _flags(clause: Clause) -> list[Token]:
-    """Words for fields that are a yes or a no: SAE."""
-    columns = clause.sheet.design.context.columns
-    return [
-        t for t in clause.tokens
-        if t.is_a is Meant.FIELD and any(n in columns and columns[n].kind is Column.FLAG for n in t.names())
-    ]  # fmt: skip
-
-
-def _holding(
-    clause: Clause, scope: Scope, rows: Iterable[_Row], tokens: Iterable[Token]
-) -> set[_Row]:
-    """The rows of a result in which each of the choices, or yes of each of the flags, stands."""
-    left = set(rows)
-    for token in tokens:
-        if _is_condition(scope, token):
-            continue
-        codes = {(r.name, r.code or "1") for r in token.readings}
-        left &= {
-            evidence.row_of(f)
-            for f in evidence.facts_of(clause.sheet)
-            if (f.field, str(f.value)) in codes
-        }
-    return left
 
 
 def count(clause: Clause) -> str:
@@ -126,13 +76,13 @@ def _counts(clause: Clause, token: Token) -> bool:
         return True
     if any(_numerator(fact, line) == said for fact, line in clause.evidence.facts):
         return True
-    qualities = [t for t in clause.tokens if t.is_a is Meant.CHOICE] + _flags(clause)
+    qualities = [t for t in clause.tokens if t.is_a is Meant.CHOICE] + flags_of(clause)
     forms = {r.name for t in clause.tokens if t.is_a is Meant.FORM for r in t.readings}
-    forms |= {clause.sheet.design.form_of(n) for t in _flags(clause) for n in t.names()}
-    for scope in _scopes(clause, next(iter(forms), "")):
-        rows = _rows(clause, scope, next(iter(forms), ""))
+    forms |= {clause.sheet.design.form_of(n) for t in flags_of(clause) for n in t.names()}
+    for scope in results_for(clause, next(iter(forms), "")):
+        rows = rows_of(clause, scope, next(iter(forms), ""))
         if qualities:
-            rows = _holding(clause, scope, rows, qualities)
+            rows = holding(clause, scope, rows, qualities)
         own = len(rows) if rows or qualities or clause.about.subjects else scope.count
         if is_whole(scope, clause) and said in {
             own,
@@ -153,16 +103,6 @@ def _is_target(clause: Clause, said: int) -> bool:
     """27/30: how many are to be enrolled, which the sheet has, cited or not."""
     figures = (f for f in evidence.facts_of(clause.sheet) if f.field == "@project.target")
     return any(evidence.decimal(f) == said for f in figures)
-
-
-def _is_condition(scope: Scope, token: Token) -> bool:
-    """Whether a result holds only what has this choice or flag."""
-    asked = {
-        (c.get("field"), str(c.get("value")))
-        for c in scope.query.get("where") or ()
-        if c.get("op") == "="
-    }
-    return any((r.name, r.code or "1") in asked for r in token.readings)
 
 
 def _stands_in_scope(clause: Clause, token: Token) -> bool:
@@ -313,7 +253,7 @@ def only(clause: Clause) -> str:
             if f.instrument == form and f.subject in clause.about.subjects
         }
         others_rows = {(f.subject, f.instrument, f.instance) for f in mine} - named
-        whole = any(is_whole(s, clause) for s in _scopes(clause, form))
+        whole = any(is_whole(s, clause) for s in results_for(clause, form))
         return "还有别的记录" if others_rows or not whole else ""
     if wrong := _only_they(clause, words[0]):
         return wrong
@@ -356,58 +296,3 @@ def _is_merely(clause: Clause, token: Token) -> bool:
     """仅差0.2: it belittles a figure, and says of nothing that it is alone."""
     at = clause.tokens.index(token)
     return any(t.claims & {"difference", "up", "down"} for t in clause.tokens[at + 1 : at + 2])
-
-
-def absence(clause: Clause) -> str:
-    """None, where there is one, or where not everything was read."""
-    words = [t for t in clause.claims("none") if not t.claims & {"blank"}]
-    if not words or is_from_prose(clause) or clause.has("asked", "blank") or not clause.lines:
-        return ""
-    after = [t for t in clause.tokens if t.at >= words[0].end]
-    forms = {r.name for t in after if t.is_a is Meant.FORM for r in t.readings}
-    flags = [t for t in _flags(clause) if t in after]
-    choices = [t for t in after if t.is_a is Meant.CHOICE and not t.claims]
-    forms |= {clause.sheet.design.form_of(n) for t in (*flags, *choices) for n in t.names()}
-    if not forms:
-        return _absent_field(clause, after)
-    for form in forms:
-        for scope in _scopes(clause, form):
-            rows = _rows(clause, scope, form)
-            held = _holding(clause, scope, rows, [*flags, *choices]) if flags or choices else rows
-            if held:
-                return f"读到的结果里有{len(held)}条,不是「{words[0].text}」"
-            if is_whole(scope, clause):
-                return ""
-    return f"没有一行引用能支持「{words[0].text}」"
-
-
-def presence(clause: Clause) -> str:
-    """Some, where the whole result has none."""
-    words = [t for t in clause.tokens if t.text in ("有", "有过", "发生过", "出现过", "存在")]
-    if not words or is_from_prose(clause) or clause.has("asked", "none", "not") or not clause.lines:
-        return ""
-    after = [t for t in clause.tokens if t.at >= words[0].end]
-    flags = [t for t in _flags(clause) if t in after]
-    forms = {r.name for t in after if t.is_a is Meant.FORM for r in t.readings}
-    forms |= {clause.sheet.design.form_of(n) for t in flags for n in t.names()}
-    whole = False
-    for form in forms:
-        for scope in _scopes(clause, form):
-            rows = _rows(clause, scope, form)
-            if _holding(clause, scope, rows, flags) if flags else rows:
-                return ""
-            whole = whole or is_whole(scope, clause)
-    return "读到的结果里一条也没有" if whole else ""
-
-
-def _absent_field(clause: Clause, after: list[Token]) -> str:
-    names = {n for t in after if t.is_a is Meant.FIELD for n in t.names()}
-    if not names:
-        return ""
-    found = [
-        f for f in evidence.facts_of(clause.sheet)
-        if f.field in names and f.subject in clause.about.subjects and evidence.is_filled(f)
-        and (not clause.about.events or f.event in clause.about.events)
-        and (clause.about.rows is None or (f.subject, f.instrument, f.instance) in clause.about.rows)
-    ]  # fmt: skip
-    return "读到的结果里有这一项" if found else ""
