@@ -80,10 +80,12 @@ def pages(client: Client) -> dict[str, str]:
         found[name] = _main(client.get(url))
         if model in (AgentTrace, ConversationHistory):
             found[f"{name} searched"] = _main(client.get(url, {"q": "#1"}))
-        row = page.get_queryset(request).first()
-        if row is not None:
+        rows = page.get_queryset(request)
+        # A question and its answer are of one moment: which of them is the newest row is chance.
+        each = rows.order_by("role") if model is ConversationHistory else [*rows[:1]]
+        for place, row in enumerate(each):
             change = reverse(f"admin:{name}_change", args=[row.pk])
-            found[f"{name} row"] = _main(client.get(change, follow=True))
+            found[f"{name} row {place}"] = _main(client.get(change, follow=True))
     return found
 
 

@@ -45,8 +45,8 @@ RANDOM = [
     (re.compile(r"(>耗时\(毫秒\)<.{0,400}?readonly[^>]*>)\d+", re.DOTALL), r"\1<ms>"),
     # Numbers of rows, which have gaps where hidden rows stand (THREAT_MODEL.md, "Blinding").
     (re.compile(r"(复核 ?#|[ ,\n\[>]#|/review/|review_|\"id\": ?)\d+"), r"\1<n>"),
-    (re.compile(r'((?:_selected_action|-id)" value="|auditentry/|number">|length">)\d+'), r"\1<n>"),
-    (re.compile(r"((?:编号|ength)\s*</label>.{0,400}?readonly[^>]*>)\d+", re.DOTALL), r"\1<n>"),
+    (re.compile(r'((?:_selected_action|-id)" value="|auditentry/|number">|条目">)\d+'), r"\1<n>"),
+    (re.compile(r"((?:编号|条目)\s*</label>.{0,400}?readonly[^>]*>)\d+", re.DOTALL), r"\1<n>"),
     # What the whole study used, the unblinded too (THREAT_MODEL.md); which calls lie within moments of a trace.
     (re.compile(r"(今日 Token</a><span>)\d+"), r"\1<tokens>"),
     (re.compile(r"<tbody><tr><td>(?:对话回答|消息意图判断).*?</tbody>", re.DOTALL), "<calls>"),
