@@ -12,6 +12,10 @@ UP_TO = re.compile(r"v\d\s?(?:到|至|~|-|—|to)\s?$")
 """Before the last visit of a range."""
 VISITS = re.compile(r"(?<![a-z])v(\d)\s?(?:至|到|~|-|—)\s?v(\d)(?!\d)")
 RATIO = re.compile(r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})(?![\d./])(?:\s?例)?(?!mm)")
+INDEFINITE = re.compile(r"一[批种个名些位项]")
+"""Some, of which no number is meant."""
+RANGE = re.compile("至|到|~|之间|-")
+"""Between two bounds."""
 SOURCES = (
     "资料",
     "方案",

@@ -36,9 +36,6 @@ _TAILS = frozenset({"project_info", "query_protocol", "general_chat"})
 _LONGEST_NAME = 12
 _COMPARED = ("<", "<=", ">", ">=", "between")
 _VAGUE = frozenset({"count_records", "off_topic", "project_info"})
-_ANY = re.compile(
-    r"的(?:人|病人|患者|受试者)?(?:有没有|有无|有[吗没])[?？]?$|^有没有.+的(?:人|病人|患者|受试者)?[?？]?$"
-)
 _PHRASE = 4
 _SHORT = 6
 _TELLING = 3
@@ -335,7 +332,7 @@ def _is_no_rule(part: Part, found: Understood, *, named: bool) -> bool:
     血小板低于50的有没有: whether a value is there; what must be done then is asked in words of its own.
     """
     there = all(one.shape is Shape.YES_NO and _is_compared(one) for one in found.asked)
-    if there and not (named or found.rules) and _ANY.search(part.text):
+    if there and found.asks_any and not (named or found.rules):
         return True
     unsure = part.confidence < _UNSURE_BELOW
     figures = not found.rules and all(one.shape is Shape.AGGREGATE for one in found.asked)

@@ -39,6 +39,7 @@ class Gathered:
     followed: int = 0
     is_asked: bool = False
     asks_who: bool = False
+    asks_any: bool = False
     rules: list[str] = field(default_factory=list)
 
 

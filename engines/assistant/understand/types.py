@@ -175,7 +175,8 @@ class Understood:
     `rules`: words that ask what must be, of which no data tell.
     `is_guess`: a model read it, so the answer says how it was understood.
     `goes_on`: it only changes the last question. `is_asked`: some word of it asks, so that it states nothing.
-    `asks_who`: some word of it asks who (谁), not which kind of people (哪些患者).
+    `asks_who`: some word of it asks who (谁), not which kind of people (哪些患者). `asks_any`: whether there is
+    one (有没有).
     `contrasts`: it says what is not meant, and what is (不是问P002,是问所有人).
     """
 
@@ -191,4 +192,5 @@ class Understood:
     goes_on: bool = False
     is_asked: bool = False
     asks_who: bool = False
+    asks_any: bool = False
     contrasts: bool = False

@@ -108,6 +108,7 @@ def _understood(found: Gathered, setting: Setting, last: Slots | None) -> Unders
         state=State(last, found.subjects),
         is_asked=found.is_asked,
         asks_who=found.asks_who,
+        asks_any=found.asks_any,
         goes_on=bool(asked) and found.followed >= len(asked) and setting.state.last is not None,
     )
 
@@ -121,6 +122,7 @@ def _clause(clause: Clause, found: Gathered) -> None:
     found.waiting = []
     found.is_asked |= clause.asks
     found.asks_who |= any("谁" in token.said for token in clause.all(Kind.WHO))
+    found.asks_any |= clause.has(Kind.YES_NO, value="any")
     clause = named_rows(clause)
     clause, unsure = settle(clause)
     named = tuple(dict.fromkeys(clause.values(Kind.SUBJECT)))

@@ -17,7 +17,7 @@ from engines.assistant.understand.study_words import vocabulary
 from engines.assistant.understand.tokens import Kind as Meant
 from engines.assistant.understand.tokens import Reading
 from engines.assistant.understand.vocabulary import Vocabulary
-from language.answer_forms import SHORT_DAY, UP_TO, VERSION
+from language.answer_forms import INDEFINITE, SHORT_DAY, UP_TO, VERSION
 from language.claims import CLAIMS, LONGEST
 from language.folding import folded
 from language.numerals import HAN, number
@@ -61,7 +61,6 @@ _TAIL = re.compile(
 )
 _TO = re.compile(r"\s*(?:至|到|~|—|-(?=\d{1,2}月|20\d\d))\s*")
 _SECTION = re.compile(r"(?:§|第)?\d+(?:\.\d+){2,3}节?|§\d+(?:\.\d+)*")
-_INDEFINITE = re.compile(r"一[批种个名些位项]")
 _STUDY = (Meant.FIELD, Meant.FORM, Meant.CHOICE, Meant.PLACE, Meant.SITE, Meant.IDENTIFIER)
 
 
@@ -217,7 +216,7 @@ class Lexer:
             if hit[0] not in self.vocabulary.words:
                 name = Reading(hit[0])
                 take(Token(Kind.STUDY, hit[0], hit.start(), is_a=Meant.SITE, readings=(name,)))
-        for hit in (*_INDEFINITE.finditer(plain), *_SECTION.finditer(plain)):
+        for hit in (*INDEFINITE.finditer(plain), *_SECTION.finditer(plain)):
             take(Token(Kind.WORD, hit[0], hit.start(), frozenset({"small"})))
         for hit in _NUMBER.finditer(plain):
             if not self._inside(plain, hit):

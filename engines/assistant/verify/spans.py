@@ -107,16 +107,18 @@ def _cut(line: str) -> Iterator[str]:
 
 def _sentence(raw: str) -> Sentence | None:
     pieces: list[Piece] = []
+    of_all: dict[str, None] = {}
     at = 0
     while hit := _MARK.search(raw, at):
         text, marks, end = raw[at : hit.start()], _marks(hit[1]), hit.end()
         while more := _MARK.match(raw, end):
             marks, end = (*marks, *_marks(more[1])), more.end()
-        pieces.append(Piece(text, tuple(dict.fromkeys(marks)), True))
+        of_all |= dict.fromkeys(marks)
+        if text:
+            pieces.append(Piece(text, tuple(dict.fromkeys(marks)), True))
         at = end
-    of_all = tuple(dict.fromkeys(mark for piece in pieces for mark in piece.marks))
     if raw[at:]:
-        pieces.append(Piece(raw[at:], of_all, False))
+        pieces.append(Piece(raw[at:], tuple(of_all), False))
     return Sentence(tuple(pieces)) if "".join(p.text for p in pieces).strip() else None
 
 

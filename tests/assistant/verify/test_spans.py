@@ -39,6 +39,10 @@ def test_several_marks_and_a_row_of_them_in_one_pair_of_brackets() -> None:
     assert covers("均正常[F1,F3-F5]") == [("均正常", ("F1", "F3", "F4", "F5"))]
 
 
+def test_a_mark_before_all_words_covers_the_tail_behind_it() -> None:
+    assert covers("[F1]V2为185") == [("V2为185", ("F1",))]
+
+
 def test_a_row_of_a_table_is_told_with_the_heads_of_its_columns() -> None:
     table = "| 访视 | ALT |\n|---|---|\n| V2 | 185[F1] |"
     assert covers(table) == [("访视 V2、ALT 185", ("F1",))]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from engines.assistant.verify import prose
 from engines.assistant.verify.clause import Clause
 from engines.assistant.verify.lexer import is_prose
 from engines.assistant.verify.prose import MODAL, Match
 from engines.assistant.verify.rules.conduct import is_refusal
 from engines.assistant.verify.rules.wording import is_spoken, matches, told_of
+from language.answer_forms import RANGE
 from language.claims import CLAIMS
 from language.denials import denies, is_denied, only_denies
 from language.folding import folded
@@ -40,7 +39,7 @@ def _torn(clause: Clause, found: Match) -> str:
     if clause.has("action") and any("action" in CLAIMS[w] and w in treatments for w in CLAIMS):
         return "中间跳过了另一种处理"
     figures = clause.has("action") or any(i.kind == "number" for i in found.said)
-    between = re.search("至|到|~|之间|-", clause.text) is not None
+    between = RANGE.search(clause.text) is not None
     bounds = ("over", "under")
     if figures and any(
         (i.kind == "number" and not (i.is_old or i.is_aside)) or (i.text in bounds and not between)
