@@ -147,9 +147,7 @@ class TaskRunAdmin(DeciderAdmin):
         end = labels.name(labels.ENDS, obj.final_state)
         return end or labels.place(obj.config, obj.current_node) or "-"
 
-    @admin.display(description=_("ordered by"), ordering="triggered_by")
-    def show_by(self, obj: TaskRun) -> str:
-        return actors.told(obj.triggered_by)
+    show_by = actors.column("triggered_by", _("ordered by"))
 
     def get_urls(self) -> Any:
         decide = self.admin_site.admin_view(console.decide_view)
@@ -228,9 +226,7 @@ class ReviewAdmin(ExportAdmin):
     def show_node(self, obj: Review) -> str:
         return labels.place(obj.task_run.config, obj.node)
 
-    @admin.display(description=_("decided by"), ordering="decided_by")
-    def show_by(self, obj: Review) -> str:
-        return actors.told(obj.decided_by)
+    show_by = actors.column("decided_by", _("decided by"))
 
     @admin.display(description=_("reviewers' roles"))
     def show_reviewers(self, obj: Review) -> str:
@@ -302,9 +298,7 @@ class BatchAdmin(ScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return super().get_queryset(request).filter(pk__in=visible_to(request.user).values("pk"))
 
-    @admin.display(description=_("ordered by"), ordering="created_by")
-    def show_by(self, obj: Batch) -> str:
-        return actors.told(obj.created_by)
+    show_by = actors.column("created_by", _("ordered by"))
 
     @admin.display(description=_("skill"))
     def show_skill(self, obj: Batch) -> str:

@@ -142,9 +142,7 @@ class PendingActionAdmin(DeciderAdmin):
     def show_node(self, obj: PendingAction) -> str:
         return labels.place(obj.task_run.config, obj.node)
 
-    @admin.display(description=_("resolved by"))
-    def show_by(self, obj: PendingAction) -> str:
-        return actors.told(obj.resolved_by)
+    show_by = actors.column("resolved_by", _("resolved by"))
 
     @admin.display(description=_("place"))
     def show_place(self, obj: PendingAction) -> str:

@@ -69,10 +69,7 @@ class AgentTraceAdmin(LongList, ReplacedAdmin):
         "show_withheld",
     )
 
-    @admin.display(description=_("user"), ordering="user_id")
-    def show_user(self, obj: AgentTrace) -> str:
-        """Who asked, or which job."""
-        return actors.told(obj.user_id)
+    show_user = actors.column("user_id", _("user"))
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Without the question for members with a site."""

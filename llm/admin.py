@@ -127,10 +127,7 @@ class LlmUsageAdmin(LongList, ReplacedAdmin):
         """By which preset it was reached."""
         return name(PROVIDERS, obj.provider)
 
-    @admin.display(description=_("user"), ordering="user_id")
-    def show_user(self, obj: LlmUsage) -> str:
-        """For whom, a person or a job."""
-        return actors.told(obj.user_id)
+    show_user = actors.column("user_id", _("user"))
 
     @admin.display(description=_("purpose"), ordering="purpose")
     def show_purpose(self, obj: LlmUsage) -> str:

@@ -99,9 +99,7 @@ class VersionInline(ReadOnlyInline):
     tab = True
     per_page = 10
 
-    @admin.display(description=_("author"))
-    def show_author(self, obj: ProjectMemoryVersion) -> str:
-        return actors.told(obj.author)
+    show_author = actors.column("author", _("author"))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Old versions name subjects of all sites, so a membership with a site does not open them.
@@ -188,9 +186,7 @@ class ProjectMemoryAdmin(VersionedAdmin):
     def show_size(self, obj: Any) -> Any:
         return size(obj.shown, obj.left_out) if obj.pk else "-"
 
-    @admin.display(description=_("last changed by"), ordering="last_updated_by")
-    def show_author(self, obj: Any) -> str:
-        return actors.told(obj.last_updated_by)
+    show_author = actors.column("last_updated_by", _("last changed by"))
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         shown = super().beside(request, row)
@@ -324,9 +320,7 @@ class MemoryProposalAdmin(ScopedAdmin):
         """As the memory heads it."""
         return HEADINGS.get(obj.section, obj.section)
 
-    @admin.display(description=_("proposed by"), ordering="author")
-    def show_author(self, obj: MemoryProposal) -> str:
-        return actors.told(obj.author)
+    show_author = actors.column("author", _("proposed by"))
 
     @admin.display(description=_("line"))
     def show_change(self, obj: MemoryProposal) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -25,3 +29,13 @@ JOBS: dict[str, Promise] = {
 def told(actor: str | None) -> str:
     """The name of a job, a person's identity as it is; "" for nobody."""
     return name(JOBS, actor)
+
+
+def column(field: str, title: Any) -> Callable[[Any, Any], str]:
+    """A column of a list of the console, and a field of its page: who stands in `field`, in words."""
+
+    @admin.display(description=title, ordering=field)
+    def show(_page: Any, obj: Any) -> str:
+        return told(getattr(obj, field))
+
+    return show

@@ -132,10 +132,7 @@ class WeeklyReportAdmin(VersionedAdmin):
     def show_week(self, obj: WeeklyReport) -> str:
         return str(obj)
 
-    @admin.display(description=_("author"), ordering="created_by")
-    def show_author(self, obj: WeeklyReport) -> str:
-        """A job by its name."""
-        return actors.told(obj.created_by)
+    show_author = actors.column("created_by", _("author"))
 
     @admin.display(description=_("enrolled / target"))
     def show_enrolled(self, obj: Any) -> str:

@@ -149,9 +149,7 @@ class AuditEntryAdmin(LongList, ExportAdmin):
         """To the second: what came first decides a dispute."""
         return f"{localtime(obj.at):%Y-%m-%d %H:%M:%S}"
 
-    @admin.display(description=_("who"), ordering="actor")
-    def show_actor(self, obj: AuditEntry) -> str:
-        return actors.told(obj.actor)
+    show_actor = actors.column("actor", _("who"))
 
     @admin.display(description=_("what changed"))
     def show_changed(self, obj: AuditEntry) -> SafeString:

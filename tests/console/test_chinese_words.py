@@ -24,14 +24,7 @@ from tests.support.foreign import House
 from tests.support.quiet import quiet
 
 WHO = ("admin", "wanghushi", "zhangyi", "watcher")
-FILES = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
-PAGES = [
-    one
-    for one in addresses.addresses()
-    if one.path.startswith("/admin/")
-    and not any(part in one.path for part in FILES)
-    and not {*one.parameters} - {"object_id", "pk"}
-]
+PAGES = addresses.console_pages()
 # Names of products, formats and standards, and how the trade writes roles and units in Chinese too.
 PROPER = {
     *(

@@ -17,14 +17,7 @@ from tests.support.quiet import quiet
 LIST, COMPOSED = 15, 30
 MORE = 27
 WHO = ("wanghushi", "chief", "zhangyi", "watcher")
-FILES = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
-PAGES = [
-    one
-    for one in addresses.addresses()
-    if one.path.startswith("/admin/")
-    and not any(part in one.path for part in FILES)
-    and not {*one.parameters} - {"object_id", "pk"}
-]
+PAGES = addresses.console_pages()
 
 
 @pytest.fixture

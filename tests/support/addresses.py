@@ -49,6 +49,18 @@ def addresses() -> list[Address]:
     return found
 
 
+def console_pages() -> list[Address]:
+    """Those of the console that show a page, of no row or of one; no files and no answers for scripts."""
+    files = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
+    return [
+        one
+        for one in addresses()
+        if one.path.startswith("/admin/")
+        and not any(part in one.path for part in files)
+        and not {*one.parameters} - {"object_id", "pk"}
+    ]
+
+
 def _walk(patterns: Any, before: str) -> Iterator[tuple[str, URLPattern]]:
     for one in patterns:
         here = before + str(one.pattern)
