@@ -11,9 +11,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from engines.desk.finding_words import rule_name
 from engines.models import PendingAction
 from engines.sop.checks.kinds import LABELS, kind_of
-from engines.sop.soft import VERDICT
 from house import clock
 from projects.scoping import memberships
 from skills.models import Skill
@@ -100,7 +100,7 @@ class ByRule(SimpleListFilter):
         rows = model_admin.get_queryset(request).order_by("rule_key")
         keys = [*rows.values_list("rule_key", flat=True).distinct()[:2000]]
         kinds = {kind for key in keys if (kind := kind_of(key))}
-        own = [(key, _told(key)) for key in keys if key and kind_of(key) is None]
+        own = [(key, rule_name(key)) for key in keys if key and kind_of(key) is None]
         return [*((f"std.{k}.", LABELS[k]) for k in LABELS if k in kinds), *own]
 
     def queryset(
@@ -112,10 +112,6 @@ class ByRule(SimpleListFilter):
             return queryset
         is_kind = chosen.startswith("std.") and chosen.endswith(".")
         return queryset.filter(**{"rule_key__startswith" if is_kind else "rule_key": chosen})
-
-
-def _told(key: str) -> Any:
-    return _("judged by the model") if key == VERDICT else key
 
 
 class ByWorkflow(SimpleListFilter):

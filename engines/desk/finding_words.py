@@ -27,10 +27,15 @@ def worded(rows: QuerySet[PendingAction]) -> QuerySet[PendingAction]:
 
 def rule(row: PendingAction) -> str:
     """What a standard check looks for; the key of a rule of the study."""
-    if row.rule_key == VERDICT:
+    return rule_name(row.rule_key)
+
+
+def rule_name(key: str) -> str:
+    """The same of a key; a model's judgement has a key, too."""
+    if key == VERDICT:
         return _("judged by the model")
-    kind = kind_of(row.rule_key)
-    return str(LABELS[kind]) if kind else row.rule_key or "-"
+    kind = kind_of(key)
+    return str(LABELS[kind]) if kind else key or "-"
 
 
 def field(row: PendingAction) -> str:

@@ -21,10 +21,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from engines import labels
+from engines.desk.finding_words import rule_name
 from engines.models import PendingAction
-from engines.sop.checks.kinds import LABELS, kind_of
+from engines.sop.checks.kinds import kind_of
 from engines.sop.finding_reports import LEAST, Advice, Rate, Undecided, rates, undecided
-from engines.sop.soft import VERDICT
 from house.db import atomic
 from projects import audit
 from projects.models import Project
@@ -92,10 +92,8 @@ def _page(
 
 
 def _rule(key: str) -> str:
-    if key == VERDICT:
-        return _("judged by the model")
-    kind = kind_of(key)
-    return f"{LABELS[kind]} · {key.split('.', 2)[-1]}" if kind else key or "-"
+    name = rule_name(key)
+    return f"{name} · {key.split('.', 2)[-1]}" if kind_of(key) else name
 
 
 def _start(key: str) -> str:

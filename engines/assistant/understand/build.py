@@ -23,7 +23,6 @@ _FINDING_COLUMNS = (
 _FILLED = {"undecided": "@findings.reason", "mine": "@findings.mine"}
 _REVIEW_COLUMNS = ("@reviews.question", "@reviews.waiting_for", "@reviews.since")
 _RUN_COLUMNS = ("@runs.status", "@runs.final_state", "@runs.ended", "@runs.reason")
-_NUMBERS = (ColumnKind.NUMBER, ColumnKind.INTEGER)
 _ORDERED = (">", ">=", "<", "<=")
 _COMING = ["overdue", "due", "not_due"]
 # Windows that close within a week close soon.
@@ -94,7 +93,7 @@ def _data(slots: Slots, setting: Setting) -> list[Query]:
             {"where": [*query.get("where", []), *told["where"]]} if "where" in told else {}
         )
     query = _ordered(slots, query)
-    measured = [n for n in slots.select if setting.column_kind(n) in _NUMBERS]
+    measured = [n for n in slots.select if setting.is_number(n)]
     if slots.rows in ("highest", "lowest") and len(measured) > 1 and measured == select:
         # Each has an end of its own; one query would go by the first of them.
         signed = slots.order[:1]

@@ -33,6 +33,10 @@ class Setting:
         column = self.design.context.columns.get(name)
         return column.kind if column else None
 
+    def is_number(self, name: str) -> bool:
+        """Whether a field is a measurement."""
+        return self.column_kind(name) in (ColumnKind.NUMBER, ColumnKind.INTEGER)
+
     def is_date(self, name: str) -> bool:
         """Whether a field holds days; a text field does whose label says so (partial dates)."""
         kind = self.column_kind(name)
@@ -69,8 +73,7 @@ class Setting:
 
     def numbers_of(self, form: str) -> list[str]:
         """The measurements of a form."""
-        kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
-        return [name for name in self.fields_of(form) if self.column_kind(name) in kinds]
+        return [name for name in self.fields_of(form) if self.is_number(name)]
 
     def grades_of(self, form: str) -> list[str]:
         """What says how severe a row of a form is."""

@@ -9,7 +9,6 @@ from engines.assistant.understand.days import apart
 from engines.assistant.understand.found import Conditions, is_flag, negated
 from engines.assistant.understand.tokens import Kind, Token
 from engines.assistant.understand.types import Query
-from rules.context import Kind as ColumnKind
 from study.facts import plain
 
 _ABNORMAL = {
@@ -114,8 +113,7 @@ def _is_unlimited(clause: Clause, place: int) -> bool:
     if named is None or not of_one or clause.many or clause.has(*beside):
         return False
     limited = any(_has_limit(clause, named.name, side) for side in ("high", "low"))
-    measured = (ColumnKind.NUMBER, ColumnKind.INTEGER)
-    is_value = named.kind is Kind.FIELD and clause.setting.column_kind(named.name) in measured
+    is_value = named.kind is Kind.FIELD and clause.setting.is_number(named.name)
     return is_value and not limited
 
 

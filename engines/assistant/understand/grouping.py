@@ -198,8 +198,7 @@ def _names_them(clause: Clause) -> bool:
 
 
 def _is_measured(clause: Clause, slots: Slots) -> bool:
-    kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
-    return bool(slots.select) and clause.setting.column_kind(slots.select[0]) in kinds
+    return bool(slots.select) and clause.setting.is_number(slots.select[0])
 
 
 def _of_people(clause: Clause, slots: Slots) -> bool:

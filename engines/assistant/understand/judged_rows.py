@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from engines.assistant.understand.clause import Setting
 from engines.assistant.understand.types import Query, Shape, Slots
-from rules.context import Kind as ColumnKind
 
-_NUMBERS = (ColumnKind.NUMBER, ColumnKind.INTEGER)
 _JUDGED = (Shape.LIST, Shape.COUNT, Shape.YES_NO, Shape.GROUPS, Shape.SHARE)
 
 
@@ -22,7 +20,7 @@ def judged_rows(slots: Slots, setting: Setting) -> list[Query]:
         if "any" in condition:
             return {"any": [told(part) for part in condition["any"]]}
         name = condition.get("field")
-        measured = isinstance(name, str) and setting.column_kind(name) in _NUMBERS
+        measured = isinstance(name, str) and setting.is_number(name)
         if not measured or setting.repeats(setting.design.form_of(str(name))):
             return condition
         return condition | {"field": {"field": name, "rows": slots.rows}}

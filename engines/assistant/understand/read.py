@@ -148,10 +148,10 @@ def _whole_list(clause: Clause) -> bool:
 
 def _of_no_number(clause: Clause, slots: Slots) -> bool:
     """平均入组日期: a mean of days or of words is none."""
-    kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER, *CODED)
     figures = {"mean", "median", "sum"} & set(slots.aggregate.split(","))
     measured = slots.change or slots.topic is not Topic.DATA or slots.select[:1] == ("@age",)
-    known = [clause.setting.column_kind(name) in kinds for name in slots.select[:1]]
+    setting = clause.setting
+    known = [setting.is_number(n) or setting.column_kind(n) in CODED for n in slots.select[:1]]
     return bool(figures) and not measured and not any(known)
 
 

@@ -9,7 +9,6 @@ from engines.assistant.understand.clause import Clause
 from engines.assistant.understand.found import Conditions
 from engines.assistant.understand.tokens import CODED, Kind, Token
 from engines.assistant.understand.types import Shape, Slots
-from rules.context import Kind as ColumnKind
 
 EDGES = {"open": "first", "close": "latest"}
 _PEOPLE = ("", "个", "位", "名", "例", "人")
@@ -44,7 +43,7 @@ def _is_now(clause: Clause, found: Conditions) -> bool:
     tokens = [(i, t) for i, t in enumerate(clause.tokens) if t.kind is not Kind.FILL or t.value]
     compared = (Kind.COMPARE, Kind.LIMIT, Kind.NUMBER)
     for (_at, token), (place, after) in pairwise(tokens):
-        of_value = after.kind is Kind.FIELD and _is_number(clause, after.name)
+        of_value = after.kind is Kind.FIELD and clause.setting.is_number(after.name)
         if token.value == "now" and (of_value or (place in found.used and after.kind in compared)):
             return True
         if (token.value, after.value) == ("since", "normal"):
@@ -52,14 +51,10 @@ def _is_now(clause: Clause, found: Conditions) -> bool:
     return False
 
 
-def _is_number(clause: Clause, name: str) -> bool:
-    return clause.setting.column_kind(name) in (ColumnKind.NUMBER, ColumnKind.INTEGER)
-
-
 def _is_measured(clause: Clause, slots: Slots) -> bool:
     """Whether some condition is on a number."""
     parts = [part for c in slots.where for part in c.get("any", [c])]
-    return any(_is_number(clause, str(part.get("field"))) for part in parts)
+    return any(clause.setting.is_number(str(part.get("field"))) for part in parts)
 
 
 def chosen(clause: Clause, found: Conditions, slots: Slots) -> Slots:

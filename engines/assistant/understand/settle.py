@@ -12,7 +12,6 @@ from engines.assistant.understand.naming import choice_names, fold
 from engines.assistant.understand.standing import stands
 from engines.assistant.understand.tokens import Kind, Reading, Token
 from engines.assistant.understand.types import Ambiguous
-from rules.context import Kind as ColumnKind
 
 _NEAR = 0.05
 _SINCE = ("以后", "之后")
@@ -67,10 +66,7 @@ def _measured(clause: Clause, *, alone: bool = False) -> bool:
         return False
     last = None if alone else clause.setting.state.last
     named = [r.name for t in clause.all(Kind.FIELD) for r in t.readings]
-    kinds = (ColumnKind.NUMBER, ColumnKind.INTEGER)
-    return any(
-        clause.setting.column_kind(n) in kinds for n in named or (last.select if last else ())
-    )
+    return any(map(clause.setting.is_number, named or (last.select if last else ())))
 
 
 def _as_choice(token: Token, setting: Setting) -> Token:
@@ -155,7 +151,7 @@ def _measured_counts(tokens: list[Token], setting: Setting) -> list[Token]:
         for named, after in pairwise(tokens)
         if (after.kind, after.said) == (Kind.COUNT, "count")
         and named.kind is Kind.FIELD
-        and setting.column_kind(named.name) in (ColumnKind.NUMBER, ColumnKind.INTEGER)
+        and setting.is_number(named.name)
     ]
     told = [Token(Kind.FILL, t.said) if t in counted else t for t in tokens]
     # 乏力的几个人都好了吗: those who were counted before are all meant.
