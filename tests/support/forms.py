@@ -17,6 +17,7 @@ from django.forms import (
 )
 from django.http import HttpRequest
 
+from house.asked_once import AskedOnce
 from tests.support.canaries import Kind
 
 
@@ -25,10 +26,16 @@ def pages() -> dict[Kind, Any]:
     return dict(admin.site._registry)
 
 
+def listed(page: Any, request: HttpRequest) -> Any:
+    """What the list of a table answers, not drawn."""
+    return AskedOnce(page.changelist_view)(request)
+
+
 def form_of(page: Any, request: HttpRequest, key: object = None) -> dict[str, Any]:
     """What the page of a row (of a new one) is drawn with; {} where nothing opens or can be saved."""
+    row = None if key is None else str(key)
     try:
-        reply = page.changeform_view(request, None if key is None else str(key))
+        reply = AskedOnce(lambda asked: page.changeform_view(asked, row))(request)
     except PermissionDenied:
         return {}
     context: dict[str, Any] = getattr(reply, "context_data", None) or {}
