@@ -12,7 +12,7 @@ FILES = (
     ROOT.parent / "shared/reference/intents_public2.jsonl",
     *sorted((ROOT / "tests/engines/intents").glob("*.jsonl")),
 )
-GOAL_MS = 2.0
+GOAL_MS = 3.0
 ROUNDS = 20
 
 
