@@ -19,6 +19,7 @@ from engines.admin_findings import PendingActionAdmin
 from engines.admin_open_questions import OpenQuestionAdmin
 from engines.admin_order import order_view
 from engines.admin_traces import AgentTraceAdmin
+from engines.desk import finding_words
 from engines.desk import views as desk
 from engines.models import (
     Batch,
@@ -33,6 +34,7 @@ from projects import actors
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.admin_lists import OwnRows
 from projects.models import Role
+from study.admin import trail_words
 from study.admin.export import ExportAdmin
 
 __all__ = [
@@ -40,6 +42,10 @@ __all__ = [
     "OpenQuestionAdmin",
     "PendingActionAdmin",
 ]  # registered where they are defined
+
+
+trail_words.call("rule", finding_words.rule_name)
+trail_words.call("final_state", lambda end: labels.place({}, end))
 
 
 class StepInline(ReadOnlyInline):

@@ -19,7 +19,6 @@ from django.views.decorators.http import require_GET
 
 from engines import console, sop
 from engines.models import Review, TaskRun
-from engines.review_view import review_view
 from projects import reads
 
 ACTIONS: dict[sop.Decision, str] = {"approve": "approve_review", "reject": "reject_review"}
@@ -49,8 +48,7 @@ def open_view(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     about = [review.record_id] if review.record_id else []
     reads.note(actor=request.user, project=review.project_id, record_ids=about, door="console")
-    shown = review_view(review) | {"rows": console.review_rows(review)}
-    return render(request, "engines/opened.html", {"review": shown})
+    return render(request, "engines/opened.html", {"review": console.shown(review)})
 
 
 def _waiting_for(request: HttpRequest, runs: Iterable[TaskRun]) -> dict[int, Review]:

@@ -16,10 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from engines import sop
+from engines.desk import finding_words
 from engines.models import PendingAction, Review, TaskRun
-from engines.review_view import review_view, values
+from engines.review_view import open_findings, review_view, values
 from engines.sop import findings, snapshot
-from engines.sop.findings import finding_line
 from engines.sop.order_run import RecordNotFound, rerun_for
 from house.db import atomic
 from integrations.redcap import RedcapError
@@ -57,10 +57,10 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     may_decide = bool(review and sop.has_say(request.user, review))  # type: ignore[arg-type]
     return {
         "run": run,
-        "review": review_view(review) | {"rows": review_rows(review)} if review else None,
+        "review": shown(review) if review else None,
         "reasons": reasons(),
         "waiting": sop.waiting_for(review).exclude(pk=run.pk) if review else [],
-        "open_findings": [finding_line(row) for row in found],
+        "open_findings": finding_words.listed(found),
         "hits": {row.field for row in found},
         "may_decide": may_decide,
         "must_sign": run.project.requires_signature,
@@ -68,6 +68,14 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
         "may_rerun": ended and run.skill.is_active and has_say(request.user, run),
         "reruns": run.reruns.order_by("created_at"),
         "past_reviews": sop.reviews_of(run),
+    }
+
+
+def shown(review: Review) -> dict[str, Any]:
+    """A review as a page shows it: its values beside those before, its findings in words."""
+    return review_view(review) | {
+        "rows": review_rows(review),
+        "findings": finding_words.listed(open_findings(review)),
     }
 
 

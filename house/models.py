@@ -56,4 +56,4 @@ class CronFiring(models.Model):
         constraints = [models.UniqueConstraint("job", "due_at", name="iit_fires_once")]
 
     def __str__(self) -> str:
-        return f"{self.job} {localtime(self.due_at):%Y-%m-%d %H:%M}"
+        return f"{localtime(self.due_at):%Y-%m-%d %H:%M}"

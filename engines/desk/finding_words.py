@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -93,6 +94,18 @@ def told(row: PendingAction) -> dict[str, Any]:
         "age": age_text(row),
         "overdue": is_overdue(row),
     }
+
+
+def listed(rows: Sequence[PendingAction]) -> list[dict[str, Any]]:
+    """Findings in the order given, each beside its words, for a list within a page."""
+    known = {
+        row.pk: row for row in worded(PendingAction.objects.filter(pk__in=[r.pk for r in rows]))
+    }
+    found = [known[row.pk] for row in rows if row.pk in known]
+    return [
+        {"finding": row, "place": place(row), "value": value(row), "rule": rule(row)}
+        for row in found
+    ]
 
 
 def ground(row: PendingAction) -> Ground | None:

@@ -32,6 +32,16 @@ JOBS: dict[str, Promise] = {
     "celery.backend_cleanup": _("Delete old results of tasks"),
 }
 SKILL = "skill:"
+# What is claimed for its time (house.cron.claim): whole names, and what stands before a study's key.
+FIRED: dict[str, Promise] = {
+    "skill": _("A scheduled workflow of a study"),
+    "distil": JOBS["distil memory"],
+    "feedback": JOBS["profile users"],
+    "wechat.reviews.reconcile": _("Compare review cards with their reviews"),
+    "wechat.forget": _("Delete messages after their time"),
+    "audit.anchor": _("Compare the ends of the audit trail with their anchors"),
+    "audit.verify": _("Check the whole audit trail"),
+}
 # Seconds, one of it, more of it.
 _UNITS = (
     (86400, _("every day"), _("every %(count)d days")),
@@ -46,6 +56,12 @@ def job(entry: PeriodicTask) -> str:
     if entry.name.startswith(SKILL):
         return gettext("A scheduled workflow of a study")
     return name(JOBS, entry.name)
+
+
+def fired(job: str) -> str:
+    """What was started at its time."""
+    found = FIRED.get(job) or FIRED.get(job.partition(":")[0])
+    return str(found) if found else job
 
 
 def schedule(entry: PeriodicTask) -> str:

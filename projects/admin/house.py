@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import (
     ClockedSchedule,
@@ -20,7 +19,8 @@ from django_celery_beat.models import (
 )
 
 from house.models import BrokerMessage, CronFiring, Heartbeat
-from projects import audit
+from house.stored_labels import name
+from projects import audit, audit_anchors
 from projects.admin import beat_words
 from projects.admin_base import HouseAdmin
 from projects.models import AuditHead
@@ -48,16 +48,32 @@ for _log in (AccessAttempt, AccessFailureLog, AccessLog):
     _log.__str__ = _told
 
 
+_PROCESSES = {"worker": _("Worker"), "beat": _("Scheduler")}
+_CHAINS = {audit.HOUSE: _("The house"), audit_anchors.FILE: _("Anchors of the trail")}
+
+
 @admin.register(Heartbeat)
 class HeartbeatAdmin(HouseAdmin):
-    list_display = ("name", "at")
+    list_display = ("show_name", "at")
+    fields = (("show_name", "at"),)
+    readonly_fields = ("show_name",)
+
+    @admin.display(description=_("process"), ordering="name")
+    def show_name(self, obj: Heartbeat) -> str:
+        return name(_PROCESSES, obj.name)
 
 
 @admin.register(CronFiring)
 class CronFiringAdmin(HouseAdmin):
-    list_display = ("job", "due_at", "fired_at")
+    list_display = ("show_job", "due_at", "fired_at")
     search_fields = ("job",)
     date_hierarchy = "due_at"
+    fields = ("show_job", ("due_at", "fired_at"))
+    readonly_fields = ("show_job",)
+
+    @admin.display(description=_("job"), ordering="job")
+    def show_job(self, obj: CronFiring) -> str:
+        return beat_words.fired(obj.job)
 
 
 @admin.register(BrokerMessage)
@@ -75,7 +91,7 @@ class AuditHeadAdmin(HouseAdmin):
     @admin.display(description=_("chain"), ordering="chain")
     def show_chain(self, obj: AuditHead) -> str:
         """Whose entries it holds; a study's are chained by its key."""
-        return gettext("The house") if obj.chain == audit.HOUSE else obj.chain
+        return name(_CHAINS, obj.chain)
 
 
 @admin.register(PeriodicTask)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
@@ -89,4 +90,4 @@ class AuditEntry(models.Model):
         indexes = [models.Index(fields=["project", "at"])]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.label}".strip()
+        return f"{localtime(self.at):%Y-%m-%d %H:%M:%S} {self.label}".strip()

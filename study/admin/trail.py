@@ -153,7 +153,7 @@ class AuditEntryAdmin(LongList, ExportAdmin):
 
     @admin.display(description=_("what changed"))
     def show_changed(self, obj: AuditEntry) -> SafeString:
-        """In short: what changed, and into what, the values as they are stored."""
+        """In short: what changed, and into what."""
         told = trail_words.told(obj, most=120)
         return format_html_join("; ", '{}: <span class="iit-stored">{}</span>', told)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -99,6 +99,8 @@ NAMES: dict[str, Promise] = {
 # Things that hold the words of a column with another name.
 COLUMNS = {"kind": "action_type"}
 _LONG = 80
+Told = Callable[[str], str]
+_told: dict[str, Told] = {}
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ class Change:
     old: str
     new: str
     diff: tuple[str, ...] = ()
+
+
+def call(name: str, told: Told) -> None:
+    """Let an app say what the stored words of one of its things are called."""
+    _told[name] = told
 
 
 def model_of(entry: AuditEntry) -> type[Model] | None:
@@ -162,7 +169,8 @@ def _as_mapping(value: Any) -> Mapping[str, Any]:
 
 def _change(model: type[Model] | None, name: str, old: Any, new: Any) -> Change:
     column = _column(model, name)
-    before, after = _text(old, column), _text(new, column)
+    told = _told.get(name)
+    before, after = _text(old, column, told), _text(new, column, told)
     is_long = max(len(before), len(after)) > _LONG or "\n" in before + after
     diff = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
     marks = ("---", "+++", "@@")
@@ -184,14 +192,14 @@ def _name(name: str, column: Field[Any, Any] | None) -> str:
     return str(column.verbose_name) if column else name.replace("_", " ")
 
 
-def _text(value: Any, column: Field[Any, Any] | None) -> str:
+def _text(value: Any, column: Field[Any, Any] | None, told: Told | None) -> str:
     if value is None or value == "":
         return ""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     labels = dict(column.flatchoices) if column and column.choices else {}
     if isinstance(value, str):
-        return str(labels.get(value, value))
+        return str(labels[value]) if value in labels else told(value) if told else value
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(value) if any(len(one) > _LONG for one in value) else "、".join(value)
     if isinstance(value, list | Mapping):

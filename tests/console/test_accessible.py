@@ -1,4 +1,4 @@
-"""Every page of the console under axe-core, in both themes: no serious violation, nothing from outside."""
+"""Every page of the console under axe-core, in both themes, and on a phone: no serious violation, whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.console.conftest import log_in
 from tests.support import foreign
@@ -17,6 +17,8 @@ pytestmark = pytest.mark.browser
 
 GRAVE = {"serious", "critical"}
 STANDARD = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 # Files and answers of scripts, which nobody sees as a page.
 NO_PAGES = (
     "jsi18n",
@@ -47,6 +49,17 @@ def violations(page: Page) -> list[str]:
     ]
 
 
+def is_whole_on_a_phone(page: Page) -> bool:
+    """Whether a phone shows the page without scrolling sideways."""
+    usual = page.viewport_size
+    page.set_viewport_size(PHONE)
+    is_whole: bool = page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    page.set_viewport_size(usual or WIDE)
+    return is_whole
+
+
 def paths(section: str, canaries: Canaries) -> list[str]:
     """The addresses of a section with the key of a row of the study where they want one."""
     found = []
@@ -61,7 +74,9 @@ def paths(section: str, canaries: Canaries) -> list[str]:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_no_page_has_a_serious_violation(section: str, page: Page, study: Any) -> None:
+def test_no_page_has_a_serious_violation_or_scrolls_sideways(
+    section: str, page: Page, study: Any
+) -> None:
     canaries = foreign.build(study).canaries
     log_in(page, study, "admin")
     faults = []
@@ -76,4 +91,6 @@ def test_no_page_has_a_serious_violation(section: str, page: Page, study: Any) -
                 theme,
             )
             faults += [f"{path} {theme} {one}" for one in violations(page)]
+        if not is_whole_on_a_phone(page):
+            faults.append(f"{path} scrolls sideways on a phone")
     assert faults == []
