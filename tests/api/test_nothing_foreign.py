@@ -41,6 +41,7 @@ def send(house: House, name: str, method: str, path: str, content: Any) -> Any:
     return house.client(name).generic(method.upper(), path, body, "application/json")
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_person_reads_what_is_theirs_and_nothing_else(name: str, house: House) -> None:
     forbidden = house.forbidden(name)
@@ -56,6 +57,7 @@ def test_a_person_reads_what_is_theirs_and_nothing_else(name: str, house: House)
     assert met == allowed(name)
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_row_is_like_one_that_is_not_there(name: str, house: House) -> None:
     _own, _root = house.client(name), house.client(ROOT)
@@ -138,6 +140,7 @@ def written(house: House, one: Address, method: str) -> bool:
     )
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_value_is_like_one_that_is_not_there(name: str, house: House) -> None:
     """In what a list is narrowed by, and in what is ordered or made."""

@@ -69,6 +69,7 @@ def own_keys(house: House, name: str, one: Address) -> list[object]:
     return [row.pk for row in (rows if one.name.endswith("_change") else rows[:1])]
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_person_meets_what_is_theirs_and_nothing_else(name: str, house: House) -> None:
     client, forbidden = house.client(name), house.forbidden(name)
@@ -101,6 +102,7 @@ def sent_by_root(house: House, one: Address, row: Any) -> list[dict[str, Any]]:
     return [CONFIRMED | each for each in islice(forms.edited(context), CHANGES)] or [CONFIRMED]
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_row_reads_and_writes_like_one_that_is_not_there(name: str, house: House) -> None:
     _own, _root = house.client(name), house.client(ROOT)
@@ -156,6 +158,7 @@ def written(house: House, one: Address) -> bool:
     )
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_value_reads_like_one_that_is_not_there(name: str, house: House) -> None:
     """In actions, and in whatever an address takes that is no list."""
@@ -198,6 +201,7 @@ def flat(sent: dict[str, Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_filter_tells_nothing_of_foreign_rows(name: str, house: House) -> None:
     """What only foreign rows hold, filtered by or searched for, finds what a value of no row finds.
@@ -244,6 +248,7 @@ def filters(page: Any, request: Any, house: House, name: str) -> Iterator[tuple[
                 yield parameter, apart[-1]
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_key_in_ones_own_form_is_refused(name: str, house: House) -> None:
     """In a new row's form, in that of a row of one's own, and in their inlines."""

@@ -59,6 +59,7 @@ def statements(house: House, name: str, path: str) -> list[str] | None:
     ]
 
 
+@pytest.mark.each_person
 @pytest.mark.parametrize("name", WHO)
 def test_a_page_takes_few_statements_whatever_the_rows(name: str, house: House) -> None:
     before = {path: statements(house, name, path) for path in paths(house, name)}
