@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.utils.timezone import now
@@ -12,6 +11,7 @@ from engines.assistant.chat import texts
 from engines.assistant.chat.reply import ChatReply, Outcome
 from engines.assistant.chat.turn import Turn
 from engines.assistant.intents import Part
+from engines.assistant.tools.results import sources_of
 from engines.models import AgentTrace
 from house.db import atomic
 from memory import session
@@ -58,7 +58,7 @@ def finished(
             record_ids=list(turn.detection.record_ids),
             task_run_ids=list(turn.task_runs),
             tokens=turn.llm.tokens,
-            sources=_sources(turn),
+            sources=sources_of(turn.results),
             conversation_id=answer_id,
             outside_down=turn.outside_down,
             sheet=next((outcome.sheet for _part, outcome in outcomes if outcome.sheet), None),
@@ -138,11 +138,6 @@ def _trace(turn: Turn, text: str) -> None:
         replaced=turn.gate.replaced,
         is_open=turn.is_open,
     )
-
-
-def _sources(turn: Turn) -> list[dict[str, Any]]:
-    found = [source for result in turn.results if result.has_data for source in result.sources]
-    return [source for at, source in enumerate(found) if source not in found[:at]]
 
 
 def _read(turn: Turn) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -52,3 +54,15 @@ class ToolResult:
     def has_data(self) -> bool:
         """Whether something was read."""
         return self.status in (Status.OK, Status.INCOMPLETE)
+
+
+def sources_of(results: Iterable[ToolResult]) -> list[dict[str, Any]]:
+    """Where an answer comes from, each place once; of what was read twice for it, the older reading."""
+    found: dict[str, dict[str, Any]] = {}
+    for source in (one for result in results if result.has_data for one in result.sources):
+        rest = {name: value for name, value in source.items() if name != "read_at"}
+        place = json.dumps(rest, sort_keys=True, default=str)
+        known = found.get(place)
+        if known is None or str(source.get("read_at")) < str(known.get("read_at")):
+            found[place] = source
+    return list(found.values())
