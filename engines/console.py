@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +19,12 @@ from django.views.decorators.http import require_POST
 from engines import sop
 from engines.desk import finding_words
 from engines.models import PendingAction, Review, TaskRun
-from engines.review_view import open_findings, review_view, values
+from engines.review_view import review_view, values
 from engines.sop import findings, snapshot
 from engines.sop.order_run import RecordNotFound, rerun_for
 from house.db import atomic
 from integrations.redcap import RedcapError
-from projects.scoping import User, memberships
+from projects.scoping import User, held
 from study.client import NotConfiguredError
 
 RUNS = "admin:engines_taskrun_changelist"
@@ -44,7 +45,11 @@ def has_say(user: User, row: TaskRun | PendingAction) -> bool:
     """Whether one membership both opens the row and carries a role that decides about it."""
     if getattr(user, "is_superuser", False):
         return True
-    mine = memberships(user).filter(project_id=row.project_id, role__in=sop.DECIDERS)
+    mine = [
+        member
+        for member in held(user)
+        if member.project_id == row.project_id and member.role in sop.DECIDERS
+    ]
     rows: Any = type(row)._default_manager
     return any(rows.for_member(member).filter(pk=row.pk).exists() for member in mine)
 
@@ -54,13 +59,14 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     review = sop.open_review(run) if run.status == TaskRun.Status.SUSPENDED else None
     ended = run.status not in {TaskRun.Status.RUNNING, TaskRun.Status.SUSPENDED}
     found = findings.open_now(run)
+    words = finding_words.by_key([str(row.pk) for row in found])
     may_decide = bool(review and sop.has_say(request.user, review))  # type: ignore[arg-type]
     return {
         "run": run,
-        "review": shown(review) if review else None,
+        "review": shown(review, words) if review else None,
         "reasons": reasons(),
         "waiting": sop.waiting_for(review).exclude(pk=run.pk) if review else [],
-        "open_findings": finding_words.listed(found),
+        "open_findings": [words[str(row.pk)] for row in found if str(row.pk) in words],
         "hits": {row.field for row in found},
         "may_decide": may_decide,
         "must_sign": run.project.requires_signature,
@@ -71,12 +77,16 @@ def page(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     }
 
 
-def shown(review: Review) -> dict[str, Any]:
-    """A review as a page shows it: its values beside those before, its findings in words."""
-    return review_view(review) | {
-        "rows": review_rows(review),
-        "findings": finding_words.listed(open_findings(review)),
-    }
+def shown(review: Review, known: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """A review as a page shows it: its values beside those before, its findings in words.
+
+    `known`: findings in words that the page has already.
+    """
+    view, known = review_view(review), known or {}
+    keys = [one["id"] for one in view["findings"]]
+    words = {**known, **finding_words.by_key([key for key in keys if key not in known])}
+    found = [words[key] for key in keys if key in words]
+    return view | {"rows": review_rows(review), "findings": found}
 
 
 def review_rows(review: Review) -> list[dict[str, Any]]:

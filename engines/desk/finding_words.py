@@ -96,16 +96,12 @@ def told(row: PendingAction) -> dict[str, Any]:
     }
 
 
-def listed(rows: Sequence[PendingAction]) -> list[dict[str, Any]]:
-    """Findings in the order given, each beside its words, for a list within a page."""
-    known = {
-        row.pk: row for row in worded(PendingAction.objects.filter(pk__in=[r.pk for r in rows]))
+def by_key(keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Findings by their keys, each beside its words, for a list within a page."""
+    return {
+        str(row.pk): {"finding": row, "place": place(row), "value": value(row), "rule": rule(row)}
+        for row in worded(PendingAction.objects.filter(pk__in=keys))
     }
-    found = [known[row.pk] for row in rows if row.pk in known]
-    return [
-        {"finding": row, "place": place(row), "value": value(row), "rule": rule(row)}
-        for row in found
-    ]
 
 
 def ground(row: PendingAction) -> Ground | None:
