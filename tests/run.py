@@ -23,8 +23,8 @@ def main(arguments: list[str]) -> int:
 
 
 def workers() -> int:
-    """Two more than there are cores, because tests wait for servers; Redis has databases for six."""
-    return min((os.cpu_count() or 1) + 2, 6)
+    """One more than there are cores, because tests wait for servers; Redis has databases for six."""
+    return min((os.cpu_count() or 1) + 1, 6)
 
 
 def halves() -> list[str]:

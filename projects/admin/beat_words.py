@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
@@ -53,9 +52,7 @@ _UNITS = (
 
 def job(entry: PeriodicTask) -> str:
     """What beat starts; a skill's entry bears the skill's key (skills.beat.name)."""
-    if entry.name.startswith(SKILL):
-        return gettext("A scheduled workflow of a study")
-    return name(JOBS, entry.name)
+    return fired(entry.name) if entry.name.startswith(SKILL) else name(JOBS, entry.name)
 
 
 def fired(job: str) -> str:
