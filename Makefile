@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 HASHES ?= --require-hashes
 PEERS ?= var/bench-venv
 SECONDS ?= 300
+TIER ?= all
 
-.PHONY: help install run test lint fmt lock messages train-intents bench answers screens demo-report soak fuzz api-fuzz clean
+.PHONY: help install run test test-all lint fmt lock messages bench answers screens demo-report soak fuzz api-fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -30,8 +31,11 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.run
 run: install ## the whole house with the demo study and the stand-ins
 	@exec $(BIN)/python -m demo.supervisor
 
-test: install $(VENV)/.dev ## the whole suite; on DATABASE_URL / REDIS_URL where they are set
-	@$(BIN)/python -m tests.run $(ARGS)
+test: install $(VENV)/.dev ## one case of everything, on the embedded default
+	@$(BIN)/python -m tests.run quick $(ARGS)
+
+test-all: install $(VENV)/.dev ## the whole suite, embedded and on PostgreSQL and Redis; TIER=thin as CI does
+	@tests/services.sh $(BIN)/python -m tests.run $(TIER) $(ARGS)
 
 lint: install $(VENV)/.dev ## ruff, mypy, import-linter, system checks, migrations
 	$(BIN)/ruff check .
@@ -51,35 +55,31 @@ lock: ## pin requirements.in and requirements-dev.in with hashes (needs uv)
 	uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-header requirements-bench.in -o requirements-bench.txt
 
 messages: $(VENV)/.dev ## collect and compile interface texts (needs gettext)
-	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i bench -i simulators
+	$(BIN)/python manage.py makemessages -l zh_Hans --no-location --no-wrap -i .venv -i var -i tests -i demo/simulators
 	$(BIN)/python manage.py compilemessages -l zh_Hans -i .venv -i var
-
-train-intents: $(VENV)/.dev ## train the intent model from engines/assistant/intents/training, and the judge of how sure it is
-	$(BIN)/python -m engines.assistant.intents.train
-	$(BIN)/python -m engines.assistant.intents.folds $(wildcard ../shared/reference/intents_public*.jsonl) tests/engines/intents/*.jsonl
 
 bench: install ## measure beside the peers; BENCH=name picks one
 	@$(MAKE) -s $(PEERS)/.ready || echo "the peers could not be installed: they are not measured"
-	@python=$(PEERS)/bin/python; test -f $(PEERS)/.ready || python=$(BIN)/python; $$python -m bench $(BENCH)
+	@python=$(PEERS)/bin/python; test -f $(PEERS)/.ready || python=$(BIN)/python; $$python -m tests.bench $(BENCH)
 
-answers: install $(VENV)/.dev ## play the chat cases through a house of its own; CASES=file for others
+answers: install $(VENV)/.dev ## what answers are worth, without a model and with one; CASES="silent recorded" or files
 	@$(BIN)/python -m tests.answers $(CASES)
 
 screens: install $(VENV)/.dev ## pictures of every page of the console, desktop and phone, to var/screens
 	@$(BIN)/python -m tests.screens $(ARGS)
 
 demo-report: install ## what the standard checks and the workflows find of the errors planted in the demo
-	@$(BIN)/python -m bench.demo_report
+	@$(BIN)/python -m tests.bench.demo_report
 
 soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
-	@$(BIN)/python -m bench.soak
+	@$(BIN)/python -m tests.bench.soak
 
 fuzz: install ## fuzz rules, workflows and callbacks; SECONDS=300 for each of four harnesses
 	@$(MAKE) -s $(PEERS)/.ready
-	@$(PEERS)/bin/python -m fuzz $(SECONDS)
+	@$(PEERS)/bin/python -m tests.fuzz $(SECONDS)
 
 api-fuzz: install $(VENV)/.dev ## any request to the API of a demo of its own; SECONDS=300 for each of three roles
-	@$(BIN)/python -m fuzz.api $(SECONDS)
+	@$(BIN)/python -m tests.fuzz.api $(SECONDS)
 
 $(PEERS)/.ready: requirements.txt requirements-bench.txt
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
-USERS = ("admin", "zhangyi", "wanghushi", "crc_b")
+USERS = ("admin", "zhangyi", "wanghushi", "crc_b", "auditor")
 RIGHTS = ("full", "deidentified", "site_a", "site_b")
 
 

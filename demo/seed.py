@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from core.house.db import atomic
 from demo import files, reports
 from demo.stand_ins import DATASET_ID, base_url
-from house.db import atomic
 from memory.models import FeedbackTally, ProjectMemory, ProjectMemoryVersion, WeeklyReport
 from projects import audit, tokens
 from projects.models import AuditEntry, Member, Person, Project

@@ -13,7 +13,7 @@ import httpx
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from integrations.pool import http
+from core.integrations.pool import http
 
 DATASET_ID = "6f1d1a52-3c1f-4d0c-9a57-5f1b7f0c2d11"
 

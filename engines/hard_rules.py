@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from rules.compiler import Problem
-from rules.context import StudyContext
-from rules.errors import RuleError
-from rules.results import RuleResult, refused
-from rules.rule import rule_key, rule_list
-from rules.ruleset import RuleSet, compile_rule_set, validate_rules
-from rules.verdict import Outcome
+from core.rules.compiler import Problem
+from core.rules.context import StudyContext
+from core.rules.evaluation import Outcome
+from core.rules.limits import RuleError
+from core.rules.results import RuleResult, refused
+from core.rules.rule import rule_key, rule_list
+from core.rules.ruleset import RuleSet, compile_rule_set, validate_rules
 
 __all__ = [
     "HardRuleEngine",
@@ -77,10 +77,7 @@ def resolve_today(text: str | None, context: StudyContext) -> date:
     try:
         moment = datetime.fromisoformat(text)
         return (moment.astimezone(context.timezone) if moment.tzinfo else moment).date()
-    except (
-        ValueError,
-        OverflowError,
-    ):  # the second: in that zone it is before year 1 or after 9999
+    except (ValueError, OverflowError):  # the second: before year 1 or after 9999 in that zone
         raise RuleError(f"not a date or ISO datetime: {text}") from None
 
 
@@ -112,7 +109,10 @@ class HardRuleEngine:
         except RuleError:
             results = []
             for rule in rules:
-                results += _one_by_one(rule, context, record_id, rows, day)
+                try:
+                    results += compile_rule_set([rule], context).evaluate(record_id, rows, day)
+                except RuleError as error:
+                    results.append(refused(rule, str(error)))
         return [result for result in results if result.outcome not in _CLEAN]
 
     def is_all_passed(
@@ -125,16 +125,3 @@ class HardRuleEngine:
     ) -> bool:
         """Whether `run` finds nothing."""
         return not self.run(rules, data, dictionary, today=today)
-
-
-def _one_by_one(
-    rule: Any,
-    context: StudyContext,
-    record_id: str | None,
-    rows: Sequence[Mapping[str, Any]],
-    today: date,
-) -> list[RuleResult]:
-    try:
-        return compile_rule_set([rule], context).evaluate(record_id, rows, today)
-    except RuleError as error:
-        return [refused(rule, str(error))]

@@ -7,14 +7,15 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from house.stored_labels import name as name
+from core.house.stored_labels import name as name
 from memory.labels import INTENTS as INTENTS
-from skills.shapes import ENDS as ENDS
-from skills.shapes import KINDS, title
+from skills.drawing import ENDS as ENDS
+from skills.drawing import title
+from skills.graph import KINDS
 
 NODES: dict[str, Promise] = {
     "read": _("Read from REDCap"),
-    **KINDS,
+    **{name: kind.label for name, kind in KINDS.items()},
     "decision": _("Decision"),
     "fault": _("Fault"),
 }
@@ -49,10 +50,13 @@ EVENTS: dict[str, Promise] = {
     "reject": _("Rejected as a false alarm"),
     "query": _("Query sent"),
     "answer": _("Query answered"),
+    "correct": _("Corrected"),
     "reopen": _("Taken up again"),
     "accept": _("Closed by data change"),
     "assign": _("Assigned"),
     "comment": _("Comment"),
+    "gone": _("Record deleted in REDCap"),
+    "back": _("Record is in REDCap again"),
 }
 # Why a rule could not be decided or had to fail (contracts.md, check_rules).
 REASONS: dict[str, Promise] = {
@@ -69,6 +73,6 @@ REASONS: dict[str, Promise] = {
 }
 
 
-def place(config: dict[str, Any], key: str | None) -> str:
+def node_title(config: dict[str, Any], key: str | None) -> str:
     """What the node of a run's configuration is called, an end by its name; "" for nowhere."""
     return title(key, config.get("nodes", {}).get(key)) if key else ""

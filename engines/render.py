@@ -8,33 +8,7 @@ from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
-from language.values import bigrams, plain
-from study.protocol.excerpts import Excerpt
-
-
-def excerpt_text(found: Excerpt | None, limit: int) -> str:
-    """The rule with its document and section, and what else of the section has room, whole lines only.
-
-    What of the answer had no room is told of; "" stands for no rule.
-    """
-    if found is None:
-        return _("The documents say nothing about it.")
-    lines = list(found.lines)
-    while len(lines) > 1 and lines[-1].endswith((":", "\uff1a")):
-        lines.pop()
-    head, *rest = lines
-    more = _(" (more in %(place)s)") % {"place": found.place}
-    text = f"{found.mark} {found.title}: {head}" if found.title else f"{found.mark}: {head}"
-    if len(text) + len(more) > limit:
-        text = f"{found.mark}: {head}"
-    whole = "\n".join([text, *rest])
-    if len(whole) <= limit:
-        return whole
-    for taken in range(len(rest) - 1, -1, -1):
-        shown = "\n".join([text, *rest[:taken]])
-        if len(shown) + len(more) <= limit and not shown.endswith((":", "\uff1a")):
-            return shown + more
-    return cut(text, limit - len(more)) + more
+from core.language.values import bigrams, plain
 
 
 def ranked(lines: Sequence[str], question: str) -> list[str]:

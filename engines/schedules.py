@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -13,12 +12,12 @@ from django.db.models import Max
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house import cron, cron_words
+from core.house.models import CronFiring
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.firing import job
-from engines.sop.notify import SCHEDULED
-from house import cron, cron_words
-from house.models import CronFiring
+from engines.sop.nodes.notify import SCHEDULED
 from projects import audit
 from projects.models import Project
 from projects.scoping import User
@@ -56,15 +55,20 @@ class Schedule:
         return self.skill.is_active and self.skill.project.status != Project.Status.CLOSED
 
 
-def listed(user: User) -> list[Schedule]:
-    """All schedules of the user's studies, with their last firing; three statements however many."""
+def listed_schedules(user: User) -> list[Schedule]:
+    """All schedules of the user's studies, with their last firing; few statements however many."""
     skills = Skill.objects.for_user(user).filter(trigger_type=Skill.Trigger.CRON)
     rows = [*skills.select_related("project").order_by("project__code", "name")]
-    last = _last(user, rows)
+    jobs = {job(skill): skill for skill in rows}
+    newest = CronFiring.objects.filter(job__in=jobs).order_by().values_list("job")
+    told = newest.annotate(Max("due_at"), Max("fired_at"))
+    firings = [(jobs[name], due, at) for name, due, at in told]
+    fired = _with_runs(user, firings)
+    last = {skill.pk: one for (skill, *_when), one in zip(firings, fired, strict=True)}
     return [_schedule(skill, last.get(skill.pk)) for skill in rows]
 
 
-def of(skill: Skill) -> Schedule:
+def schedule_of(skill: Skill) -> Schedule:
     """One schedule with the firings to come."""
     return _schedule(skill, None, NEXT)
 
@@ -79,49 +83,34 @@ def _schedule(skill: Skill, last: Fired | None, most: int = 1) -> Schedule:
     return Schedule(skill, words, tuple(coming), last)
 
 
-def _last(user: User, skills: Sequence[Skill]) -> dict[UUID, Fired]:
-    jobs = {job(skill): skill for skill in skills}
-    fired = CronFiring.objects.filter(job__in=jobs).order_by().values_list("job")
-    found: dict[UUID, tuple[datetime, datetime]] = {}
-    for name, due, at in fired.annotate(Max("due_at"), Max("fired_at")):
-        found[jobs[name].pk] = (due, at)
-    by_pk = {skill.pk: skill for skill in skills}
-    causes = {pk: _cause(by_pk[pk], due) for pk, (due, _at) in found.items()}
-    runs = TaskRun.objects.filter(skill__in=causes, cause__in=causes.values())
+def _with_runs(user: User, firings: Sequence[tuple[Skill, datetime, datetime]]) -> list[Fired]:
+    """(skill, due, fired at) with what each started, as far as the user sees it."""
+    keys = [
+        (skill.pk, f"{SCHEDULED}{_local(skill, due).isoformat()}") for skill, due, _at in firings
+    ]
+    runs = TaskRun.objects.filter(
+        skill__in={pk for pk, _cause in keys}, cause__in={cause for _pk, cause in keys}
+    )
     there = {*runs.values_list("skill_id", "cause")}
-    started = {(run.skill_id, run.cause or ""): run for run in runs.for_user(user)}
-    return {
-        pk: _fired(by_pk[pk], due, at, started.get((pk, causes[pk])), (pk, causes[pk]) in there)
-        for pk, (due, at) in found.items()
-    }
-
-
-def _fired(skill: Skill, due: datetime, at: datetime, run: TaskRun | None, there: bool) -> Fired:
-    return Fired(_local(skill, due), at, run, is_hidden=there and run is None)
+    seen = {(run.skill_id, run.cause): run for run in runs.for_user(user)}
+    return [
+        Fired(_local(skill, due), at, seen.get(key), is_hidden=key in there and key not in seen)
+        for (skill, due, at), key in zip(firings, keys, strict=True)
+    ]
 
 
 def history(user: User, skill: Skill) -> list[Fired]:
     """The newest firings with what they started, and runs out of turn, newest first."""
-    firings = [*CronFiring.objects.filter(job=job(skill)).order_by("-due_at")[:HISTORY]]
-    of_skill = TaskRun.objects.filter(skill=skill, record_id=None).order_by("-created_at")
-    there = {*of_skill.values_list("cause", flat=True)[: 2 * HISTORY]}
-    runs = [*of_skill.for_user(user)[: 2 * HISTORY]]
-    started = {run.cause: run for run in runs if run.cause}
-    causes = ((one, _cause(skill, one.due_at)) for one in firings)
-    found = [
-        _fired(skill, one.due_at, one.fired_at, started.get(cause), cause in there)
-        for one, cause in causes
-    ]
-    found += [Fired(_local(skill, run.created_at), None, run) for run in runs if not run.cause]
+    firings = CronFiring.objects.filter(job=job(skill)).order_by("-due_at")[:HISTORY]
+    found = _with_runs(user, [(skill, one.due_at, one.fired_at) for one in firings])
+    own = TaskRun.objects.filter(skill=skill, record_id=None, cause=None).order_by("-created_at")
+    for run in own.for_user(user)[:HISTORY]:
+        found.append(Fired(_local(skill, run.created_at), None, run))
     return sorted(found, key=lambda one: one.due, reverse=True)[:HISTORY]
 
 
 def _local(skill: Skill, at: datetime) -> datetime:
     return at.astimezone(ZoneInfo(skill.project.timezone))
-
-
-def _cause(skill: Skill, due: datetime) -> str:
-    return f"{SCHEDULED}{_local(skill, due).isoformat()}"
 
 
 def run_now(*, skill: Skill, actor: object) -> TaskRun:

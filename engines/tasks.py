@@ -6,13 +6,16 @@ from uuid import UUID
 
 from celery import shared_task
 
+from core.house.alone import alone, each
 from engines import sop
-from engines.assistant import asked
-from engines.sop import batches, events, firing, run_events, visit_reminders
+from engines.assistant import chat_queue
+from engines.sop import batches, brief, events, firing, run_events, visit_reminders
+from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
-from engines.sop.timeouts import remind_and_escalate
+from engines.sop.nodes import soft_instruction
 from projects.models import Project
 from skills.models import Skill
+from study import change_handlers
 
 AT_ONCE = 500
 
@@ -34,32 +37,43 @@ def tell_events(lane: str, *others: str) -> None:
     """Tell what happened to a run or a batch; `others`: of the same transaction, perhaps to other workers."""
     for other in others:
         tell_events.delay(other)
-    run_events.tell(UUID(lane))
+    alone("evidence", lambda: brief.prepare(UUID(lane)), lane)
+    run_events.tell_lane(UUID(lane))
 
 
 @shared_task
 def answer_question(pk: int) -> None:
     """Answer a question of the API, then wake the person's next one."""
-    following = asked.answer(pk)
+    following = chat_queue.answer_question(pk)
     if following is not None:
         answer_question.delay(following)
 
 
 @shared_task
 def sweep_runs() -> None:
-    """Pick up what a lost message, a dead worker or a timer left behind (design.md 4)."""
-    for pk in asked.due():
-        answer_question.delay(pk)
-    asked.forget()
-    remind_and_escalate()
-    for run_id in left_behind():
-        drive_run.delay(run_id)
-    for batch_id in batches.unfinished():
-        advance_batch.delay(batch_id)
-    for lane in run_events.due(AT_ONCE):
-        tell_events.delay(str(lane))
-    visit_reminders.keep_promises()
-    run_events.forget()
+    """Pick up what a lost message, a dead worker or a timer left behind (design.md 4).
+
+    Recovery comes first, and no step waits for another.
+    """
+    alone("soft checks", soft_instruction.release)
+    alone("runs", lambda: each("runs", left_behind(), drive_run.delay))
+    alone("questions", lambda: each("questions", chat_queue.due_questions(), answer_question.delay))
+    alone("batches", lambda: each("batches", batches.unfinished(), advance_batch.delay))
+    alone(
+        "triggers",
+        lambda: each(
+            "triggers", change_handlers.projects_with_changed_subjects(), read_changed.delay
+        ),
+    )
+    alone("events", lambda: each("events", run_events.lanes_due(AT_ONCE), _tell))
+    alone("reviews", remind_and_escalate)
+    alone("visits", visit_reminders.keep_promises)
+    alone("questions", chat_queue.forget_answered)
+    alone("events", run_events.forget)
+
+
+def _tell(lane: UUID) -> None:
+    tell_events.delay(str(lane))
 
 
 @shared_task
@@ -78,8 +92,8 @@ def fire_missed_skills() -> None:
 
 
 @shared_task
-def record_changed(project_id: str, record_id: str) -> None:
-    """Start event skills on a subject whose data changed."""
+def read_changed(project_id: str) -> None:
+    """Read some of the subjects that REDCap's trigger named; come back for the others."""
     project = Project.objects.filter(pk=project_id).first()
-    if project:
-        events.record_changed(project, record_id)
+    if project and change_handlers.read_changed_subjects(project, events.subjects_changed):
+        read_changed.delay(project_id)

@@ -2,11 +2,13 @@
 
 from django.urls import path
 
-from engines.board.views import board_view, calendar_view
-from engines.subject.views import subject_view
+from engines.assistant.prompt_preview import sent_view
+from engines.pages.subject import subject_view
+from engines.pages.visit_board import board_view, calendar_view
 
 urlpatterns = [
     path("visits/", board_view, name="visit_board"),
     path("visits/calendar.ics", calendar_view, name="visit_calendar"),
+    path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
     path("study/subject/<int:pk>/page/", subject_view, name="subject_page"),
 ]

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from engines.tasks import record_changed
-from house.api_errors import UNREADABLE
-from house.encrypted_fields import DigestField
+from core.house.api_errors import UNREADABLE
+from core.house.encrypted_fields import DigestField
 from projects.models import Project
+from study import change_handlers
 
 MAX_ID = 100
 
@@ -27,7 +27,7 @@ def data_entry_trigger(request: HttpRequest, secret: str) -> HttpResponse:
     except UNREADABLE:
         return HttpResponse(status=400)
     if _is_id(record):
-        record_changed.delay(str(project.pk), record)
+        change_handlers.note_changed_subject(project, record)
     return HttpResponse()
 
 

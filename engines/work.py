@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from core.house import clock
 from engines import labels
 from engines.models import PendingAction, Review, TaskRun
+from engines.sop.checks import coverage, switch
 from engines.sop.finding_reports import UNDECIDED
-from house import clock
-from privacy.identifying_fields import identifies
+from memory.reports.weeks import Period
 from projects.models import Member, Project
 from study.dictionary import load
 from study.metadata import StudyMetadata
@@ -45,10 +46,11 @@ def findings(project: Project, member: Member | None) -> Rows:
 
 
 def _status(row: PendingAction) -> str:
-    """open (what a person confirmed or asked the site about, too), data_changed or closed."""
+    """open (what a person confirmed or asked the site about, too), data_changed, gone or closed."""
     if row.open_key is None:
         return "closed"
-    return "data_changed" if row.state == PendingAction.State.DATA_CHANGED else "open"
+    apart = {PendingAction.State.DATA_CHANGED, PendingAction.State.GONE}
+    return row.state if row.state in apart else "open"
 
 
 def _undecided(row: PendingAction) -> str:
@@ -62,9 +64,9 @@ def _told(row: PendingAction, metadata: StudyMetadata) -> str:
     """The message with the value that was found, which identifies nobody."""
     message: str = row.message
     name, value = row.field or "", row.value.strip()
-    if name not in metadata.fields or identifies(name, metadata.label(name)):
+    if name not in metadata.fields or name in metadata.identifier_fields:
         return message
-    if not value or name in metadata.identifier_fields or value in message:
+    if not value or value in message:
         return message
     shown = metadata.choices(name).get(value, value)
     return _("%(message)s (found: %(value)s)") % {"message": message, "value": shown}
@@ -89,6 +91,7 @@ def reviews(project: Project, member: Member | None) -> Rows:
 def runs(project: Project, member: Member | None) -> Rows:
     """Runs of all states, oldest first."""
     rows = _visible(TaskRun.objects, project, member).defer("data", "config")
+    on = switch.running(project)
     return _by_subject(
         (
             row.record_id,
@@ -96,11 +99,15 @@ def runs(project: Project, member: Member | None) -> Rows:
                 "status": row.status,
                 "final_state": row.final_state,
                 "ended": _day(project, row.completed_at),
-                "reason": row.message,
+                "reason": row.message or _covered(row, on),
             },
         )
         for row in rows.order_by("created_at")
     )
+
+
+def _covered(row: TaskRun, on: Collection[str]) -> str:
+    return coverage.said(row, on) if row.status == TaskRun.Status.COMPLETED else ""
 
 
 def _visible(rows: Any, project: Project, member: Member | None) -> Any:
@@ -117,3 +124,17 @@ def _by_subject(rows: Iterable[tuple[str | None, WorkRow]]) -> Mapping[str, list
 
 def _day(project: Project, moment: datetime | None) -> str:
     return moment.astimezone(ZoneInfo(project.timezone)).date().isoformat() if moment else ""
+
+
+def week_figures(project: Project, period: Period) -> Mapping[str, Any]:
+    """Of a weekly report: findings opened, closed, open at the week's end, and the runs of quality control."""
+    rows = PendingAction.objects.for_all(project)
+    opened = rows.filter(created_at__gte=period.since, created_at__lt=period.until)
+    closed = rows.filter(resolved_at__gte=period.since, resolved_at__lt=period.until)
+    runs = TaskRun.objects.for_all(project).filter(skill__skill_type__startswith="qc_process")
+    return {
+        "findings_opened": opened.count(),
+        "findings_closed": closed.count(),
+        "queries": rows.unclosed(period.until).count(),
+        "qc_runs": runs.filter(created_at__gte=period.since, created_at__lt=period.until).count(),
+    }

@@ -3,10 +3,10 @@
 from django.urls import path
 from rest_framework.routers import DefaultRouter
 
-from engines.api import TaskRunViewSet
-from engines.api_findings import PendingActionViewSet
-from engines.api_traces import AgentTraceViewSet
-from engines.chat_api import ChatAnswerView, ChatView
+from engines.api.chat import ChatAnswerView, ChatView
+from engines.api.findings import PendingActionViewSet
+from engines.api.runs import TaskRunViewSet
+from engines.api.traces import AgentTraceViewSet
 from memory.api import (
     ConversationViewSet,
     ProjectMemoryViewSet,
@@ -15,8 +15,7 @@ from memory.api import (
 )
 from projects.api import ProjectViewSet
 from skills.api import FieldMappingViewSet, FormTemplateViewSet, SkillViewSet
-from study.api import VisitViewSet
-from study.protocol.api import ProtocolDocumentViewSet
+from study.api import ProtocolDocumentViewSet, VisitViewSet
 
 router = DefaultRouter()
 router.include_format_suffixes = False

@@ -12,7 +12,9 @@ from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from house.models import Heartbeat
+from core.house import key_ring
+from core.house.inspection import may_inspect
+from core.house.models import Heartbeat
 from iit_manager.celery import app
 from projects.models import AuditHead
 
@@ -37,19 +39,22 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus text format."""
+    """Prometheus text format; 403 to who may not inspect the house (`core.house.inspection`)."""
+    if not may_inspect(request):
+        return HttpResponse("forbidden", content_type="text/plain", status=403)
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
 
 
 def _outcome(check: Callable[[], str]) -> str:
     try:
         return check()
-    except (DatabaseError, OperationalError, OSError) as error:
+    except (DatabaseError, OperationalError, OSError, key_ring.WrongKeys) as error:
         return type(error).__name__
 
 
 def _database() -> str:
     AuditHead.objects.exists()
+    key_ring.check()
     return "ok"
 
 

@@ -51,10 +51,10 @@ INSTALLED_APPS = [
     "markdownx",
     "axes",
     "csp",
-    "house",
+    "core.house",
     "projects",
     "study",
-    "llm",
+    "core.llm",
     "skills",
     "memory",
     "engines",
@@ -63,19 +63,23 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "core.house.middleware.limit_body",
+    "core.house.middleware.RequireRightKeys",
     "wechat.middleware.CallbacksFirst",
-    "house.proxies.TrustedProxies",
+    "core.house.middleware.trust_proxies",
+    "core.house.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "core.house.middleware.forbid_storing",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "house.reader_language.ChosenLanguage",
+    "core.house.middleware.choose_language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "house.acting.Acting",
-    "house.asked_once.AskedOnce",
-    "house.sessions.SessionEnds",
+    "core.house.acting.Acting",
+    "core.house.asked_once.AskedOnce",
+    "core.house.sessions.SessionEnds",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -105,10 +109,14 @@ EMBEDDED = not envstr("DATABASE_URL") or not envstr("REDIS_URL")
 REDIS_URL = envstr("REDIS_URL")
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"serializer": "core.house.cache.JSONSerializer"},
+        }
         if REDIS_URL
         else {
-            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "BACKEND": "core.house.cache.JSONTableCache",
             "LOCATION": "iit_cache",
             "OPTIONS": {"MAX_ENTRIES": 100_000},
         }
@@ -118,6 +126,18 @@ CACHES = {
 CELERY_BROKER_URL = REDIS_URL or "djangodb://"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.2, "visibility_timeout": 360}
+# One worker takes a message of each queue in turn, with either broker: what one of them is flooded with
+# holds up the others by one task. Each has an exchange of its own, else all messages go to all queues.
+CELERY_TASK_QUEUES = {
+    name: {"exchange": name, "routing_key": name} for name in ("celery", "people", "changes")
+}
+CELERY_TASK_ROUTES = {
+    "wechat.tasks.process_inbox": {"queue": "people"},
+    "wechat.tasks.send_lane": {"queue": "people"},
+    "engines.tasks.answer_question": {"queue": "people"},
+    "engines.tasks.read_changed": {"queue": "changes"},
+    "study.tasks.follow_changes": {"queue": "changes"},
+}
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -174,7 +194,7 @@ AXES_VERBOSE = False
 
 LANGUAGE_CODE = "zh-hans"
 LANGUAGES = [("zh-hans", _("Simplified Chinese")), ("en", _("English"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [BASE_DIR / "locale", BASE_DIR / "locale" / "packages"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "Asia/Shanghai"
@@ -193,14 +213,17 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG
 
-# The end of a log-in (house/sessions.py): without use, and in any case.
+# The end of a log-in (core/house/sessions.py): without use, and in any case.
 SESSION_IDLE_MINUTES = envint("SESSION_IDLE_MINUTES", 30, least=2)
 SESSION_HOURS = envint("SESSION_HOURS", 24, least=1)
 SESSION_COOKIE_AGE = SESSION_IDLE_MINUTES * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG or PUBLIC_URL.startswith("https://")
-# Only the header of a named proxy comes so far (house/proxies.py).
+# Only the header of a named proxy comes so far (core/house/proxies.py).
 TRUSTED_PROXIES = envlist("TRUSTED_PROXIES")
+# Who may read /metrics and the description of the API without a login (core/house/inspection.py).
+INSPECTION_TOKEN = envstr("INSPECTION_TOKEN")
+INSPECTION_NETWORKS = envlist("INSPECTION_NETWORKS", "127.0.0.1,::1" if DEBUG else "")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not DEBUG
 SECURE_SSL_HOST = urlsplit(PUBLIC_URL).netloc or None
@@ -210,7 +233,20 @@ SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 86400
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# The largest body of a request, and what takes more: files, and exports that are taken over again.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+BODY_LIMITS = {
+    "/admin/study/protocoldocument/": 2 * 1_048_576,
+    "/admin/skills/skill/import/": 3 * 1_048_576,
+    "/admin/skills/qualityrule/upload/": 3 * 1_048_576,
+    "/admin/skills/fieldmapping/lines/": 2 * 1_048_576,
+    "/api/v1/skills/import/": 7 * 1_048_576,
+    "/api/v1/protocol-documents/": 2 * 1_048_576,
+    "/wechat/": 512 * 1024,
+    "/redcap/": 64 * 1024,
+}
+# No upload is written to the disk.
+FILE_UPLOAD_MAX_MEMORY_SIZE = max(BODY_LIMITS.values())
 # Unfold's Alpine.js evaluates expressions (reference/django_style.md 2, problem 5).
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -235,7 +271,7 @@ REST_FRAMEWORK = {
         "projects.token_scopes.WithinScope",
     ],
     "DEFAULT_PARSER_CLASSES": [
-        "house.parsers.DeepJSONParser",
+        "core.house.parsers.DeepJSONParser",
         "rest_framework.parsers.FormParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -243,7 +279,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "house.api_errors.exception_handler",
+    "EXCEPTION_HANDLER": "core.house.api_errors.exception_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
@@ -253,20 +289,21 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["core.house.inspection.MayInspect"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "iit_manager.api_problems.documented",
+        "iit_manager.problems.documented",
     ],
 }
 
-MARKDOWNX_MARKDOWNIFY_FUNCTION = "house.markdown.render"
+MARKDOWNX_MARKDOWNIFY_FUNCTION = "core.house.markdown.render"
 
 # REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
 REDCAP_REQUESTS_PER_SECOND = 2.0
 # How old the list of subjects may be that names in a question are looked up in.
 ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300, least=0)
 
-# Addresses inside the house that may be asked, without TLS too (privacy/outbound_policy.py).
+# Addresses inside the house that may be asked, without TLS too (core/privacy/outbound_policy.py).
 PRIVATE_HTTP_HOSTS = envlist("PRIVATE_HTTP_HOSTS") + (["127.0.0.1", "::1"] if DEBUG else [])
 
 # Demo values exist only with DEBUG; a production start without the real ones is refused (checks.py).

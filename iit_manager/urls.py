@@ -7,10 +7,10 @@ from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from engines.views import data_entry_trigger
-from iit_manager import health
+from iit_manager import health, search
 from iit_manager.api import urlpatterns as api
-from iit_manager.search import view as search
-from iit_manager.unknown import API, Unknown, no_site
+from iit_manager.problems import API, Unknown, no_site
+from projects.switcher import choose_view
 from wechat.views import simulator
 
 urlpatterns = [
@@ -19,6 +19,7 @@ urlpatterns = [
     path("admin/", include("engines.urls")),
     path("admin/r/<path:address>", no_site),
     path("admin/search/", search.view),
+    path("admin/study/", choose_view, name="choose_study"),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),
     path("healthz", health.healthz),
@@ -34,5 +35,5 @@ urlpatterns = [
     path("api/v1/", include(api)),
     re_path(rf"^{API}(?:/|\Z)", Unknown.as_view(), name="unknown"),
 ]
-handler400 = "iit_manager.unknown.refused"
-handler500 = "iit_manager.unknown.failed"
+handler400 = "iit_manager.problems.bad_request_problem"
+handler500 = "iit_manager.problems.server_error_problem"

@@ -7,7 +7,7 @@ from io import StringIO
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
 
-from iit_manager.static_files import require_static_files
+from iit_manager.serving import TextCharset, require_static_files
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
 _django = get_wsgi_application()
@@ -15,11 +15,10 @@ _django = get_wsgi_application()
 call_command("check", stdout=StringIO(), stderr=StringIO())
 require_static_files()
 
-from engines.assistant.intents import detect  # noqa: E402 - Django first
-from house.garbage import settle  # noqa: E402
-from iit_manager.charset import TextCharset  # noqa: E402
+from core.house.garbage import settle  # noqa: E402
+from engines.assistant.read.offline import detect  # noqa: E402 - Django first
 
-detect("入组了吗?")  # loads the model now: WeCom's first callback does not wait for it
+detect("入组了吗?")  # compiles its patterns now: WeCom's first callback does not wait for them
 # A thread that comes back from the database waits so long for its turn, at each of its trips.
 sys.setswitchinterval(0.0005)
 settle()

@@ -9,16 +9,16 @@ from django.utils.translation import gettext as _
 from django_filters.rest_framework import CharFilter
 from rest_framework import serializers
 
-from house.api_errors import Conflict
-from house.api_fields import Number, StrictModelSerializer
-from house.sealed_search import DAYS, MOST, holding
-from memory.console import scopes
+from core.house.api_errors import Conflict
+from core.house.api_fields import Number, StrictModelSerializer
+from core.house.sealed_search import DAYS, MOST, holding
+from memory.console import scopes, without_unreadable
 from memory.hot import save
+from memory.hot.text import MemoryTooLarge
 from memory.log import reading
 from memory.models import ConversationHistory, ProjectMemory, UserMemory, WeeklyReport
-from memory.people.readable import readable
 from memory.reports.text import shown_to
-from memory.versioned_admin import edits
+from memory.versioned import edits
 from memory.visibility import Scope, visible, whole
 from projects.api import EditViewSet, ReadViewSet, not_allowed
 from projects.filters import ListFilterSet
@@ -89,13 +89,13 @@ class ConversationViewSet(ReadViewSet):
     def paginate_queryset(self, queryset: Any) -> Any:
         """A page of messages; the trail says whose words were shown."""
         page = super().paginate_queryset(queryset)
-        reading.note(actor=self.request.user, rows=page or ())
+        reading.note_reading(actor=self.request.user, rows=page or ())
         return page
 
     def get_object(self) -> Any:
         """One message, noted likewise."""
         row = super().get_object()
-        reading.note(actor=self.request.user, rows=[row])
+        reading.note_reading(actor=self.request.user, rows=[row])
         return row
 
 
@@ -139,7 +139,7 @@ class ProjectMemoryViewSet(EditViewSet):
             )
         except save.MemoryConflict as error:
             raise Conflict(str(error), "memory_changed", current=error.content) from error
-        except save.MemoryTooLarge as error:
+        except MemoryTooLarge as error:
             raise serializers.ValidationError({"content": [str(error)]}) from error
 
     def _require_whole_text(self, memory: ProjectMemory) -> None:
@@ -219,4 +219,4 @@ class UserMemoryViewSet(ReadViewSet):
 
     def get_queryset(self) -> QuerySet[Any]:
         """Without what names a record of another site."""
-        return readable(super().get_queryset(), self.request.user)
+        return without_unreadable(super().get_queryset(), self.request.user)

@@ -1,30 +1,31 @@
-"""The memory's sources of figures and its actions in the audit trail."""
+"""The memory's actions in the audit trail, its step of the set-up, and what listens or is checked."""
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop as _
+
 from memory import setup
-from memory.hot import blinded  # noqa: F401
-from memory.people import checks  # noqa: F401
-from memory.reports import counts
+from memory.hot import save  # noqa: F401
+from memory.people import schemas  # noqa: F401
 from projects import audit
 from study.setup import steps
 
 audit.register(
     **{
-        "memory.save": "Hot memory changed",
-        "memory.propose": "Memory proposed in chat",
-        "memory.remove": "Memory line removed for good",
-        "memory.return": "Removed memory line taken back",
-        "memory.accept": "Memory proposal accepted",
-        "memory.refuse": "Memory proposal refused",
-        "memory.distil": "Day distilled into hot memory",
-        "memory.learn": "Facts of a user kept",
-        "memory.forget": "Facts of a user forgotten",
-        "report.save": "Weekly report saved",
-        "report.edit": "Weekly report edited",
-        "conversation.read": "Conversations read",
-        "log.purge": "Conversations deleted after their report",
+        "memory.save": _("Hot memory changed"),
+        "memory.propose": _("Memory proposed in chat"),
+        "memory.remove": _("Memory line removed for good"),
+        "memory.return": _("Removed memory line taken back"),
+        "memory.accept": _("Memory proposal accepted"),
+        "memory.refuse": _("Memory proposal refused"),
+        "memory.distil": _("Day distilled into hot memory"),
+        "memory.learn": _("Facts of a user kept"),
+        "memory.forget": _("Facts of a user forgotten"),
+        "memory.take_back": _("A user's change taken back"),
+        "report.save": _("Weekly report saved"),
+        "report.edit": _("Weekly report edited"),
+        "conversation.read": _("Conversations read"),
+        "log.purge": _("Conversations deleted after their report"),
     }
 )
-counts.register_sources()
-steps.register(*setup.STEPS)
+steps.register_steps(*setup.STEPS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from language import spoken_numbers
+from core.language import spoken_numbers
 
 _COUNT = r"(\d{1,4}|[一二两三四五六七八九十百千零]{1,6})\s*个?(?:汉)?字"
 _NOT_MORE = r"(?:不|别|勿|莫)\s*(?:要|能|可以?|得|许|必|准|应该?)?\s*(?:再)?\s*(?:超过?|多于|大于|高于|长于)"

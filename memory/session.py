@@ -10,7 +10,7 @@ from uuid import UUID
 from django.core.cache import cache
 from django.utils.timezone import now
 
-from house.crypto import decrypt, encrypt
+from core.house.crypto import DecryptionError, decrypt, encrypt
 from memory.hot.tombstones import Guard
 from projects.models import Member, Person
 
@@ -24,12 +24,16 @@ class Session:
 
     `chosen`: ids of the member's memories that it began with; None before its first message that had some.
     `talk`: what a follow-up refers to, as JSON that names nobody: ids, names of fields, parts of a question.
+    `order`: what the last answer offered to do; the next message says yes to it, or it is over.
+    `undo`: key of the memory that was kept last, for 撤回; "" for none.
     """
 
     messages: list[dict[str, str]] = field(default_factory=list)
     record_ids: list[str] = field(default_factory=list)
     chosen: list[str] | None = None
     talk: dict[str, Any] = field(default_factory=dict)
+    order: dict[str, Any] | None = None
+    undo: str = ""
 
     @property
     def text(self) -> str:
@@ -50,9 +54,11 @@ def _keep(key: str, value: Any) -> None:
 
 def _recent(key: str) -> Any:
     """What was kept within the last 30 minutes by our clock, whatever the cache server's says."""
-    sealed: str | None = cache.get(key)
-    kept = json.loads(decrypt(sealed)) if sealed else None
-    if not kept or now().timestamp() - kept["at"] >= LIFETIME_S:
+    try:
+        kept = json.loads(decrypt(cache.get(key) or ""))
+    except DecryptionError:  # nothing is kept, or by keys that are gone
+        return None
+    if now().timestamp() - kept["at"] >= LIFETIME_S:
         return None
     return kept["value"]
 
@@ -68,17 +74,14 @@ def load(member: Member, guard: Guard | None = None) -> Session:
         return Session()
     found = Session(**stored)
     guard = guard or Guard(member.project, member.identity)
-    return replace(found, messages=_allowed(member, found.messages, guard))
-
-
-def _allowed(member: Member, messages: list[dict[str, str]], guard: Guard) -> list[dict[str, str]]:
-    rounds = [messages[at : at + 2] for at in range(0, len(messages), 2)]
-    return [
+    rounds = [found.messages[at : at + 2] for at in range(0, len(found.messages), 2)]
+    allowed = [
         message
         for one in rounds
         if not any(guard.blocks(said["content"], profile=member.identity) for said in one)
         for message in one
     ]
+    return replace(found, messages=allowed)
 
 
 def remember(
@@ -88,8 +91,13 @@ def remember(
     answer: str,
     record_ids: list[str],
     talk: dict[str, Any] | None = None,
+    order: dict[str, Any] | None = None,
+    undo: str | None = None,
 ) -> None:
-    """Add a round (all of it must be de-identified already) and drop the oldest beyond three."""
+    """Add a round (all of it must be de-identified already) and drop the oldest beyond three.
+
+    `undo` None leaves what may be taken back as it is.
+    """
     session = load(member)
     added = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
     newer = replace(
@@ -97,9 +105,11 @@ def remember(
         messages=[*session.messages, *added][-2 * ROUNDS :],
         record_ids=record_ids or session.record_ids,
         talk=talk or {},
+        order=order,
+        undo=session.undo if undo is None else undo,
     )
     _keep(_key(member), asdict(newer))
-    _keep(_last_key(member.person_id), str(member.project_id))
+    turn_to(member)
 
 
 def end(person: Person) -> None:
@@ -109,9 +119,14 @@ def end(person: Person) -> None:
     cache.delete_many([*keys, _last_key(person.pk), _choice_key(person.pk)])
 
 
-def choose(member: Member, session: Session, ids: list[str]) -> None:
+def choose_memories(member: Member, session: Session, ids: list[str]) -> None:
     """Keep what load_context chose, for this session."""
     _keep(_key(member), asdict(replace(session, chosen=ids)))
+
+
+def turn_to(member: Member) -> None:
+    """Take this study to be the one the person spoke in last."""
+    _keep(_last_key(member.person_id), str(member.project_id))
 
 
 def last_project(person: Person) -> str | None:

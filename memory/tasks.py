@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from celery import shared_task
+from celery import Task, shared_task
+from django.db.models import QuerySet
 
-from house import clock
+from core.house import clock
+from core.house.alone import each
 from memory.hot import distill, prune
 from memory.log import partitions, retention
-from memory.people import profiler, questions, sessions, turns
+from memory.people import profiler, questions, turns
 from memory.reports import job
 from projects.models import Project
 
@@ -28,7 +30,7 @@ def save_info(turn_id: int) -> None:
 @shared_task
 def sweep_turns() -> None:
     """Queue the turns that a lost message, a dead worker or a model that was down left behind."""
-    for turn_id in turns.due():
+    for turn_id in turns.due_turns():
         save_info.delay(turn_id)
 
 
@@ -42,7 +44,7 @@ def forget_turns() -> None:
 @shared_task
 def summarize_sessions() -> None:
     """Summarize the profiles of those whose session ended."""
-    sessions.summarize_ended()
+    turns.summarize_ended()
 
 
 @shared_task
@@ -54,19 +56,21 @@ def prepare_partitions() -> None:
 @shared_task
 def distil_days() -> None:
     """Queue the days that are over and not distilled yet; each study's days end in its own zone."""
-    for project in Project.objects.filter(status__in=REPORTED):
-        today = clock.today(project.timezone)
-        for back in range(CATCH_UP, 0, -1):
-            day = today - timedelta(days=back)
-            if not distill.is_done(project, day):
-                distil_day.delay(str(project.pk), day.isoformat())
+    each("distilling", Project.objects.filter(status__in=REPORTED), _queue_days)
+
+
+def _queue_days(project: Project) -> None:
+    today = clock.today(project.timezone)
+    for back in range(CATCH_UP, 0, -1):
+        day = today - timedelta(days=back)
+        if not distill.is_done(project, day):
+            distil_day.delay(str(project.pk), day.isoformat())
 
 
 @shared_task
 def distil_day(project_id: str, day: str) -> None:
     """Distil one day of a study into hot memory, then see whether it has grown too long."""
-    project = Project.objects.filter(pk=project_id).first()
-    if project is not None:
+    if project := Project.objects.filter(pk=project_id).first():
         distill.distil(project, date.fromisoformat(day))
         prune.prune(project)
 
@@ -74,24 +78,26 @@ def distil_day(project_id: str, day: str) -> None:
 @shared_task
 def prune_memories() -> None:
     """Propose a shorter text where hot memory exceeds its 2000 tokens."""
-    for pk in _reported():
-        prune_memory.delay(pk)
+    _for_each(prune_memory, Project.objects.filter(status__in=REPORTED))
 
 
 @shared_task
 def prune_memory(project_id: str) -> None:
     """Propose a shorter text of one study's hot memory."""
-    project = Project.objects.filter(pk=project_id).first()
-    if project is not None:
+    if project := Project.objects.filter(pk=project_id).first():
         prune.prune(project)
 
 
 @shared_task
 def write_reports() -> None:
     """Queue the weeks that are over and lack their report, or a part of it; missed ones, too."""
-    for project in Project.objects.filter(status__in=(*REPORTED, Project.Status.CLOSED)):
-        for number in job.due(project):
-            write_report.delay(str(project.pk), number)
+    reported = Project.objects.filter(status__in=(*REPORTED, Project.Status.CLOSED))
+    each("reports", reported, _queue_weeks)
+
+
+def _queue_weeks(project: Project) -> None:
+    for number in job.due_weeks(project):
+        write_report.delay(str(project.pk), number)
 
 
 @shared_task
@@ -105,30 +111,20 @@ def write_report(project_id: str, number: int) -> None:
 @shared_task
 def profile_users() -> None:
     """Turn repeated feedback into lines of the profiles."""
-    for pk in _reported():
-        profile_study.delay(pk)
+    _for_each(profile_study, Project.objects.filter(status__in=REPORTED))
 
 
 @shared_task
 def profile_study(project_id: str) -> None:
     """Turn repeated feedback of one study's users into lines of their profiles."""
-    project = Project.objects.filter(pk=project_id).first()
-    if project is not None:
+    if project := Project.objects.filter(pk=project_id).first():
         profiler.profile(project)
-
-
-def _reported() -> list[str]:
-    """The studies under way, one job each: whatever is wrong with one stops no other."""
-    return [
-        str(pk) for pk in Project.objects.filter(status__in=REPORTED).values_list("pk", flat=True)
-    ]
 
 
 @shared_task
 def purge_flow_logs() -> None:
     """Queue the studies whose conversations may have to go."""
-    for pk in Project.objects.values_list("pk", flat=True):
-        purge_flow_log.delay(str(pk))
+    _for_each(purge_flow_log, Project.objects.all())
 
 
 @shared_task
@@ -137,3 +133,9 @@ def purge_flow_log(project_id: str) -> None:
     project = Project.objects.filter(pk=project_id).first()
     if project is not None and retention.purge(project) >= retention.CHUNK * retention.CHUNKS:
         purge_flow_log.delay(project_id)
+
+
+def _for_each(task: Task, projects: QuerySet[Project]) -> None:
+    """One job for each study: whatever is wrong with one stops no other."""
+    for pk in projects.values_list("pk", flat=True):
+        task.delay(str(pk))

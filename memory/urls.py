@@ -2,11 +2,9 @@
 
 from django.urls import path
 
-from memory.console import preview
-from memory.hot.console import meter_view, sent_view
+from memory.console import meter_view, preview_view
 
 urlpatterns = [
-    path("markdown-preview/", preview, name="markdown_preview"),
+    path("markdown-preview/", preview_view, name="markdown_preview"),
     path("hot-memory-meter/", meter_view, name="hot_memory_meter"),
-    path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
 ]

@@ -7,18 +7,16 @@ indented below it, as if it did not exist. So it is with shared text, and with w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from memory import mentions
-from memory.sites import elsewhere
 from projects.models import Member, Project
 from projects.scoping import is_blinded
-from study.identities import names_of
+from study.identities import NOBODY, Names, names_of
 from study.models import Subject
-from study.name_scan import NOBODY, Names
 from study.request_cache import Reader
 
 _PLACE_NAME = re.compile(r"[\u4e00-\u9fff].+[\u4e00-\u9fff]")
@@ -51,49 +49,42 @@ class Scope:
 
     def shown(self, text: str) -> str:
         """A text without the lines about records that are not the reader's to see."""
-        if self.everything:
-            return text
-        lines = self._lines(text)
-        seen = self._seen(lines, self._elsewhere(text))
-        return "\n".join(line for (line, _named), shown in zip(lines, seen, strict=True) if shown)
+        lines = text.split("\n")
+        seen = self.seen(lines)
+        return "\n".join(line for line, is_seen in zip(lines, seen, strict=True) if is_seen)
 
     def seen(self, lines: Sequence[str]) -> list[bool]:
-        """For each line of a text whether the reader sees it."""
+        """For each line of a text whether the reader sees it.
+
+        What stands indented below a hidden line, or under a hidden heading, goes on about its record.
+        """
         if self.everything:
             return [True] * len(lines)
-        named = [(line, self.named(line)) for line in lines]
-        return list(self._seen(named, [any(self._elsewhere(line)) for line in lines]))
-
-    def _elsewhere(self, text: str) -> tuple[bool, ...]:
-        """For each line whether it names another site."""
-        return elsewhere(self.site, self.sites, text)
-
-    def _seen(
-        self, lines: Sequence[tuple[str, frozenset[str]]], away: Sequence[bool]
-    ) -> Iterator[bool]:
-        """What stands indented below a hidden line, or under a hidden heading, goes on about its record."""
+        found = []
         hidden, section = -1, 0
-        for (line, named), other_site in zip(lines, away, strict=True):
-            depth, level = len(line) - len(line.lstrip()), _level(line)
+        for line in lines:
+            heading = _HEADING.match(line)
+            depth, level = len(line) - len(line.lstrip()), len(heading[1]) if heading else 0
             if line.strip() and depth <= hidden:
                 hidden = -1
             if 0 < level <= section:
                 section = 0
-            if hidden < 0 and not section and (other_site or not named <= self.visible):
+            if hidden < 0 and not section and not self._is_theirs(line):
                 hidden, section = depth, level
-            yield hidden < 0 and not section
+            found.append(hidden < 0 and not section)
+        return found
+
+    def _is_theirs(self, line: str) -> bool:
+        """Whether a line names neither another site nor a record of one."""
+        away = mentions.other_site(self.site, self.sites, line)
+        return not away and self.named(line) <= self.visible
 
     def named(self, line: str) -> frozenset[str]:
         """Record ids in a line, in any spelling or by name; a number that is nobody's of theirs as it is."""
         if not self.of_house:
-            return mentions.written(self._ids, line)
-        ids, numbers = mentions.told(self._ids, line)
+            return mentions.named_by_people(self._ids, line)
+        ids, numbers = mentions.named_by_house(self._ids, line)
         return ids | (numbers - self._tails)
-
-    def _lines(self, text: str) -> Sequence[tuple[str, frozenset[str]]]:
-        if not self.of_house:
-            return mentions.lines(self._ids, text)
-        return [(line, self.named(line)) for line in text.split("\n")]
 
     @cached_property
     def _ids(self) -> mentions.Ids:
@@ -102,12 +93,6 @@ class Scope:
     @cached_property
     def _tails(self) -> frozenset[str]:
         return frozenset(map(mentions.tail, self.visible))
-
-
-def _level(line: str) -> int:
-    """Of a Markdown heading; 0 for every other line."""
-    found = _HEADING.match(line)
-    return len(found[1]) if found else 0
 
 
 def told_to(member: Member, text: str) -> str:
@@ -178,8 +163,6 @@ def visible(text: str, opened: Sequence[Scope]) -> str:
     """The lines that any of the scopes allows."""
     if whole(opened):
         return text
-    if len(opened) == 1:
-        return opened[0].shown(text)
     lines = text.split("\n")
     seen = zip(*(scope.seen(lines) for scope in opened), strict=True)
     return "\n".join(line for line, by in zip(lines, seen, strict=True) if any(by))

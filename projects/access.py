@@ -14,11 +14,20 @@ def member_in(user: User, project_id: UUID | str) -> Member | None:
     return next((one for one in held(user) if _is_in(one, project_id)), None)
 
 
-def has_role(user: User, project_id: UUID | str, *roles: str) -> bool:
-    """Whether a console user holds one of `roles` in a project; a superuser holds all."""
+def has_role(user: User, project_id: UUID | str | None, *roles: str, of_site: bool = False) -> bool:
+    """Whether a console user holds one of `roles` in a project (None: in any); a superuser holds all.
+
+    What holds for all sites takes a membership without a site, in console and API alike. `of_site`: what is
+    asked for concerns rows of a site alone, so that the memberships of that site hold it, too.
+    """
     if getattr(user, "is_superuser", False) and user.is_active:
-        return True
-    return any(one.role in roles and _is_in(one, project_id) for one in held(user))
+        return bool(roles)
+    return any(
+        one.role in roles
+        and (of_site or not one.site)
+        and (project_id is None or _is_in(one, project_id))
+        for one in held(user)
+    )
 
 
 def sees_all_sites(user: User, project_id: UUID | str | None = None) -> bool:
@@ -35,7 +44,7 @@ def _is_in(member: Member, project_id: UUID | str) -> bool:
 
 
 def tells_arm(row: Any) -> bool:
-    """Whether a run or review may tell an arm: `projects.scoping.Telling` for one row."""
+    """Whether a run or review may tell an arm: `projects.scoping.BlindingRule` for one row."""
     since = row.project.blinded_since
     return since is not None and (row.unblinds or row.created_at < since)
 

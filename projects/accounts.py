@@ -1,7 +1,8 @@
 """Logins in the audit trail, whichever door a change came through: console, command or shell.
 
 What they are and may, passwords, log-ins, failed ones and log-outs. No typed name is kept that is no login: it
-may be a password in the wrong field. A new password ends the login's API tokens.
+may be a password in the wrong field. A new password ends the login's API tokens;
+to be switched off ends them and the sessions.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_save
 from django.http import HttpRequest
 
-from house import acting
-from house.db import atomic
+from core.house import acting, sessions
+from core.house.db import atomic
 from projects import audit, tokens
 from projects.models import ApiToken
 
@@ -66,6 +67,10 @@ def _after(instance: User, created: bool, update_fields: Collection[str] | None,
 def _compare(stored: User, user: User) -> None:
     if changed := [name for name in DETAILS if getattr(stored, name) != getattr(user, name)]:
         audit.record("account.change", actor=_actor(), subject=user, new={"changed": changed})
+    if stored.is_active and not user.is_active:
+        # Switched on again the login begins anew: what was stolen while it was off stays worthless.
+        sessions.end_all(user.pk)
+        tokens.revoke(tokens=ApiToken.objects.of(user), actor=_actor(), reason="login disabled")
     if stored.is_active != user.is_active:
         action = "account.enable" if user.is_active else "account.disable"
         audit.record(action, actor=_actor(), subject=user)

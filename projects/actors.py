@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from house.stored_labels import name
+from core.house.stored_labels import name
 
 # What writes without being a person (decisions.md, "identities"); each names itself so where it writes.
 JOBS: dict[str, Promise] = {

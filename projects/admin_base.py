@@ -6,6 +6,7 @@ memberships alone (design.md 9.7), as in chat and API.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -16,14 +17,17 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 
-from house.admin_json import JsonTextarea, PrettyJsonField, readable
-from house.admin_text import coded
+from core.house.admin_json import JsonTextarea, PrettyJsonField, readable
+from core.house.admin_text import coded
 from projects import reads
+from projects.access import has_role
 from projects.admin_lists import DeclaredAdmin, OwnRows
 from projects.models import Member, Project, Role
 from projects.scoping import held, memberships
+from projects.switcher import chosen, has_several
 
 EVERYONE = tuple(Role.values)
+STUDY = "show_project"
 JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
 BY_PROJECT = ("project", OwnRows)
 
@@ -49,6 +53,8 @@ class ScopedAdmin(DeclaredAdmin):
     """Shows rows of the user's studies; `edit_roles` may change them.
 
     `whole_study`: rows that speak of all sites, so a membership with a site does not open them.
+    `of_site`: what is written here concerns a site alone; everything else takes a membership without a site
+    (`projects.access.has_role`).
     """
 
     view_roles: ClassVar[tuple[str, ...]] = EVERYONE
@@ -56,6 +62,7 @@ class ScopedAdmin(DeclaredAdmin):
     add_roles: ClassVar[tuple[str, ...]] = ()
     delete_roles: ClassVar[tuple[str, ...]] = ()
     whole_study: ClassVar[bool] = False
+    of_site: ClassVar[bool] = False
     project_path: ClassVar[str] = "project_id"
     formfield_overrides = JSON_BOX
     # Names of columns whose model gives none.
@@ -67,8 +74,13 @@ class ScopedAdmin(DeclaredAdmin):
     compressed_fields = True
 
     def holders(self, request: HttpRequest, wanted: tuple[str, ...]) -> QuerySet[Member]:
-        """The user's memberships that carry one of the wanted roles here."""
+        """The user's memberships that write here in one of the wanted roles."""
         held = memberships(request.user).filter(role__in=wanted)
+        return held if self.of_site else held.filter(site="")
+
+    def readers(self, request: HttpRequest) -> QuerySet[Member]:
+        """The user's memberships that open this page."""
+        held = memberships(request.user).filter(role__in=self.view_roles)
         return held.filter(site="") if self.whole_study else held
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -77,20 +89,17 @@ class ScopedAdmin(DeclaredAdmin):
         if hasattr(rows, "for_user"):
             rows = rows.for_user(request.user)
         if not request.user.is_superuser:
-            projects = self.holders(request, self.view_roles).values("project_id")
+            projects = self.readers(request).values("project_id")
             rows = rows.filter(**{f"{self.project_path}__in": projects})
         return rows.order_by(*self.get_ordering(request) or self.model._meta.ordering or ["pk"])
 
     def _has(self, request: HttpRequest, wanted: tuple[str, ...], obj: Model | None) -> bool:
-        if request.user.is_superuser:
-            return bool(wanted)
-        if obj is None:
-            return bool(set(wanted) & roles(request, whole_study=self.whole_study))
-        project = self._project_of(obj)
-        return any(
-            one.project_id == project and one.role in wanted and not (self.whole_study and one.site)
-            for one in held(request.user)
-        )
+        project = self._project_of(obj) if obj is not None else None
+        return has_role(request.user, project, *wanted, of_site=self.of_site)
+
+    def _opens(self, request: HttpRequest, obj: Model | None) -> bool:
+        project = self._project_of(obj) if obj is not None else None
+        return has_role(request.user, project, *self.view_roles, of_site=not self.whole_study)
 
     def _project_of(self, obj: Model) -> Any:
         value: Any = obj
@@ -100,11 +109,11 @@ class ScopedAdmin(DeclaredAdmin):
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Whether the menu shows the page."""
-        return self._has(request, self.view_roles, None)
+        return self._opens(request, None)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """A view role in the row's study."""
-        return self._has(request, self.view_roles, obj)
+        return self._opens(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """An edit role in the row's study."""
@@ -128,10 +137,30 @@ class ScopedAdmin(DeclaredAdmin):
             )
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns, with the study where the reader has several and without it where there is one."""
+        return self.with_study(super().get_list_display(request), request)
+
+    def with_study(self, columns: Iterable[Any], request: HttpRequest) -> list[Any]:
+        """`columns` with the study where it has to be said; a first column stays, it is the row's link."""
+        first, *others = columns
+        if self.project_path == "pk" or "project" in (first, *others):
+            return [first, *others]
+        if has_several(request.user):
+            return [first, *others, *({STUDY} - {first, *others})]
+        return [first, *(name for name in others if name != STUDY)]
+
     @admin.display(description=_("project"), ordering="project")
     def show_project(self, obj: Any) -> str:
         """The study's code: the full name would fill the list."""
         return obj.project.code if obj.project else "-"
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A new row is of the study that the reader has turned to, unless the address names one."""
+        study = chosen(request)
+        return ({"project": str(study.pk)} if study else {}) | dict(
+            super().get_changeform_initial_data(request)
+        )
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any

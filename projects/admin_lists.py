@@ -6,7 +6,7 @@ Django takes any lookup of any column, also of one that the reader is never show
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import messages
@@ -20,11 +20,14 @@ from django.utils.translation import gettext, override
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
-from house import sealed_search
-from house.admin_text import coded
-from house.encrypted_fields import is_sealed
+from core.house import sealed_search
+from core.house.admin_text import coded
+from core.house.encrypted_fields import is_sealed
+from projects.models import Project
+from projects.switcher import chosen
 
 MOST_WORDS = 20
+BY_STUDY = "project__id__exact"
 _PERIOD = {"year": range(1900, 3000), "month": range(1, 13), "day": range(1, 32)}
 
 
@@ -49,7 +52,12 @@ class OwnRows(RelatedOnlyFieldListFilter):
 
 
 class DeclaredChangeList(ChangeList):  # type: ignore[misc]
-    """What no filter of the page has taken is refused. Raises Undeclared."""
+    """What no filter of the page has taken is refused. Raises Undeclared.
+
+    `study`: the one that the list was narrowed to without a filter.
+    """
+
+    study: Project | None = None
 
     def get_filters(self, request: HttpRequest) -> Any:
         """As Django's, whose third item holds what is left."""
@@ -63,6 +71,19 @@ class DeclaredChangeList(ChangeList):  # type: ignore[misc]
             if name not in allowed:
                 raise Undeclared(name)
         return found
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
+        """The rows of the study that the reader has turned to, unless the address names one."""
+        rows: QuerySet[Any] = super().get_queryset(request, exclude_parameters)
+        path = getattr(self.model_admin, "project_path", "pk")
+        names_one = path == "pk" or BY_STUDY in self.filter_params
+        self.study = None if names_one else chosen(request)
+        return rows.filter(**{path: self.study.pk}) if self.study else rows
+
+    def get_results(self, request: HttpRequest) -> None:
+        """As Django's; then the page may look up what all shown rows need, at once."""
+        super().get_results(request)
+        self.model_admin.prepare(request, [*self.result_list])
 
     def _check_period(self) -> None:
         """A year, a month of a year, a day of a month, each once."""
@@ -100,6 +121,8 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
     `linked_by`: parameters that links of other pages use and no filter of the side bar shows.
     """
 
+    # What an empty list tells: how rows come here.
+    empty: ClassVar[Any] = ""
     linked_by: ClassVar[tuple[str, ...]] = ()
     # Columns that hold names of REDCap, of a graph or of a program.
     codes: ClassVar[tuple[str, ...]] = ()
@@ -120,9 +143,16 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
         found.sortable_by = {*found.sortable_by, *shown.values()}
         return found
 
+    def prepare(self, request: HttpRequest, rows: Sequence[Any]) -> None:
+        """Keep with the rows of a list or a file what their columns show and no column holds."""
+
     def get_sealed_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         """Encrypted columns that this reader may search."""
         return self.sealed_search_fields
+
+    def get_texts(self) -> Callable[[Any], Iterable[str]] | None:
+        """What a reader sees of a row, where its columns hold it in other words."""
+        return None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DeclaredChangeList]:
         """The list that refuses."""
@@ -178,8 +208,11 @@ class DeclaredAdmin(ModelAdmin):  # type: ignore[misc]
         sealed = self.get_sealed_search_fields(request)
         if not sealed or not search_term.strip():
             return found
-        messages.info(request, sealed_search.bounds())
+        texts = self.get_texts()
+        messages.info(request, sealed_search.bounds(worded=texts is not None))
         columns = [*self.get_search_fields(request), *sealed]
-        keys = sealed_search.holding(queryset, columns, search_term, at=self.sealed_search_at)
+        keys = sealed_search.holding(
+            queryset, columns, search_term, at=self.sealed_search_at, texts=texts
+        )
         # One WHERE and no subquery: a page of the newest ends as soon as it is full.
         return found[0] | queryset.filter(pk__in=keys), False

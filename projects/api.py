@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -26,9 +27,9 @@ def not_allowed() -> PermissionDenied:
     return PermissionDenied(_("Your role does not allow this."))
 
 
-def require_role(request: Request, project_id: UUID, *roles: str) -> None:
-    """Raises PermissionDenied unless the user holds one of `roles` in the project."""
-    if not has_role(request.user, project_id, *roles):
+def require_role(request: Request, project_id: UUID, *roles: str, of_site: bool = False) -> None:
+    """Raises PermissionDenied unless the user holds one of `roles` there (`projects.access.has_role`)."""
+    if not has_role(request.user, project_id, *roles, of_site=of_site):
         raise not_allowed()
 
 
@@ -36,6 +37,31 @@ class ScopedViewSet(DeclaredParameters, viewsets.GenericViewSet):
     """Only rows the user's memberships open; everything else is a 404 (design.md 9.7)."""
 
     filter_backends = (ListFilters,)
+    lists_values: ClassVar[bool] = False
+    """Whether a list holds what was read of its rows' subjects; then these are noted (`projects.reads`)."""
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """A page; who it tells values of is noted."""
+        page = super().paginate_queryset(queryset)
+        if self.lists_values:
+            self.note_reads(page or ())
+        return page
+
+    def note_reads(self, rows: Iterable[Any]) -> None:
+        """Note that the user is shown these rows."""
+        shown: dict[UUID, list[str]] = {}
+        for row in rows:
+            for record_id in self.subjects_of(row):
+                shown.setdefault(row.project_id, []).append(record_id)
+        for project_id, record_ids in shown.items():
+            reads.note(
+                actor=self.request.user, project=project_id, record_ids=record_ids, door="api"
+            )
+
+    def subjects_of(self, row: Any) -> list[str]:
+        """Whose data a row holds."""
+        record_id = getattr(row, "record_id", None)
+        return [record_id] if record_id else []
 
     def parameters(self) -> set[str]:
         """Of a list: its filters and the page."""
@@ -54,10 +80,7 @@ class ScopedViewSet(DeclaredParameters, viewsets.GenericViewSet):
     def get_object(self) -> Any:
         """One row; who it is about is noted (`projects.reads`)."""
         row = super().get_object()
-        if record_id := getattr(row, "record_id", None):
-            reads.note(
-                actor=self.request.user, project=row.project_id, record_ids=[record_id], door="api"
-            )
+        self.note_reads([row])
         return row
 
 

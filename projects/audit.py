@@ -16,16 +16,19 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
 from django.db.models.functions import Cast
 from django.utils.timezone import now
+from django.utils.translation import gettext_noop as _
 
-from house import acting, crypto
-from house.db import current, ends_with
-from house.encrypted_fields import is_sealed
+from core.house import acting, crypto, key_ring
+from core.house.db import current, ends_with
+from core.house.encrypted_fields import is_sealed
 from projects import audit_anchors
 from projects.audit_anchors import Break, hash_at
 from projects.models.audit import AuditEntry, AuditHead
 from projects.models.project import Member, Project
+from projects.scoping import User, memberships
 
 HOUSE = "house"
+_UNBLINDS = ":unblinds"
 SIGNED_AS = "audit entry"
 _actions: dict[str, str] = {}
 
@@ -35,7 +38,7 @@ class UnknownAction(ValueError):
 
 
 def register(**actions: str) -> None:
-    """Name actions: `register(**{"review.approve": "Review approved"})`; labels are gettext ids."""
+    """Name actions: `register(**{"review.approve": _("Review approved")})`; `_` is gettext_noop."""
     _actions.update(actions)
 
 
@@ -64,6 +67,24 @@ def _login(actor: object) -> str:
     return _username(actor) if isinstance(actor, AbstractBaseUser) else acting.login()
 
 
+def chain_of(project: UUID | None, *, unblinds: bool = False) -> str:
+    """The chain of a study's entries, or of the house's.
+
+    What rests on a blinded field has one of its own: how much of it there is hangs on the arm, and counted
+    in with the others it would show in their numbers (design.md 9.10).
+    """
+    if project is None:
+        return HOUSE
+    return f"{project}{_UNBLINDS}" if unblinds else str(project)
+
+
+def unseen_chains(user: User) -> list[str]:
+    """The chains of which a console user must not learn: what rests on blinded fields, to the blinded."""
+    mine = memberships(user).filter(is_unblinded=True).values("project_id")
+    blinded = Project.objects.filter(blinded_since__isnull=False).exclude(pk__in=mine)
+    return [chain_of(key, unblinds=True) for key in blinded.values_list("pk", flat=True)]
+
+
 def record(
     action: str,
     *,
@@ -78,15 +99,16 @@ def record(
     """Buffer an entry for the end of the running transaction.
 
     `subject` is the object spoken of; `old` and `new` are JSON values without identifiers. Where the subject
-    rests on a blinded field, so does the entry.
+    rests on a blinded field, so does the entry, and stands in the chain of such.
     Raises UnknownAction, house.db.OutsideTransaction.
     """
     if action not in _actions:
         raise UnknownAction(action)
+    key, unblinds = project.pk if project else None, getattr(subject, "unblinds", False)
     current().entries.append(
         AuditEntry(
-            chain=str(project.pk) if project else HOUSE,
-            project_id=project.pk if project else None,
+            chain=chain_of(key, unblinds=unblinds),
+            project_id=key,
             at=now().astimezone(UTC),
             actor=_text(actor_name(actor))[:150],
             login=_text(_login(actor))[:150],
@@ -98,7 +120,7 @@ def record(
             old=_plain(old),
             new=_plain(new),
             reason=_text(reason),
-            unblinds=getattr(subject, "unblinds", False),
+            unblinds=unblinds,
         )
     )
 
@@ -161,7 +183,7 @@ def _as_text(value: object) -> str:
 
 def digest(entry: models.Model) -> str:
     """The hash that covers an entry and the one before it; its key is outside the database."""
-    return crypto.sign(SIGNED_AS, content(entry))
+    return key_ring.sign(SIGNED_AS, content(entry))
 
 
 @ends_with
@@ -318,38 +340,42 @@ def _first_since(rows: models.QuerySet[AuditEntry], since: datetime) -> int | No
 
 
 def _is_sound(entry: AuditEntry) -> bool:
-    belongs = str(entry.project_id) if entry.project_id else HOUSE
-    return entry.chain == belongs and crypto.is_signed(SIGNED_AS, content(entry), entry.hash)
+    # What rests on a blinded field stood among the others before it got a chain of its own.
+    belong = {chain_of(entry.project_id), chain_of(entry.project_id, unblinds=entry.unblinds)}
+    return entry.chain in belong and key_ring.is_signed(SIGNED_AS, content(entry), entry.hash)
 
 
 def register_house_actions() -> None:
     """Actions of this app."""
     register(
         **{
-            "project.create": "Project created",
-            "project.change": "Project changed",
-            "member.add": "Member added",
-            "member.change": "Member changed",
-            "person.add": "Person added",
-            "person.link": "Person's login linked",
-            "member.refused": "Unknown or left member refused",
-            "login": "Logged in",
-            "login.failed": "Log-in failed",
-            "logout": "Logged out",
-            "account.create": "Account created",
-            "account.change": "Account changed",
-            "account.disable": "Account disabled",
-            "account.enable": "Account enabled",
-            "account.rights": "Rights of an account changed",
-            "password.change": "Password changed",
-            "token.create": "API token made",
-            "token.revoke": "API token revoked",
-            "record.read": "Subject data read",
-            "roster.sync": "Subjects read from REDCap",
-            "dictionary.read": "Data dictionary read",
-            "document.import": "Protocol document imported",
-            "document.delete": "Protocol document deleted",
-            "plan.change": "Visit plan changed",
-            "rows.export": "Rows exported",
+            "project.create": _("Project created"),
+            "project.change": _("Project changed"),
+            "member.add": _("Member added"),
+            "member.change": _("Member changed"),
+            "member.accept": _("Membership accepted"),
+            "member.decline": _("Membership declined"),
+            "person.add": _("Person added"),
+            "person.link": _("Person's login linked"),
+            "member.refused": _("Unknown or left member refused"),
+            "login": _("Logged in"),
+            "login.failed": _("Log-in failed"),
+            "logout": _("Logged out"),
+            "account.create": _("Account created"),
+            "account.change": _("Account changed"),
+            "account.disable": _("Account disabled"),
+            "account.enable": _("Account enabled"),
+            "account.rights": _("Rights of an account changed"),
+            "password.change": _("Password changed"),
+            "token.create": _("API token made"),
+            "token.revoke": _("API token revoked"),
+            "record.read": _("Subject data read"),
+            "roster.sync": _("Subjects read from REDCap"),
+            "dictionary.read": _("Data dictionary read"),
+            "dictionary.answers": _("Answered which fields identify somebody"),
+            "document.import": _("Protocol document imported"),
+            "document.delete": _("Protocol document deleted"),
+            "plan.change": _("Visit plan changed"),
+            "rows.export": _("Rows exported"),
         }
     )

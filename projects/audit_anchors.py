@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db.models import F
 from django.utils.timezone import now
 
-from house import crypto
+from core.house import key_ring
 from projects.models.audit import AuditEntry, AuditHead
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Anchor:
 
     def signed(self) -> Anchor:
         """The line as it is written."""
-        return Anchor(**self.__dict__ | {"signature": crypto.sign(SIGNED_AS, self.content)})
+        return Anchor(**self.__dict__ | {"signature": key_ring.sign(SIGNED_AS, self.content)})
 
     @property
     def text(self) -> bytes:
@@ -68,7 +68,7 @@ class Anchor:
 
     def is_sound(self) -> bool:
         """Whether we wrote it."""
-        return crypto.is_signed(SIGNED_AS, self.content, self.signature)
+        return key_ring.is_signed(SIGNED_AS, self.content, self.signature)
 
 
 @dataclass

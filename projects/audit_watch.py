@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from house import audit_guard
+from core.house import audit_guard
 from projects import audit, audit_anchors
 from projects.audit_anchors import Break
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
 from django.utils.timezone import localdate
 
-from house import crypto, holidays
-from house.proxies import networks
+from core.house import crypto, holidays, key_ring
+from core.house.proxies import networks
 
 REQUIRED = (
     "SECRET_KEY",
@@ -22,8 +24,6 @@ REQUIRED = (
     "WECOM_SECRET",
     "WECOM_TOKEN",
     "WECOM_AES_KEY",
-    "LLM_BASE_URL",
-    "LLM_API_KEY",
 )
 HINT = "Set it in the environment or in .env; .env.example explains each value."
 
@@ -35,6 +35,13 @@ def encryption_keys(**_: Any) -> list[CheckMessage]:
         crypto.keys()
     except ImproperlyConfigured as error:
         return [Error(str(error), hint="make install writes them into .env", id="iit.E001")]
+    try:
+        key_ring.check()
+    except key_ring.WrongKeys as error:
+        hint = "Set the keys that the database was written with: a new one before them, none instead of them."
+        return [Error(str(error), hint=hint, id="iit.E006")]
+    except DatabaseError:  # whether there is one is for /readyz to tell
+        return []
     return []
 
 
@@ -61,6 +68,9 @@ def production_values(**_: Any) -> list[CheckMessage]:
     ]
     if 0 < len(values["SECRET_KEY"]) < 32:
         found.append(Error("SECRET_KEY is too short", hint=HINT, id="iit.E003"))
+    if _value("LLM_BASE_URL") and not _value("LLM_API_KEY"):
+        # Without an address of the house each study may name its own, with a key of its own.
+        found.append(Error("LLM_API_KEY is not set", hint=HINT, id="iit.E002"))
     found += [
         Error(f"{name} has the value of the demo", hint=HINT, id="iit.E004")
         for name, demo in settings.DEMO_VALUES.items()
@@ -96,6 +106,17 @@ def trusted_proxies(**_: Any) -> list[CheckMessage]:
 
 
 @register()
+def inspection_networks(**_: Any) -> list[CheckMessage]:
+    """Who may read the counters without a token."""
+    try:
+        networks(tuple(settings.INSPECTION_NETWORKS))
+    except ValueError as error:
+        hint = "Addresses or networks, comma separated: 127.0.0.1,10.1.2.0/24"
+        return [Error(f"INSPECTION_NETWORKS: {error}", hint=hint, id="iit.E007")]
+    return []
+
+
+@register()
 def private_folder(**_: Any) -> list[CheckMessage]:
     """The folder of database, logins and anchors is for its owner alone; we may not be the one to close it."""
     if not settings.VAR_DIR.stat().st_mode & 0o077:
@@ -121,6 +142,21 @@ def embedded_mode(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register()
+def redis_password(**_: Any) -> list[CheckMessage]:
+    """Who can write Redis can start any background task (THREAT_MODEL.md)."""
+    url = urlsplit(settings.REDIS_URL)
+    if settings.DEBUG or not url.hostname or url.password:
+        return []
+    return [
+        Warning(
+            "Redis is asked without a password: whoever reaches it can start background tasks.",
+            hint="requirepass in redis.conf, and REDIS_URL=redis://:PASSWORD@HOST:6379/0",
+            id="iit.W005",
+        )
+    ]
 
 
 @register()

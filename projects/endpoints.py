@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from integrations.llm import PRESETS
-from privacy.outbound_policy import OutsideRefused, check_url
+from core.integrations.llm import PRESETS
+from core.privacy.outbound_policy import OutsideRefused, check_url
 
 
 class Purpose(StrEnum):
     """What a study's model is asked for; each may have a provider and a model of its own.
 
     Seed 001 gives the engines qwen, seed 003 the chat DeepSeek, seed 004 extraction a small model. Chat:
-    answers to people. Engines: ReAct, soft rules, reports. Small: extraction, intents, distilling.
+    answers to people. Engines: ReAct, soft rules, reports. Small: understanding, extraction, distilling.
     """
 
     CHAT = "chat"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from house import heartbeat, sessions
+from core.house import heartbeat, sessions
 from projects import accounts, audit, checks  # noqa: F401
 
 audit.register_house_actions()

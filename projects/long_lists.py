@@ -1,7 +1,7 @@
 """Lists over tables that grow with every message: pages by keys, counts that end, periods without a query.
 
 Django counts all rows, walks whole rows to the page that is asked for, and asks the table for its years. Over a
-million messages each of these takes seconds (bench/lists.py).
+million messages each of these takes seconds (tests/bench/lists.py).
 """
 
 from __future__ import annotations

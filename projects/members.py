@@ -5,9 +5,12 @@ from __future__ import annotations
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from projects.models import Member, Role
 from projects.scoping import memberships
+
+NO_SITE = gettext_lazy("Give a site, or choose “all sites”.")
 
 
 def refusal(actor: User | AnonymousUser, before: Member | None, after: Member | None = None) -> str:
@@ -24,6 +27,29 @@ def refusal(actor: User | AnonymousUser, before: Member | None, after: Member | 
         if not held.filter(site__in=("", member.site)).exists():
             return _("You administer the members of your own site only.")
     return ""
+
+
+def headed(text: str, member: Member) -> str:
+    """`text` with its study's code before it, where the reader is a member of several studies."""
+    head = _head(member)
+    if not text.strip() or text.startswith(head) or not in_several(member):
+        return text
+    return head + ("\n" if "\n" in text else "") + text
+
+
+def without_head(text: str, member: Member) -> str:
+    """What `headed` was given."""
+    return text.removeprefix(_head(member)).lstrip("\n")
+
+
+def _head(member: Member) -> str:
+    return f"【{member.project.code}】"
+
+
+def in_several(member: Member) -> bool:
+    """Whether the person of `member` takes part in another study as well."""
+    others = Member.objects.filter(person=member.person_id, is_active=True)
+    return others.exclude(project=member.project_id).exists()
 
 
 def require(actor: User | AnonymousUser, before: Member | None, after: Member) -> None:

@@ -8,9 +8,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import Member, Person, Project
+from projects.models.person import validate_userid
 from projects.signals import login_moved
 
 
@@ -51,6 +52,8 @@ def check(person: Person) -> None:
     userid = (person.wecom_userid or "").lower()
     if was and was.wecom_userid and was.wecom_userid != userid:
         raise ValidationError(_("A userid stays with its person; move the login instead."))
+    if userid and not was:
+        validate_userid(userid)
     if not userid and not person.user:
         raise ValidationError(_("Please give a WeCom userid, a console user, or both."))
     others = Person.objects.exclude(pk=person.pk)

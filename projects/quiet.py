@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from house import holidays
+from core.house import holidays
 from projects.models import Project
 
 _STEP = timedelta(minutes=15)

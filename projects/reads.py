@@ -14,8 +14,8 @@ from uuid import UUID
 
 from django.utils.timezone import now
 
-from house import acting
-from house.db import atomic, later
+from core.house import acting
+from core.house.db import atomic, later
 from projects import audit
 from projects.models import Project, Read
 

@@ -16,7 +16,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from house.asked_once import once
+from core.house.asked_once import once
 
 M = TypeVar("M", bound=models.Model)
 User = AbstractBaseUser | AnonymousUser
@@ -48,11 +48,26 @@ def memberships(user: User) -> models.QuerySet[Any]:
 
 def held(user: User) -> list[Any]:
     """The same as a list, which a page reads once."""
-    return once(("memberships", user.pk), lambda: [*memberships(user)])
+    return [member for member in _of(user) if member.is_active]
+
+
+def invited(user: User) -> list[Any]:
+    """The memberships that wait for the user's answer, oldest first; read with those that are held."""
+    waiting = [member for member in _of(user) if member.invited_at]
+    return sorted(waiting, key=lambda member: (member.invited_at, member.pk))
+
+
+def _of(user: User) -> list[Any]:
+    if user.pk is None or not user.is_active:
+        return []
+    members = apps.get_model("projects", "Member")._default_manager
+    mine = members.filter(person__user=user.pk).exclude(is_active=False, invited_at=None)
+    rows = mine.select_related("project", "person__user")
+    return once(("memberships", user.pk), lambda: [*rows])
 
 
 @dataclass(frozen=True)
-class Telling:
+class BlindingRule:
     """How a table's rows can tell an arm (design.md 9.10): the names of its columns, "" for none.
 
     `made`: when the row was made, in an open study perhaps; `marked`: true where it rests on a blinded field;
@@ -84,22 +99,22 @@ def is_blinded(member: Membership) -> bool:
     return member.project.blinded_since is not None and not member.is_unblinded
 
 
-def hidden_from(user: User, telling: Telling, path: str = "project") -> Q:
+def hidden_from(user: User, rule: BlindingRule, path: str = "project") -> Q:
     """The rows of blinded studies in which a console user is no unblinded member that could unblind them."""
     since, project = f"{path}__blinded_since", f"{path}_id"
     mine = memberships(user).filter(is_unblinded=True).values("project_id")
     blinded = Q(**{f"{since}__isnull": False}) & ~Q(**{f"{project}__in": mine})
-    return blinded & telling.condition(models.F(since), OuterRef(project))
+    return blinded & rule.condition(models.F(since), OuterRef(project))
 
 
 class ScopedQuerySet(models.QuerySet[M]):
     """Rows of one project each; subclasses narrow them to the member's site.
 
-    `telling`: how rows can tell an arm; a table without it holds nothing of the kind.
+    `blinding_rule`: how rows can tell an arm; a table without it holds nothing of the kind.
     """
 
     project_path = "project"
-    telling: ClassVar[Telling | None] = None
+    blinding_rule: ClassVar[BlindingRule | None] = None
 
     def scope(self, member: Membership) -> Q:
         """The condition under which `member` may see a row."""
@@ -108,9 +123,9 @@ class ScopedQuerySet(models.QuerySet[M]):
     def opened(self, member: Membership) -> Q:
         """`scope` without what would unblind the member."""
         own = self.scope(member)
-        if self.telling is None or not is_blinded(member):
+        if self.blinding_rule is None or not is_blinded(member):
             return own
-        return own & ~self.telling.condition(member.project.blinded_since, member.project_id)
+        return own & ~self.blinding_rule.condition(member.project.blinded_since, member.project_id)
 
     def for_member(self, member: Membership) -> Self:
         """Rows of the member's project (and site); none for a member who left."""
@@ -120,9 +135,9 @@ class ScopedQuerySet(models.QuerySet[M]):
         """Rows of a project that may go into what is written for all its members, the blinded too."""
         rows = self.filter(**{self.project_path: project})
         since = getattr(project, "blinded_since")  # noqa: B009 - a Project, which stands above
-        if self.telling is None or since is None:
+        if self.blinding_rule is None or since is None:
             return rows
-        return rows.exclude(self.telling.condition(since, project.pk))
+        return rows.exclude(self.blinding_rule.condition(since, project.pk))
 
     def for_user(self, user: User) -> Self:
         """Rows that any membership of a console user opens; a superuser sees the house, blinded too."""
@@ -134,9 +149,9 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(condition)
 
     def _of_house(self, user: User) -> Self:
-        if self.telling is None:
+        if self.blinding_rule is None:
             return self.all()
-        return self.exclude(hidden_from(user, self.telling, self.project_path))
+        return self.exclude(hidden_from(user, self.blinding_rule, self.project_path))
 
 
 class SiteQuerySet(ScopedQuerySet[M]):

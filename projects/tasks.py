@@ -6,7 +6,7 @@ import logging
 
 from celery import shared_task
 
-from house.heartbeat import note
+from core.house.heartbeat import note
 from projects import reads
 
 log = logging.getLogger(__name__)

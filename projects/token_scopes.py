@@ -7,6 +7,7 @@ none is closed to every narrowed token. Sessions have no scope: they are the per
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
@@ -28,8 +29,18 @@ class WithinScope(BasePermission):
         if needed is not None and token.may(needed):
             return True
         told = needed.label if needed else request.method
-        self.message = _("This token was not made for this: %(scope)s.") % {"scope": told}
+        self.message = _missing(told)
         return False
+
+
+def require_scope(request: Request, scope: TokenScope) -> None:
+    """Raises PermissionDenied (`scope_missing`) where a token was not made for what a row turns out to take."""
+    if not token_may(request, scope):
+        raise PermissionDenied(_missing(scope.label), WithinScope.code)
+
+
+def _missing(told: object) -> str:
+    return _("This token was not made for this: %(scope)s.") % {"scope": told}
 
 
 def token_may(request: Request, scope: TokenScope) -> bool:

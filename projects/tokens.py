@@ -17,8 +17,8 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from house import lockout
-from house.db import atomic
+from core.house import lockout
+from core.house.db import atomic
 from projects import audit
 from projects.models import ApiToken, TokenScope
 

@@ -10,17 +10,46 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from house.api_fields import StrictModelSerializer
+from core.house.api_errors import Conflict
+from core.house.api_fields import Number, StrictModelSerializer
 from projects.api import EditViewSet, ProjectField
 from projects.models import TokenScope
-from skills import envelope, form_templates, services
+from skills import form_templates, services, skill_exchange
 from skills.models import FieldMapping, FormTemplate, Skill
 
 
+class StoredViewSet(EditViewSet):
+    """Rows that are written by a service. The study of a row stays; its version is counted."""
+
+    write_scope = TokenScope.SKILLS
+
+    def store(self, row: Any, given: dict[str, Any]) -> Any:
+        """Store a new or changed row, with what was sent for it."""
+        raise NotImplementedError
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service."""
+        given = serializer.validated_data
+        self.require_role(given["project"])
+        values = {name: value for name, value in given.items() if name != "version"}
+        model: Any = self.get_queryset().model
+        serializer.instance = self.store(model(**values), given)
+
+    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service."""
+        row: Any = serializer.instance
+        self.require_role(row.project)
+        for name, value in serializer.validated_data.items():
+            if name not in ("project", "version"):
+                setattr(row, name, value)
+        self.store(row, serializer.validated_data)
+
+
 class SkillSerializer(StrictModelSerializer):
-    """A workflow with its configuration."""
+    """A workflow with its configuration; a `version` that is sent is the one that was read."""
 
     project = ProjectField()
+    version = Number(required=False)
 
     class Meta:
         model = Skill
@@ -37,7 +66,6 @@ class SkillSerializer(StrictModelSerializer):
             "created_at",
             "updated_at",
         )
-        read_only_fields = ("version",)
 
 
 class SkillImportSerializer(serializers.Serializer):
@@ -47,28 +75,21 @@ class SkillImportSerializer(serializers.Serializer):
     skills = serializers.JSONField()
 
 
-class SkillViewSet(EditViewSet):
+class SkillViewSet(StoredViewSet):
     """Workflows; saving validates the graph and makes a new version."""
 
     queryset = Skill.objects.none()
     serializer_class = SkillSerializer
-    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "skill_type", "trigger_type", "is_active")
 
-    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service."""
-        data = serializer.validated_data
-        self.require_role(data["project"])
-        serializer.instance = services.save_skill(skill=Skill(**data), actor=self.request.user)
-
-    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service; the project stays."""
-        skill: Skill = serializer.instance  # type: ignore[assignment]
-        self.require_role(skill.project)
-        for name, value in serializer.validated_data.items():
-            if name != "project":
-                setattr(skill, name, value)
-        services.save_skill(skill=skill, actor=self.request.user)
+    def store(self, row: Skill, given: dict[str, Any]) -> Skill:
+        """Of an older `version` than the current one: 409."""
+        is_told = "version" in given and not row._state.adding
+        read = {"version": given["version"]} if is_told else None
+        try:
+            return services.save_skill(skill=row, actor=self.request.user, read=read)
+        except services.SkillChanged as error:
+            raise Conflict(str(error), "skill_changed") from error
 
     @extend_schema(request=SkillImportSerializer, responses={201: SkillSerializer(many=True)})
     @action(detail=False, methods=["post"], url_path="import", pagination_class=None)
@@ -78,7 +99,7 @@ class SkillViewSet(EditViewSet):
         given.is_valid(raise_exception=True)
         project, rows = given.validated_data["project"], given.validated_data["skills"]
         self.require_role(project)
-        stored = envelope.take_all(project=project, given=rows, actor=request.user)
+        stored = skill_exchange.import_rows(project=project, given=rows, actor=request.user)
         return Response(self.get_serializer(stored, many=True).data, status.HTTP_201_CREATED)
 
 
@@ -92,28 +113,16 @@ class FieldMappingSerializer(StrictModelSerializer):
         fields = ("id", "project", "alias_name", "actual_name", "created_at")
 
 
-class FieldMappingViewSet(EditViewSet):
+class FieldMappingViewSet(StoredViewSet):
     """Field mappings."""
 
     queryset = FieldMapping.objects.none()
     serializer_class = FieldMappingSerializer
-    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "alias_name", "actual_name")
 
-    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service."""
-        self.require_role(serializer.validated_data["project"])
-        mapping = FieldMapping(**serializer.validated_data)
-        serializer.instance = services.save_mapping(mapping=mapping, actor=self.request.user)
-
-    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service; the project stays."""
-        mapping: FieldMapping = serializer.instance  # type: ignore[assignment]
-        self.require_role(mapping.project)
-        data = serializer.validated_data
-        mapping.alias_name = data.get("alias_name", mapping.alias_name)
-        mapping.actual_name = data.get("actual_name", mapping.actual_name)
-        services.save_mapping(mapping=mapping, actor=self.request.user)
+    def store(self, row: FieldMapping, given: dict[str, Any]) -> FieldMapping:
+        """Audited."""
+        return services.save_mapping(mapping=row, actor=self.request.user)
 
 
 class FormTemplateSerializer(StrictModelSerializer):
@@ -135,25 +144,13 @@ class FormTemplateSerializer(StrictModelSerializer):
         read_only_fields = ("version",)
 
 
-class FormTemplateViewSet(EditViewSet):
+class FormTemplateViewSet(StoredViewSet):
     """Form templates."""
 
     queryset = FormTemplate.objects.none()
     serializer_class = FormTemplateSerializer
-    write_scope = TokenScope.SKILLS
     filterset_fields = ("project__code", "form_name")
 
-    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service."""
-        self.require_role(serializer.validated_data["project"])
-        template = FormTemplate(**serializer.validated_data)
-        serializer.instance = form_templates.save(template=template, actor=self.request.user)
-
-    def perform_update(self, serializer: serializers.BaseSerializer[Any]) -> None:
-        """Through the service; the project stays."""
-        template: FormTemplate = serializer.instance  # type: ignore[assignment]
-        self.require_role(template.project)
-        for name, value in serializer.validated_data.items():
-            if name != "project":
-                setattr(template, name, value)
-        form_templates.save(template=template, actor=self.request.user)
+    def store(self, row: FormTemplate, given: dict[str, Any]) -> FormTemplate:
+        """As a new version."""
+        return form_templates.save_template(template=row, actor=self.request.user)

@@ -15,9 +15,9 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from house.db import atomic
-from integrations.redcap import RedcapError
-from privacy.identifying_fields import BIRTH_FIELD, GENE, identifies
+from core.house.db import atomic
+from core.integrations.redcap import RedcapError
+from core.privacy.identifying_fields import GENE
 from projects.models import Project
 from skills.mapping import aliases
 from skills.models import FieldMapping
@@ -33,37 +33,11 @@ _HAN = re.compile(r"[\u4e00-\u9fff]{2,}")
 _BEFORE = re.compile(r"^(?:是否(?:存在|有)?|有无|请选择|请填写)")
 _AFTER = re.compile(r"(?:结果|检查结果|评分)$")
 _GENERIC = frozenset(
-    {
-        "日期",
-        "时间",
-        "结果",
-        "名称",
-        "单位",
-        "状态",
-        "其他",
-        "备注",
-        "说明",
-        "情况",
-        "评分",
-        "正常上限",
-        "是否",
-    }
-    | {
-        "id",
-        "no",
-        "date",
-        "name",
-        "type",
-        "text",
-        "data",
-        "score",
-        "time",
-        "unit",
-        "start",
-        "end",
-        "yes",
-        "if",
-    }
+    (
+        *("日期", "时间", "结果", "名称", "单位", "状态", "其他", "备注", "说明", "情况", "评分"),
+        *("正常上限", "是否", "id", "no", "date", "name", "type", "text", "data", "score", "time"),
+        *("unit", "start", "end", "yes", "if"),
+    )
 )
 _NO_VALUE = frozenset({"descriptive", "file"})
 LONGEST = 100
@@ -90,7 +64,7 @@ class Offer:
     is_old: bool
 
 
-def offer(project: Project) -> Offer:
+def current_proposals(project: Project) -> Offer:
     """Proposals from the dictionary as REDCap has it now, or from the last one it showed us.
 
     Raises integrations.redcap.RedcapError, study.client.NotConfiguredError where none was ever read.
@@ -127,7 +101,9 @@ def propose(project: Project) -> list[Proposal]:
     return sorted(proposed, key=lambda row: (order[row.field], row.alias))
 
 
-def accept(project: Project, aliases: Collection[str], actor: object) -> list[FieldMapping]:
+def store_proposals(
+    project: Project, aliases: Collection[str], actor: object
+) -> list[FieldMapping]:
     """Store the proposals with these aliases, audited as `actor`; what is not proposed is left out."""
     wanted = {_fold(alias) for alias in aliases}
     chosen = [row for row in propose(project) if row.alias in wanted]
@@ -147,8 +123,7 @@ def _may(metadata: StudyMetadata, field: str) -> bool:
         return False
     if metadata.fields[field]["field_type"] in _NO_VALUE:
         return False
-    hidden = BIRTH_FIELD.search(field) or BIRTH_FIELD.search(label)
-    return not (identifies(field, label) or hidden or GENE.search(field) or GENE.search(label))
+    return not (GENE.search(field) or GENE.search(label))
 
 
 def _is_useful(alias: str) -> bool:

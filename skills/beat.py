@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.timezone import now
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
+from core.house import cron
 from projects.models import Project
 from skills.models import Skill
 
@@ -24,14 +25,8 @@ def sync(skill: Skill) -> bool:
     if skill.trigger_type != Skill.Trigger.CRON or not skill.cron_schedule:
         remove(skill)
         return False
-    minute, hour, day, month, weekday = skill.cron_schedule.split()
     schedule, _ = CrontabSchedule.objects.get_or_create(
-        minute=minute,
-        hour=hour,
-        day_of_month=day,
-        month_of_year=month,
-        day_of_week=weekday,
-        timezone=skill.project.timezone,
+        **_as_celery_reads(skill.cron_schedule), timezone=skill.project.timezone
     )
     enabled = skill.is_active and skill.project.status != Project.Status.CLOSED
     values: dict[str, Any] = {
@@ -47,6 +42,24 @@ def sync(skill: Skill) -> bool:
         values["last_run_at"] = now()
     PeriodicTask.objects.update_or_create(name=name(skill), defaults=values)
     return is_changed
+
+
+def _as_celery_reads(expression: str) -> dict[str, str]:
+    """The fields for celery, which has no Sunday 7 and wants both day fields to match.
+
+    Where either is enough, beat wakes on days that match both; the others are found by
+    `engines.tasks.fire_missed_skills` within its minute.
+    """
+    plan = cron.parse(expression)
+    minute, hour, day, month, weekday = expression.split()
+    return {
+        "minute": minute,
+        "hour": hour,
+        # Celery refuses what no month has, though the weekdays occur.
+        "day_of_month": day if plan.month_has_day else "*",
+        "month_of_year": month,
+        "day_of_week": ",".join(map(str, plan.day_of_week)) if "7" in weekday else weekday,
+    }
 
 
 def follow(project: Project) -> None:

@@ -25,7 +25,8 @@ class Switches(BaseModel):
     """What the chat uses; everything where the skill says nothing.
 
     `model`: off, answers are the data alone; `hot_memory`, `own_memory` and `session`: what prompts may hold
-    beside the data; `ask_intent`: the small model is asked what an unclear message wants.
+    beside the data; `ask_intent`: the small model is asked what an unclear message wants;
+    `notes`: a few words of the model may stand under what is quoted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,6 +36,7 @@ class Switches(BaseModel):
     own_memory: StrictBool = True
     session: StrictBool = True
     ask_intent: StrictBool = True
+    notes: StrictBool = False
 
 
 class ChatSkill(BaseModel):

@@ -15,17 +15,18 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from house.admin_json import PrettyJsonField, pretty
+from core.house.admin_json import PrettyJsonField, pretty
 from projects.models import Project
 from skills import chat, places
 from skills.drawing import draw
-from skills.validation import Problem, schema, validate
+from skills.graph import KINDS, schema
+from skills.validation import Problem, validate
 
 MOST_SIGNS = 1_000_000
 CHAT_KEYS = {"system_prompt", "switches"}
 
 
-def shown(config: object, project: Project | None) -> SafeString:
+def check_panel(config: object, project: Project | None) -> SafeString:
     """Problems and drawing of a stored configuration."""
     return render_to_string("skills/check.html", _of(config, pretty(config), project))
 
@@ -52,16 +53,11 @@ def schema_view(request: HttpRequest) -> HttpResponse:
 
 
 def kinds() -> list[dict[str, Any]]:
-    """What each kind of node takes, from the schema: `needed` and `optional` names."""
-    rules = schema()
-    names = rules["properties"]["nodes"]["additionalProperties"]["properties"]["type"]["enum"]
-    rows = []
-    for name in names:
-        given = rules["$defs"][name]
-        needed = [*given.get("required", ())]
-        optional = [each for each in given["properties"] if each not in [*needed, "type"]]
-        rows.append({"name": name, "needed": needed, "optional": optional})
-    return rows
+    """What each type of node takes: `needed` and `optional` names."""
+    return [
+        {"name": name, "needed": kind.needs, "optional": kind.names[len(kind.needs) :]}
+        for name, kind in KINDS.items()
+    ]
 
 
 def _find(projects: QuerySet[Project], key: str) -> Project:
@@ -82,7 +78,7 @@ def _problems(config: object, project: Project | None) -> list[Problem]:
 
 def _of(config: object, text: str, project: Project | None) -> dict[str, Any]:
     found = _problems(config, project)
-    lines = places.lines(text)
+    lines = places.lines_of_paths(text)
     rows = [{"problem": each, "line": places.line_of(lines, each.path)} for each in found]
     bad = {each.node for each in found if not each.is_warning}
     return {"problems": rows, "drawing": draw(config, bad), "is_checked": True}

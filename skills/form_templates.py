@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,42 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from house.admin_json import pretty
-from house.db import atomic
+from core.house.admin_json import pretty
+from core.house.db import atomic
 from projects import audit
 from projects.models import Project
 from skills.models import FormTemplate, FormTemplateVersion
+from study import dictionary
+from study.metadata import StudyMetadata
+
+MOST_WORDS = 40
+_VALIDATION = "text_validation_type_or_show_slider_number"
+
+
+def draft_from_dictionary(project: Project) -> Iterator[Draft]:
+    """A draft a form. Raises RedcapError, NotConfiguredError where no dictionary was ever read."""
+    metadata = dictionary.load(project)
+    for row in metadata.instruments:
+        form = str(row["instrument_name"])
+        fields = [name for name, one in metadata.fields.items() if one["form_name"] == form]
+        if fields:
+            label = str(row["instrument_label"])
+            words = dict.fromkeys([label, *(metadata.label(name) for name in fields)])
+            told = tuple(word for word in words if len(word.strip()) > 1)[:MOST_WORDS]
+            yield Draft(form, label, {name: _field(metadata, name) for name in fields}, told)
+
+
+def _field(metadata: StudyMetadata, name: str) -> dict[str, Any]:
+    row = metadata.fields[name]
+    told = {
+        "label": metadata.label(name),
+        "type": str(row["field_type"]),
+        "validation": str(row.get(_VALIDATION) or ""),
+        "choices": dict(metadata.choices(name) or {}),
+        "required": str(row.get("required_field") or "") == "y",
+    }
+    return {key: value for key, value in told.items() if value}
+
 
 MOST_KEYWORDS = 200
 _KEPT = ("form_name", "field_schema", "keywords")
@@ -50,8 +81,9 @@ def register_source(source: Source) -> None:
     The data dictionary is one. Vision plugs in here when it comes (seed 002 puts it off to V3.0): a source that
     has read scanned blank forms yields a `Draft` for each, whose `form_name` is the REDCap form, whose
     `field_schema` is {field: {"label", "type", ...}} and whose keywords are words printed on the page. What a
-    filled page shows is then told by `match` over its recognised text. Sources raise RedcapError or
-    NotConfiguredError where they cannot read, and store nothing: an administrator takes drafts over.
+    filled page shows is then told by `matching_templates` over its recognised text. Sources raise
+    RedcapError or NotConfiguredError where they cannot read, and store nothing: an administrator takes
+    drafts over.
     """
     _sources.append(source)
 
@@ -67,7 +99,7 @@ def drafts(project: Project) -> list[Draft]:
     return list(found.values())
 
 
-def match(project: Project, text: str) -> list[Match]:
+def matching_templates(project: Project, text: str) -> list[Match]:
     """The templates whose keywords stand in `text`, the one with most of them first.
 
     Width, case and spaces do not count. Of equal ones the one with the longer words comes first.
@@ -85,10 +117,10 @@ def _folded(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def save(*, template: FormTemplate, actor: object) -> FormTemplate:
+def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
     """Store a new or changed form template as its next version. Raises ValidationError."""
     template.full_clean(exclude=["field_schema"])
-    check(template)
+    check_template(template)
     with atomic():
         before = FormTemplate.objects.filter(pk=template.pk).first()
         if before:
@@ -123,15 +155,15 @@ def _keep(template: FormTemplate, actor: object) -> None:
     )
 
 
-def restore(*, version: FormTemplateVersion, actor: object) -> FormTemplate:
+def restore_version(*, version: FormTemplateVersion, actor: object) -> FormTemplate:
     """An older version again, as a new one. Raises ValidationError."""
     template = version.template
     for name in _KEPT:
         setattr(template, name, getattr(version, name))
-    return save(template=template, actor=actor)
+    return save_template(template=template, actor=actor)
 
 
-def delete(*, template: FormTemplate, actor: object) -> None:
+def delete_template(*, template: FormTemplate, actor: object) -> None:
     """Remove a template with its versions."""
     with atomic():
         audit.record(
@@ -144,7 +176,7 @@ def delete(*, template: FormTemplate, actor: object) -> None:
         template.delete()
 
 
-def check(template: FormTemplate) -> None:
+def check_template(template: FormTemplate) -> None:
     """Raises ValidationError unless the structure is an object and each keyword says something."""
     if not isinstance(template.field_schema, dict):
         raise ValidationError({"field_schema": _("This must be a JSON object.")})

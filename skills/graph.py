@@ -1,10 +1,21 @@
-"""The SOP flow graph as typed values (seed 001, 4.2; decisions.md, "end states")."""
+"""The SOP flow graph (seed 001, 4.2; decisions.md, "end states"): the one source of its shape.
+
+Checks on saving, the JSON Schema, the editor's help and the words of node types are made of these values.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from annotated_types import Ge, Gt, Le, MaxLen, MinLen
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
 DEFAULT_TARGETS = {
     "on_pass": "end_success",
@@ -13,11 +24,55 @@ DEFAULT_TARGETS = {
     "on_error": "end_error",
     "on_reject": "end_rejected",
 }
-EDGES: dict[str, tuple[str, ...]] = {
-    "hard_rule": ("on_pass", "on_fail", "on_error"),
-    "soft_instruction": ("on_pass", "on_fail", "on_error"),
-    "human_review": ("on_approve", "on_reject"),
-    "notify": ("on_pass",),
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A type of node: its label, its edges, and the other attributes that it needs and may have.
+
+    One of `needs_one` must be there, too. What is needed is not empty.
+    """
+
+    label: Promise
+    edges: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    needs_one: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All attributes, in the order of the editor's help."""
+        return (*self.needs, *self.needs_one, *self.takes, *self.edges)
+
+
+KINDS = {
+    "hard_rule": Kind(
+        _("Hard rules"),
+        edges=("on_pass", "on_fail", "on_error"),
+        needs_one=("rules", "checks"),
+        takes=("description",),
+    ),
+    "soft_instruction": Kind(
+        _("Soft rule"),
+        edges=("on_pass", "on_fail", "on_error"),
+        needs=("instruction",),
+        takes=(
+            *("description", "tools", "threshold", "severity", "same_as", "section"),
+            *("approve_label", "reject_label", "retry"),
+        ),
+    ),
+    "human_review": Kind(
+        _("Human review"),
+        edges=("on_approve", "on_reject"),
+        needs=("description",),
+        takes=("reviewers", "approve_label", "reject_label", "on_error", "on_timeout"),
+    ),
+    "notify": Kind(
+        _("Message"),
+        edges=("on_pass",),
+        needs=("content", "roles"),
+        takes=("description", "days", "when_empty", "retry"),
+    ),
 }
 
 
@@ -26,45 +81,129 @@ def is_end(target: str) -> bool:
     return target == "end" or target.startswith("end_")
 
 
+def _once(values: list[str]) -> list[str]:
+    if len({*values}) < len(values):
+        raise PydanticCustomError("doubled", "Something stands twice in the list.")
+    return values
+
+
+Key = Annotated[str, MinLen(1), MaxLen(100)]
+Verb = Annotated[str, MinLen(1), MaxLen(10)]
+Text = Annotated[str, MinLen(1)]
+Word = Annotated[str, MinLen(1), MaxLen(100)]
+Words = Annotated[list[Word], MaxLen(200)]
+Once = Field(json_schema_extra={"uniqueItems": True})
+Section = Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)*$", max_length=20)]
+Severity = Literal["error", "warning", "info"]
+RoleName = Literal["PI", "CRC", "ADMIN"]
+Hours = Annotated[float, Gt(0), Le(8760)]
+Event = Literal["record_changed", "ae_added", "finding_opened"]
+EVENTS: tuple[str, ...] = get_args(Event)
+"""What can start a skill (decisions.md, "triggers")."""
+_PLAIN_CHECKS = (
+    *("required", "range", "type", "choice", "hidden", "calc", "consent"),
+    *("visit_window", "visit_order", "duplicate"),
+)
+_CHECKS = (*_PLAIN_CHECKS, "lab_ae", "ae_medication", "prohibited")
+StandardCheck = Annotated[
+    str, StringConstraints(pattern=rf"^std\.({'|'.join(_CHECKS)})\..+$", max_length=100)
+]
+
+if TYPE_CHECKING:
+    Rule = dict[str, Any]
+    Checks = dict[str, dict[str, Any]]
+else:
+
+    class Rule(TypedDict):
+        """A hard rule as it is written."""
+
+        field: Text
+        logic: Any
+        message: Text
+        id: NotRequired[Key]
+        severity: NotRequired[Severity]
+        same_as: NotRequired[StandardCheck]
+        section: NotRequired[Section]
+
+    class AeMedication(TypedDict, total=False):
+        """Fields of the check whether a drug was given for an adverse event."""
+
+        field: Word
+        medication: Word
+
+    class LabAe(TypedDict, total=False):
+        """Limits and fields of the check whether a laboratory value was reported as adverse event."""
+
+        times: Annotated[float, Ge(1), Le(1000)]
+        days: Annotated[int, Ge(0), Le(365)]
+        start: Word
+        end: Word
+        term: Word
+        words: dict[str, Words]
+
+    class Prohibited(TypedDict):
+        """Names of the drugs that must not be given, and the field that tells them."""
+
+        names: Words
+        field: NotRequired[Word]
+
+    Checks = TypedDict(
+        "Checks",
+        {
+            **dict.fromkeys(_PLAIN_CHECKS, Annotated[dict[str, Any], MaxLen(0)]),
+            "lab_ae": LabAe,
+            "ae_medication": AeMedication,
+            "prohibited": Prohibited,
+        },
+        total=False,
+    )
+
+
 class Retry(BaseModel):
     """How often and after how many seconds a node that met a transient fault is tried again."""
 
-    times: int = 3
-    wait_s: int = 60
+    times: Annotated[int, Ge(0), Le(10)] = 3
+    wait_s: Annotated[int, Ge(0), Le(86400)] = 60
 
 
 class Timeout(BaseModel):
     """When a waiting review is brought to mind, and when to the administrators."""
 
-    remind_hours: float | None = None
-    escalate_hours: float | None = None
+    remind_hours: Hours | None = None
+    escalate_hours: Hours | None = None
 
 
 class Node(BaseModel):
-    """One node; which attributes it has depends on its type (skills/sop.schema.json)."""
-
-    model_config = ConfigDict(extra="ignore")
+    """One node; which attributes it has depends on its type (`KINDS`)."""
 
     type: Literal["hard_rule", "soft_instruction", "human_review", "notify"]
     description: str = ""
-    rules: list[dict[str, Any]] = Field(default_factory=list)
-    checks: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    instruction: str = ""
-    tools: list[str] = Field(default_factory=list)
-    threshold: float | None = None
-    severity: str = "error"
+    rules: Annotated[list[Rule], MinLen(1)] = Field(default_factory=list)
+    checks: Annotated[Checks, MinLen(1)] = Field(
+        default_factory=dict, json_schema_extra={"minProperties": 1}
+    )
+    instruction: Annotated[str, MinLen(1), MaxLen(4000)] = ""
+    tools: Annotated[list[str], AfterValidator(_once), Once] = Field(default_factory=list)
+    threshold: Annotated[float, Ge(0), Le(1)] | None = None
+    severity: Severity = "error"
     retry: Retry = Field(default_factory=Retry)
-    reviewers: list[str] = Field(default_factory=lambda: ["CRC"])
+    same_as: StandardCheck = ""
+    section: Section = ""
+    approve_label: Verb = ""
+    reject_label: Verb = ""
+    reviewers: Annotated[list[RoleName], MinLen(1)] = ["CRC"]
     on_timeout: Timeout = Field(default_factory=Timeout)
-    content: str = ""
-    roles: list[str] = Field(default_factory=list)
-    days: int = 3
+    content: Literal["daily_briefing", "visit_reminder", "weekly_report"] = "daily_briefing"
+    roles: Annotated[list[RoleName], MinLen(1), AfterValidator(_once), Once] = Field(
+        default_factory=list
+    )
+    days: Annotated[int, Ge(0), Le(60)] = 3
     when_empty: Literal["say", "silent"] | None = None
-    on_pass: str | None = None
-    on_fail: str | None = None
-    on_error: str | None = None
-    on_approve: str | None = None
-    on_reject: str | None = None
+    on_pass: Key = ""
+    on_fail: Key = ""
+    on_error: Key = ""
+    on_approve: Key = ""
+    on_reject: Key = ""
 
     def target(self, edge: str) -> str:
         """Where `edge` (on_pass, on_fail, …) leads; the documented default where the graph is silent."""
@@ -72,7 +211,7 @@ class Node(BaseModel):
 
     def edges(self) -> dict[str, str]:
         """Every edge of this node with its target."""
-        return {edge: self.target(edge) for edge in EDGES[self.type]}
+        return {edge: self.target(edge) for edge in KINDS[self.type].edges}
 
 
 class Graph(BaseModel):
@@ -82,15 +221,60 @@ class Graph(BaseModel):
     for no best time, quiet hours or holiday.
     """
 
-    model_config = ConfigDict(extra="ignore")
-
-    name: str = ""
-    start_node: str
-    nodes: dict[str, Node]
-    match: list[str] = Field(default_factory=list)
-    event: str | None = None
+    name: Annotated[str, MaxLen(200)] = ""
+    start_node: Key
+    nodes: Annotated[dict[Key, Node], MinLen(1), MaxLen(100)]
+    match: Annotated[list[Text], MaxLen(50)] = Field(default_factory=list)
+    event: Event | None = None
     event_form: str = ""
     event_field: str = ""
-    max_steps: int = 100
+    max_steps: Annotated[int, Ge(1), Le(500)] = 100
     catch_up: Literal["latest", "all", "none"] = "latest"
     urgent: bool = False
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a configuration, with the attributes of each type of node by its name in $defs."""
+    whole = Graph.model_json_schema()
+    shapes = whole["$defs"]
+    attributes = shapes.pop("Node")["properties"]
+    for shape in (whole, *shapes.values()):
+        shape["additionalProperties"] = False
+    for name, kind in KINDS.items():
+        shapes[name] = {
+            "properties": {"type": True} | {one: attributes[one] for one in kind.names},
+            "required": [*kind.needs],
+            "additionalProperties": False,
+        }
+        if kind.needs_one:
+            shapes[name]["anyOf"] = [{"required": [one]} for one in kind.needs_one]
+    whole["properties"]["nodes"]["additionalProperties"] = {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": [*KINDS]}},
+        "allOf": [_of_kind(name) for name in KINDS],
+    }
+    return whole
+
+
+def _of_kind(name: str) -> dict[str, Any]:
+    return {
+        "if": {"properties": {"type": {"const": name}}},
+        "then": {"$ref": f"#/$defs/{name}"},
+    }
+
+
+def misplaced(given: dict[str, Any]) -> Sequence[tuple[str, str]]:
+    """(name, kind of error) of what a node of a known type misses, has empty, or does not have."""
+    kind = KINDS[given["type"]]
+    others = Node.model_fields.keys() - {"type", *kind.names}
+    found = [(name, "extra_forbidden") for name in given if name in others]
+    found += [
+        (name, "too_short" if name in given else "missing")
+        for name in kind.needs
+        if not given.get(name)
+    ]
+    if kind.needs_one and not any(name in given for name in kind.needs_one):
+        found.append((kind.needs_one[0], "missing"))
+    return found

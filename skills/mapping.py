@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.house.asked_once import once
 from projects.models import Project
 from skills.models import FieldMapping
 
@@ -12,7 +13,8 @@ from skills.models import FieldMapping
 def aliases(project: Project) -> dict[str, str]:
     """{alias: actual} of a study."""
     rows = FieldMapping.objects.filter(project=project)
-    return dict(rows.values_list("alias_name", "actual_name"))
+    key = ("aliases", project.pk)
+    return once(key, lambda: dict(rows.values_list("alias_name", "actual_name")))
 
 
 _VAR = "var"

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, override
 from projects.models import Project
 from skills.models import FieldMapping
 from skills.services import save_mapping
-from study.known_names import KnownNames, refusal
+from study.dictionary import KnownNames, name_refusal
 
 MOST_SIGNS = 200_000
 MOST_LINES = 2000
@@ -77,7 +77,7 @@ def take(*, project: Project, text: str, actor: object) -> list[Taken]:
     taken: list[Taken] = []
     for number, alias, field in rows:
         said = [one for one in taken if one.alias == alias and one.outcome != Outcome.REFUSED]
-        why = _("The name stands in an earlier line.") if said else refusal(field, fields)
+        why = _("The name stands in an earlier line.") if said else name_refusal(field, fields)
         if why:
             taken.append(Taken(number, alias, field, Outcome.REFUSED, why))
         else:

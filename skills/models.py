@@ -9,7 +9,7 @@ from django.db.models import Value
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import RandomUuid
+from core.house.encrypted_fields import RandomUuid
 from projects.models import Project
 from projects.scoping import ScopedQuerySet
 

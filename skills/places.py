@@ -26,7 +26,7 @@ class _Level:
         return self.key if self.is_object else str(self.index)
 
 
-def lines(text: str) -> dict[str, int]:
+def lines_of_paths(text: str) -> dict[str, int]:
     """{path: line from 1} of every key and element down to DEEPEST; "" is the whole text.
 
     Made for texts that parse; of any other it finds what it can.

@@ -11,10 +11,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from core.rules.operators import OPERATORS
 from study.metadata import StudyMetadata
 
-_SIGNS = {"==": "=", "===": "=", "!=": "≠", "!==": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤"}
-_ARITHMETIC = {"+": "+", "-": "−", "*": "×", "/": "÷", "%": "mod"}
 _OUTER, _INNER = 0, 1
 
 
@@ -32,18 +31,25 @@ class _Teller:
             return self._literal(logic)
         ((name, given),) = logic.items()
         arguments = [*given] if isinstance(given, list | tuple) else [given]
-        if name in _SIGNS:
-            return self._compared(_SIGNS[name], arguments)
+        known = OPERATORS.get(name)
         if name in ("and", "or"):
             return self._joined(name, arguments, depth)
-        if name in _ARITHMETIC and len(arguments) > 1:
-            return "(" + f" {_ARITHMETIC[name]} ".join(map(self.tell, arguments)) + ")"
-        words = _WORDS.get(name)
+        if known and known.sign and known.is_truth:
+            return self._compared(known.sign, arguments)
+        if known and known.sign and len(arguments) > 1:
+            return "(" + f" {known.sign} ".join(map(self.tell, arguments)) + ")"
         try:
-            told = words(self, arguments) if words else None
+            told = _WORDS[name](self, arguments) if name in _WORDS else None
+            if told is None and known and known.words:
+                told = self._filled(known.words, arguments)
         except (IndexError, TypeError, ValueError):
             told = None
         return told or f"{name}({', '.join(map(self.tell, arguments))})"
+
+    def _filled(self, words: str, arguments: Sequence[Any]) -> str:
+        """An operator's words with its arguments in their places."""
+        told = [self.tell(argument) for argument in arguments]
+        return _(words).format(*told, all="、".join(told))
 
     def name(self, column: Any) -> str:
         """A column as its label; a box of a checkbox with the label of its choice."""
@@ -95,17 +101,14 @@ class _Teller:
         if isinstance(inner, Mapping) and len(inner) == 1:
             ((name, given),) = inner.items()
             arguments = [*given] if isinstance(given, list | tuple) else [given]
-            if name in _NEGATED:
-                return _NEGATED[name](self, arguments)
+            if name == "!":
+                return self.tell(arguments[0])
+            if name in OPERATORS and OPERATORS[name].negated:
+                return self._filled(OPERATORS[name].negated, arguments)
         return _("not (%(what)s)") % {"what": self.tell(inner, _OUTER)}
 
 
 _Words = Callable[[_Teller, Sequence[Any]], str]
-
-
-def _of(template: Callable[[], str]) -> _Words:
-    """Words with a place {0}, {1}, … for each argument."""
-    return lambda teller, given: template().format(*map(teller.tell, given))
 
 
 def _membership(teller: _Teller, given: Sequence[Any]) -> str:
@@ -133,19 +136,6 @@ def _alternatives(teller: _Teller, given: Sequence[Any]) -> str:
     )
 
 
-def _window(teller: _Teller, given: Sequence[Any]) -> str:
-    date, anchor, day, minus, plus = map(teller.tell, given)
-    return _(
-        "%(date)s lies in the window of day %(day)s after %(anchor)s (−%(minus)s/+%(plus)s days)"
-    ) % {
-        "date": date,
-        "day": day,
-        "anchor": anchor,
-        "minus": minus,
-        "plus": plus,
-    }
-
-
 def _at_event(teller: _Teller, given: Sequence[Any]) -> str:
     event, inner = given
     return _("%(what)s at %(event)s") % {"what": teller.tell(inner), "event": teller.event(event)}
@@ -154,30 +144,10 @@ def _at_event(teller: _Teller, given: Sequence[Any]) -> str:
 _WORDS: dict[str, _Words] = {
     "var": lambda teller, given: teller.name(given[0]),
     "!": lambda teller, given: teller.negated(given[0]),
-    "!!": _of(lambda: _("{0} is filled in")),
-    "is_blank": _of(lambda: _("{0} is blank")),
-    "before": _of(lambda: _("{0} is before {1}")),
-    "after": _of(lambda: _("{0} is after {1}")),
-    "days_between": _of(lambda: _("days from {0} to {1}")),
-    "age_at": _of(lambda: _("age at {1}")),
-    "today": lambda _teller, _given: _("today"),
     "in": _membership,
     "if": _alternatives,
     "?:": _alternatives,
-    "in_window": _window,
     "across_events": _at_event,
-    "matches": _of(lambda: _("{0} has the form {1}")),
-    "to_unit": _of(lambda: _("{0} in {2}")),
-    "round_half_up": _of(lambda: _("{0} rounded to {1} digits")),
-    "min": lambda teller, given: _("the lowest of %s") % "、".join(map(teller.tell, given)),
-    "max": lambda teller, given: _("the highest of %s") % "、".join(map(teller.tell, given)),
     "missing": lambda teller, given: _("one of %s is blank") % "、".join(map(teller.name, given)),
 }
-_NEGATED: dict[str, _Words] = {
-    "is_blank": _of(lambda: _("{0} is filled in")),
-    "!!": _of(lambda: _("{0} is blank")),
-    "!": lambda teller, given: teller.tell(given[0]),
-    "before": _of(lambda: _("{0} is not before {1}")),
-    "after": _of(lambda: _("{0} is not after {1}")),
-    "in": lambda teller, given: _("not (%(what)s)") % {"what": _membership(teller, given)},
-}
+"""Operators whose words depend on what the dictionary says of their arguments."""

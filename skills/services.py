@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,17 +10,15 @@ from django.db.models import F
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house import cron
-from house.db import atomic
+from core.house import cron
+from core.house.db import atomic
 from projects import audit
 from projects.models import Project
 from skills import beat, chat
+from skills.graph import EVENTS
 from skills.models import FieldMapping, Skill, SkillVersion
 from skills.validation import validate
-from study.known_names import KnownNames, refusal
-
-EVENTS = ("record_changed", "ae_added", "finding_opened")
-"""What can start a skill (decisions.md, "triggers")."""
+from study.dictionary import KnownNames, name_refusal
 
 
 def check_skill(skill: Skill) -> None:
@@ -54,17 +52,27 @@ def _event_problems(skill: Skill) -> Iterator[str]:
     known = KnownNames.of(skill.project)
     names = (("event_form", known.forms), ("event_field", known.fields))
     for key, there in names:
-        if why := refusal(str(config.get(key) or ""), there):
+        if why := name_refusal(str(config.get(key) or ""), there):
             yield f"{key}: {why}"
 
 
-def save_skill(*, skill: Skill, actor: object) -> Skill:
-    """Store a new or changed skill with a new version. Raises ValidationError.
+class SkillChanged(Exception):
+    """Somebody saved the skill since it was read."""
 
-    A run that started keeps the version it started with.
+    def __str__(self) -> str:
+        return _("Somebody has changed this workflow meanwhile; please look at it again.")
+
+
+def save_skill(*, skill: Skill, actor: object, read: Mapping[str, Any] | None = None) -> Skill:
+    """Store a new or changed skill with a new version. Raises ValidationError, SkillChanged.
+
+    `read`: columns as they stood when the writer read them (`version`, `updated_at`); another writer's change
+    is not overwritten. A run that started keeps the version it started with.
     """
     check_skill(skill)
     with atomic():
+        if read and not Skill.objects.filter(pk=skill.pk, **read).update(updated_at=now()):
+            raise SkillChanged
         before = Skill.objects.filter(pk=skill.pk).first()
         if before:
             _next_version(skill, before)

@@ -1,28 +1,26 @@
 """Is this configuration a workflow? The editor, the API and every save ask here (issue B; decisions.md).
 
-`skills` cannot know rules and tools: `engines` registers their checks when it is ready.
+`skills` cannot know tools: `engines` registers their names when it is ready.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
-from jsonschema import Draft202012Validator
+from pydantic import ValidationError
 
 from projects.models import Project
-from skills.graph import Graph, is_end
-from skills.wording import told
+from skills.graph import KINDS, Graph, is_end, misplaced
+from skills.rule_check import check_rules
+from skills.wording import error_text
 
 MAX_BYTES = 512 * 1024
-RuleCheck = Callable[[Project | None, list[dict[str, Any]]], Iterable[tuple[str, str]]]
-_rule_checks: list[RuleCheck] = []
 _tool_names: list[Callable[[], Iterable[str]]] = []
 
 
@@ -36,22 +34,9 @@ class Problem:
     is_warning: bool = False
 
 
-def register_rule_check(check: RuleCheck) -> None:
-    """`check(project, rules)` yields (path, message) of rules that must not be saved: ("rules/0/field", …)."""
-    _rule_checks.append(check)
-
-
 def register_tool_names(names: Callable[[], Iterable[str]]) -> None:
     """`names()` lists the tools a soft instruction may name."""
     _tool_names.append(names)
-
-
-@lru_cache(maxsize=1)
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a configuration."""
-    path = Path(__file__).with_name("sop.schema.json")
-    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return content
 
 
 def validate(config: object, project: Project | None = None) -> list[Problem]:
@@ -61,7 +46,7 @@ def validate(config: object, project: Project | None = None) -> list[Problem]:
         return problems
     graph = Graph.model_validate(config)
     problems += [*_ends(graph), *_targets(graph), *_rules(graph, project), *_tools(graph)]
-    if not problems:
+    if all(problem.is_warning for problem in problems):
         problems += _endless(graph)
     problems += _unreachable(graph)
     return sorted(problems, key=lambda problem: problem.is_warning)
@@ -70,17 +55,30 @@ def validate(config: object, project: Project | None = None) -> list[Problem]:
 def _shape(config: object) -> Iterator[Problem]:
     try:
         size = len(json.dumps(config, ensure_ascii=False, allow_nan=False).encode())
-        if size > MAX_BYTES:
-            yield Problem("", _("The configuration is too large."))
-            return
-        errors = list(Draft202012Validator(schema()).iter_errors(config))
     except (RecursionError, TypeError, ValueError):
         yield Problem("", _("The configuration is nested too deeply or is not JSON."))
         return
-    for error in errors[:50]:
-        path = list(error.absolute_path)
+    if size > MAX_BYTES:
+        yield Problem("", _("The configuration is too large."))
+        return
+    for error in islice(_errors(config), 50):
+        path = [part for part in error["loc"] if part != "[key]"]
         node = str(path[1]) if len(path) > 1 and path[0] == "nodes" else ""
-        yield Problem(".".join(map(str, path)), told(error), node)
+        # What is missing or unknown is told of what it is missing in.
+        path = path[:-1] if error["type"] in {"missing", "extra_forbidden"} else path
+        yield Problem(".".join(map(str, path)), error_text(error), node)
+
+
+def _errors(config: object) -> Iterator[Mapping[str, Any]]:
+    try:
+        Graph.model_validate(config, strict=True, extra="forbid")
+    except ValidationError as error:
+        yield from error.errors(include_url=False, include_input=False)
+    nodes = config.get("nodes") if isinstance(config, dict) else None
+    for key, node in nodes.items() if isinstance(nodes, dict) else ():
+        if isinstance(node, dict) and isinstance(node.get("type"), str) and node["type"] in KINDS:
+            for name, kind in misplaced(node):
+                yield {"type": kind, "loc": ("nodes", key, name)}
 
 
 def _ends(graph: Graph) -> Iterator[Problem]:
@@ -100,22 +98,14 @@ def _targets(graph: Graph) -> Iterator[Problem]:
                 yield Problem(f"nodes.{key}.{edge}", message % values, key)
 
 
-def rule_problems(
-    project: Project | None, rules: list[dict[str, Any]]
-) -> Iterator[tuple[str, str]]:
-    """(path, message) of every rule of a list that must not be saved."""
-    for check in _rule_checks:
-        yield from check(project, rules)
-
-
 def _rules(graph: Graph, project: Project | None) -> Iterator[Problem]:
     for key, node in graph.nodes.items():
         ids = [rule["id"] for rule in node.rules if "id" in rule]
         for doubled in sorted({rule for rule in ids if ids.count(rule) > 1}):
             yield Problem(f"nodes.{key}.rules", _("Two rules have the id “%s”.") % doubled, key)
-        for path, message in rule_problems(project, node.rules):
+        for path, message, is_hint in check_rules(project, node.rules):
             place = path.removeprefix("rules").strip("/").replace("/", ".")
-            yield Problem(f"nodes.{key}.rules.{place}".rstrip("."), message, key)
+            yield Problem(f"nodes.{key}.rules.{place}".rstrip("."), message, key, is_hint)
 
 
 def _tools(graph: Graph) -> Iterator[Problem]:

@@ -6,25 +6,33 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
+from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework import serializers, viewsets
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from house import clock
-from house.api_errors import Conflict, Unavailable
-from house.api_fields import Text
-from integrations.redcap import RedcapError
+from core.house import clock
+from core.house.api_errors import Conflict, Unavailable
+from core.house.api_fields import StrictModelSerializer, Text
+from core.house.parsers import DeepJSONParser
+from core.integrations.redcap import RedcapError
 from projects import reads
 from projects.access import member_in
-from projects.api import PAGE, find_project
+from projects.api import PAGE, EditViewSet, ProjectField, find_project
 from projects.filters import DeclaredParameters
-from projects.models import Project
+from projects.models import Project, TokenScope
 from study import records
 from study.client import NotConfiguredError
+from study.dictionary import load
+from study.identifier_filter import IdentifierFilter
+from study.models import ProtocolDocument
+from study.protocol import index
+from study.protocol.index import DocumentError
 from study.visits import window
 from study.visits.calendar import State, VisitState, is_due_within
 
@@ -86,7 +94,8 @@ class VisitViewSet(DeclaredParameters, viewsets.GenericViewSet):
         query.is_valid(raise_exception=True)
         said = query.validated_data
         wanted = said.get("record_id") or said.get("record")
-        projects = _projects(request, said.get("project"))
+        mine = Project.objects.for_user(request.user).filter(visit_plan__isnull=False).distinct()
+        projects = [find_project(request, said["project"])] if said.get("project") else [*mine]
         rows: list[dict[str, Any]] = [
             {"project": project.code, **state.as_json(record_id)}
             for project in projects
@@ -98,14 +107,6 @@ class VisitViewSet(DeclaredParameters, viewsets.GenericViewSet):
             shown = [row["record_id"] for row in page if row["project"] == project.code]
             reads.note(actor=request.user, project=project, record_ids=shown, door="api")
         return self.get_paginated_response(page)
-
-
-def _projects(request: Request, name: str | None) -> list[Project]:
-    """The named study, or all of the user's that plan visits. Raises Http404."""
-    if name:
-        return [find_project(request, name)]
-    mine = Project.objects.for_user(request.user)
-    return list(mine.filter(visit_plan__isnull=False).distinct())
 
 
 def _is_asked_for(state: VisitState, said: Mapping[str, Any], today: date) -> bool:
@@ -130,11 +131,76 @@ def _visits(
         found = records.read_records(
             project=project, member=member, record_ids=[wanted] if wanted else None
         )
-    except (RedcapError, NotConfiguredError) as error:
+    except NotConfiguredError as error:
+        raise Conflict(str(error), "not_configured") from error
+    except RedcapError as error:
         raise Unavailable(_("REDCap could not be read.")) from error
     except ValidationError as error:
         text = _("The visit plan of %(study)s cannot be followed.") % {"study": project.code}
         raise Conflict(text, "visit_plan") from error
-    for data in found:
+    for data in map(IdentifierFilter(project, load(project)).record, found):
         for state in window.visit_states(project, data, plan=plan):
             yield data.record_id, state
+
+
+class DocumentSerializer(StrictModelSerializer):
+    """A version of a document; sent with its `text`, or as a form with a `file`."""
+
+    id = serializers.CharField(read_only=True)
+    project = ProjectField()
+    text = Text(required=False, trim_whitespace=False, max_length=index.MAX_BYTES)
+    file = serializers.FileField(required=False, write_only=True)
+    sections = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = ProtocolDocument
+        fields = (
+            *("id", "project", "name", "version", "is_active", "sections"),
+            *("text", "file", "updated_at"),
+        )
+        read_only_fields = ("is_active",)
+        validators = ()  # the active document of this name makes room
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The text, whichever way it came. Raises ValidationError."""
+        file = attrs.pop("file", None)
+        if (file is None) == ("text" not in attrs):
+            raise serializers.ValidationError(_("Give a file or a text, one of the two."))
+        try:
+            if file is not None:
+                attrs["text"] = index.decoded_document(file.read(index.MAX_BYTES + 1))
+            index.checked_document(attrs["text"])
+        except DocumentError as error:
+            name = "text" if file is None else "file"
+            raise serializers.ValidationError({name: [str(error)]}) from error
+        return attrs
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """A list has no texts."""
+        row: dict[str, Any] = super().to_representation(instance)
+        if self.context["view"].action == "list":
+            del row["text"]
+        return row
+
+
+class ProtocolDocumentViewSet(EditViewSet):
+    """The study's documents: members read them, the administrator adds versions."""
+
+    queryset = ProtocolDocument.objects.none()
+    serializer_class = DocumentSerializer
+    write_scope = TokenScope.DOCUMENTS
+    parser_classes = (DeepJSONParser, MultiPartParser)
+    filterset_fields = ("project__code", "name", "is_active")
+    http_method_names = ("get", "head", "options", "post")
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """With the number of sections."""
+        rows: QuerySet[Any] = super().get_queryset()
+        counted: QuerySet[Any] = rows.annotate(sections=Count("chunks"))
+        return counted
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:
+        """Through the service."""
+        self.require_role(serializer.validated_data["project"])
+        stored = index.add_document(**serializer.validated_data, actor=self.request.user)
+        serializer.instance = self.get_queryset().get(pk=stored.pk)

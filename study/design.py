@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 from functools import cached_property
 
-from rules.context import StudyContext
-from study.metadata import StudyMetadata
-from study.visits.plan import VisitPlanSpec
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceRange:
-    """Limits of a lab field; `sex`: a choice code, "" for both; a limit: a number or a field that holds it."""
-
-    field: str
-    unit: str = ""
-    sex: str = ""
-    low: Decimal | str | None = None
-    high: Decimal | str | None = None
+from core.house.asked_once import once
+from core.privacy.identifying_fields import is_gene
+from core.rules.context import StudyContext
+from projects.models import Project
+from study import proposals, registry
+from study.dictionary import load
+from study.metadata import StudyMetadata, cache_by_dictionary
+from study.models import FieldRole, ReferenceLimit, Synonym
+from study.proposals import ReferenceRange
+from study.visits.calendar import VisitPlanSpec
+from study.visits.window import field_roles, plan_of
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,7 @@ class StudyDesign:
     @cached_property
     def event_order(self) -> Mapping[str, int]:
         """Unique event name -> its place in the order of the study; a classic project has ""."""
-        names = [str(row["unique_event_name"]) for row in self.metadata.events]
-        return {name: number for number, name in enumerate(names or [""])}
+        return {name: number for number, name in enumerate(self.metadata.arms or [""])}
 
     @cached_property
     def repeating_forms(self) -> frozenset[str]:
@@ -67,7 +63,104 @@ class StudyDesign:
         forms = (str(row["instrument_name"]) for row in self.metadata.instruments)
         return tuple(form for form in forms if form in shown)
 
+    @cached_property
+    def measured(self) -> tuple[str, ...]:
+        """The reader's fields that hold a measurement: a number that is typed in, or one with limits.
+
+        Limits of other fields are no measurements; neither is what is not a column of the export.
+        """
+        shown = self.context.columns.keys() - self.hidden
+        ends = {
+            end for name in self.ranges for one in self.ranges[name] for end in (one.low, one.high)
+        }
+        return tuple(
+            name
+            for name, row in self.metadata.fields.items()
+            if name in shown
+            and name not in ends
+            and (name in self.ranges or proposals.is_typed_number(row))
+        )
+
     def form_of(self, name: str) -> str:
         """The form of a field; "" for none."""
-        row = self.metadata.fields.get(name)
-        return str(row["form_name"]) if row else name.removesuffix("_complete")
+        return self.metadata.form_of(name)
+
+
+def design_of(project: Project, blinded: Collection[str] = ()) -> StudyDesign:
+    """What a query of one reader needs to know. Raises RedcapError or NotConfiguredError before the first read.
+
+    `blinded`: fields that unblind, where the reader must not learn of them.
+    """
+    key = ("design", project.pk, frozenset(blinded))
+    return once(key, lambda: _design_of(project, blinded))
+
+
+def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
+    metadata = load(project)
+    roles, closed = field_roles(project), identifying(metadata)
+    return StudyDesign(
+        metadata=metadata,
+        context=context_of(metadata, project.timezone, project.anchor_is_day),
+        plan=plan_of(project),
+        start=project.start_date,
+        target=project.target_enrolment,
+        enrolment_field=project.enrolment_field,
+        status_field=roles.get((FieldRole.Role.STATUS, "")) or proposals.status_field(metadata),
+        sex_field=roles.get((FieldRole.Role.SEX, "")) or proposals.sex_field(metadata),
+        unscheduled_field=roles.get((FieldRole.Role.UNSCHEDULED, "")) or "",
+        mapped=registry.aliases(project),
+        synonyms=dict(Synonym.objects.filter(project=project).values_list("word", "meaning")),
+        form_dates=dict(proposals.form_dates(metadata))
+        | {
+            form: field
+            for form, field in _fields_of_role(roles, FieldRole.Role.FORM_DATE).items()
+            if field not in closed
+        },
+        unit_fields=dict(proposals.unit_fields(metadata))
+        | _fields_of_role(roles, FieldRole.Role.UNIT),
+        ranges=dict(proposals.ranges(metadata)) | _ranges(project),
+        hidden=closed | frozenset(blinded),
+    )
+
+
+def identifying(metadata: StudyMetadata) -> frozenset[str]:
+    """Fields that identify a person (study.identity); the record id only names a subject."""
+    return metadata.identifier_fields - {metadata.record_id_field}
+
+
+def genes(metadata: StudyMetadata) -> frozenset[str]:
+    """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2)."""
+    return frozenset(n for n in metadata.fields if is_gene(n, metadata.label(n)))
+
+
+def age_fields(project: Project, metadata: StudyMetadata) -> tuple[str, str]:
+    """The dates of birth and of consent, that `@age` is worked out from; "" where there is none."""
+    roles = field_roles(project)
+    birth = roles.get((FieldRole.Role.BIRTH, "")) or proposals.birth_field(metadata)
+    return birth, roles.get((FieldRole.Role.CONSENT, "")) or proposals.consent_field(metadata)
+
+
+def _fields_of_role(roles: Mapping[tuple[str, str], str], role: str) -> dict[str, str]:
+    return {of: field for (known, of), field in roles.items() if known == role}
+
+
+def _ranges(project: Project) -> dict[str, tuple[ReferenceRange, ...]]:
+    found: defaultdict[str, list[ReferenceRange]] = defaultdict(list)
+    for row in ReferenceLimit.objects.filter(project=project):
+        low, high = row.low_field or row.low, row.high_field or row.high
+        found[row.field].append(ReferenceRange(row.field, row.unit, row.sex, low, high))
+    return {field: tuple(rows) for field, rows in found.items()}
+
+
+@cache_by_dictionary
+def context_of(metadata: StudyMetadata, zone: str, anchor_is_day: int) -> StudyContext:
+    """The rule engine's view of a dictionary (contracts.md, check_rules, "Project file")."""
+    project = {
+        "missing_data_codes": metadata.project.get("missing_data_codes"),
+        "timezone": zone,
+        "events": metadata.events,
+        "form_event_mapping": metadata.mapping,
+        "repeating": metadata.repeating,
+        "anchors": {"anchor_is_day": anchor_is_day},
+    }
+    return StudyContext.build(metadata.metadata, project)

@@ -1,18 +1,25 @@
 """Keeps the last data dictionary read from REDCap, so that an outage leaves labels known."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from house.db import atomic
-from integrations.redcap import (
+from core.house.asked_once import once
+from core.house.db import atomic
+from core.integrations.redcap import (
     RedcapClient,
     RedcapError,
     RedcapProtocolError,
@@ -20,16 +27,25 @@ from integrations.redcap import (
 )
 from projects import audit
 from projects.models import Project
-from study.client import redcap_client
+from study.client import (
+    NotConfiguredError,
+    OtherProjectError,
+    check_project,
+    new_client,
+    redcap_client,
+)
+from study.identity import Answer
 from study.metadata import StudyMetadata
-from study.models import Dictionary, SyncState
-
-__all__ = ["StudyMetadata", "ensure_fresh", "load", "parsed", "refresh", "stored"]
+from study.models import Dictionary, Subject, SyncState
 
 logger = logging.getLogger(__name__)
 
 PAUSE_S = 60
 """After one try to read the dictionary again, others leave REDCap alone for this long."""
+
+
+class AnsweredMeanwhileError(Exception):
+    """The dictionary or its answers are others than those that were looked at."""
 
 
 def load(project: Project, known: Dictionary | None = None) -> StudyMetadata:
@@ -43,13 +59,59 @@ def load(project: Project, known: Dictionary | None = None) -> StudyMetadata:
 
 def refresh(project: Project) -> StudyMetadata:
     """Read the dictionary from REDCap and keep it. Raises RedcapError, NotConfiguredError."""
-    content = _read(project)
-    digest = _digest(content)
+    content = _read(redcap_client(project))
+    check_project(project, content["project"])
+    return _keep(project, content)
+
+
+def accept_other_project(*, project: Project, found: str, actor: object) -> None:
+    """Go on with another REDCap project, `found` by its id: somebody without a site has confirmed it.
+
+    Raises RedcapError, NotConfiguredError; OtherProjectError where it is yet another one.
+    """
+    content = _read(new_client(project))
+    if str(content["project"].get("project_id") or "") != found:
+        raise OtherProjectError(str(content["project"].get("project_id") or ""))
     with atomic():
+        Project.objects.filter(pk=project.pk).update(redcap_is_new=False)
+        audit.record("redcap.accept", actor=actor, project=project, new={"project_id": found})
+        _keep(project, content)
+    project.redcap_is_new = False
+
+
+def other_project(project: Project) -> str | None:
+    """The REDCap project that the token opens now, where it is another one than was accepted; else None.
+
+    Also None where REDCap cannot be asked.
+    """
+    try:
+        redcap_client(project).project()
+    except OtherProjectError as error:
+        return error.found
+    except (RedcapError, NotConfiguredError):
+        return None
+    return None
+
+
+def _keep(project: Project, content: dict[str, Any]) -> StudyMetadata:
+    with atomic():
+        found = stored(project)
+        answers = found.answers if found else {}
+        digest = _digest(content, answers)
         known = Dictionary.objects.filter(project=project, digest=digest)
         if not known.update(read_at=timezone.now()):
-            _store(project, content, digest)
-    return StudyMetadata(**content)
+            values = {"content": content, "digest": digest, "read_at": timezone.now()}
+            rows = Dictionary.objects.filter(project=project)
+            before = rows.values_list("digest", flat=True).first()
+            Dictionary.objects.update_or_create(project=project, defaults=values)
+            audit.record(
+                "dictionary.read",
+                actor="system",
+                project=project,
+                old=before and {"digest": before},
+                new={"digest": digest, "fields": len(content["metadata"])},
+            )
+    return StudyMetadata(**content, answers=answers)
 
 
 def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
@@ -69,45 +131,50 @@ def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
     return load(project)
 
 
-def _store(project: Project, content: dict[str, Any], digest: str) -> None:
-    before = Dictionary.objects.filter(project=project).values_list("digest", flat=True).first()
-    Dictionary.objects.update_or_create(
-        project=project,
-        defaults={"content": content, "digest": digest, "read_at": timezone.now()},
-    )
-    audit.record(
-        "dictionary.read",
-        actor="system",
-        project=project,
-        old=before and {"digest": before},
-        new={"digest": digest, "fields": len(content["metadata"])},
-    )
-
-
 def stored(project: Project) -> Dictionary | None:
     """Which dictionary is stored, without its content, and beside it when the roster was read (`roster_at`)."""
-    found = _row(project.pk).first()
-    return found if found and found.digest else None
-
-
-def _row(project: UUID) -> QuerySet[Dictionary]:
     at = SyncState.objects.filter(pk=OuterRef("pk")).values("roster_at")
-    return Dictionary.objects.filter(pk=project).defer("content").annotate(roster_at=Subquery(at))
+    rows = Dictionary.objects.filter(pk=project.pk).defer("content")
+    found = once(("dictionary", project.pk), rows.annotate(roster_at=Subquery(at)).first)
+    return found if found and found.digest else None
 
 
 @lru_cache(maxsize=64)
 def parsed(project_id: UUID, digest: str) -> StudyMetadata:
     """Parsed once per process and content; the digest in the key makes a change visible."""
-    return StudyMetadata(**Dictionary.objects.get(project_id=project_id).content)
+    row = Dictionary.objects.get(project_id=project_id)
+    return StudyMetadata(**row.content, answers=row.answers)
 
 
-def _digest(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+def store_date_answers(*, project: Project, answers: Mapping[str, str], actor: object) -> None:
+    """Store what an administrator says of dates that may identify (field -> study.identity.Answer), audited.
+
+    Readings and roster follow with the next reading. Raises ValueError for what is no answer, and
+    AnsweredMeanwhileError.
+    """
+    told = {name: Answer(said).value for name, said in answers.items()}
+    with atomic():
+        row = Dictionary.objects.filter(project=project).first()
+        if row is None or row.answers | told == row.answers:
+            return
+        old = {name: row.answers.get(name, "") for name in told}
+        answers = row.answers | told
+        claimed = Dictionary.objects.filter(project=project, digest=row.digest)
+        if not claimed.update(answers=answers, digest=_digest(row.content, answers)):
+            raise AnsweredMeanwhileError(
+                _("Somebody else has answered meanwhile; please look again.")
+            )
+        audit.record("dictionary.answers", actor=actor, project=project, old=old, new=told)
+
+
+def _digest(content: dict[str, Any], answers: Mapping[str, str]) -> str:
+    text = json.dumps(
+        [content, answers] if answers else content, sort_keys=True, ensure_ascii=False
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(project: Project) -> dict[str, Any]:
-    client = redcap_client(project)
+def _read(client: RedcapClient) -> dict[str, Any]:
     return {
         "project": client.project(),
         "metadata": client.metadata(),
@@ -128,3 +195,49 @@ def _groups(client: RedcapClient) -> list[dict[str, Any]]:
         raise
     except RedcapError:
         return []
+
+
+NEAREST = 3
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Fields, forms, unique event names and sites of a study; an empty set is not known and refuses nothing.
+
+    `closed`: fields that identify a person, or may: what dates a row, a visit or an enrolment is told.
+    """
+
+    fields: Collection[str] = ()
+    forms: Collection[str] = ()
+    events: Collection[str] = ()
+    sites: Collection[str] = ()
+    closed: Collection[str] = ()
+
+    @classmethod
+    def of(cls, project: Project) -> KnownNames:
+        """What the last reading of the study's REDCap gave; nothing where it was never read."""
+        if project.pk is None or stored(project) is None:
+            return cls()
+        metadata = load(project)
+        used = Subject.objects.filter(project=project).exclude(site="").order_by()
+        return cls(
+            fields=metadata.fields.keys(),
+            forms=[str(row["instrument_name"]) for row in metadata.instruments],
+            events=[str(row["unique_event_name"]) for row in metadata.events],
+            sites={*metadata.sites, *used.values_list("site", flat=True).distinct()},
+            closed=metadata.identifier_fields,
+        )
+
+
+def name_refusal(name: str, known: Collection[str], closed: Collection[str] = ()) -> str:
+    """Why a name is wrong, with the nearest right ones; "" for a known or blank one."""
+    if name in closed:
+        told = _(
+            "“%(name)s” identifies a person, or may: say in the set-up of the study what it dates."
+        )
+        return told % {"name": name}
+    if not name or not known or name in known:
+        return ""
+    near = get_close_matches(name, list(known), NEAREST, 0.4) or sorted(known)[:NEAREST]
+    told = _("REDCap knows no “%(name)s”. Nearest: %(near)s")
+    return told % {"name": name, "near": "、".join(near)}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from integrations.redcap import Row
+from core.integrations.redcap import Row
 from study.metadata import StudyMetadata
 
 _ABOUT_THE_ROW = {
@@ -44,33 +44,28 @@ def display_rows(metadata: StudyMetadata, rows: Iterable[Row]) -> list[DisplayRo
     Blank fields, unticked boxes and the record id are left out, and so is the status of a form
     that holds nothing else.
     """
-    return [row for row in (_display_row(metadata, row) for row in rows) if row.values]
-
-
-def _display_row(metadata: StudyMetadata, row: Row) -> DisplayRow:
-    event = str(row.get("redcap_event_name", ""))
-    instrument = str(row.get("redcap_repeat_instrument", ""))
-    instance = row.get("redcap_repeat_instance", "")
-    return DisplayRow(
-        event=event,
-        event_label=metadata.event_label(event),
-        instrument=instrument,
-        instrument_label=metadata.form_label(instrument),
-        instance=instance if isinstance(instance, int) else None,
-        values=tuple(_values(metadata, row)),
-    )
+    found = []
+    for row in rows:
+        event = str(row.get("redcap_event_name", ""))
+        instrument = str(row.get("redcap_repeat_instrument", ""))
+        instance = row.get("redcap_repeat_instance", "")
+        if values := tuple(_values(metadata, row)):
+            labels = metadata.event_label(event), metadata.form_label(instrument)
+            number = instance if isinstance(instance, int) else None
+            found.append(DisplayRow(event, labels[0], instrument, labels[1], number, values))
+    return found
 
 
 def _values(metadata: StudyMetadata, row: Row) -> Iterator[DisplayValue]:
+    missing = {code: f"{code} ({told})" for code, told in metadata.missing_codes.items() if told}
     for name, codes in _answers(metadata, row).items():
         choices = metadata.choices(name)
-        texts = [choices.get(code) or _missing(metadata, code) or code for code in codes]
         measured = not choices and codes[0] not in metadata.missing_codes
         yield DisplayValue(
             field=name,
             label=metadata.label(name),
             raw=",".join(codes),
-            text="、".join(texts),
+            text="、".join(choices.get(code) or missing.get(code, code) for code in codes),
             unit=metadata.unit(name) if measured else "",
             identifier=name in metadata.identifier_fields,
         )
@@ -89,8 +84,3 @@ def _answers(metadata: StudyMetadata, row: Row) -> dict[str, list[str]]:
         elif text == "1":
             answers.setdefault(name, []).append(code)
     return answers
-
-
-def _missing(metadata: StudyMetadata, code: str) -> str:
-    meaning = metadata.missing_codes.get(code)
-    return f"{code} ({meaning})" if meaning else ""

@@ -9,32 +9,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house import clock
-from integrations.redcap import RedcapError
+from core.house import clock
+from core.integrations.redcap import RedcapError
 from projects.models import Member, Project
 from projects.scoping import User
-from study import changes, past, readings, registry, sync
-from study.blinding import veil
+from study import readings, registry, sync, versions
+from study.blinding import mask
 from study.client import NotConfiguredError
-from study.design import StudyDesign
-from study.designs import design_of
+from study.design import StudyDesign, design_of
 from study.facts import Answer
+from study.identifier_filter import IdentifierFilter
 from study.metadata import StudyMetadata
 from study.models import ReadingState, Subject
 from study.query.errors import QueryError
 from study.query.run import Asked
-from study.query.schema import StudyQuery, parse
-from study.records import EmptyRosterError, RecordData, read_records, visible_to
-from study.stripping import Stripper
-from study.sync_state import noted
+from study.query.schema import StudyQuery, parse_query
+from study.records import EmptyRosterError, RecordData, noting_failure, read_records, visible_to
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +43,7 @@ PAUSE_S = 15
 """While one process reads what has changed, others answer from what is stored for this long."""
 
 
-def ask(
+def ask_one(
     project: Project,
     member: Member | None,
     question: Mapping[str, object] | StudyQuery,
@@ -78,47 +75,45 @@ def ask_all(
 
     `questions` may be made of what the reader can know of the study: its design without what is hidden.
     """
-    hidden = _veil(project, member, user)
+    hidden = _mask(project, member, user)
     design = design_of(project, hidden.fields.union(blinded))
     given = questions(design) if callable(questions) else questions
-    queries = [one if isinstance(one, StudyQuery) else parse(one) for one in given]
+    queries = [one if isinstance(one, StudyQuery) else parse_query(one) for one in given]
     named = {subject for query in queries for subject in query.subjects or ()}
     read: dict[tuple[bool, datetime | None], list[RecordData]] = {}
     asked: dict[tuple[frozenset[str] | None, datetime | None], Asked] = {}
     answers = []
     for query in queries:
         own = None if query.subjects is None else frozenset(query.subjects)
-        at = past.moment(project, query.as_of)
+        at = versions.time_of(project, query.as_of)
         if (own is None, at) not in read:
             wanted = None if own is None else sorted(named)
             found = _records(project, member, design.metadata, wanted, at, fresh=fresh)
             # Made anew: the numbers to be masked in texts are known when the subjects were read.
-            found = _veil(project, member, user).records(found)
-            read[own is None, at] = found
+            own_mask = _mask(project, member, user)
+            read[own is None, at] = [own_mask.record(data) for data in found]
         if (own, at) not in asked:
             records = [d for d in read[own is None, at] if own is None or d.record_id in own]
             opened = own is not None and not hidden.hidden(own) and bool(hidden.fields)
             told = design_of(project, blinded) if opened else design
+            zone = ZoneInfo(project.timezone)
+            today = at.astimezone(zone).date() if at else clock.today(project.timezone)
             work = _work(project, member, told, hidden, at)
-            asked[own, at] = Asked(told, records, today=_today(project, at), work=work)
+            asked[own, at] = Asked(told, records, today=today, work=work)
         answers.append(asked[own, at].answer(query))
     return answers
-
-
-def _today(project: Project, at: datetime | None) -> date:
-    return at.astimezone(ZoneInfo(project.timezone)).date() if at else clock.today(project.timezone)
 
 
 def records_for(
     project: Project, member: Member, metadata: StudyMetadata, record_ids: Sequence[str]
 ) -> list[RecordData]:
     """The subjects a question is about, without what is not the reader's; an unknown one is not there."""
-    read = _records(project, member, metadata, record_ids)
-    return veil.of_member(project, member).records(read)
+    own_mask = mask.mask_of_member(project, member)
+    return [own_mask.record(data) for data in _records(project, member, metadata, record_ids)]
 
 
-def _veil(project: Project, member: Member | None, user: User | None) -> veil.Veil:
-    return veil.of_user(project, user) if user else veil.of_member(project, member)
+def _mask(project: Project, member: Member | None, user: User | None) -> mask.Mask:
+    return mask.mask_of_user(project, user) if user else mask.mask_of_member(project, member)
 
 
 def _records(
@@ -133,18 +128,8 @@ def _records(
     """The subjects of the reader as they were known `at` a time, None: as they are now."""
     if member is not None and not member.is_active:
         return []
-    if at is None:
-        return _read(project, member, metadata, record_ids, fresh)
-    return past.records(project, metadata, member, record_ids, at)
-
-
-def _read(
-    project: Project,
-    member: Member | None,
-    metadata: StudyMetadata,
-    record_ids: Sequence[str] | None,
-    fresh: bool,
-) -> list[RecordData]:
+    if at is not None:
+        return versions.records_at(project, metadata, member, record_ids, at)
     if fresh and record_ids is not None and len(record_ids) <= LIVE:
         live = _live(project, member, metadata, record_ids)
         if live is not None:
@@ -164,7 +149,7 @@ def ensure_fresh(project: Project) -> bool:
         return True
     if read_at is None:
         # Where another process reads all of it just now, this one cannot wait for it.
-        return sync.sweep(project) or bool(readings.refresh(project))
+        return sync.sweep(project) or bool(readings.read_all(project))
     if not cache.add(f"readings:{project.pk}", 1, PAUSE_S):
         return False
     try:
@@ -179,47 +164,39 @@ def _read_at(project: Project) -> datetime | None:
     return states.values_list("read_at", flat=True).first()
 
 
-def _are_known(project: Project, record_ids: Sequence[str]) -> bool:
-    """Whether subjects of the study are asked for: that they are gone is for the sync to find out."""
-    known = Subject.objects.filter(project=project, is_present=True, record_id__in=record_ids)
-    return known.exists()
-
-
 def _live(
-    project: Project,
-    member: Member | None,
-    metadata: StudyMetadata,
-    record_ids: Sequence[str],
+    project: Project, member: Member | None, metadata: StudyMetadata, record_ids: Sequence[str]
 ) -> list[RecordData] | None:
     """The subjects as REDCap has them now; None in an outage where stored readings can answer."""
     try:
-        with noted(project):
+        with noting_failure(project):
             read = read_records(project=project, record_ids=record_ids)
-            if not read and _are_known(project, record_ids):
+            known = Subject.objects.filter(project=project, record_id__in=record_ids)
+            if not read and known.filter(is_present=True).exists():
+                # That they are gone is for the sync to find out.
                 raise EmptyRosterError(200, "no record", "record")
     except (RedcapError, NotConfiguredError):
         if _read_at(project) is None:
             raise
         return None
     read = visible_to(read, member) if member else read
-    readings.keep(project, read)
-    stripper = Stripper(project, metadata)
-    return [replace(data, rows=tuple(stripper.rows(data))) for data in read]
+    readings.keep_readings(project, read)
+    return [*map(IdentifierFilter(project, metadata).record, read)]
 
 
 def _work(
     project: Project,
     member: Member | None,
     design: StudyDesign,
-    hidden: veil.Veil,
+    hidden: mask.Mask,
     at: datetime | None,
 ) -> Callable[[str], registry.Rows]:
     def rows(kind: str) -> registry.Rows:
         if kind == "changes":
-            return changes.rows(project, design, hidden, at)
+            return versions.change_rows(project, design, hidden, at)
         if at is not None:
             told = _("How “%(name)s” stood at an earlier time cannot be asked.")
             raise QueryError("as_of", told % {"name": f"@{kind}"})
-        return registry.work(kind, project, member)
+        return registry.work_rows(kind, project, member)
 
     return rows

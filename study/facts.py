@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -93,26 +93,8 @@ class Fact:
 
     def as_json(self) -> dict[str, Any]:
         """The keys of contracts.md in their order."""
-        told = {name: getattr(self, name) for name in _KEYS}
-        return told | {"value": plain(self.value), "flags": sorted(self.flags)}
-
-
-_KEYS = (
-    "id",
-    "kind",
-    "subject",
-    "field",
-    "label",
-    "event",
-    "instrument",
-    "instance",
-    "date",
-    "role",
-    "value",
-    "text",
-    "unit",
-    "flags",
-)
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "limit"}
+        return told | {"value": json_value(self.value), "flags": sorted(self.flags)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +146,8 @@ class Answer:
         return {
             "facts": [fact.as_json() for fact in self.facts],
             "groups": [
-                asdict(group) | {"by": [plain(v) for v in group.by], "value": plain(group.value)}
+                asdict(group)
+                | {"by": [json_value(v) for v in group.by], "value": json_value(group.value)}
                 for group in self.groups
             ],
             "undecided": [asdict(item) for item in self.undecided],
@@ -174,7 +157,7 @@ class Answer:
         }
 
 
-def plain(value: FactValue) -> Any:
+def json_value(value: FactValue) -> Any:
     """A value as JSON: exact decimals as numbers, tuples as lists."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)

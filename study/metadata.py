@@ -1,28 +1,40 @@
 """The study's data dictionary as REDCap gives it, with the questions everybody asks of it."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
 
-from integrations.redcap import ExportShape
+from core.integrations.redcap import ExportShape
+from core.rules import labels
+from core.rules.context import arms_of
+from core.rules.limits import RuleError
+from core.rules.redcap.calculation import formula_of
+from core.rules.redcap.parser import parse_logic
+from study.identity import Fields, Identity, decide_identity
 
 JsonRow = dict[str, Any]
 
 _COMPLETE = "_complete"
 _UNIT = re.compile(r"(?:单位|unit)\s*[:：]?\s*(\S+)", re.IGNORECASE)
+_YEARS_OLD = "周岁"
 _BARE_UNIT = re.compile(r"[%‰°℃a-zA-Zμµ0-9^*×/·.²³⁹⁻⁶¹次分岁天周年个月小时例]{1,20}")
 
 
 @dataclass(frozen=True)
 class StudyMetadata:
-    """Raw REDCap JSON of one study (reference/redcap_dify.md 1.3 to 1.6); `project` is one object."""
+    """Raw REDCap JSON of one study (reference/redcap_dify.md 1.3 to 1.6); `project` is one object.
+
+    `answers`: what an administrator said of dates that may identify: field -> study.identity.Answer.
+    """
 
     metadata: list[JsonRow] = field(repr=False)
     project: JsonRow = field(repr=False)
@@ -32,6 +44,7 @@ class StudyMetadata:
     export_field_names: list[JsonRow] = field(repr=False)
     instruments: list[JsonRow] = field(repr=False)
     dags: list[JsonRow] = field(repr=False, default_factory=list)
+    answers: Mapping[str, str] = field(repr=False, default_factory=dict)
 
     @cached_property
     def fields(self) -> Mapping[str, JsonRow]:
@@ -41,7 +54,8 @@ class StudyMetadata:
     @cached_property
     def digest(self) -> str:
         """Hash of the content, for caches of what was made from it."""
-        content = [self.metadata, self.project, self.mapping, self.repeating]
+        parts = (self.metadata, self.project, self.events, self.mapping, self.repeating)
+        content = [*parts, self.answers]
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -56,11 +70,27 @@ class StudyMetadata:
         return {name: self.label(name) for name in self.fields}
 
     @cached_property
+    def arms(self) -> Mapping[str, str]:
+        """Unique event name -> the number of its arm, in the order of the study."""
+        return arms_of(self.events)
+
+    @cached_property
     def sites(self) -> Mapping[str, str]:
         """Data access group -> what people call it."""
         return {
             str(row["unique_group_name"]): str(row["data_access_group_name"]) for row in self.dags
         }
+
+    @cached_property
+    def event_ids(self) -> Mapping[str, str]:
+        """Unique event name -> REDCap's number of it; older versions do not tell it."""
+        found = ((str(row["unique_event_name"]), row.get("event_id")) for row in self.events)
+        return {name: str(number) for name, number in found if number}
+
+    @cached_property
+    def form_names(self) -> frozenset[str]:
+        """The forms by their names in REDCap."""
+        return frozenset(self._forms)
 
     @property
     def longitudinal(self) -> bool:
@@ -68,14 +98,21 @@ class StudyMetadata:
         return str(self.project["is_longitudinal"]) == "1"
 
     @cached_property
+    def identity(self) -> Identity:
+        """Which fields identify a person, and of which it must be asked."""
+        return decide_identity(
+            Fields(self.fields, self.labels, self._forms, self._several), self.answers
+        )
+
+    @property
     def identifier_fields(self) -> frozenset[str]:
-        """Fields the dictionary marks as identifying a person."""
-        return frozenset(name for name, row in self.fields.items() if row.get("identifier") == "y")
+        """Fields that identify a person: nothing of them is told, and none of their values leaves the house."""
+        return self.identity.closed
 
     @cached_property
     def missing_codes(self) -> Mapping[str, str]:
         """Missing data codes with their meaning, e.g. {"UNK": "Unknown"}."""
-        return parse_choices(str(self.project.get("missing_data_codes") or ""))
+        return labels.choices(str(self.project.get("missing_data_codes") or ""))
 
     @cached_property
     def columns(self) -> Mapping[str, tuple[str, str]]:
@@ -94,11 +131,16 @@ class StudyMetadata:
         """What people call a field; of `<form>_complete` the form's label; else the name itself."""
         row = self.fields.get(name)
         if row is not None:
-            return strip_tags(str(row.get("field_label") or "")).strip() or name
+            return labels.label(str(row.get("field_label") or ""), self.fields) or name
         form = name.removesuffix(_COMPLETE)
         if form != name and form in self._forms:
             return _("%(form)s: status") % {"form": self._forms[form]}
         return name
+
+    def form_of(self, name: str) -> str:
+        """The form of a field, or of which `name` is the status."""
+        row = self.fields.get(name)
+        return str(row["form_name"]) if row else name.removesuffix(_COMPLETE)
 
     def form_label(self, form: str) -> str:
         """What people call a form."""
@@ -114,44 +156,116 @@ class StudyMetadata:
         row = self.fields.get(name)
         if row is None:
             coded = name.endswith(_COMPLETE) and name.removesuffix(_COMPLETE) in self._forms
-            return _status() if coded else {}
+            told = {"0": _("Incomplete"), "1": _("Unverified"), "2": _("Complete")}
+            return told if coded else {}
         kind = row["field_type"]
         if kind in ("yesno", "truefalse"):
             return {"1": _("Yes"), "0": _("No")}
         if kind in ("radio", "dropdown", "checkbox"):
-            return parse_choices(str(row["select_choices_or_calculations"]))
+            found = labels.choices(str(row["select_choices_or_calculations"]))
+            return {code: labels.label(told, self.fields) or code for code, told in found.items()}
         return {}
 
     def unit(self, name: str) -> str:
-        """The unit named by field_note ("单位:mmol/L" or a bare "mmol/L"), else ""."""
-        note = strip_tags(str(self.fields.get(name, {}).get("field_note") or "")).strip()
+        """The unit named by field_note ("单位:mmol/L", a bare "mmol/L", "筛选日的周岁"), else ""."""
+        note = labels.readable(str(self.fields.get(name, {}).get("field_note") or ""))
         named = _UNIT.search(note)
         if named:
             return named[1].rstrip("。.;；,，)）")
-        return note if _BARE_UNIT.fullmatch(note) and not _is_format(note) else ""
+        if note.endswith(_YEARS_OLD):
+            return _YEARS_OLD[1:]
+        # YYYY-MM-DD or HH:MM describe how to write, not what is measured.
+        is_format = re.fullmatch(r"[YMDHS:/. -]+", note)
+        return note if _BARE_UNIT.fullmatch(note) and not is_format else ""
+
+    @cached_property
+    def _several(self) -> frozenset[str]:
+        """Forms that a subject has more than once: repeating ones, and those of several events of an arm."""
+        repeating = {str(row.get("form_name") or "") for row in self.repeating}
+        places = Counter((str(row["form"]), str(row.get("arm_num"))) for row in self.mapping)
+        return frozenset(repeating | {form for (form, _arm), count in places.items() if count > 1})
 
     @cached_property
     def _forms(self) -> Mapping[str, str]:
         return {
-            row["instrument_name"]: strip_tags(str(row["instrument_label"]))
+            row["instrument_name"]: labels.readable(str(row["instrument_label"]))
             for row in self.instruments
         }
 
 
-def parse_choices(text: str) -> Mapping[str, str]:
-    """`"1, Yes | 2, No, never"` -> {"1": "Yes", "2": "No, never"}; labels may hold commas (1.3)."""
-    pairs: Iterable[tuple[str, str, str]] = (part.partition(",") for part in text.split("|"))
-    return {
-        code.strip(): strip_tags(label).strip() or code.strip()
-        for code, _comma, label in pairs
-        if code.strip()
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Known:
+    """A dictionary that is compared by the hash of its content."""
+
+    def __init__(self, metadata: StudyMetadata) -> None:
+        self.metadata = metadata
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and other.metadata.digest == self.metadata.digest
+
+    def __hash__(self) -> int:
+        return hash(self.metadata.digest)
+
+
+def cache_by_dictionary(
+    make: Callable[Concatenate[StudyMetadata, P], T],
+) -> Callable[Concatenate[StudyMetadata, P], T]:
+    """For a pure function of a dictionary and plain values."""
+
+    @lru_cache(maxsize=32)
+    def kept(known: _Known, *args: P.args, **kwargs: P.kwargs) -> T:
+        return make(known.metadata, *args, **kwargs)
+
+    @wraps(make)
+    def call(metadata: StudyMetadata, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return kept(_Known(metadata), *args, **kwargs)  # type: ignore[arg-type]
+
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLogic:
+    """The logic of a field; `why_not`: why it is not worked out, "" where it is."""
+
+    field: str
+    text: str
+    is_calculation: bool
+    why_not: str = ""
+
+
+def calculations(metadata: StudyMetadata) -> Iterator[OwnLogic]:
+    """`calc` fields, @CALCTEXT and @CALCDATE; no export tells on which day one was saved that asks for it."""
+    for name, row in metadata.fields.items():
+        if text := formula_of(row):
+            yield OwnLogic(name, text, is_calculation=True, why_not=_why_not(text, is_dated=True))
+
+
+def branching(metadata: StudyMetadata) -> Iterator[OwnLogic]:
+    """Fields that are shown under a condition."""
+    for name, row in metadata.fields.items():
+        if text := str(row.get("branching_logic") or "").strip():
+            yield OwnLogic(name, text, is_calculation=False, why_not=_why_not(text, is_dated=False))
+
+
+def _why_not(text: str, *, is_dated: bool) -> str:
+    try:
+        logic = parse_logic(text)
+    except RuleError as error:
+        return str(error)
+    if is_dated and logic.is_dated:
+        return _("It depends on the day on which it was saved.")
+    return ""
+
+
+@cache_by_dictionary
+def hidden_forms(metadata: StudyMetadata, fields: frozenset[str]) -> frozenset[str]:
+    """Forms of which nothing would be left without the fields."""
+    shown = {
+        str(row["form_name"])
+        for name, row in metadata.fields.items()
+        if name not in fields and name != metadata.record_id_field
     }
-
-
-def _status() -> Mapping[str, str]:
-    return {"0": _("Incomplete"), "1": _("Unverified"), "2": _("Complete")}
-
-
-def _is_format(note: str) -> bool:
-    """Notes such as YYYY-MM-DD or HH:MM describe how to write, not what is measured."""
-    return re.fullmatch(r"[YMDHS:/. -]+", note) is not None
+    return frozenset({str(row["form_name"]) for row in metadata.fields.values()} - shown)

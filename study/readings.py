@@ -7,10 +7,11 @@ as the record is read (contracts.md, Columns). A version ends where another was 
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -18,18 +19,22 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.timezone import now
 
-from house import clock, crypto
-from house.db import atomic
-from house.wakes import wake_later
-from integrations.redcap.export import EVENT, INSTANCE, SITE
+from core.house import clock, key_ring
+from core.house.asked_once import once
+from core.house.crypto import DecryptionError
+from core.house.db import atomic
+from core.house.wakes import wake_later
+from core.integrations.redcap import RedcapError
+from core.integrations.redcap.export import EVENT, INSTANCE, SITE
 from projects.models import Member, Project
 from study import roster
 from study.dictionary import load
+from study.identifier_filter import AGE, IdentifierFilter, hidden_columns
 from study.metadata import StudyMetadata
 from study.models import Reading, ReadingState, Subject, SyncState
-from study.records import RecordData, read_records
-from study.stripping import AGE, Stripper, hidden_columns
-from study.sync_state import noted
+from study.records import RecordData, noting_failure, read_records
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 400
 FORM = "redcap_repeat_instrument"
@@ -40,26 +45,32 @@ Key = tuple[str, str, str, int]
 Row = dict[str, Any]
 
 
-def refresh(project: Project) -> datetime:
+def read_all(project: Project) -> datetime:
     """Read all subjects in one export and keep what is new; returns when it was read (UTC).
 
     Raises RedcapError or NotConfiguredError and then leaves everything as it was.
     """
-    with noted(project):
+    with noting_failure(project):
         metadata = load(project)
         read = read_records(project=project)
     at = min((data.read_at for data in read), default=now())
     with atomic():
-        roster.keep(project, metadata, read)
-        _Keeping(project, metadata, read, at).all()
+        roster.keep_roster(project, metadata, read)
+        state = _state_row(project)
+        # A row that was not read is there no more.
+        known = {"read_at": at, "missing_columns": roster.missing_columns(read)}
+        if state.whole_since is None:
+            known["whole_since"] = clock.told(at)
+        _keep(project, metadata, read, at, None, follows=state.read_at is not None, **known)
         SyncState.objects.filter(project=project).update(swept_at=at, polled_at=at)
     return at
 
 
-def keep(project: Project, read: Sequence[RecordData]) -> None:
+def keep_readings(project: Project, read: Sequence[RecordData]) -> None:
     """Keep what was read of some subjects, whole as `study.records.read_record` gives them."""
     at = min((data.read_at for data in read), default=now())
-    _Keeping(project, load(project), read, at).some()
+    ids, follows = [data.record_id for data in read], _state_row(project).read_at is not None
+    _keep(project, load(project), read, at, ids, follows=follows)
 
 
 def keep_changed(
@@ -70,44 +81,58 @@ def keep_changed(
     at: datetime,
 ) -> None:
     """Keep all that has changed since the last reading: from here on everything is known as of `at`."""
-    _Keeping(project, metadata, read, at).changed(gone)
+    ids = [*gone, *(data.record_id for data in read)]
+    _keep(project, metadata, read, at, ids, follows=True, read_at=at)
 
 
-def current(
+def current_rows(
     project: Project, metadata: StudyMetadata, record_ids: Collection[str] | None = None
 ) -> dict[str, list[Row]]:
     """The rows of subjects as last read, flat as REDCap exports them, without identifiers: {record id: rows}.
 
     A column that REDCap did not show is absent. Without `record_ids`: of all subjects.
     """
-    state = ReadingState.objects.filter(project=project).first()
+    state = _state(project)
     if state is None:
         return {}
     whole = _whole(project.pk, state.version)
     wanted = whole if record_ids is None else {i: whole[i] for i in record_ids if i in whole}
-    return filled(metadata, state.missing_columns, wanted)
+    return with_blanks(metadata, state.missing_columns, wanted)
 
 
-def filled(
+def _state(project: Project) -> ReadingState | None:
+    rows = ReadingState.objects.filter(project=project)
+    return once(("readings", project.pk), rows.first)
+
+
+def with_blanks(
     metadata: StudyMetadata, missing: Sequence[str], rows: Mapping[str, Sequence[Row]]
 ) -> dict[str, list[Row]]:
     """Kept rows as REDCap exports them: with the columns that are blank, without those it does not show."""
     left_out = {*missing} | hidden_columns(metadata)
     blank: Row = {name: "" for name in metadata.columns if name not in left_out}
-    if not missing:
-        return {i: [blank | row for row in some] for i, some in rows.items()}
-    return {
-        i: [blank | {n: v for n, v in row.items() if n not in left_out} for row in some]
-        for i, some in rows.items()
-    }
+
+    def shown(row: Row) -> Row:
+        return {n: v for n, v in row.items() if n not in left_out} if missing else row
+
+    return {i: [blank | shown(row) for row in some] for i, some in rows.items()}
 
 
 @lru_cache(maxsize=4)
 def _whole(project_id: UUID, version: int) -> dict[str, list[Row]]:
     """Decrypted rows of a study, kept until the next change (`version` is part of the key)."""
+    return decrypted_rows(Reading.objects.filter(project_id=project_id, is_current=True))
+
+
+def decrypted_rows(found: QuerySet[Reading]) -> dict[str, list[Row]]:
+    """{record id: rows} of kept readings. Raises RedcapError where one cannot be decrypted."""
     rows: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in Reading.objects.filter(project_id=project_id, is_current=True):
-        rows[row.record_id].append(json.loads(row.values))
+    try:
+        for row in found:
+            rows[row.record_id].append(json.loads(row.values))
+    except DecryptionError as error:
+        logger.error("a reading cannot be decrypted")
+        raise RedcapError(0, "what was read before cannot be decrypted") from error
     return dict(rows)
 
 
@@ -115,11 +140,11 @@ def of_members(
     project: Project, metadata: StudyMetadata, member: Member | None, ids: Collection[str] | None
 ) -> list[RecordData]:
     """The stored subjects that `member` may see (None: the house itself), in the order of their ids."""
-    state = ReadingState.objects.filter(project=project).first()
+    state = _state(project)
     if state is None or state.read_at is None:
         return []
     sites = _sites(project, member)
-    rows = current(project, metadata, [i for i in sites if ids is None or i in ids])
+    rows = current_rows(project, metadata, [i for i in sites if ids is None or i in ids])
     missing = tuple(state.missing_columns)
     return [
         RecordData(i, sites[i], tuple(found), state.read_at, missing, not missing)
@@ -161,52 +186,33 @@ def _sites(project: Project, member: Member | None) -> dict[str, str]:
     return dict(mine.values_list("record_id", "site"))
 
 
-class _Keeping:
-    """One reading on its way into the store."""
+def _state_row(project: Project) -> ReadingState:
+    return ReadingState.objects.get_or_create(project=project)[0]
 
-    def __init__(
-        self, project: Project, metadata: StudyMetadata, read: Sequence[RecordData], at: datetime
-    ) -> None:
-        self.project = project
-        self.read = read
-        self.at = at
-        self.since = clock.told(at)
-        self.missing = roster.missing_columns(read)
-        self._stripper = Stripper(project, metadata)
-        self._stored = Reading.objects.filter(project=project, is_current=True)
 
-    def all(self) -> None:
-        """All subjects: a row that was not read is there no more."""
-        state = self._state()
-        with atomic():
-            changed = self._store(self._stored, follows=state.read_at is not None)
-            self._note(changed, read_at=self.at, missing_columns=self.missing)
-            if state.whole_since is None:
-                ReadingState.objects.filter(project=self.project).update(whole_since=self.since)
+def _keep(
+    project: Project,
+    metadata: StudyMetadata,
+    read: Sequence[RecordData],
+    at: datetime,
+    ids: Collection[str] | None,
+    *,
+    follows: bool,
+    **state: Any,
+) -> None:
+    """Store what was read of the subjects `ids` (None: of all); what was read later than this stays.
 
-    def some(self) -> None:
-        """Some subjects; of the others nothing is known."""
-        ids = [data.record_id for data in self.read]
-        follows = self._state().read_at is not None
-        with atomic():
-            self._note(self._store(self._stored.filter(record_id__in=ids), follows=follows))
-
-    def changed(self, gone: Collection[str]) -> None:
-        """The subjects that have changed, and those that are gone: the others are as they were."""
-        ids = [*gone, *(data.record_id for data in self.read)]
-        with atomic():
-            changed = self._store(self._stored.filter(record_id__in=ids), follows=True)
-            self._note(changed, read_at=self.at)
-
-    def _state(self) -> ReadingState:
-        return ReadingState.objects.get_or_create(project=self.project)[0]
-
-    def _store(self, stored: QuerySet[Reading], *, follows: bool) -> bool:
-        """Whether anything is another than before. What was read later than this stays."""
-        rows = stored if self.missing else stored.defer("values")
+    `follows`: others hear of the changes; `state`: columns of the reading state that change with it.
+    """
+    since = clock.told(at)
+    current = Reading.objects.filter(project=project, is_current=True)
+    with atomic():
+        rows = current if ids is None else current.filter(record_id__in=ids)
+        rows = rows if roster.missing_columns(read) else rows.defer("values")
         before = {key_of(row): row for row in rows}
-        fresh = {key_of(row): row for row in self._rows(before)}
-        newer = {key for key, row in before.items() if row.first_seen > self.since}
+        made = _made(IdentifierFilter(project, metadata), project, read, since, before)
+        fresh = {key_of(row): row for row in made}
+        newer = {key for key, row in before.items() if row.first_seen > since}
         new = {
             key: row
             for key, row in fresh.items()
@@ -219,52 +225,81 @@ class _Keeping:
         ]
         for row in new.values():
             row.is_followed = not follows
-        _close(over, self.since, follows=follows)
+        for start in range(0, len(over), CHUNK):
+            ended = current.filter(pk__in=over[start : start + CHUNK])
+            ended.update(is_current=False, last_seen=since, is_followed=not follows)
         Reading.objects.bulk_create(new.values(), CHUNK, ignore_conflicts=True)
-        if follows and (new or over):
-            wake_later(FOLLOW, str(self.project.pk))
-        return bool(new or over)
-
-    def _note(self, is_changed: bool, **values: Any) -> None:
-        version = {"version": secrets.randbits(62)} if is_changed else {}
-        if version or values:
-            ReadingState.objects.filter(project=self.project).update(**version, **values)
-
-    def _rows(self, before: Mapping[Key, Reading]) -> Iterable[Reading]:
-        for data in self.read:
-            for position, row in enumerate(self._stripper.rows(data)):
-                reading = Reading(
-                    project=self.project,
-                    record_id=data.record_id,
-                    event=str(row.get(EVENT, "")),
-                    instrument=str(row.get(FORM, "")),
-                    instance=int(row.get(INSTANCE) or 0),
-                    position=position,
-                    first_seen=self.since,
-                )
-                answered = {n: v for n, v in row.items() if v != "" or n in PLACE}
-                known = before.get(key_of(reading)) if data.missing_columns else None
-                reading.values = _text(_unseen(known, data.missing_columns) | answered)
-                reading.digest = crypto.digest(reading.values)
-                yield reading
+        if new or over:
+            state["version"] = secrets.randbits(62)
+            if follows:
+                wake_later(FOLLOW, str(project.pk))
+        if state:
+            ReadingState.objects.filter(project=project).update(**state)
 
 
-def _unseen(known: Reading | None, missing: Sequence[str]) -> Row:
-    """What was read before of the columns that REDCap does not show now: they have not become blank."""
-    stored: Row = json.loads(known.values) if known else {}
-    return {name: stored[name] for name in (*missing, AGE) if name in stored}
+def _made(
+    filtered: IdentifierFilter,
+    project: Project,
+    read: Sequence[RecordData],
+    since: datetime,
+    before: Mapping[Key, Reading],
+) -> Iterator[Reading]:
+    """The rows that were read, without identifiers, as they are kept."""
+    for data in read:
+        for position, row in enumerate(filtered.rows(data)):
+            reading = Reading(
+                project=project,
+                record_id=data.record_id,
+                event=str(row.get(EVENT, "")),
+                instrument=str(row.get(FORM, "")),
+                instance=int(row.get(INSTANCE) or 0),
+                position=position,
+                first_seen=since,
+            )
+            answered = {n: v for n, v in row.items() if v != "" or n in PLACE}
+            known = before.get(key_of(reading)) if data.missing_columns else None
+            # What REDCap does not show now has not become blank.
+            stored: Row = json.loads(known.values) if known else {}
+            unseen = {n: stored[n] for n in (*data.missing_columns, AGE) if n in stored}
+            reading.values = _as_json(unseen | answered)
+            reading.digest = key_ring.digest(reading.values)
+            yield reading
 
 
-def _text(row: Row) -> str:
+def _as_json(row: Row) -> str:
     return json.dumps(row, ensure_ascii=False, sort_keys=True)
-
-
-def _close(keys: Sequence[int], at: datetime, *, follows: bool) -> None:
-    for start in range(0, len(keys), CHUNK):
-        rows = Reading.objects.filter(pk__in=keys[start : start + CHUNK], is_current=True)
-        rows.update(is_current=False, last_seen=at, is_followed=not follows)
 
 
 def key_of(row: Reading) -> Key:
     """Which row of REDCap a version is of."""
     return row.record_id, row.event, row.instrument, row.instance
+
+
+def forget_versions(project: Project) -> int:
+    """Delete versions that ended before the project keeps them; how many. A current one always stays.
+
+    From then on no earlier time can be asked for.
+    """
+    horizon = clock.now() - timedelta(days=project.reading_days)
+    ended = Reading.objects.filter(project=project, is_current=False, last_seen__lt=horizon)
+    earlier = ReadingState.objects.filter(project=project, whole_since__lt=horizon)
+    with atomic():
+        earlier.update(whole_since=horizon)
+        gone, _of_models = ended.filter(is_followed=True).delete()
+    return gone
+
+
+def forget_identifiers(project: Project, metadata: StudyMetadata) -> None:
+    """Take fields that identify a person by now out of the versions of before."""
+    hidden = hidden_columns(metadata)
+    rows = Reading.objects.filter(project=project, is_current=False)
+    changed = []
+    for row in rows.iterator(CHUNK):
+        values = json.loads(row.values)
+        if hidden.isdisjoint(values):
+            continue
+        kept = {name: value for name, value in values.items() if name not in hidden}
+        row.values = _as_json(kept)
+        row.digest = key_ring.digest(row.values)
+        changed.append(row)
+    Reading.objects.bulk_update(changed, ["values", "digest"], CHUNK)

@@ -4,19 +4,33 @@ Nothing is kept: every call asks REDCap, says when, and says what it was not sho
 and "no such record" read the same (design.md 9.7, edge case E43).
 """
 
-from collections.abc import Collection, Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from integrations.redcap import RecordExport, RedcapUnavailable, Row
-from integrations.redcap.export import SITE
+from django.utils import timezone
+
+from core.house.asked_once import once
+from core.house.db import atomic
+from core.integrations.redcap import (
+    RecordExport,
+    RedcapError,
+    RedcapPermissionError,
+    RedcapProtocolError,
+    RedcapUnavailable,
+    Row,
+)
+from core.integrations.redcap.export import SITE
 from projects.models import Member, Project
-from study.client import redcap_client
+from study.client import NotConfiguredError, OtherProjectError, redcap_client
 from study.dates import read_date
 from study.dictionary import ensure_fresh, load
 from study.metadata import StudyMetadata
-from study.models import Subject
+from study.models import Subject, SyncState
 
 
 @dataclass(frozen=True)
@@ -78,15 +92,19 @@ def read_records(
     if not _may_read(project, member):
         return []
     metadata = load(project)
-    export = _export(project, metadata, record_ids, fields)
+
+    def read(known: StudyMetadata) -> RecordExport:
+        return redcap_client(project, known.shape).records(record_ids, fields=fields)
+
+    export = read(metadata)
     if export.missing_columns:
         # Perhaps the dictionary has changed since we read it; a token's rights stay as they are.
         newer = ensure_fresh(project)
         if newer is not metadata and newer.export_field_names != metadata.export_field_names:
-            metadata, export = newer, _export(project, newer, record_ids, fields)
+            metadata, export = newer, read(newer)
     if not export.rows and record_ids is None and Subject.objects.filter(project=project).exists():
         raise EmptyRosterError(200, "no record", "record")
-    return [data for data in _by_record(metadata, export) if _visible(data.site, member)]
+    return _visible(_by_record(metadata, export), member)
 
 
 def list_records(
@@ -99,25 +117,23 @@ def list_records(
 
 def visible_to(found: Sequence[RecordData], member: Member) -> list[RecordData]:
     """Those of subjects that a job has read for a whole study which one member may see."""
-    may_read = _may_read(member.project, member)
-    return [data for data in found if may_read and _visible(data.site, member)]
-
-
-def _export(
-    project: Project,
-    metadata: StudyMetadata,
-    record_ids: Collection[str] | None,
-    fields: Sequence[str] | None,
-) -> RecordExport:
-    return redcap_client(project, metadata.shape).records(record_ids, fields=fields)
+    return _visible(found, member) if _may_read(member.project, member) else []
 
 
 def _may_read(project: Project, member: Member | None) -> bool:
     return member is None or (member.is_active and member.project_id == project.pk)
 
 
-def _visible(site: str, member: Member | None) -> bool:
-    return member is None or not member.site or member.site == site
+def _visible(found: Sequence[RecordData], member: Member | None) -> list[RecordData]:
+    """What a member with a site sees is of that site in REDCap, and not of another one in the stored roster:
+
+    a move opens nothing before it was taken over (`study.roster`).
+    """
+    if member is None or not member.site:
+        return [*found]
+    subjects = Subject.objects.filter(project=member.project_id).exclude(site=member.site)
+    elsewhere = {*subjects.values_list("record_id", flat=True)}
+    return [one for one in found if one.site == member.site and one.record_id not in elsewhere]
 
 
 def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData]:
@@ -127,7 +143,7 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
     return [
         RecordData(
             record_id=record_id,
-            site=_site(rows),
+            site=site_of(rows),
             rows=tuple(rows),
             read_at=export.read_at,
             missing_columns=export.missing_columns,
@@ -137,7 +153,71 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
     ]
 
 
-def _site(rows: Sequence[Row]) -> str:
+def site_of(rows: Iterable[Row]) -> str:
     """The one data access group of a record; "" when there is none or the rows disagree."""
     sites = {str(row.get(SITE, "")) for row in rows}
     return sites.pop() if len(sites) == 1 else ""
+
+
+Cause = SyncState.Cause
+
+
+@contextmanager
+def noting_failure(project: Project) -> Iterator[None]:
+    """A reading of the study's REDCap: why it failed is kept, then raised."""
+    try:
+        yield
+    except (RedcapError, NotConfiguredError) as error:
+        with atomic():
+            SyncState.objects.update_or_create(
+                project=project,
+                defaults={
+                    "cause": cause_of(error),
+                    "error": str(error),
+                    "failed_at": timezone.now(),
+                },
+            )
+        raise
+
+
+def state_of(project: Project) -> SyncState | None:
+    """What the readings of a study left behind; read once a request."""
+    return once(("sync", project.pk), lambda: SyncState.objects.filter(project=project).first())
+
+
+def outage(project: Project) -> tuple[datetime, str] | None:
+    """When REDCap failed last and why, in the reader's language; None where it was read since."""
+    state = state_of(project)
+    if state is None or not state.is_failing or state.failed_at is None:
+        return None
+    return state.failed_at, str(state.get_cause_display())
+
+
+def note_roster(project: Project, at: datetime, missing: Sequence[str], records: int) -> None:
+    """Who is in the study was read; a token that hides `missing` columns leaves the state failing."""
+    told = f"not exported: {', '.join(missing)}" if missing else ""
+    SyncState.objects.update_or_create(
+        project=project,
+        defaults={
+            "roster_at": at,
+            "records": records,
+            "cause": Cause.COLUMNS if missing else "",
+            "error": told,
+        },
+    )
+
+
+_CAUSES: tuple[tuple[type[Exception], Cause], ...] = (
+    (NotConfiguredError, Cause.SETUP),
+    (OtherProjectError, Cause.OTHER),
+    (EmptyRosterError, Cause.EMPTY),
+    (RedcapPermissionError, Cause.REFUSED),
+    (RedcapProtocolError, Cause.UNREADABLE),
+)
+
+
+def cause_of(error: RedcapError | NotConfiguredError) -> Cause:
+    """Why a reading failed."""
+    if isinstance(error, RedcapUnavailable) and not error.status:
+        return Cause.TIMEOUT if "Timeout" in error.text else Cause.NETWORK
+    return next((cause for kind, cause in _CAUSES if isinstance(error, kind)), Cause.SERVER)

@@ -34,7 +34,7 @@ def register_aliases(source: Aliases) -> None:
     _aliases[:] = [source]
 
 
-def work(kind: str, project: Project, member: Member | None) -> Rows:
+def work_rows(kind: str, project: Project, member: Member | None) -> Rows:
     """The rows of a kind; {} where nobody keeps such rows."""
     source = _work.get(kind)
     return source(project, member) if source else {}

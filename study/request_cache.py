@@ -6,7 +6,7 @@ dictionary, decrypted names) lives longer, under a key that changes with the con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,32 +38,21 @@ class Roster:
 
 def roster_of(project_id: UUID, member: Member | None = None) -> Roster:
     """Read the roster; without a member (a job of the house) every subject is in scope."""
-    listed = [*_listed(project_id, member)]
+    # The condition of `projects.access` as a column: one query tells who exists and who is visible.
+    is_mine: Case | Value = Value(member is None, output_field=BooleanField())
+    if member is not None and member.is_active:
+        own = When(Subject.objects.all().scope(member), then=Value(True))
+        is_mine = Case(own, default=Value(False), output_field=BooleanField())
+    rows: Any = Subject.objects.filter(project_id=project_id)
+    rows = rows.annotate(mine=is_mine, at=Cast("synced_at", TextField()))
+    listed = [*rows.values_list("record_id", "is_present", "site", "mine", "at", named=True)]
     return Roster(
-        ids=tuple(row[0] for row in listed),
-        mine=frozenset(row[0] for row in listed if row[3]),
-        present=frozenset(row[0] for row in listed if row[1] and row[3]),
-        state=frozenset(row[4] for row in listed),
-        sites=frozenset(row[2] for row in listed if row[2]),
+        ids=tuple(row.record_id for row in listed),
+        mine=frozenset(row.record_id for row in listed if row.mine),
+        present=frozenset(row.record_id for row in listed if row.is_present and row.mine),
+        state=frozenset(row.at for row in listed),
+        sites=frozenset(row.site for row in listed if row.site),
     )
-
-
-def _listed(project_id: UUID, member: Member | None) -> Iterable[tuple[Any, ...]]:
-    """(record_id, is_present, site, mine, state) of every subject."""
-    of_project = Subject.objects.filter(project_id=project_id)
-    rows: Any = of_project.annotate(mine=_is_mine(member), at=Cast("synced_at", TextField()))
-    told: Iterable[tuple[Any, ...]] = rows.values_list(
-        "record_id", "is_present", "site", "mine", "at"
-    )
-    return told
-
-
-def _is_mine(member: Member | None) -> Case | Value:
-    """The condition of `projects.access` as a column: one query tells who exists and who is visible."""
-    if member is None or not member.is_active:
-        return Value(member is None, output_field=BooleanField())
-    own = When(Subject.objects.all().scope(member), then=Value(True))
-    return Case(own, default=Value(False), output_field=BooleanField())
 
 
 @dataclass

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 from django.core.exceptions import ValidationError
 from django.forms import model_to_dict
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import Project
 from study import proposals
-from study.designs import age_fields, design_of
-from study.dictionary import load
-from study.known_names import KnownNames, refusal
+from study.design import age_fields, design_of
+from study.dictionary import KnownNames, load, name_refusal, store_date_answers
+from study.identity import Answer
 from study.models import FieldRole, ReferenceLimit, Synonym
 
 Setting: TypeAlias = FieldRole | ReferenceLimit | Synonym
@@ -21,45 +21,50 @@ SETTINGS = (FieldRole, ReferenceLimit, Synonym)
 _FIELDS = ("field", "low_field", "high_field")
 
 
-def save(*, setting: Setting, actor: object) -> Setting:
+def save_setting(*, setting: Setting, actor: object) -> Setting:
     """Store a new or changed setting. Raises ValidationError, with the nearest names for one REDCap lacks."""
-    check(setting)
+    check_setting(setting)
     with atomic():
         before = type(setting).objects.filter(pk=setting.pk).first()
         setting.save()
-        _record(setting, actor, before and _told(before), _told(setting))
+        if isinstance(setting, FieldRole) and setting.role == FieldRole.Role.BIRTH:
+            answers = {setting.field: Answer.BIRTH}
+            store_date_answers(project=setting.project, answers=answers, actor=actor)
+        _record(setting, actor, before, setting)
     return setting
 
 
-def delete(*, setting: Setting, actor: object) -> None:
+def delete_setting(*, setting: Setting, actor: object) -> None:
     """Take a setting away: the dictionary's proposal holds again."""
     with atomic():
-        _record(setting, actor, _told(setting), None)
+        _record(setting, actor, setting, None)
         setting.delete()
 
 
-def check(setting: Setting) -> None:
+def check_setting(setting: Setting) -> None:
     """Raises ValidationError for a contradiction and for names that the study's REDCap does not know."""
     setting.full_clean()
     known = KnownNames.of(setting.project)
+    is_birth = isinstance(setting, FieldRole) and setting.role == FieldRole.Role.BIRTH
+    closed = () if is_birth else known.closed
     errors = {
         name: why
         for name in _FIELDS
-        if (why := refusal(getattr(setting, name, "") or "", known.fields))
+        if (why := name_refusal(getattr(setting, name, "") or "", known.fields, closed))
     }
     if isinstance(setting, FieldRole):
         of = known.forms if setting.role == FieldRole.Role.FORM_DATE else known.fields
-        if why := refusal(setting.of, of):
+        if why := name_refusal(setting.of, of):
             errors["of"] = why
     if isinstance(setting, Synonym):
         field, _equals, _code = setting.meaning.partition("=")
-        if why := refusal(field, {*known.fields, *known.forms} if known.fields else ()):
+        if why := name_refusal(field, {*known.fields, *known.forms} if known.fields else ()):
             errors["meaning"] = why
     if errors:
         raise ValidationError(errors)
 
 
-def proposed(project: Project, model: type[Setting]) -> list[Setting]:
+def proposed_settings(project: Project, model: type[Setting]) -> list[Setting]:
     """What the dictionary suggests and nobody has stored. Raises RedcapError, NotConfiguredError."""
     offered = {FieldRole: _roles, ReferenceLimit: _limits}.get(model)
     return offered(project) if offered else []
@@ -103,11 +108,10 @@ def _limits(project: Project) -> list[Any]:
     ]
 
 
-def _told(setting: Setting) -> dict[str, Any]:
-    values = model_to_dict(setting, exclude=["id", "project", "added_by"])
-    return {name: str(value) for name, value in values.items() if value not in (None, "")}
-
-
-def _record(setting: Setting, actor: object, old: Any, new: Any) -> None:
-    told = {"actor": actor, "project": setting.project, "subject": setting, "old": old, "new": new}
+def _record(setting: Setting, actor: object, old: Setting | None, new: Setting | None) -> None:
+    told: dict[str, Any] = {"actor": actor, "project": setting.project, "subject": setting}
+    for name, row in (("old", old), ("new", new)):
+        values = model_to_dict(row, exclude=["id", "project", "added_by"]) if row else {}
+        shown = {key: str(value) for key, value in values.items() if value not in (None, "")}
+        told[name] = shown if row else None
     audit.record("study.setting", **told)

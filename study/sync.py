@@ -9,27 +9,25 @@ the readings as they were and the study "incomplete", and the next begins where 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 from django.utils.timezone import now
 
-from house import cron
-from house.db import atomic
-from house.leases import LEASE, kept
-from integrations.redcap import RedcapPermissionError, RedcapProtocolError
-from integrations.redcap.export import JsonRow
+from core.house import cron
+from core.house.db import atomic
+from core.house.leases import LEASE, kept
+from core.integrations.redcap import RedcapPermissionError, RedcapProtocolError
+from core.integrations.redcap.export import JsonRow
 from projects.models import Project
-from study import dictionary, readings, retention, roster
+from study import dictionary, readings, roster
 from study.client import redcap_client
 from study.metadata import StudyMetadata
 from study.models import ReadingState, Subject, SyncState
-from study.records import RecordData, list_records, read_records
-from study.sync_state import note_roster, noted
+from study.records import RecordData, list_records, note_roster, noting_failure, read_records
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +44,7 @@ class Changes:
 
     record_ids: Collection[str]
     cursor: str
-    listed: frozenset[str] | None = field(default=None)
+    listed: frozenset[str] | None = None
 
 
 def tick(project: Project) -> bool:
@@ -67,38 +65,28 @@ def poll(project: Project) -> bool:
     return _alone(project, _poll)
 
 
-def keep_one(project: Project, data: RecordData) -> None:
-    """Keep a subject that was read because REDCap said that it was saved."""
+def keep_some(project: Project, read: Sequence[RecordData]) -> None:
+    """Keep subjects that were read because REDCap said that they were saved."""
     metadata = dictionary.load(project)
     with atomic():
-        roster.keep_some(project, metadata, [data])
-        readings.keep(project, [data])
+        roster.keep_some_subjects(project, metadata, read)
+        readings.keep_readings(project, read)
 
 
 def _alone(project: Project, work: Callable[[Project], None]) -> bool:
-    with _claimed(project) as is_ours:
-        if is_ours:
-            with noted(project):
-                work(project)
-    return is_ours
-
-
-@contextmanager
-def _claimed(project: Project) -> Iterator[bool]:
-    """Whether the study is ours to read; it stays marked incomplete unless the body succeeds."""
+    """Whether the study was ours to read; it stays marked incomplete unless the work succeeds."""
     SyncState.objects.get_or_create(project=project)
-    at = now()
-    free = SyncState.objects.filter(Q(lease_until=None) | Q(lease_until__lt=at), project=project)
+    at, mine = now(), SyncState.objects.filter(project=project)
+    free = mine.filter(Q(lease_until=None) | Q(lease_until__lt=at))
     if free.update(lease_until=at + LEASE, is_incomplete=True) != 1:
-        yield False
-        return
-    mine = SyncState.objects.filter(project=project)
+        return False
     try:
-        with kept(mine.exclude(lease_until=None)):
-            yield True
+        with kept(mine.exclude(lease_until=None)), noting_failure(project):
+            work(project)
         mine.update(is_incomplete=False)
     finally:
         mine.update(lease_until=None)
+    return True
 
 
 def _is_sweep_due(project: Project) -> bool:
@@ -112,10 +100,10 @@ def _is_sweep_due(project: Project) -> bool:
 def _sweep(project: Project) -> None:
     dictionary.ensure_fresh(project)
     cursor = _time_at_redcap(project)
-    readings.refresh(project)
+    readings.read_all(project)
     metadata, state = dictionary.load(project), SyncState.objects.filter(project=project)
     if not state.filter(design=metadata.digest).exists():
-        retention.forget_identifiers(project, metadata)
+        readings.forget_identifiers(project, metadata)
     state.update(cursor=cursor, design=metadata.digest)
 
 
@@ -142,7 +130,7 @@ def _poll(project: Project) -> None:
         return
     gone = _gone(project, changes, read)
     with atomic():
-        roster.keep_some(project, metadata, read, gone)
+        roster.keep_some_subjects(project, metadata, read, gone)
         readings.keep_changed(project, metadata, read, gone, at)
         present = Subject.objects.filter(project=project, is_present=True).count()
         note_roster(project, at, missing, present)
@@ -166,7 +154,8 @@ def _changes(
 
 def _of_log(project: Project, cursor: str) -> Changes:
     """Raises RedcapProtocolError for a log without the entry that was its last one a while ago."""
-    entries = _log(project, datetime.fromisoformat(cursor) - OVERLAP)
+    begin = datetime.fromisoformat(cursor) - OVERLAP
+    entries = redcap_client(project).log(begin=begin)
     if not entries:
         raise RedcapProtocolError(200, "the log has lost its last entry", "log")
     named = {str(entry.get("record") or "") for entry in entries} - {""}
@@ -175,7 +164,7 @@ def _of_log(project: Project, cursor: str) -> Changes:
 
 def _of_times(project: Project, metadata: StudyMetadata, polled_at: datetime) -> Changes:
     """REDCap's server is taken to be in the study's zone; the next sweep makes up for one that is not."""
-    listed = frozenset(ref.record_id for ref in list_records(project=project))
+    listed = _listed(project)
     since = (polled_at - 6 * OVERLAP).astimezone(ZoneInfo(project.timezone))
     client = redcap_client(project, metadata.shape)
     found = client.records(None, fields=[], date_range_begin=since)
@@ -191,11 +180,13 @@ def _gone(project: Project, changes: Changes, read: Sequence[RecordData]) -> fro
     if not lost:
         return frozenset()
     listed = changes.listed
-    if listed is None:
-        listed = frozenset(ref.record_id for ref in list_records(project=project))
-    if lost & listed:
+    if lost & (_listed(project) if listed is None else listed):
         raise RedcapProtocolError(200, "records that it lists are missing", "record")
     return frozenset(lost)
+
+
+def _listed(project: Project) -> frozenset[str]:
+    return frozenset(ref.record_id for ref in list_records(project=project))
 
 
 def _present(project: Project) -> frozenset[str]:
@@ -207,13 +198,9 @@ def _time_at_redcap(project: Project) -> str:
     """The time of the log's newest entry, our own last question; "" where the log tells nothing."""
     here = now().astimezone(ZoneInfo(project.timezone))
     try:
-        return _newest(_log(project, here - WHOLE_DAY))
+        return _newest(redcap_client(project).log(begin=here - WHOLE_DAY))
     except RedcapPermissionError:
         return ""
-
-
-def _log(project: Project, since: datetime) -> list[JsonRow]:
-    return redcap_client(project).log(begin=since)
 
 
 def _newest(entries: Sequence[JsonRow]) -> str:

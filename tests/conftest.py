@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from django.conf import settings as django_settings
@@ -19,7 +18,7 @@ from hypothesis import settings as properties
 from pytest_django import Settings
 from pytest_django.plugin import blocking_manager_key
 
-from tests.support import database
+from tests.support import database, tiers
 from tests.support.prompts import told_to_models
 from tests.support.stand_ins import StandIns
 
@@ -69,8 +68,12 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 def django_db_setup(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
 ) -> None:
-    """The template's content in place of what Django made from the models."""
+    """The template's content in place of what Django made from the models; the keys are read once."""
+    from core.house import key_ring
+
     if connection.vendor != "sqlite":
+        with django_db_blocker.unblock():
+            key_ring.ring()
         return
     found = request.getfixturevalue("migrated_template")
     with django_db_blocker.unblock():
@@ -79,26 +82,31 @@ def django_db_setup(
         source.backup(connection.connection)
         source.close()
         ContentType.objects.clear_cache()
+        key_ring.ring()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The tiers of tests/support/tiers.py."""
+    parser.addoption("--quick", action="store_true", help="one case of everything (make test)")
+    parser.addoption("--servers", action="store_true", help="what differs on PostgreSQL and Redis")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes begins first: else one process works on it when the others are done.
+    """Keep the cases of the tier; what takes minutes begins first, else one process is left with it."""
+    chosen = [*(tiers.quick(items) if config.option.quick else tiers.full(items))]
+    if config.option.servers:
+        chosen = [*tiers.on_servers(chosen)]
+    gone = {*items} - {*chosen}
+    config.hook.pytest_deselected(items=[item for item in items if item in gone])
+    items[:] = sorted(chosen, key=lambda item: "slow" not in item.keywords)
 
-    PERSON_STRIDE: of the walks of each kind of person every so many-th, other persons for other walks.
-    """
-    stride, turns = int(os.environ.get("PERSON_STRIDE") or 1), Counter[str]()
-    left_out = []
-    for item in [*items] if stride > 1 else []:
-        if "each_person" in item.keywords:
-            walk = item.nodeid.partition("[")[0]
-            if (turns[walk] + crc32(walk.encode())) % stride:
-                left_out.append(item)
-            turns[walk] += 1
-    config.hook.pytest_deselected(items=left_out)
-    gone = {item.nodeid for item in left_out}
-    items[:] = [item for item in items if item.nodeid not in gone]
-    items.sort(key=lambda item: "slow" not in item.keywords)
+
+def pytest_collection_finish() -> None:
+    """Do not look through modules and collected tests at each collection of garbage: a third of all CPU."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -131,10 +139,13 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Let transactional tests empty the audit table: its triggers refuse DELETE (house.audit_guard)."""
+    """Let transactional tests empty the audit table: its triggers refuse DELETE (house.audit_guard).
+
+    They empty the key ring, too: without one, rows are what the next test's keys are tried on.
+    """
     if GUARDED not in item.stash:
         return (yield)
-    from house import audit_guard
+    from core.house import audit_guard, key_ring
 
     unblock = item.config.stash[blocking_manager_key].unblock
     with unblock():
@@ -145,6 +156,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         if nextitem is not None:  # after the last test there is no test database any more
             with unblock():
                 audit_guard.install(connection)
+                key_ring.ring(fresh=True)
 
 
 @pytest.fixture(autouse=True)

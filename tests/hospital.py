@@ -18,11 +18,11 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from simulators.dify.service import DifyService
-from simulators.redcap.service import RedcapService
-from simulators.server import RunningServer, start_in_thread
-from simulators.state import Fault, State
-from simulators.study import METADATA_COLUMNS
+from demo.simulators.dify.service import DifyService
+from demo.simulators.redcap.service import RedcapService
+from demo.simulators.server import RunningServer, start_in_thread
+from demo.simulators.state import Fault, State
+from demo.simulators.study import METADATA_COLUMNS
 
 FULL, DEIDENTIFIED, SITE_A, NO_EXPORT = "A" * 32, "B" * 32, "C" * 32, "D" * 32
 DATASET, DIFY_KEY = "0f6b1f6e-0f0a-4a53-9a0b-0d1f1e4b7a90", "dataset-key"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from integrations.wecom import Token, WecomClient
-from simulators.server import RunningServer, start_in_thread
-from simulators.state import Fault, State
-from simulators.wecom.service import WecomService
+from core.integrations.wecom import Token, WecomClient
+from demo.simulators.server import RunningServer, start_in_thread
+from demo.simulators.state import Fault, State
+from demo.simulators.wecom.service import WecomService
 
 CORP, AGENT, SECRET = "ww00000000000000de", 1000002, "demo-secret-of-the-stand-in"
 SEND, UPDATE, GETTOKEN = "message/send", "message/update_template_card", "gettoken"

@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from house.admin_json import shown
-from house.admin_words import by_name
-from house.stored_labels import name
+from core.house.admin_json import shown
+from core.house.admin_words import by_name
+from core.house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.long_lists import LongList, period
 from projects.models import Role
@@ -73,6 +73,7 @@ def _json(text: str) -> SafeString | str:
 
 @admin.register(InboxMessage)
 class InboxMessageAdmin(LongList, ChannelAdmin):
+    empty = _("No message has come from WeCom yet.")
     list_display = (
         "id",
         "received_at",
@@ -119,6 +120,7 @@ class InboxMessageAdmin(LongList, ChannelAdmin):
 
 @admin.register(OutboxMessage)
 class OutboxMessageAdmin(LongList, ChannelAdmin):
+    empty = _("No message was sent to WeCom yet.")
     list_display = (
         "id",
         "created_at",
@@ -185,6 +187,7 @@ class OutboxMessageAdmin(LongList, ChannelAdmin):
 
 @admin.register(Card)
 class CardAdmin(ChannelAdmin):
+    empty = _("No card was sent to WeCom yet.")
     list_display = (
         "show_task",
         "show_kind",
@@ -229,12 +232,14 @@ class CardAdmin(ChannelAdmin):
 class AccessTokenAdmin(HouseAdmin):
     """Whether WeCom lets us in; the token itself is never shown."""
 
+    empty = _("No access token of WeCom was fetched yet.")
     list_display = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
     fields = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
 
 
 @admin.register(Alert)
 class AlertAdmin(HouseAdmin):
+    empty = _("WeCom has nothing to complain of.")
     list_display = ("code", "subject", "detail", "times", "last_at", "cleared_at")
     list_filter = ("code",)
     actions = ("mend",)
@@ -250,6 +255,7 @@ class AlertAdmin(HouseAdmin):
 class AnswerAdmin(HouseAdmin):
     """Long answers: the text is the reader's, so only that there is one is shown."""
 
+    empty = _("No answer was too long for a message yet.")
     list_display = ("__str__",)
     fields = ("id",)
 
@@ -258,5 +264,6 @@ class AnswerAdmin(HouseAdmin):
 class StreamAdmin(HouseAdmin):
     """Answers of the smart bot: the text is the reader's, so only that there is one is shown."""
 
+    empty = _("The smart bot has answered nothing yet.")
     list_display = ("__str__",)
     fields = ("id",)

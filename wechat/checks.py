@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from integrations.wecom.crypto import CryptoError, decode_key
+from core.integrations.wecom.crypto import CryptoError, decode_key
 
 PAIRS = (
     ("WECOM_TOKEN", "WECOM_AES_KEY"),

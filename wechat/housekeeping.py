@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from django.conf import settings
 from django.utils.timezone import now
 
-from house import cron
-from house.db import atomic
-from house.models import CronFiring
+from core.house import cron
+from core.house.alone import alone, each
+from core.house.db import atomic
+from core.house.models import CronFiring
 from wechat import retention
 from wechat.aibot import streams
+from wechat.models import Stream
 from wechat.outbound import audit_alarm
 from wechat.reviews import reconcile
 
@@ -32,10 +35,15 @@ JOBS: dict[str, tuple[str, Callable[[], int]]] = {
 
 def run_due() -> None:
     """Run what is due and not yet claimed; send what WeCom stopped asking for."""
-    send_unfetched()
-    for name, (schedule, job) in JOBS.items():
-        if _claim(name, schedule):
-            logger.info("%s: %s", name, job())
+    alone("streams", send_unfetched)
+    for name in JOBS:
+        alone(name, partial(_run, name))
+
+
+def _run(name: str) -> None:
+    schedule, job = JOBS[name]
+    if _claim(name, schedule):
+        logger.info("%s: %s", name, job())
 
 
 def _claim(name: str, schedule: str) -> bool:
@@ -48,7 +56,9 @@ def _claim(name: str, schedule: str) -> bool:
 def send_unfetched() -> int:
     """Answers of the smart bot that nobody fetched go out as messages; how many."""
     waiting = streams.unfetched()
-    for stream in waiting:
-        with atomic():
-            streams.send_apart(stream)
-    return len(waiting)
+    return len(waiting) - each("streams", waiting, _send_apart)
+
+
+def _send_apart(stream: Stream) -> None:
+    with atomic():
+        streams.send_apart(stream)

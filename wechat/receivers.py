@@ -12,19 +12,25 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from memory.hot import injection
-from memory.hot.signals import memory_over_cap
+from memory.hot.prune import memory_over_cap
 from memory.models import MemoryProposal, ProjectMemory
 from projects.models import Member, Person, Role
-from projects.signals import login_moved
-from study.blinding.signals import code_broken
+from projects.signals import login_moved, membership_offered
+from study.blinding.services import code_broken
 from study.models import CodeBreak
-from wechat.outbound import cards, logins, outbox
+from wechat.outbound import cards, invitation_cards, logins, outbox
 
 
 @receiver(login_moved, dispatch_uid="wechat.login_moved")
 def on_login_moved(*, person: Person, lost: str, gained: str, **_kwargs: Any) -> None:
     """Whose login was given or taken is told."""
     logins.tell(person, lost=lost, gained=gained)
+
+
+@receiver(membership_offered, dispatch_uid="wechat.membership_offered")
+def on_membership_offered(*, member: Member, actor: object, **_kwargs: Any) -> None:
+    """Who is invited into a study is asked; whom a superuser made a member is told."""
+    invitation_cards.tell(member)
 
 
 @receiver(memory_over_cap, dispatch_uid="wechat.memory_over_cap")

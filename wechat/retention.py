@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils.timezone import now
 
-from house.db import atomic
+from core.house.db import atomic
 from wechat.models import Answer, Card, InboxMessage, OutboxMessage
 
 # A repeated delivery can come late: its key is kept for a day whatever the setting says (wecom.md 1.6, 4).

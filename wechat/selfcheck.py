@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from integrations.wecom import Crypt, SendError, probe
+from core.integrations.wecom import Crypt, SendError, probe
 from wechat.checks import wecom_settings
 from wechat.models import Alert
 from wechat.outbound import gateway

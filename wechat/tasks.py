@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
+from typing import Any
 
 from celery import shared_task
 from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
+from core.house.alone import alone
 from wechat import housekeeping, retention
 from wechat.inbound import inbox
 from wechat.outbound import notices, sender
@@ -46,15 +49,19 @@ def send_lane(to_user: str, *others: str) -> None:
 @shared_task
 def sweep() -> None:
     """Wake the workers for what a lost message or a killed worker left behind (every 30 s)."""
+    alone("inbox", lambda: _queue(process_inbox, inbox.due(SWEEP_AT_ONCE)))
+    alone("notices", lambda: notices.release(SWEEP_AT_ONCE))
+    alone("outbox", lambda: _queue(send_lane, sender.due_lanes(SWEEP_AT_ONCE)))
+    housekeeping.run_due()
+
+
+def _queue(task: Any, keys: Iterable[int | str]) -> None:
+    """Without a broker nothing can be queued, and the database still has it all."""
     try:
-        for pk in inbox.due(SWEEP_AT_ONCE):
-            process_inbox.delay(pk)
-        notices.release(SWEEP_AT_ONCE)
-        for to_user in sender.due_lanes(SWEEP_AT_ONCE):
-            send_lane.delay(to_user)
+        for key in keys:
+            task.delay(key)
     except OperationalError as error:
         logger.error("sweep: the broker does not answer: %s", type(error).__name__)
-    housekeeping.run_due()
 
 
 @shared_task

@@ -6,6 +6,9 @@ QUERYING = "🫡 正在查询,请稍候..."
 
 APPROVE_WORDS = ("同意", "approve")
 REJECT_WORDS = ("驳回", "reject")
+ACCEPT_WORDS = ("接受", "accept")
+DECLINE_WORDS = ("拒绝", "decline")
+INVITATION_WORDS = ("邀请", "invitation")
 UP_WORDS = ("👍",)
 DOWN_WORDS = ("👎",)
 # Labels of iit_conversation_history.feedback_reason (decisions.md, "feedback").

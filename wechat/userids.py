@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from integrations.wecom import Kind, SendError, Standing
+from core.integrations.wecom import Kind, SendError, Standing
 from projects.wecom_ids import Told
 from wechat.models import Alert
 from wechat.outbound import alerts, gateway

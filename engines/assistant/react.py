@@ -1,20 +1,37 @@
 """The ReAct engine: thought, action, observation with read-only tools (seed 001, 5; decisions.md).
 
-Only the final answer leaves; the trace is for the console. It never writes.
+Its last call is `say`: a plan over the numbered lines of what it read. No word of it leaves; the trace is for
+the console. It never writes.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from engines.assistant.chat import texts
-from engines.assistant.context import Assembled, marked
+from core.integrations import tokens
+from core.integrations.llm import (
+    Completion,
+    LlmAbilityMissing,
+    LlmError,
+    LlmProtocolError,
+    Message,
+    ToolCall,
+)
+from core.integrations.llm.messages import json_object
+from core.llm import prompts
+from core.llm.asking import Llm, TokenCapReached
+from core.llm.prompts import marked
+from core.privacy.outbound_policy import PrivacyError
+from engines.assistant import texts
+from engines.assistant.context import Assembled
+from engines.assistant.say import choose
+from engines.assistant.say.plan import Plan
+from engines.assistant.say.sheet import Sheet
 from engines.assistant.tools import (
     READONLY_TOOLS,
     Status,
@@ -24,19 +41,6 @@ from engines.assistant.tools import (
     execute,
 )
 from engines.parallel import run_all
-from integrations import tokens
-from integrations.llm import (
-    Completion,
-    LlmAbilityMissing,
-    LlmError,
-    LlmProtocolError,
-    Message,
-    ToolCall,
-)
-from integrations.llm.messages import json_object
-from llm import prompts
-from llm.asking import Llm, TokenCapReached
-from privacy.outbound_policy import PrivacyError
 
 logger = logging.getLogger(__name__)
 
@@ -46,51 +50,47 @@ FUSE = 2
 OBSERVED = 200
 RESULT_TOKENS = 900
 
-
-_STEP = re.compile(
-    r"(?:^|[。;!\uff1b\uff01])[\s*#>_-]*(?:\d+[.、]\s*)?"
-    r"(?:思考|行动|行动输入|观察|thought|action(?: input)?|observation)[\s*_]*\d*[:\uff1a]",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FINAL = re.compile(
-    r"(?:最终答案|最终回答|最终回复|final answer|回答|答案|统一回复)[\s*_]*[:\uff1a]",
-    re.IGNORECASE,
-)
-_INNER = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-
-
-def final_answer(content: str) -> str:
-    """What of the model's words is its answer: no thoughts, actions and observations; "" if only those."""
-    text = _INNER.sub("", content).strip()
-    if not _STEP.search(text):
-        return text
-    found = list(_FINAL.finditer(text))
-    rest = text[found[-1].end() :].strip() if found else ""
-    return "" if _STEP.search(rest) else rest
+SAY: Mapping[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "say",
+        "description": "最后一步:选出回答问题的资料行和对它们做的操作,不写句子。",
+        "parameters": choose.schema([], []),
+    },
+}
+"""The tool that ends a run."""
 
 
 @dataclass
 class ReActResult:
-    """`content` is the final answer or a fixed text; `results` is what was read on the way."""
+    """`plan`: what is to be told of what was read, without steps where no line answers; None where it came to
+    none: `content` is the fixed text then, "" where the model said nothing. `results`: what was read.
+    """
 
-    success: bool
+    plan: Plan | None
     content: str
     trace: list[dict[str, Any]]
     results: list[ToolResult]
     outside_down: bool = False
     capped: bool = False
 
+    @property
+    def success(self) -> bool:
+        """Whether it came to an end of its own."""
+        return self.plan is not None
+
 
 @dataclass
 class ReActEngine:
     """One run. The fuse and the budget count over the whole run (decisions.md, Engines).
 
-    `lines`: what a tool told, as numbered lines that the answer cites.
+    `lines`: puts what a tool told on the sheet and gives its numbered lines; `sheet`: all lines so far.
     """
 
     llm: Llm
     context: ToolContext
     lines: Callable[[ToolResult], str]
+    sheet: Callable[[], Sheet]
     trace: list[dict[str, Any]] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
 
@@ -101,12 +101,12 @@ class ReActEngine:
         self._native = True
 
     def run(self, prompt: Assembled) -> ReActResult:
-        """Think and act until there is an answer, at most five times.
+        """Think and act until there is a plan, at most five times.
 
         Raises LlmAbilityMissing when the endpoint turns out to take no tools.
         """
         self._native = self.llm.has_tools
-        offered = definitions(READONLY_TOOLS, self.context.role)
+        offered = offered_to(self.context.role)
         # The fixed prefix counts once, however often it is sent.
         schemas = json.dumps(offered, ensure_ascii=False) if self._native else ""
         self._spent = prompt.tokens + tokens.count(schemas)
@@ -115,7 +115,14 @@ class ReActEngine:
             if self._spent > MAX_TOKENS:
                 return self._ended(texts.BUDGET)
             try:
-                answer = self._think(messages, offered, prompt.version)
+                answer = self.llm.ask(
+                    messages,
+                    purpose="react",
+                    version=prompt.version,
+                    tools=offered if self._native else None,
+                    temperature=0.0,
+                    tries=2,
+                )
             except TokenCapReached:
                 return self._ended("", capped=True)
             except (LlmError, PrivacyError) as error:
@@ -132,25 +139,31 @@ class ReActEngine:
                 "duration": answer.duration_ms,
             }
             self.trace.append(item)
-            final = final_answer(answer.content)
-            if not calls and (final or not answer.content.strip()):
-                return ReActResult(True, final, self.trace, self.results)
-            messages += self._act(answer, calls, item) if calls else self._go_on(answer)
+            if not calls and not answer.content.strip():
+                return self._ended("")
+            plan = self._plan(calls)
+            if plan is not None:
+                item["action"] = self._masked(f"say {plan.model_dump_json()}")
+                return self._ended("", plan)
+            if calls:
+                messages += self._act(answer, calls, item)
+            else:
+                # Words without a call are no answer: a call is asked for.
+                gate, again = self.context.gate, prompts.load("react_final")
+                messages.append(Message("assistant", gate.text(answer.content)))
+                messages.append(Message("user", gate.text(again.text)))
             if self._failures >= FUSE:
                 return self._ended(texts.FUSE)
         return self._ended(texts.ITERATIONS)
 
-    def _go_on(self, answer: Completion) -> list[Message]:
-        """A thought without a call and without an answer is neither: it is asked for one of them."""
-        again = prompts.load("react_final")
-        said = self.context.gate.text(answer.content)
-        return [Message("assistant", said), Message("user", self.context.gate.text(again.text))]
-
-    def _think(
-        self, messages: Sequence[Message], offered: list[dict[str, Any]], version: str
-    ) -> Completion:
-        tools = offered if self._native else None
-        return self.llm.ask(messages, purpose="react", version=version, tools=tools, tries=2)
+    def _plan(self, calls: Sequence[ToolCall]) -> Plan | None:
+        """What the last call says; None where there is none, or something is read beside it."""
+        if len(calls) != 1 or calls[0].name != "say":
+            return None
+        try:
+            return choose.parsed(calls[0].parsed(), self.sheet())
+        except ValueError:
+            return None
 
     def _calls(self, answer: Completion) -> tuple[ToolCall, ...]:
         """Native calls, or the JSON that a model without tools was told to write."""
@@ -178,7 +191,9 @@ class ReActEngine:
         messages = [Message("assistant", said, tuple(sent) if native else (), reasoning=thought)]
         observed = []
         for call, result in zip(sent, found, strict=True):
-            self._count(result)
+            # Consecutive failures over the whole run blow the fuse; a success resets them.
+            self._failures = self._failures + 1 if result.failed else 0
+            self.results.append(result)
             text = self._shown(result)
             observed.append(text)
             shown = self.context.gate.text(marked(text) if result.has_data else text)
@@ -189,6 +204,8 @@ class ReActEngine:
         return messages
 
     def _run(self, call: ToolCall) -> ToolResult:
+        if call.name == "say":
+            return ToolResult(call.name, Status.NOT_FOUND, texts.NOT_YET)
         try:
             arguments = call.parsed()
         except ValueError as error:
@@ -199,22 +216,27 @@ class ReActEngine:
         self._done.add(key)
         return execute(self.context, call.name, arguments)
 
-    def _count(self, result: ToolResult) -> None:
-        """Consecutive failures over the whole run blow the fuse; a success resets them."""
-        self._failures = self._failures + 1 if result.failed else 0
-        self.results.append(result)
-
     def _shown(self, result: ToolResult) -> str:
+        data = result.data
         told = self.lines(result) if result.has_data else ""
-        if not told:
-            told = (
-                result.data if isinstance(result.data, str) else self.context.gate.data(result.data)
-            )
+        told = told or (data if isinstance(data, str) else self.context.gate.data(data))
         return tokens.cut(told, RESULT_TOKENS)
 
     def _masked(self, text: str) -> str:
         return str(self.context.gate.text(text))
 
-    def _ended(self, text: str, *, outside_down: bool = False, capped: bool = False) -> ReActResult:
+    def _ended(
+        self,
+        text: str,
+        plan: Plan | None = None,
+        *,
+        outside_down: bool = False,
+        capped: bool = False,
+    ) -> ReActResult:
         down = outside_down or any(result.outside_down for result in self.results)
-        return ReActResult(False, text, self.trace, self.results, down, capped)
+        return ReActResult(plan, text, self.trace, self.results, down, capped)
+
+
+def offered_to(role: str) -> list[dict[str, Any]]:
+    """The tools of a run, `say` the last."""
+    return [*definitions(READONLY_TOOLS, role), dict(SAY)]

@@ -1,6 +1,6 @@
 """Briefings, reminders and reports that cron skills send: contents from data, not from a model.
 
-`decisions.md`, "cron skills"; a `notify` node names one of CONTENTS (skills/sop.schema.json).
+`decisions.md`, "cron skills"; a `notify` node names one of CONTENTS (skills.graph).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from django.utils import translation
 
 from engines.briefing import daily, visits, weekly
-from engines.briefing.digest import Digest
-from engines.briefing.material import Material, Reading, View, read
+from engines.briefing.material import Digest, Material, Reading, View, read_study
 from engines.briefing.visits import upcoming
 from memory.hot import injection
 from projects.models import Member
 
-__all__ = ["CONTENTS", "Content", "Material", "Reading", "compose", "read", "upcoming"]
+__all__ = ["CONTENTS", "Content", "Material", "Reading", "compose", "read_study", "upcoming"]
 
 _SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
 
@@ -38,9 +37,15 @@ class Content:
 
 
 CONTENTS = {
-    "daily_briefing": Content(daily.digest, needs_data=True, when_empty="say", is_daily=True),
-    "visit_reminder": Content(visits.digest, needs_data=True, when_empty="silent", is_daily=True),
-    "weekly_report": Content(weekly.digest, needs_data=False, when_empty="silent", is_daily=False),
+    "daily_briefing": Content(
+        daily.daily_briefing, needs_data=True, when_empty="say", is_daily=True
+    ),
+    "visit_reminder": Content(
+        visits.visit_reminder, needs_data=True, when_empty="silent", is_daily=True
+    ),
+    "weekly_report": Content(
+        weekly.weekly_announcement, needs_data=False, when_empty="silent", is_daily=False
+    ),
 }
 
 
@@ -56,7 +61,7 @@ def compose(material: Material, member: Member) -> str:
 
 def _limit(material: Material, member: Member) -> int | None:
     """How many characters the reader's profile allows; none but the heads where they want it short."""
-    memory = injection.read(material.project)
+    memory = injection.hot_text(material.project)
     if any(_SHORT.search(line) for line in injection.profile_of(memory, member.identity)):
         return 0
     return injection.length_ban(memory, member.identity)

@@ -10,18 +10,18 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engines.briefing.digest import Digest, Part
-from engines.briefing.material import View, Visit
+from engines.briefing.material import Digest, Part, View, Visit
 from engines.briefing.visits import line
 from engines.models import PendingAction, Review
 from projects import audit, audit_anchors, audit_watch
 from projects.models import Role
-from study.visits.window import State
+from projects.scoping import is_blinded
+from study.visits.calendar import State
 
 RECENT = timedelta(days=6)
 
 
-def digest(view: View) -> Digest:
+def daily_briefing(view: View) -> Digest:
     """The briefing of one reader: who works with the subjects is told which ones, the others how many."""
     title = _("Daily briefing %(study)s %(day)s") % {"study": view.project.code, "day": view.today}
     warnings = [*view.warnings()]
@@ -37,18 +37,28 @@ def _audit(view: View) -> Iterator[Part]:
         return
     if audit_watch.look():
         yield Part(_("The audit trail does not hold: have manage.py audit verify run at once."))
-    number, ending = audit_anchors.end(str(view.project.pk))
+    number, ending = audit_anchors.end(audit.chain_of(view.project.pk))
     others, house = audit_anchors.end(audit.HOUSE)
     yield Part(
         _("Audit trail: %(number)d %(ending)s, house %(others)d %(house)s")
         % {"number": number, "ending": ending[:16], "others": others, "house": house[:16]}
     )
+    if is_blinded(view.member):
+        return
+    number, ending = audit_anchors.end(audit.chain_of(view.project.pk, unblinds=True))
+    if number:
+        told = {"number": number, "ending": ending[:16]}
+        yield Part(_("Audit trail of what rests on blinded fields: %(number)d %(ending)s") % told)
 
 
 def _enrolment(view: View) -> Iterator[Part]:
     """Counted over the subjects the reader may see; the target is the whole study's."""
     field = view.project.enrolment_field
     rows = [row for record in view.records for row in record.rows]
+    metadata = view.material.reading.metadata
+    if metadata and field not in metadata.fields:
+        yield Part(_("Enrolled: not counted, the date of enrolment is not set in the study"))
+        return
     if not view.is_readable or (rows and not any(field in row for row in rows)):
         return
     zone = view.project.timezone

@@ -1,8 +1,11 @@
-"""What all recipients of a briefing share: REDCap is read once for the study, and scoped for each of them."""
+"""What a briefing says, as parts and as text, and what it is made of.
+
+REDCap is read once for the study, and scoped for each recipient.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -10,48 +13,76 @@ from functools import cached_property
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from engines.briefing.digest import Part
-from house import clock
-from integrations.redcap import RedcapError, RedcapUnavailable
+from core.house import clock
+from core.integrations.redcap import RedcapError, RedcapUnavailable
 from projects.models import Member, Project
 from skills.graph import Node
 from study import dictionary, readings, records
 from study.client import NotConfiguredError
+from study.metadata import StudyMetadata
 from study.records import RecordData
-from study.visits.calendar import OPEN_STATES, is_to_do
-from study.visits.window import (
-    State,
-    VisitPlanSpec,
-    VisitState,
-    plan_of,
-    visit_states,
-)
+from study.visits.calendar import OPEN_STATES, State, VisitPlanSpec, VisitState, is_to_do
+from study.visits.window import plan_of, visit_states
 
 Visit = tuple[RecordData, VisitState]
+DETAILS = 15
+
+
+@dataclass(frozen=True)
+class Part:
+    """A statement, and the lines below it that a reader who wants it short is spared."""
+
+    head: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Head and details; of a long list the first lines and how many there are."""
+        shown = [f"- {line}" for line in self.details[:DETAILS]]
+        if len(self.details) > DETAILS:
+            shown.append(_("… %(number)d in all") % {"number": len(self.details)})
+        return "\n".join([self.head, *shown])
+
+
+@dataclass(frozen=True)
+class Digest:
+    """`is_empty`: there is nothing to do; `parts` then say so. Nothing unreadable is ever empty."""
+
+    title: str
+    parts: Sequence[Part]
+    is_empty: bool = False
+
+    def render(self, limit: int | None = None) -> str:
+        """As text; without details where it would have more than `limit` characters."""
+        full = "\n".join([self.title, *(part.text for part in self.parts)])
+        if limit is None or len(full) <= limit:
+            return full
+        return "\n".join([self.title, *(part.head for part in self.parts)])
 
 
 @dataclass(frozen=True)
 class Reading:
     """Subjects as REDCap showed them, and the plan; None where it did not, or where nobody could follow it.
 
-    `transient`: REDCap may answer later.
+    `metadata`: the dictionary they were read by. `transient`: REDCap may answer later.
     """
 
     records: tuple[RecordData, ...] | None = ()
     plan: VisitPlanSpec | None = None
     transient: bool = False
+    metadata: StudyMetadata | None = None
 
 
-def read(project: Project) -> Reading:
+def read_study(project: Project) -> Reading:
     """All subjects as they are now; it never raises for REDCap."""
     plan = _plan(project)
     try:
         metadata = dictionary.ensure_fresh(project)
-        readings.refresh(project)
+        readings.read_all(project)
         found = readings.of_members(project, metadata, None, None)
     except (RedcapError, NotConfiguredError) as error:
         return Reading(None, plan, transient=isinstance(error, RedcapUnavailable))
-    return Reading(tuple(found), plan)
+    return Reading(tuple(found), plan, metadata=metadata)
 
 
 def _plan(project: Project) -> VisitPlanSpec | None:

@@ -6,12 +6,11 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from engines.briefing.digest import Digest, Part
-from engines.briefing.material import View, Visit
+from engines.briefing.material import Digest, Part, View, Visit
 from study.visits.calendar import is_due_within
 
 
-def digest(view: View) -> Digest:
+def visit_reminder(view: View) -> Digest:
     """Visits of the reader's subjects; one that is done, or of who withdrew, is none any more."""
     days = view.material.node.days
     title = _("Visit reminder %(study)s, %(day)s and the next %(days)d days") % {

@@ -11,8 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from engines.briefing.digest import Digest, Part
-from engines.briefing.material import View
+from engines.briefing.material import Digest, Part, View
 from memory.models import WeeklyReport
 from memory.reports import weeks
 
@@ -32,7 +31,7 @@ FIGURES: dict[str, Promise] = {
 }
 
 
-def digest(view: View) -> Digest:
+def weekly_announcement(view: View) -> Digest:
     """The newest report of a week that is over. Its own text is not quoted: people may have named people."""
     last = weeks.week_of(view.project, view.today - timedelta(days=7))
     written = WeeklyReport.objects.for_member(view.member).order_by("-week_number")

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
+from core.house.encrypted_fields import EncryptedJSONField
 from engines.models.runs import Batch, Review, TaskRun
-from house.encrypted_fields import EncryptedJSONField
 from projects.models import Project
 
 

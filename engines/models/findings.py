@@ -7,35 +7,44 @@ from datetime import datetime
 from typing import Self
 
 from django.db import models
+from django.db.models import Value
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from core.house.encrypted_fields import EncryptedTextField, RandomUuid
 from engines.models.runs import Review, TaskRun
-from house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
-from projects.scoping import RecordQuerySet, Telling
+from projects.scoping import BlindingRule, RecordQuerySet
 
 
 class FindingQuerySet(RecordQuerySet["PendingAction"]):
     """Findings are seen by those who see their subject."""
 
     owner_path = "task_run__triggered_by"
-    telling = Telling(made="created_at", marked="unblinds")
+    blinding_rule = BlindingRule(made="created_at", marked="unblinds")
 
     def unclosed(self, at: datetime | None = None) -> Self:
-        """Those that wait for a person, now or at an earlier time: what a data change resolved does too."""
+        """Those that wait for a person, now or at an earlier time: what a data change resolved does too.
+
+        Nobody has to do anything about a subject that REDCap has no more.
+        """
+        there = self.exclude(state=PendingAction.State.GONE)
         if at is None:
-            return self.filter(open_key__isnull=False)
-        return self.filter(created_at__lt=at).exclude(resolved_at__lt=at)
+            return there.filter(open_key__isnull=False)
+        return there.filter(created_at__lt=at).exclude(resolved_at__lt=at)
 
 
 class PendingAction(models.Model):
     """A finding that waits for a person.
 
-    `open_key` is the hash of (project, skill, node, rule key, record, event, instrument, instance) while the
-    finding is open and NULL when it is closed: a plain UNIQUE then keeps one open finding per place
-    (decisions.md, "findings doubled"). `review` is the one whose approval closed it: a later run that sees the
-    same on the same values does not open it again.
+    `open_key` is the hash of what the finding is about while it is open and NULL when it is closed: a plain
+    UNIQUE then keeps one open finding per fact (`engines.sop.same_fact`), and where a rule tells no typed fact
+    one per (project, skill, node, rule key, record, event, instrument, instance) (decisions.md, "findings
+    doubled"). `fact` keeps that hash when the finding is closed. `witnesses` are the rules that say it holds,
+    each [skill, node, rule key, event, instrument, instance]: it resolves when the last of them passes.
+    One of a record that was deleted in REDCap keeps its key: it stands as it stood when the record comes back.
+    `review` is the one whose approval closed it: a later run that sees the same on the same values does not
+    open it again.
     """
 
     class Kind(models.TextChoices):
@@ -54,6 +63,7 @@ class PendingAction(models.Model):
         QUERIED = "queried", _("Query sent")
         ANSWERED = "answered", _("Query answered")
         DATA_CHANGED = "data_changed", _("Resolved by data change, to be confirmed")
+        GONE = "gone", _("Record deleted in REDCap")
         CLOSED = "closed", _("Closed")
         REJECTED = "rejected", _("Rejected as a false alarm")
 
@@ -63,6 +73,7 @@ class PendingAction(models.Model):
         State.QUERIED: "info",
         State.ANSWERED: "warning",
         State.DATA_CHANGED: "warning",
+        State.GONE: "",
         State.CLOSED: "success",
         State.REJECTED: "",
     }
@@ -98,6 +109,10 @@ class PendingAction(models.Model):
     )
     due_on = models.DateField(_("due date"), null=True, blank=True)
     open_key = models.CharField(max_length=64, null=True, unique=True)
+    fact = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    witnesses = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), editable=False
+    )
     skill_type = models.CharField(_("skill"), max_length=100, db_default="")
     skill_version = models.PositiveIntegerField(_("skill version"), default=1, db_default=1)
     node = models.CharField(_("node"), max_length=100, db_default="")

@@ -10,9 +10,9 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
 from projects.models import Member, Project, Role
-from projects.scoping import RecordQuerySet, Telling
+from projects.scoping import BlindingRule, RecordQuerySet
 from skills.models import Skill
 
 
@@ -57,7 +57,7 @@ class Batch(models.Model):
 class RunQuerySet(RecordQuerySet["TaskRun"]):
     """Runs are seen by those who see their subject; of a blinded field, by the unblinded alone."""
 
-    telling = Telling(made="created_at", marked="unblinds")
+    blinding_rule = BlindingRule(made="created_at", marked="unblinds")
 
 
 class TaskRun(models.Model):
@@ -219,7 +219,7 @@ class ReviewQuerySet(RecordQuerySet["Review"]):
     """Reviews are seen by those who see their subject."""
 
     owner_path = "task_run__triggered_by"
-    telling = Telling(made="created_at", marked="unblinds")
+    blinding_rule = BlindingRule(made="created_at", marked="unblinds")
 
 
 class Review(models.Model):
@@ -232,7 +232,16 @@ class Review(models.Model):
     `task_run` is one of them, which goes on within the decision. `open_keys` are the findings it is about, by
     the keys that they have while they are open; the `digest` of the values says whether a later run asks the
     same again.
+
+    `brief` is the evidence as it was first shown of this version, the same in every door (`engines.sop.brief`);
+    `door`: where the decision was taken, which tells how much more than that was shown.
     """
+
+    class Door(models.TextChoices):
+        CONSOLE = "console", _("console")
+        API = "api", _("API")
+        CARD = "card", _("card")
+        TEXT = "text", _("typed word")
 
     class Status(models.TextChoices):
         OPEN = "open", _("Open")
@@ -259,6 +268,10 @@ class Review(models.Model):
     question = EncryptedTextField(_("question"))
     reviewers = models.JSONField(_("reviewers' roles"), default=list)
     values = EncryptedTextField(_("values shown"), default="{}")
+    brief = EncryptedTextField(_("evidence shown"), null=True, blank=True)
+    door = models.CharField(
+        _("decided in"), max_length=16, choices=Door.choices, blank=True, default="", db_default=""
+    )
     seen = models.CharField(_("hash of what was shown"), max_length=64)
     status = models.CharField(
         _("status"), max_length=16, choices=Status.choices, default=Status.OPEN

@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
-from language.values import PLACEHOLDER
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from core.language.values import PLACEHOLDER
 from projects.models import Project
-from projects.scoping import OwnQuerySet, Telling
+from projects.scoping import BlindingRule, OwnQuerySet
 
 OPEN = "open"
 """The thought of a trace's items that name words which were not understood."""
@@ -22,7 +22,16 @@ OPEN = "open"
 class TraceQuerySet(OwnQuerySet["AgentTrace"]):
     """Traces of people; of who is or was unblinded, the unblinded see them alone."""
 
-    telling = Telling(made="created_at", person="user_id")
+    blinding_rule = BlindingRule(made="created_at", person="user_id")
+
+
+class Complaint(models.TextChoices):
+    """What its reader found wrong with an answer."""
+
+    DOWN = "thumbs_down", _("👎")
+    TOO_LONG = "too_long", _("Too long")
+    INACCURATE = "inaccurate", _("Inaccurate")
+    UNCLEAR = "unclear", _("Unclear")
 
 
 class AgentTrace(models.Model):
@@ -73,6 +82,12 @@ class AgentTrace(models.Model):
         help_text=_("Asked back, or about something that the study does not collect."),
     )
 
+    # The answer's row in the flow log, which no reader of traces opens; null for what had none.
+    answer_id = models.UUIDField(null=True, blank=True, editable=False, db_index=True)
+    complaint = models.CharField(
+        _("what was wrong"), max_length=16, choices=Complaint, blank=True, default="", db_default=""
+    )
+
     objects = TraceQuerySet.as_manager()
 
     class Meta:
@@ -90,7 +105,10 @@ class AgentTrace(models.Model):
 
 
 class OpenQuestion(AgentTrace):
-    """A question without an answer, for those who teach the house the study's words (design.md 5a.1)."""
+    """A question without an answer, or with one that was found wrong: for those who teach the house words.
+
+    (design.md 5a.1)
+    """
 
     class Meta:
         proxy = True

@@ -1,71 +1,38 @@
 """The SOP engine: a persisted state machine that runs skills (seed 001, 4; design.md 4)."""
 
-from engines.sop.asking import open_review, waiting_for
-from engines.sop.batches import (
-    NothingToDo,
-    cancel_batch,
-    may_cancel_batch,
-    start_batch,
-    start_together,
-)
-from engines.sop.drive import drive
-from engines.sop.dry import DryRun, DryStep, dry_run
-from engines.sop.errors import (
-    Fault,
-    Inactive,
-    NoSuchSubject,
-    NotAllowed,
-    NotEnded,
-    NotShown,
-    NotSuspended,
-    ReasonRequired,
-    SignatureRequired,
-    SignatureWrong,
-    SopError,
-    ValuesChanged,
-)
-from engines.sop.firing import fire
-from engines.sop.reviews import WRONG_STATE, Decision, decide, has_say, reviews_of
-from engines.sop.runs import DECIDERS, SopResult, cancel, rerun, result_of, start
-from engines.sop.signing import Signature
-from skills.services import pick_qc_skill as pick_skill
-
-__all__ = [
-    "DECIDERS",
-    "WRONG_STATE",
-    "Decision",
-    "DryRun",
-    "DryStep",
-    "Fault",
-    "Inactive",
-    "NoSuchSubject",
-    "NotAllowed",
-    "NotEnded",
-    "NotShown",
-    "NotSuspended",
-    "NothingToDo",
-    "ReasonRequired",
-    "Signature",
-    "SignatureRequired",
-    "SignatureWrong",
-    "SopError",
-    "SopResult",
-    "ValuesChanged",
-    "cancel",
-    "cancel_batch",
-    "decide",
-    "drive",
-    "dry_run",
-    "fire",
-    "has_say",
-    "may_cancel_batch",
-    "open_review",
-    "pick_skill",
-    "rerun",
-    "result_of",
-    "reviews_of",
-    "start",
-    "start_batch",
-    "start_together",
-    "waiting_for",
-]
+from engines.sop.asking import open_review as open_review
+from engines.sop.asking import waiting_for as waiting_for
+from engines.sop.batches import NothingToDo as NothingToDo
+from engines.sop.batches import cancel_batch as cancel_batch
+from engines.sop.batches import may_cancel_batch as may_cancel_batch
+from engines.sop.batches import start_batch as start_batch
+from engines.sop.batches import start_together as start_together
+from engines.sop.drive import drive as drive
+from engines.sop.dry import DryRun as DryRun
+from engines.sop.dry import DryStep as DryStep
+from engines.sop.dry import dry_run as dry_run
+from engines.sop.errors import Fault as Fault
+from engines.sop.errors import Inactive as Inactive
+from engines.sop.errors import NoSuchSubject as NoSuchSubject
+from engines.sop.errors import NotAllowed as NotAllowed
+from engines.sop.errors import NotEnded as NotEnded
+from engines.sop.errors import NotShown as NotShown
+from engines.sop.errors import NotSuspended as NotSuspended
+from engines.sop.errors import ReasonRequired as ReasonRequired
+from engines.sop.errors import SignatureRequired as SignatureRequired
+from engines.sop.errors import SignatureWrong as SignatureWrong
+from engines.sop.errors import SopError as SopError
+from engines.sop.errors import ValuesChanged as ValuesChanged
+from engines.sop.firing import fire as fire
+from engines.sop.reviews import WRONG_STATE as WRONG_STATE
+from engines.sop.reviews import Decision as Decision
+from engines.sop.reviews import decide as decide
+from engines.sop.reviews import has_say as has_say
+from engines.sop.reviews import reviews_of as reviews_of
+from engines.sop.runs import DECIDERS as DECIDERS
+from engines.sop.runs import SopResult as SopResult
+from engines.sop.runs import cancel as cancel
+from engines.sop.runs import rerun as rerun
+from engines.sop.runs import result_of as result_of
+from engines.sop.runs import start as start
+from engines.sop.signing import Signature as Signature

@@ -2,41 +2,33 @@
 
 One open review for one question about one subject (design.md 9.11): a run that would ask the same waits for the
 open review, or follows what was decided on the same values. Whoever asks, decides or cancels changes the
-review's row before it goes on: of what meets there one waits for the other.
+review's row before it goes on: of what meets there one waits for the other. A review that waits too long is
+brought to mind once, then put to the administrators (`on_timeout`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import F, QuerySet, Subquery
 from django.utils.timezone import now
 
+from core.house.alone import each
+from core.house.db import atomic, is_new, write_now
 from engines.models import Review, TaskRun
 from engines.sop import run_events, snapshot
 from engines.sop.errors import Fault, NoSuchSubject
+from engines.sop.journal import audited
+from engines.sop.nodes.base import Question
 from engines.sop.snapshot import Rows
-from house.db import atomic, is_new, write_now
-from projects import audit
-from skills.graph import Node
+from projects.models import Role
+from skills.graph import Graph, Node
 
 SUSPENDED = "任务已挂起,等待人工复核"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a person is asked, and the edges that approval and rejection follow."""
-
-    text: str
-    edges: tuple[str, str]
-    result: Any = None
-    started: datetime | None = None
-    open_keys: Sequence[str] = ()
 
 
 def _newest(key: str) -> Review | None:
@@ -69,7 +61,7 @@ def meet(run: TaskRun) -> Review | None:
             if _join(found, run):
                 return found
         else:
-            return found if found.digest == snapshot.digest(run) else None
+            return found if found.digest == snapshot.data_digest(run) else None
     return None
 
 
@@ -78,11 +70,11 @@ def _join(review: Review, run: TaskRun) -> bool:
 
     On other values than those shown it is asked anew.
     """
-    is_same = review.digest == snapshot.digest(run)
+    is_same = review.digest == snapshot.data_digest(run)
     if not (_touch(review) if is_same else _raise_version(review, snapshot.rows(run))):
         return False
-    _record(review, run, None, {"run": str(run.pk), "seen": review.seen})
-    run_events.keep(run_events.Kind.REVIEW_JOINED, run, review)
+    audited("review.ask", review, new={"run": str(run.pk), "seen": review.seen})
+    run_events.keep_event(run_events.Kind.REVIEW_JOINED, run, review)
     return True
 
 
@@ -92,11 +84,12 @@ def _touch(review: Review) -> bool:
     return same.update(version=F("version")) == 1
 
 
-def ask(run: TaskRun, node: Node, question: Question) -> None:
+def ask_reviewers(run: TaskRun, node: Node, question: Question) -> None:
     """Put the question to those who decide.
 
     Inside the transaction that suspends the run. Two that ask the same in the same instant ask it once.
     """
+    hours = node.on_timeout.remind_hours
     review = Review(
         project=run.project,
         task_run=run,
@@ -105,10 +98,10 @@ def ask(run: TaskRun, node: Node, question: Question) -> None:
         question=question.text,
         reviewers=node.reviewers,
         values=run.data or "[]",
-        remind_at=_remind_at(node.on_timeout.remind_hours),
+        remind_at=now() + timedelta(hours=hours) if hours else None,
         question_key=run.question_key,
         open_keys=question.open_keys,
-        digest=snapshot.digest(run),
+        digest=snapshot.data_digest(run),
         unblinds=run.unblinds,
     )
     review.seen = shown_hash(review)
@@ -117,11 +110,7 @@ def ask(run: TaskRun, node: Node, question: Question) -> None:
         met = meet(run)
         if met and met.status == Review.Status.OPEN:
             return
-    _put(review, None, {"question": review.question, "seen": review.seen})
-
-
-def _remind_at(hours: float | None) -> datetime | None:
-    return now() + timedelta(hours=hours) if hours else None
+    _put(review, new={"question": review.question, "seen": review.seen})
 
 
 def shown_hash(review: Review) -> str:
@@ -130,21 +119,9 @@ def shown_hash(review: Review) -> str:
     return snapshot.fingerprint(content)
 
 
-def _put(review: Review, old: Any, new: Any) -> None:
-    _record(review, review.task_run, old, new)
-    run_events.keep(run_events.Kind.REVIEW_REQUESTED, review.task_run, review)
-
-
-def _record(review: Review, run: TaskRun, old: Any, new: Any) -> None:
-    audit.record(
-        "review.ask",
-        actor="system",
-        project=run.project,
-        subject=review,
-        record_id=run.record_id or "",
-        old=old,
-        new=new,
-    )
+def _put(review: Review, **said: Any) -> None:
+    audited("review.ask", review, **said)
+    run_events.keep_event(run_events.Kind.REVIEW_REQUESTED, review.task_run, review)
 
 
 def read_again(review: Review) -> Rows | None:
@@ -152,17 +129,12 @@ def read_again(review: Review) -> Rows | None:
     if not review.record_id:
         return None
     try:
-        data = snapshot.read(review.project, review.record_id)
+        data = snapshot.read_subject(review.project, review.record_id)
     except NoSuchSubject:
         return []
     except Fault:
         return None
     return [dict(row) for row in snapshot.as_read_by(review, data).rows]
-
-
-def is_changed(review: Review, values: Rows) -> bool:
-    """Whether `values` are not what the reviewer was shown."""
-    return snapshot.fingerprint(values) != snapshot.fingerprint(json.loads(review.values))
 
 
 def ask_anew(review: Review, values: Rows) -> None:
@@ -181,13 +153,14 @@ def _raise_version(review: Review, values: Rows) -> bool:
         "version": review.version,
         "values": json.dumps(values, ensure_ascii=False),
         "digest": snapshot.fingerprint(values),
+        "brief": None,
     }
     for name, value in new.items():
         setattr(review, name, value)
     review.seen = shown_hash(review)
     if same.update(seen=review.seen, **new) != 1:
         return False
-    _put(review, old, {"version": review.version, "seen": review.seen})
+    _put(review, old=old, new={"version": review.version, "seen": review.seen})
     return True
 
 
@@ -213,3 +186,47 @@ def waiting_for(review: Review) -> QuerySet[TaskRun]:
     """The runs that an open review suspends, oldest first."""
     rows = TaskRun.objects.filter(status=TaskRun.Status.SUSPENDED, question_key=review.question_key)
     return rows.select_related("project", "skill").order_by("created_at", "pk")
+
+
+def remind_and_escalate() -> None:
+    """Act on every open review whose time has come; safe to call at any time, by several at once.
+
+    One that cannot be worked out, as its node has left the graph, is told and stops no other.
+    """
+    each("reviews", _still_open().filter(remind_at__lte=now()), _remind)
+    each("reviews", _still_open().filter(escalated_at__isnull=True), _escalate)
+
+
+def _remind(review: Review) -> None:
+    _act(review, run_events.Kind.REVIEW_REMINDED, "reminded", remind_at=None)
+
+
+def _escalate(review: Review) -> None:
+    graph = Graph.model_validate(review.task_run.config)
+    hours = graph.nodes[review.node].on_timeout.escalate_hours
+    if hours and review.created_at + timedelta(hours=hours) <= now():
+        reviewers = [*dict.fromkeys([*review.reviewers, Role.ADMIN.value])]
+        told = {"escalated_at": now(), "reviewers": reviewers}
+        _act(review, run_events.Kind.REVIEW_ESCALATED, "escalated", **told)
+
+
+def _still_open() -> QuerySet[Review]:
+    rows = Review.objects.filter(status=Review.Status.OPEN)
+    return rows.select_related("project", "task_run__project", "task_run__skill")
+
+
+def _act(review: Review, kind: run_events.Kind, what: str, **values: object) -> None:
+    """One transaction: the mark that makes it happen once, the audit entry, the event."""
+    same = Review.objects.filter(
+        pk=review.pk,
+        status=Review.Status.OPEN,
+        remind_at=review.remind_at,
+        escalated_at=review.escalated_at,
+    )
+    with atomic():
+        if same.update(**values) != 1:
+            return
+        for name, value in values.items():
+            setattr(review, name, value)
+        audited("review.ask", review, new={what: True, "reviewers": review.reviewers})
+        run_events.keep_event(kind, review.task_run, review)

@@ -14,28 +14,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.asked_once import once
+from core.house.db import atomic
 from engines.models import Batch, TaskRun
 from engines.sop import run_events
 from engines.sop.errors import Inactive, NotSuspended, SopError
+from engines.sop.journal import audited
 from engines.sop.runs import DECIDERS, cancel_running, id_in, start
-from house.asked_once import once
-from house.db import atomic
 from projects import audit
 from projects.access import has_role, sees_all_sites
 from projects.models import Project
-from projects.scoping import Telling, User, held, hidden_from
+from projects.scoping import BlindingRule, User, held, hidden_from
 from skills.models import Skill
-from study.blinding.reads import names_blinded
+from study.blinding.mask import names_blinded
 from study.models import Subject
 
 Status = TaskRun.Status
-TELLING = Telling(made="created_at", marked="unblinds")
+TELLING = BlindingRule(made="created_at", marked="unblinds")
 CAP = 4
 MAX_CAP = 32
 
@@ -43,25 +44,36 @@ MAX_CAP = 32
 class NothingToDo(SopError):
     """The order names no subject."""
 
-    code = "nothing_to_do"
-
 
 def start_batch(
-    *, project: Project, skill: Skill, record_ids: Iterable[str], actor: object, cap: int = CAP
+    *,
+    project: Project,
+    skill: Skill,
+    record_ids: Iterable[str],
+    actor: object,
+    cap: int = CAP,
+    key: UUID | None = None,
 ) -> Batch:
     """Order `skill` for subjects, at most `cap` (1 to MAX_CAP) running at once; the first start now.
 
-    Subjects named twice count once. Raises NothingToDo, Inactive, ValueError for another cap.
+    Subjects named twice count once. `key` is the order's own: given a second time, nothing more is ordered.
+    Raises NothingToDo, Inactive, ValueError for another cap.
     """
     if not 1 <= cap <= MAX_CAP:
         raise ValueError("cap")
-    batch = _order(project, skill, [*dict.fromkeys(record_ids)], actor, cap)
+    before = Batch.objects.filter(pk=key, project=project).first() if key else None
+    batch = before or _order(project, skill, [*dict.fromkeys(record_ids)], actor, cap, key)
     advance(batch.pk)
     return batch
 
 
 def start_together(
-    *, project: Project, skill: Skill, record_ids: Iterable[str], actor: object
+    *,
+    project: Project,
+    skill: Skill,
+    record_ids: Iterable[str],
+    actor: object,
+    key: UUID | None = None,
 ) -> list[TaskRun]:
     """Order `skill` for subjects, as many as MAX_CAP all at once, more of them a few at a time.
 
@@ -71,7 +83,9 @@ def start_together(
     wanted = [*dict.fromkeys(record_ids)]
     cap = len(wanted) if 1 <= len(wanted) <= MAX_CAP else CAP
     with atomic():
-        batch = start_batch(project=project, skill=skill, record_ids=wanted, actor=actor, cap=cap)
+        batch = start_batch(
+            project=project, skill=skill, record_ids=wanted, actor=actor, cap=cap, key=key
+        )
         made = {run.record_id: run for run in batch.runs.select_related("skill")}
     return [made.get(record_id) or _waiting(batch, record_id) for record_id in wanted]
 
@@ -88,13 +102,21 @@ def _waiting(batch: Batch, record_id: str) -> TaskRun:
     )
 
 
-def _order(project: Project, skill: Skill, record_ids: list[str], actor: object, cap: int) -> Batch:
+def _order(
+    project: Project,
+    skill: Skill,
+    record_ids: list[str],
+    actor: object,
+    cap: int,
+    key: UUID | None,
+) -> Batch:
     if not record_ids:
         raise NothingToDo(_("There are no subjects to check."))
     if not skill.is_active:
         raise Inactive(_("The workflow is switched off."))
     name = audit.actor_name(actor)
     batch = Batch(
+        id=key or uuid4(),
         project=project,
         skill=skill,
         record_ids=record_ids,
@@ -104,25 +126,9 @@ def _order(project: Project, skill: Skill, record_ids: list[str], actor: object,
     )
     with atomic():
         batch.save()
-        audit.record(
-            "run.start",
-            actor=name,
-            project=project,
-            subject=batch,
-            new={"skill": skill.skill_type, "subjects": len(record_ids), "cap": cap},
-        )
+        told = {"skill": skill.skill_type, "subjects": len(record_ids), "cap": cap}
+        audited("run.start", batch, actor=name, new=told)
     return batch
-
-
-def _run(batch: Batch, record_id: str) -> TaskRun:
-    return start(
-        project=batch.project,
-        skill=batch.skill,
-        record_id=record_id,
-        triggered_by=batch.created_by,
-        cause=f"batch:{batch.pk}:{record_id}",
-        batch=batch,
-    )
 
 
 def advance(batch_id: UUID) -> None:
@@ -161,7 +167,14 @@ def _start(batch: Batch, record_id: str) -> bool:
         # Holds the row: whoever cancels waits, and then finds this run too.
         if not _open().filter(pk=batch.pk).update(cap=F("cap")):
             return False
-        _run(batch, record_id)
+        start(
+            project=batch.project,
+            skill=batch.skill,
+            record_id=record_id,
+            triggered_by=batch.created_by,
+            cause=f"batch:{batch.pk}:{record_id}",
+            batch=batch,
+        )
     return True
 
 
@@ -184,14 +197,8 @@ def cancel_batch(*, batch: Batch, actor: object, reason: str = "") -> Batch:
         live = Batch.objects.filter(pk=batch.pk, cancelled_at__isnull=True)
         if live.update(cancelled_at=now()) != 1:
             raise NotSuspended(_("The batch is cancelled already."))
-        audit.record(
-            "run.cancel",
-            actor=actor,
-            project=batch.project,
-            subject=batch,
-            new={"subjects": len(batch.record_ids)},
-            reason=reason,
-        )
+        told = {"subjects": len(batch.record_ids)}
+        audited("run.cancel", batch, actor=actor, new=told, reason=reason)
     for run in batch.runs.filter(status=Status.RUNNING).select_related("project", "skill"):
         cancel_running(run=run, actor=actor, reason=reason)
     _end(batch.pk)
@@ -237,7 +244,7 @@ def visible(user: User, batch: Batch) -> list[str]:
 def may_cancel_batch(user: User, batch: Batch) -> bool:
     """Whether a console user decides in the study and sees every subject of the batch."""
     whole = len(visible(user, batch)) == len(batch.record_ids)
-    return whole and has_role(user, batch.project_id, *DECIDERS)
+    return whole and has_role(user, batch.project_id, *DECIDERS, of_site=True)
 
 
 def progress(batch: Batch, record_ids: Iterable[str] | None = None) -> dict[str, int]:

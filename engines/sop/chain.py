@@ -11,16 +11,17 @@ from typing import Any
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.db import later
 from engines.models import PendingAction, Review, TaskRun
-from engines.sop import findings, hard, run_events
-from engines.sop.asking import SUSPENDED, Question, ask, meet, question_key
+from engines.sop import findings, run_events
+from engines.sop.asking import SUSPENDED, ask_reviewers, meet, question_key
 from engines.sop.errors import Fault, Overtaken, Postponed
-from engines.sop.journal import Journal
+from engines.sop.journal import Journal, audited
 from engines.sop.lease import still_ours
-from engines.sop.standing import standing, standing_text
+from engines.sop.nodes import NODES, execute
+from engines.sop.nodes.base import Done, Outcome, Question
+from engines.sop.prior_decision import decision_result, decision_words
 from engines.sop.study import Study
-from house.db import later
-from projects import audit
 from skills.graph import Graph, Node, Retry, is_end
 
 Status = TaskRun.Status
@@ -29,7 +30,6 @@ SUCCESS_END = "end_success"
 REVIEW_END = "end_review_required"
 ERROR_END = "end_error"
 LONGEST_WAIT = timedelta(days=1)
-SLOW = frozenset({"soft_instruction", "notify"})
 SAVED = (
     "status",
     "current_node",
@@ -94,7 +94,7 @@ class Chain:
         """Whether the next thing to do needs the network."""
         if self.run.status != Status.RUNNING or self._is_capped:
             return False
-        return self.needs_data or self.node.type in SLOW
+        return self.needs_data or NODES[self.node.type].is_slow
 
     @property
     def goes_on(self) -> bool:
@@ -114,25 +114,28 @@ class Chain:
         while self.run.status == Status.RUNNING and not self.is_slow and not self._waits:
             if self._is_capped:
                 self.fail(_("The run was stopped after %d steps.") % self.graph.max_steps)
-            elif self.node.type == "human_review":
-                self.suspend(Question(self.node.description, ("on_approve", "on_reject")))
             else:
-                self._hard_rule()
+                self.take(execute(self.node, self.run, self.study))
 
-    def _hard_rule(self) -> None:
-        if self.study is None:
-            missing = Fault(_("The data dictionary could not be read."), transient=True)
-            self.fault(missing, self.node.retry, self.node.target("on_error"))
-            return
-        observations = hard.evaluate(self.node, self.run, self.study)
-        bad = self.observe(self.key, observations)
-        edge = "on_pass" if hard.is_passed(observations) else "on_fail"
-        self.step(edge, {"rules": len(self.node.rules), "findings": bad})
+    def take(self, came: Outcome, started: datetime | None = None) -> None:
+        """Go on by what came of the node that the run stands at."""
+        node = self.node
+        if isinstance(came, Fault):
+            self.fault(came, node.retry, node.target("on_error"))
+        elif isinstance(came, Postponed):
+            # To wait for a known time is no failed trial.
+            self.run.attempts, self.run.available_at = 0, came.until
+            self.run.sub_status, self.run.message = came.sub_status, str(came)
+        elif isinstance(came, Question):
+            self._suspend(came, started)
+        else:
+            self._step(came, started)
 
-    def suspend(self, question: Question) -> None:
+    def _suspend(self, question: Question, started: datetime | None) -> None:
         """Stop the run at its node and ask; no worker is held meanwhile."""
         run, node = self.run, self.node
-        self.journal.add(self.key, node.type, "waiting", question.result, question.started)
+        self._observe(self.key, question.observations)
+        self.journal.add(self.key, node.type, "waiting", question.result, started)
         run.status = Status.SUSPENDED
         run.suspended_at = now()
         run.message = SUSPENDED
@@ -140,17 +143,19 @@ class Chain:
         run.resume_callback, run.reject_callback = map(node.target, question.edges)
         self.question = question
 
-    def observe(self, node: str, observations: Sequence[findings.Observation]) -> int:
-        """Keep what was found at a node; at how many places it was no pass."""
-        self.noted.append(findings.Noted(node, self.run.seq, observations))
-        return len({seen.place() for seen in observations if seen.outcome not in findings.GOOD})
-
-    def step(self, edge: str, result: object = None, started: datetime | None = None) -> None:
-        """Journal the current node and follow `edge`."""
-        node = self.node
-        self.journal.add(self.key, node.type, edge.removeprefix("on_"), result, started)
+    def _step(self, done: Done, started: datetime | None) -> None:
+        """Journal the current node and follow its edge."""
+        node, outcome = self.node, done.edge.removeprefix("on_")
+        for notice in done.notices:
+            run_events.keep_event(run_events.Kind.NOTICE_READY, self.run, payload=notice)
+        self._observe(self.key, done.observations)
+        self.journal.add(self.key, node.type, outcome, done.result, started)
         self.run.message = ""
-        self.go(never_clean(self.run, node.target(edge)))
+        self.go(never_clean(self.run, node.target(done.edge)))
+
+    def _observe(self, node: str, observations: Sequence[findings.Observation]) -> None:
+        if observations:
+            self.noted.append(findings.Noted(node, self.run.seq, observations))
 
     def go(self, target: str) -> None:
         """Move to a node or to an end; whatever the last node waited for is over."""
@@ -164,7 +169,15 @@ class Chain:
         run = self.run
         if end in {REVIEW_END, SUCCESS_END}:
             # A later success on complete data answers the finding of an earlier end.
-            self.observe(REVIEW_END, [_end_observation(run, end)])
+            seen = findings.Observation(
+                rule_key=REVIEW_END,
+                outcome="PASS" if end == SUCCESS_END else "UNKNOWN",
+                message=run.message
+                or _("The check ended without a pass: a person has to look at it."),
+                severity="warning",
+                kind=findings.Kind.REVIEW_REQUIRED,
+            )
+            self._observe(REVIEW_END, [seen])
         run.status = Status.FAILED if end == ERROR_END else Status.COMPLETED
         run.final_state = end
         run.completed_at = now()
@@ -194,22 +207,27 @@ class Chain:
         if met.status == Review.Status.OPEN:
             return False
         self.followed.append(met)
-        self.answer(met.status, standing(met))
-        self.run.message = standing_text(met)
+        self.answer(met.status, decision_result(met))
+        self.run.message = decision_words(met)
         return True
 
     def _asked_about(self) -> list[str]:
         """The findings this run has seen on its way, by their keys; whoever closed some of them."""
         keys = {
-            findings.open_key(self.run, noted.node, seen)
+            self._key(noted.node, seen)
             for noted in self.noted
             for seen in noted.observations
             if seen.outcome not in findings.GOOD
         }
+        self.__dict__.pop("open", None)  # read before the review is held
         _status, _fence, stored = self._entered
         if stored and self.run.record_id:
             keys |= {findings.key_of(row) for row in findings.seen_in(self.run)}
         return sorted(keys)
+
+    def _key(self, node: str, seen: findings.Observation) -> str:
+        row = findings.find_open(self.run, node, seen, self.open.values())
+        return (row.open_key if row else None) or findings.open_key(self.run, node, seen)
 
     def fault(self, fault: Fault, retry: Retry, target: str) -> None:
         """The node could not work: try later while that may help, then go to `target`."""
@@ -222,12 +240,6 @@ class Chain:
         self.journal.add(self.key, "fault", "error", {"message": str(fault)})
         self.go(target)
 
-    def postpone(self, reason: Postponed) -> None:
-        """Wait for a known time; that is no failed trial."""
-        run = self.run
-        run.attempts, run.available_at = 0, reason.until
-        run.sub_status, run.message = reason.sub_status, str(reason)
-
     def fail(self, message: str) -> None:
         """End the run as failed."""
         self.run.message = message
@@ -237,7 +249,7 @@ class Chain:
     @cached_property
     def open(self) -> dict[str, PendingAction]:
         """Open findings of the run's subject by their places, as they stand in this transaction."""
-        return {row.open_key or "": row for row in findings.open_of(self.run)}
+        return {row.open_key or "": row for row in findings.open_about(self.run)}
 
     def save(self) -> None:
         """Write everything. Raises Overtaken."""
@@ -281,13 +293,13 @@ class Chain:
         """
         run = self.run
         if self.question:
-            ask(run, self.node, self.question)
+            ask_reviewers(run, self.node, self.question)
             self.question = None
         for noted in self.noted:
             findings.record(run, noted, self.open)
         self.noted = []
         for review in self.followed:
-            self.settle(review, "system", standing_text(review))
+            self.settle(review, "system", decision_words(review))
         self.followed = []
         if run.status in {Status.COMPLETED, Status.FAILED}:
             announce(run, decided)
@@ -297,7 +309,7 @@ class Chain:
         rows = [self.open[key] for key in review.open_keys if key in self.open]
         if review.status == Review.Status.APPROVED:
             for row in rows:
-                findings.close(row, actor=actor, resolution=why, review=review)
+                findings.close_finding(row, actor=actor, resolution=why, review=review)
         elif review not in self.followed:
             findings.confirm(self.run, rows, actor=actor, note=why)
 
@@ -322,23 +334,6 @@ def announce(run: TaskRun, decided: Review | None = None) -> None:
 
     Where a review was `decided` with it, that event tells it too.
     """
-    audit.record(
-        "run.end",
-        actor="system",
-        project=run.project,
-        subject=run,
-        record_id=run.record_id or "",
-        new={"status": run.status, "final_state": run.final_state},
-    )
+    audited("run.end", run, new={"status": run.status, "final_state": run.final_state})
     if decided is None:
-        run_events.keep(run_events.Kind.RUN_FINISHED, run)
-
-
-def _end_observation(run: TaskRun, end: str) -> findings.Observation:
-    return findings.Observation(
-        rule_key=REVIEW_END,
-        outcome="PASS" if end == SUCCESS_END else "UNKNOWN",
-        message=run.message or _("The check ended without a pass: a person has to look at it."),
-        severity="warning",
-        kind=findings.Kind.REVIEW_REQUIRED,
-    )
+        run_events.keep_event(run_events.Kind.RUN_FINISHED, run)

@@ -14,14 +14,15 @@ from uuid import UUID
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
+from core.integrations.redcap import RedcapError
 from engines.models import TaskRun
-from engines.sop import notify, snapshot, soft
+from engines.sop import snapshot
 from engines.sop.chain import ERROR_END, Chain
-from engines.sop.errors import Fault, Overtaken, Postponed
-from engines.sop.lease import claim, release, renew
+from engines.sop.errors import Fault, Overtaken
+from engines.sop.lease import claim_run, release, renew
+from engines.sop.nodes import execute
 from engines.sop.study import Study
-from house.db import atomic
-from integrations.redcap import RedcapError
 from projects.models import Project
 from skills.graph import Retry
 from study.client import NotConfiguredError
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 Apply = Callable[[Chain], None]
 
 POISON = 12
-"""Trials without progress after which a run fails; more than any node's retries (skills/sop.schema.json)."""
+"""Trials without progress after which a run fails; more than any node's retries (skills.graph)."""
 AFTER_A_BREAK = timedelta(seconds=60)
 
 
@@ -43,7 +44,10 @@ def drive(run_id: UUID) -> None:
     try:
         chain = _begin(run)
         while chain and chain.goes_on:
-            _apply(chain, _slow(chain))
+            result = _slow(chain)
+            # Only now: reading the subject may have renewed the dictionary.
+            chain.study = chain.study or load_study(run.project)
+            _commit(chain, result)
     except Overtaken:
         log.info("run %s was taken over", run_id)
     except Exception:
@@ -63,7 +67,7 @@ def _begin(run: TaskRun) -> Chain | None:
     if run.fence == 0:
         with atomic():
             return _first(run, chain.study)
-    if not claim(run):
+    if not claim_run(run):
         return None
     chain = Chain(run, chain.study)
     if run.attempts > POISON:
@@ -75,7 +79,7 @@ def _begin(run: TaskRun) -> Chain | None:
 
 
 def _first(run: TaskRun, study: Study | None) -> Chain | None:
-    if not claim(run):
+    if not claim_run(run):
         return None
     chain = Chain(run, study)
     chain.run_local()
@@ -96,47 +100,30 @@ def _slow(chain: Chain) -> Apply:
     """Do the network's part of the next step; what comes back is applied in a transaction."""
     if chain.needs_data:
         return _read(chain)
-    run, node, started = chain.run, chain.node, now()
-    try:
-        if node.type == "notify":
-            notices = notify.prepare(node, run, keep_alive=lambda: _keep(run))
-            return lambda chain: notify.apply(chain, notices, started)
-        verdict = soft.judge(node, run, keep_alive=lambda: _keep(run))
-    except Fault as fault:
-        problem = fault
-        return lambda chain: chain.fault(problem, node.retry, node.target("on_error"))
-    except Postponed as postponed:
-        reason = postponed
-        return lambda chain: chain.postpone(reason)
-    return lambda chain: soft.apply(chain, node, verdict, started)
+    run, started = chain.run, now()
 
+    def keep_alive() -> None:
+        if not renew(run):
+            raise Overtaken
 
-def _keep(run: TaskRun) -> None:
-    if not renew(run):
-        raise Overtaken
+    came = execute(chain.node, run, chain.study, keep_alive)
+    return lambda chain: chain.take(came, started)
 
 
 def _read(chain: Chain) -> Apply:
     started = now()
     try:
-        data = snapshot.read(chain.run.project, chain.run.record_id or "")
+        data = snapshot.read_subject(chain.run.project, chain.run.record_id or "")
     except Fault as fault:
         problem = fault
         return lambda chain: chain.fault(problem, Retry(), ERROR_END)
 
     def apply(chain: Chain) -> None:
-        snapshot.keep(chain.run, data)
+        snapshot.keep_in_run(chain.run, data)
         chain.journal.add("read", "read", "pass", {"complete": data.complete}, started)
         chain.run.attempts, chain.run.message = 0, ""
 
     return apply
-
-
-def _apply(chain: Chain, result: Apply) -> None:
-    if chain.study is None:
-        # Only now: reading the subject may have renewed the dictionary.
-        chain.study = load_study(chain.run.project)
-    _commit(chain, result)
 
 
 def _commit(chain: Chain, result: Apply) -> None:

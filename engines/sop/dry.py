@@ -8,17 +8,18 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.assistant.tools import registry
 from engines.models import TaskRun
-from engines.sop import hard, snapshot, soft
+from engines.sop import snapshot
 from engines.sop.chain import ERROR_END, never_clean
 from engines.sop.errors import Fault, NoSuchSubject, Postponed
 from engines.sop.findings import Observation
+from engines.sop.nodes import NODES, execute
+from engines.sop.nodes.base import Question, Skipped
 from engines.sop.study import Study
 from projects.models import Member, Project
 from skills.graph import Graph, Node, is_end
 from study import records
-from study.blinding import veil
+from study.blinding import mask
 from study.records import RecordData
 
 ACTOR = "dry_run"
@@ -38,7 +39,6 @@ class DryStep:
     message: str = ""
     target: str = ""
     observations: tuple[Observation, ...] = ()
-    result: Any = None
 
 
 @dataclass
@@ -95,9 +95,9 @@ def walk(
         record_id=data.record_id,
         triggered_by=member.identity if member else ACTOR,
         config=config,
-        unblinds=not veil.of_member(project, member or Member(project=project)).fields,
+        unblinds=not mask.mask_of_member(project, member or Member(project=project)).fields,
     )
-    snapshot.keep(run, data)
+    snapshot.keep_in_run(run, data)
     return _Walk(run, Study.load(project), ask_llm).walk()
 
 
@@ -132,43 +132,20 @@ class _Walk:
             key = step.target
 
     def _visit(self, key: str, node: Node) -> DryStep:
-        if node.type == "human_review":
-            return DryStep(key, node.type, "would_ask_person", node.description)
-        if node.type == "hard_rule":
-            return self._hard(key, node)
-        if node.type == "notify":
-            return DryStep(key, node.type, "would_notify", "", self._target(node, "pass"))
-        if not self.ask_llm:
-            return DryStep(key, node.type, "would_ask_llm", node.instruction)
-        return self._soft(key, node)
+        visited = NODES[node.type].rehearse(node, self.ask_llm)
+        if isinstance(visited, Skipped):
+            target = self._target(node, visited.edge)
+            return DryStep(key, node.type, visited.outcome, visited.message, target)
+        came = execute(visited, self.run, self.study)
+        if isinstance(came, Fault):
+            return DryStep(key, node.type, "error", str(came), self._target(node, "on_error"))
+        if isinstance(came, Postponed):
+            return DryStep(key, node.type, "postponed", str(came))
+        seen = tuple(came.observations)
+        if isinstance(came, Question):
+            return DryStep(key, node.type, "would_ask_person", came.text, "", seen)
+        outcome, target = came.edge.removeprefix("on_"), self._target(node, came.edge)
+        return DryStep(key, node.type, outcome, came.message, target, seen)
 
-    def _hard(self, key: str, node: Node) -> DryStep:
-        seen = tuple(hard.evaluate(node, self.run, self.study))
-        outcome = "pass" if hard.is_passed([*seen]) else "fail"
-        return DryStep(key, node.type, outcome, "", self._target(node, outcome), seen)
-
-    def _soft(self, key: str, node: Node) -> DryStep:
-        try:
-            verdict = soft.judge(_harmless(node), self.run, keep_alive=lambda: None)
-        except Fault as fault:
-            target = self._target(node, "error")
-            return DryStep(key, node.type, "error", str(fault), target)
-        except Postponed as reason:
-            return DryStep(key, node.type, "postponed", str(reason))
-        seen, result = (soft.observed(node, verdict),), verdict.summary()
-        if not verdict.is_determined:
-            text = f"{soft.SOFT_FAILURE}\n{node.instruction}"
-            return DryStep(key, node.type, "would_ask_person", text, "", seen, result)
-        outcome = "pass" if verdict.passed else "fail"
-        target = self._target(node, outcome)
-        return DryStep(key, node.type, outcome, verdict.reason, target, seen, result)
-
-    def _target(self, node: Node, outcome: str) -> str:
-        return never_clean(self.run, node.target(f"on_{outcome}"))
-
-
-def _harmless(node: Node) -> Node:
-    """The node with the tools that only read, and one trial: a dry run does not wait for a better time."""
-    found = ((name, registry.get(name)) for name in node.tools)
-    kept = [name for name, tool in found if tool and tool.read_only]
-    return Node.model_validate(node.model_dump(exclude={"retry"}) | {"tools": kept})
+    def _target(self, node: Node, edge: str) -> str:
+        return never_clean(self.run, node.target(edge)) if edge else ""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from engines.models import Review
 
 
 class SopError(Exception):
-    """Base of what a caller may show to the reader."""
+    """Base of what a caller may show to the reader; `code`, made of its name, tells programs."""
 
     code = "sop_error"
+
+    def __init_subclass__(cls) -> None:
+        """NotSuspended: "not_suspended", unless the class says otherwise."""
+        words = re.findall("[A-Z][a-z]+", cls.__name__)
+        cls.code = cls.__dict__.get("code") or "_".join(words).lower()
 
     def __init__(self, message: str, review: Review | None = None) -> None:
         """`review` is the question as it stands now, where there is one."""
@@ -21,53 +27,39 @@ class SopError(Exception):
 class NotSuspended(SopError):
     """The run does not wait for a decision (any more)."""
 
-    code = "not_suspended"
-
 
 class ValuesChanged(SopError):
     """What the reviewer saw is no longer what stands in REDCap: decide on the new values."""
-
-    code = "values_changed"
 
 
 class NotShown(ValuesChanged):
     """The person has not been shown the review as it stands now, nor any earlier."""
 
+    code = ValuesChanged.code
+
 
 class NotAllowed(SopError):
     """The person sees the subject but has no say in this review."""
-
-    code = "not_allowed"
 
 
 class NotEnded(SopError):
     """The run still goes on: it is cancelled before it is repeated."""
 
-    code = "not_ended"
-
 
 class Inactive(SopError):
     """The workflow is switched off."""
-
-    code = "inactive"
 
 
 class SignatureRequired(SopError):
     """The project wants decisions signed with the password, and none was given."""
 
-    code = "signature_required"
-
 
 class SignatureWrong(SopError):
     """The password is not the person's, or too many were wrong before it."""
 
-    code = "signature_wrong"
-
 
 class ReasonRequired(SopError):
     """A rejection needs its reason."""
-
-    code = "reason_required"
 
 
 class Fault(Exception):

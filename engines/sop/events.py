@@ -2,59 +2,63 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from engines.models import PendingAction, RunEvent, TaskRun
 from engines.sop import snapshot
+from engines.sop.deleted import mark_back, mark_gone
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.recheck import recheck
-from engines.sop.runs import start
+from engines.sop.runs import start, start_once_changed
 from engines.sop.snapshot import Rows
 from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
 from study import dictionary, sync
-from study.blinding import veil
-from study.blinding.reads import names_blinded
-from study.follow import NotNow
+from study.blinding import mask
+from study.blinding.mask import names_blinded
+from study.change_handlers import NotNow
 from study.metadata import StudyMetadata
 from study.records import RecordData
 
-log = logging.getLogger(__name__)
-
 ACTOR = "system_event"
 AE_FORM = "ae"
-PLACE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
 
 
-def record_changed(project: Project, record_id: str) -> list[TaskRun]:
-    """Start the study's skills for a change of this subject, on the data as they are now, and keep these.
+def subjects_changed(project: Project, record_ids: Sequence[str]) -> list[TaskRun]:
+    """Start the study's skills for changes of these subjects, on the data as they are now, and keep these.
 
-    A trigger that comes twice, or late, starts nothing twice: what counts is the content. One that comes in an
-    outage is made up for by the next poll.
+    A trigger that comes twice, or late, starts nothing twice: what counts is the content. Raises NotNow where
+    they cannot be read.
     """
     try:
-        data = snapshot.read(project, record_id)
+        read = snapshot.read_subjects(project, record_ids)
     except Fault as fault:
-        log.warning("event skills of %s have to wait for the next reading: %s", project.code, fault)
-        return []
-    sync.keep_one(project, data)
-    return _started(project, data)
+        raise NotNow(str(fault)) from fault
+    sync.keep_some(project, read)
+    return [run for data in read for run in _started(project, data)]
 
 
 def data_changed(project: Project, record_id: str, columns: Collection[str]) -> None:
-    """What follows from changed readings (study.follow): event skills start, rules that read them run again.
+    """What follows from changed readings: event skills start, rules that read them run again.
 
-    Raises NotNow where the subject cannot be read whole.
+    The findings of a subject that REDCap has no more rest until it is read again. Raises NotNow where the
+    subject cannot be read whole.
     """
     try:
-        data = snapshot.read(project, record_id)
+        data = snapshot.read_subject(project, record_id)
     except NoSuchSubject:
+        mark_gone(project, record_id)
         return
     except Fault as fault:
         raise NotNow(str(fault)) from fault
+    mark_back(project, record_id)
+    follow(project, data, columns)
+
+
+def follow(project: Project, data: RecordData, columns: Collection[str]) -> None:
+    """Start the event skills, and the rules that read one of the changed `columns`, on this reading."""
     _started(project, data)
     recheck(project, data, columns)
 
@@ -76,7 +80,10 @@ def findings_opened(event: RunEvent) -> None:
         return
     opened = [*PendingAction.objects.filter(pk__in=about["findings"])]
     for skill, graph in _listening(run.project, "finding_opened"):
-        if any(_is_meant(graph, finding) for finding in opened):
+        if any(
+            graph.event_field in {"", one.field} and graph.event_form in {"", one.instrument}
+            for one in opened
+        ):
             start(
                 project=run.project,
                 skill=skill,
@@ -84,11 +91,6 @@ def findings_opened(event: RunEvent) -> None:
                 triggered_by=ACTOR,
                 cause=f"finding:{run.pk}:{about['seq']}",
             )
-
-
-def _is_meant(graph: Graph, finding: PendingAction) -> bool:
-    named = graph.event_field in {"", finding.field}
-    return named and graph.event_form in {"", finding.instrument}
 
 
 def _listening(project: Project, event: str) -> list[tuple[Skill, Graph]]:
@@ -101,34 +103,14 @@ def _on_change(
     skill: Skill, graph: Graph, data: RecordData, metadata: StudyMetadata
 ) -> TaskRun | None:
     """The run for what changed since this skill's last run on the subject; None: nothing did."""
-    watched = data if names_blinded(skill.project, skill.config) else _blinded(skill, data)
+    # That a workflow runs at all tells no change of a field that it may not read.
+    reads_blinded = names_blinded(skill.project, skill.config)
+    watched = data if reads_blinded else mask.mask_for_all(skill.project).record(data)
     content = _watched(graph, watched, metadata)
-    mark = snapshot.fingerprint(content)
-    mine = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
-    last = mine.order_by("-created_at").first()
-    if last and (_mark(last) == mark or (last.read_at and last.read_at >= data.read_at)):
-        return None
     if graph.event == "ae_added" and not content:
         return None
-    # The number makes a change back to earlier values a change of its own; two that notice the same
-    # change at once count the same number.
-    return start(
-        project=skill.project,
-        skill=skill,
-        record_id=data.record_id,
-        triggered_by=ACTOR,
-        cause=f"changed:{data.record_id}:{mine.count()}:{mark}",
-        data=data,
-    )
-
-
-def _blinded(skill: Skill, data: RecordData) -> RecordData:
-    """That a workflow runs at all tells no change of a field that it may not read."""
-    return veil.of_all(skill.project).record(data)
-
-
-def _mark(run: TaskRun) -> str:
-    return (run.cause or "").rpartition(":")[2]
+    mark = snapshot.fingerprint(content)
+    return start_once_changed(skill, data, mark, actor=ACTOR, kind="changed")
 
 
 def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:
@@ -145,7 +127,7 @@ def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:
 
 
 def _place(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row.get(name) for name in PLACE}
+    return {name: row.get(name) for name in snapshot.PLACE}
 
 
 def _is_watched(graph: Graph, column: str, metadata: StudyMetadata) -> bool:

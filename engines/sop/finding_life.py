@@ -15,15 +15,16 @@ from django.db import IntegrityError
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines.models import FindingEvent, PendingAction
 from engines.sop import run_events
 from engines.sop.errors import SopError
 from engines.sop.findings import key_of
-from house.db import atomic
+from engines.sop.journal import audited
 from projects import audit
 from projects.access import sees, tells_arm
 from projects.models import Member
-from study.subjects import with_site
+from study.roster import with_site
 
 State = PendingAction.State
 
@@ -36,8 +37,6 @@ class NoSuchStep(SopError):
 
 class Unfit(SopError):
     """The step lacks its reason, or names somebody who may not see the finding."""
-
-    code = "unfit"
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,9 @@ STEPS: Mapping[str, Step] = {
     "confirm": Step(frozenset({State.OPEN, State.ANSWERED}), State.CONFIRMED, needs_reason=False),
     "query": Step(frozenset({State.OPEN, State.CONFIRMED, State.ANSWERED}), State.QUERIED),
     "answer": Step(frozenset({State.QUERIED}), State.ANSWERED),
-    "reject": Step(_WAITING | {State.DATA_CHANGED}, State.REJECTED),
-    "accept": Step(frozenset({State.DATA_CHANGED}), State.CLOSED, needs_reason=False),
+    "correct": Step(_WAITING, State.ANSWERED, needs_reason=False),
+    "reject": Step(_WAITING | {State.DATA_CHANGED, State.GONE}, State.REJECTED),
+    "accept": Step(frozenset({State.DATA_CHANGED, State.GONE}), State.CLOSED, needs_reason=False),
     "reopen": Step(frozenset({State.CLOSED, State.REJECTED, State.DATA_CHANGED}), State.OPEN),
 }
 
@@ -80,16 +80,8 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
                 raise NoSuchStep(_wrong(finding))
             _note(finding, step, name, reason)
             _announce(finding, found.target, before)
-            audit.record(
-                "finding.step",
-                actor=actor,
-                project=finding.project,
-                subject=finding,
-                record_id=finding.record_id or "",
-                old={"state": before},
-                new={"state": found.target},
-                reason=reason,
-            )
+            told = {"old": {"state": before}, "new": {"state": found.target}}
+            audited("finding.step", finding, actor=actor, reason=reason, **told)
     except IntegrityError as error:  # a later run has found the same again
         raise NoSuchStep(_("The same is open as another finding.")) from error
     finding.refresh_from_db()
@@ -98,7 +90,9 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
 
 def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[str, Any]:
     if step.target in {State.REJECTED, State.CLOSED}:
-        told = reason.strip() or _("The data were changed.")
+        is_gone = finding.state == State.GONE
+        why = _("The record was deleted in REDCap.") if is_gone else _("The data were changed.")
+        told = reason.strip() or why
         ended = {"resolved_by": name, "resolved_at": now(), "resolution": told}
         return {"state": step.target, "open_key": None, **ended}
     if step.target == State.OPEN:
@@ -113,9 +107,9 @@ def _announce(finding: PendingAction, target: str, before: str) -> None:
     if target == State.QUERIED:
         number = finding.events.filter(what="query").count()
         told = about | {"number": number}
-        run_events.keep(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
+        run_events.keep_event(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
     elif before == State.QUERIED:
-        run_events.keep(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
+        run_events.keep_event(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
 
 
 def assign(
@@ -124,7 +118,7 @@ def assign(
     """Give a finding to a member (by identity; "" takes it back), to be done by a day. Raises Unfit."""
     if finding.open_key is None:
         raise NoSuchStep(_wrong(finding))
-    if assignee and not _may_see(finding, assignee):
+    if assignee and assignee not in {one.identity for one in who_sees(finding)}:
         raise Unfit(_("There is no such member, or they may not see this finding."))
     with atomic():
         same = PendingAction.objects.filter(pk=finding.pk, open_key__isnull=False)
@@ -132,15 +126,8 @@ def assign(
             raise NoSuchStep(_wrong(finding))
         told = f"{assignee or '-'} {due_on or ''}".strip()
         _note(finding, "assign", audit.actor_name(actor), told)
-        audit.record(
-            "finding.assign",
-            actor=actor,
-            project=finding.project,
-            subject=finding,
-            record_id=finding.record_id or "",
-            old=_task(finding.assignee, finding.due_on),
-            new=_task(assignee, due_on),
-        )
+        old, new = _task(finding.assignee, finding.due_on), _task(assignee, due_on)
+        audited("finding.assign", finding, actor=actor, old=old, new=new)
     finding.refresh_from_db()
     return finding
 
@@ -151,14 +138,7 @@ def comment(*, finding: PendingAction, text: str, actor: object) -> None:
         raise Unfit(_("Please write something."))
     with atomic():
         _note(finding, "comment", audit.actor_name(actor), text)
-        audit.record(
-            "finding.comment",
-            actor=actor,
-            project=finding.project,
-            subject=finding,
-            record_id=finding.record_id or "",
-            reason=text,
-        )
+        audited("finding.comment", finding, actor=actor, reason=text)
 
 
 def who_sees(finding: PendingAction) -> list[Member]:
@@ -168,11 +148,6 @@ def who_sees(finding: PendingAction) -> list[Member]:
     about: dict[str, Any] = {"record_id": finding.record_id, "unblinds": tells_arm(finding)}
     owner = finding.task_run.triggered_by
     return [one for one in found if sees(one, site=one.subject_site, owner=owner, **about)]
-
-
-def _may_see(finding: PendingAction, identity: str) -> bool:
-    """Whether an active member of the study goes by this identity and sees the finding."""
-    return any(one.identity == identity for one in who_sees(finding))
 
 
 def _note(finding: PendingAction, what: str, by: str, note: str) -> None:

@@ -97,7 +97,8 @@ def undecided(rows: QuerySet[PendingAction]) -> list[Undecided]:
     site = Subject.objects.filter(
         project=OuterRef("project_id"), record_id=OuterRef("record_id")
     ).values("site")
-    open_rows = rows.filter(open_key__isnull=False, outcome__in=UNDECIDED).order_by("record_id")
+    there = rows.exclude(state=_State.GONE).order_by("record_id")
+    open_rows = there.filter(open_key__isnull=False, outcome__in=UNDECIDED)
     told = open_rows.annotate(site=Subquery(site)).values_list(
         "project__code", "rule_key", "site", "reason", "record_id"
     )

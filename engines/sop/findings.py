@@ -7,31 +7,49 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
 from engines.sop import run_events, snapshot
+from engines.sop.deleted import revive
+from engines.sop.journal import audited
 from projects import audit
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
 RESOLVED = "resolved by data change"
+VERDICT = "verdict"
+"""The rule of a finding that a model judged."""
 OBSERVED = "observed"
 REOPENED = "reopened"
 CONFIRMED = "confirmed"
-SEEN = ("action_type", "message", "severity", "outcome", "reason", "value", "detail")
+GRAVITY = ("action_type", "severity")
+PLACE = ("skill_type", "node", "rule_key", "event", "instrument", "instance")
+SEEN = ("action_type", "message", "severity", "field", "outcome", "reason", "value", "detail")
 """What a finding says about the last observation."""
+OBSERVED_AS = (
+    *("rule_key", "outcome", "field", "message", "severity", "reason"),
+    *("event", "instrument", "instance"),
+)
+"""What a finding has of its observation under the same name."""
+LISTED = (
+    *("field", "event", "instrument", "instance"),
+    *("outcome", "reason", "value", "message", "severity"),
+)
+"""What commands and API tell of a finding under the same name, in this order."""
+Fact = tuple[str, ...]
+"""(what is wrong, about which field or visit, event, instrument, instance); () where it has no type."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a node says about one rule at one place of a subject's data."""
+    """What a node says about one rule at one place of a subject's data; `fact` of what is no pass."""
 
     rule_key: str
     outcome: str
@@ -45,6 +63,7 @@ class Observation:
     instrument: str = ""
     instance: str = ""
     kind: str = ""
+    fact: Fact = ()
 
     def place(self) -> tuple[str, str, str, str]:
         """Which rule at which place of the subject's data."""
@@ -69,70 +88,106 @@ class Noted:
 
 
 def open_key(run: TaskRun, node: str, seen: Observation) -> str:
-    """The place of a finding, as a hash."""
+    """What a finding is about, as a hash: its fact, else the rule and its place."""
+    if seen.fact:
+        about = ["fact", *seen.fact, *["unblinds"] * run.unblinds]
+        return _hash(run.project_id, run.record_id, about)
     rule, *where = seen.place()
-    return _hash(run.project_id, run.skill.skill_type, node, rule, run.record_id, where)
+    return _hash(run.project_id, run.record_id, [run.skill.skill_type, node, rule], where)
 
 
 def key_of(row: PendingAction) -> str:
     """The key that a finding has while it is open."""
     where = [row.event, row.instrument, row.instance]
-    return _hash(row.project_id, row.skill_type, row.node, row.rule_key, row.record_id, where)
+    rule = [row.skill_type, row.node, row.rule_key]
+    return row.fact or _hash(row.project_id, row.record_id, rule, where)
 
 
 def _hash(
-    project: UUID, skill: str, node: str, rule: str, record_id: str | None, where: Sequence[str]
+    project: UUID, record_id: str | None, about: Sequence[str], where: Sequence[str] = ()
 ) -> str:
-    place = [str(project), skill, node, rule, record_id or "", *where]
+    place = [str(project), *about, record_id or "", *where]
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()
 
 
-def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
-    """Open, observe again or resolve findings.
+def _witness(run: TaskRun, node: str, seen: Observation) -> list[str]:
+    return [run.skill.skill_type, node, *seen.place()]
 
-    `known` are the subject's open findings by their keys (`open_of`); what is opened joins them. What was
+
+def witnesses_of(row: PendingAction) -> list[list[str]]:
+    """The rules that say a finding holds; its own where it is older than the column."""
+    own = [row.skill_type, row.node, row.rule_key, row.event, row.instrument, row.instance]
+    return row.witnesses or [own]
+
+
+def find_open(
+    run: TaskRun, node: str, seen: Observation, known: Iterable[PendingAction]
+) -> PendingAction | None:
+    """The open finding that this very rule made or joined, else the one about the same fact."""
+    mine, key = _witness(run, node, seen), open_key(run, node, seen)
+    rows = [*known]
+    own = (row for row in rows if mine in witnesses_of(row))
+    same = (row for row in rows if row.open_key == key)
+    return next(own, None) or next(same, None)
+
+
+def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
+    """Open, join, observe again or resolve findings.
+
+    `known` are the subject's open findings by their keys (`open_about`); what is opened joins them. What was
     approved on these very values is only observed again. Where all passed and nothing is known nothing is
     written.
     """
     if not known and all(seen.outcome in GOOD for seen in noted.observations):
         return
-    by_key = {open_key(run, noted.node, seen): seen for seen in noted.observations}
-    here = {key: row for key, row in known.items() if key in by_key}
-    bad = {key: seen for key, seen in by_key.items() if seen.outcome not in GOOD}
-    new = {key: seen for key, seen in bad.items() if key not in here}
+    bad = [seen for seen in noted.observations if seen.outcome not in GOOD]
+    rows = [(find_open(run, noted.node, seen, known.values()), seen) for seen in bad]
+    new: dict[str, Observation] = {}
+    for row, seen in rows:
+        if row is None:
+            new.setdefault(open_key(run, noted.node, seen), seen)
     approved = _approved(run, new)
     _note([_noted(run, row, OBSERVED) for row in approved.values()])
-    new = {key: seen for key, seen in new.items() if key not in approved}
-    if new:
-        stored, mine = _open(run, noted, new)
+    mine: set[UUID] = set()
+    if left := {key: seen for key, seen in new.items() if key not in approved}:
+        stored, mine = _open(run, noted, left)
         known |= stored
-        here |= {key: row for key, row in stored.items() if row.pk not in mine}
-    _observe(run, {key: (here[key], seen) for key, seen in bad.items() if key in here})
+    held: dict[UUID, tuple[PendingAction, list[Observation]]] = {}
+    for row, seen in rows:
+        found = row or known.get(open_key(run, noted.node, seen))
+        if found is not None and not (found.pk in mine and seen in new.values()):
+            held.setdefault(found.pk, (found, []))[1].append(seen)
+    _observe(run, noted.node, [*held.values()], mine)
     if run.is_complete:
-        _resolve(run, [row for key, row in here.items() if key not in bad])
+        still = [_witness(run, noted.node, seen) for seen in bad]
+        seen_good = [_witness(run, noted.node, s) for s in noted.observations if s.outcome in GOOD]
+        gone = [one for one in seen_good if one not in still]
+        for row in _resolve(run, [one for one in known.values() if one.pk not in mine], gone):
+            for seen in held.get(row.pk, (row, []))[1]:
+                _refresh(run, noted.node, row, seen)
 
 
 def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAction]:
     """What a review closed that approved the same outcomes of the same workflow on the values of the run.
 
-    So is what a person rejected as a false alarm, as long as the value found is the same.
+    Of a fact it is the same whichever workflow tells it. So is what a person rejected as a false alarm, as long
+    as the value found is the same.
     """
     if not (new and run.record_id):
         return {}
+    version = Q(skill_type=run.skill.skill_type, skill_version=run.skill_version)
+    facts = [key for key, seen in new.items() if seen.fact]
     rows = PendingAction.objects.filter(
-        project=run.project_id,
-        skill_type=run.skill.skill_type,
-        skill_version=run.skill_version,
-        record_id=run.record_id,
+        version | Q(fact__in=facts), project=run.project_id, record_id=run.record_id
     ).filter(Q(review__isnull=False) | Q(state=State.REJECTED))
     closed = [(key_of(row), row) for row in rows.select_related("review").defer("review__values")]
     same = [(key, row) for key, row in closed if key in new and row.outcome == new[key].outcome]
-    digest = snapshot.digest(run) if any(row.review for _key, row in same) else ""
+    digest = snapshot.data_digest(run) if any(row.review for _key, row in same) else ""
     return {
         key: row
         for key, row in same
         if (row.review and row.review.digest == digest)
-        or (row.state == State.REJECTED and row.value == _words(new[key].value))
+        or (row.state == State.REJECTED and _is_same(row, new[key]))
     }
 
 
@@ -146,21 +201,31 @@ def _open(
     stored = {row.open_key or "": row for row in PendingAction.objects.filter(open_key__in=[*new])}
     opened = [stored[key] for key in new if key in stored and stored[key].pk in mine]
     for row in opened:
-        audit.record(
-            "finding.open",
-            actor="system",
-            project=run.project,
-            subject=row,
-            record_id=run.record_id or "",
-            new={"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version},
-        )
+        row.project = run.project
+        told = {"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version}
+        audited("finding.open", row, new=told)
     if opened:
         about = {"findings": [str(row.pk) for row in opened], "seq": noted.seq}
-        run_events.keep(run_events.Kind.FINDINGS_OPENED, run, payload=about)
-    return stored, mine
+        run_events.keep_event(run_events.Kind.FINDINGS_OPENED, run, payload=about)
+    return stored, {row.pk for row in opened}
 
 
-def _words(value: Any) -> str:
+def _is_same(row: PendingAction, seen: Observation) -> bool:
+    """Whether the value found is the same; of a finding without one of its own, what it rests on.
+
+    A model words what it found each time in another way.
+    """
+    rests_on_more = isinstance(seen.detail, list) and not row.value
+    return row.value == value_words(seen.value) and (
+        not rests_on_more or row.detail == _detail(seen)
+    )
+
+
+def _detail(seen: Observation) -> str:
+    return json.dumps(seen.detail, ensure_ascii=False, default=str) if seen.detail else ""
+
+
+def value_words(value: Any) -> str:
     """A value as a person reads it: the ticked codes of a checkbox are several."""
     several = value if isinstance(value, list | tuple) else [value]
     return ", ".join(str(one) for one in several if one is not None)
@@ -172,31 +237,35 @@ def _row(run: TaskRun, node: str, key: str, seen: Observation) -> PendingAction:
         task_run=run,
         record_id=run.record_id,
         action_type=seen.action_type(),
-        field=seen.field,
-        message=seen.message,
-        severity=seen.severity,
         open_key=key,
+        fact=key if seen.fact else "",
+        witnesses=[_witness(run, node, seen)],
         skill_type=run.skill.skill_type,
         skill_version=run.skill_version,
         node=node,
-        rule_key=seen.rule_key,
-        event=seen.event,
-        instrument=seen.instrument,
-        instance=seen.instance,
-        outcome=seen.outcome,
-        reason=seen.reason,
-        value=_words(seen.value),
-        detail=json.dumps(seen.detail, ensure_ascii=False, default=str) if seen.detail else "",
+        value=value_words(seen.value),
+        detail=_detail(seen),
         unblinds=run.unblinds,
+        **{name: getattr(seen, name) for name in OBSERVED_AS},
     )
 
 
-def _observe(run: TaskRun, again: dict[str, tuple[PendingAction, Observation]]) -> None:
+def _observe(
+    run: TaskRun,
+    node: str,
+    again: list[tuple[PendingAction, list[Observation]]],
+    mine: Collection[UUID],
+) -> None:
     """Note that findings still hold; one that had been resolved by a data change is open again."""
     if not again:
         return
-    notes = [_noted(run, row, OBSERVED, _refresh(run, row, seen)) for row, seen in again.values()]
-    reopened = [row for row, _seen in again.values() if row.state == State.DATA_CHANGED]
+    notes = []
+    for row, observations in again:
+        told = [_refresh(run, node, row, seen) for seen in observations]
+        if row.pk not in mine:
+            notes.append(_noted(run, row, OBSERVED, "; ".join(filter(None, told))))
+    revive([row for row, _seen in again if row.state == State.GONE])
+    reopened = [row for row, _seen in again if row.state == State.DATA_CHANGED]
     if reopened:
         _still(reopened, State.DATA_CHANGED).update(state=State.OPEN)
     for row in reopened:
@@ -205,28 +274,75 @@ def _observe(run: TaskRun, again: dict[str, tuple[PendingAction, Observation]]) 
     _note(notes)
 
 
-def _refresh(run: TaskRun, row: PendingAction, seen: Observation) -> str:
-    """Let the finding say what was seen last; returns "UNKNOWN → FAIL" where the outcome changed."""
-    newer = _row(run, row.node, row.open_key or "", seen)
+def _refresh(run: TaskRun, node: str, row: PendingAction, seen: Observation) -> str:
+    """Let the finding say what was seen last; returns "UNKNOWN → FAIL" where the outcome changed.
+
+    It speaks for the rule that opened it while that is among its witnesses; of the others it only takes the
+    graver severity. What joins is named.
+    """
+    own, me = witnesses_of(row)[0], _witness(run, node, seen)
+    newer = _row(run, node, row.open_key or "", seen)
+    if me == own:
+        names, told = [*SEEN], f"{row.outcome} → {seen.outcome}"
+        told = told if row.outcome != seen.outcome else ""
+        if len(row.witnesses) > 1 and _rank(newer) > _rank(row):
+            names = [name for name in names if name not in GRAVITY]
+    else:
+        names = [*GRAVITY] if _rank(newer) < _rank(row) else []
+        told = "" if me in row.witnesses else seen.rule_key
+        if me not in witnesses_of(row):
+            row.witnesses = [*_held(row), me]
+            PendingAction.objects.filter(pk=row.pk).update(witnesses=row.witnesses)
     changed = {
-        name: getattr(newer, name) for name in SEEN if getattr(row, name) != getattr(newer, name)
+        name: getattr(newer, name) for name in names if getattr(row, name) != getattr(newer, name)
     }
-    before = row.outcome
     if changed:
         _still([row], row.state).update(**changed)
     for name, value in changed.items():
         setattr(row, name, value)
-    return f"{before} → {seen.outcome}" if before != seen.outcome else ""
+    return told
 
 
-def _resolve(run: TaskRun, rows: list[PendingAction]) -> None:
-    good = [row for row in rows if row.state != State.DATA_CHANGED]
-    keys = [row.pk for row in good]
-    still = PendingAction.objects.filter(pk__in=keys, open_key__isnull=False)
+def _rank(row: PendingAction) -> int:
+    severities = PendingAction.Severity.values
+    return severities.index(row.severity) if row.severity in severities else len(severities)
+
+
+def _held(row: PendingAction) -> list[list[str]]:
+    """The witnesses as they stand, kept so until this transaction ends: two that leave at once both count."""
+    same = PendingAction.objects.filter(pk=row.pk)
+    same.update(fact=F("fact"))
+    now_ = same.values_list("witnesses", flat=True).first()
+    return now_ or witnesses_of(row)
+
+
+def _resolve(
+    run: TaskRun, rows: Iterable[PendingAction], gone: list[list[str]]
+) -> list[PendingAction]:
+    """Take back what rules say no more; a finding that no rule holds to any more is resolved.
+
+    Where others do it speaks for the first of them; these are returned.
+    """
+    good, kept = [], []
+    for row in rows:
+        if not any(one in gone for one in witnesses_of(row)):
+            continue
+        held = _held(row) if len(row.witnesses) > 1 else witnesses_of(row)
+        left = [one for one in held if one not in gone]
+        if not left:
+            good += [row] if row.state != State.DATA_CHANGED else []
+            continue
+        row.witnesses = left
+        row.skill_type, row.node, row.rule_key, row.event, row.instrument, row.instance = left[0]
+        values = {name: getattr(row, name) for name in ("witnesses", *PLACE)}
+        PendingAction.objects.filter(pk=row.pk, open_key__isnull=False).update(**values)
+        kept.append(row)
+    still = PendingAction.objects.filter(pk__in=[row.pk for row in good], open_key__isnull=False)
     if good and still.update(state=State.DATA_CHANGED):
         _note([_noted(run, row, RESOLVED) for row in good])
     for row in good:
         row.state = State.DATA_CHANGED
+    return kept
 
 
 def _still(rows: list[PendingAction], state: str) -> QuerySet[PendingAction]:
@@ -240,18 +356,13 @@ def _noted(run: TaskRun, row: PendingAction, what: str, note: str = "") -> Findi
 
 
 def _note(events: list[FindingEvent]) -> None:
-    if events:
-        FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
+    FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
 
 
-def _of_workflow(project: UUID, skill_type: str) -> QuerySet[PendingAction]:
-    rows = PendingAction.objects.filter(project=project, skill_type=skill_type)
-    return rows.unclosed().order_by("created_at")
-
-
-def open_of(run: TaskRun) -> list[PendingAction]:
-    """Open findings of the run's subject that its workflow made: what a reviewer is shown."""
-    rows = _of_workflow(run.project_id, run.skill.skill_type).filter(record_id=run.record_id)
+def open_about(run: TaskRun) -> list[PendingAction]:
+    """Open findings of the run's subject, whichever workflow made them, oldest first."""
+    rows = PendingAction.objects.filter(project=run.project_id, record_id=run.record_id)
+    rows = rows.filter(open_key__isnull=False).order_by("created_at")
     # What came of it when it read a blinded field is not touched, nor shown, by a run that does not.
     return [*rows.filter(unblinds=run.unblinds)] if run.project.blinded_since else [*rows]
 
@@ -260,7 +371,8 @@ def open_now(run: TaskRun) -> list[PendingAction]:
     """What is open of the run's subject and workflow now, old and new; of a run about no subject, its own."""
     if run.record_id is None:
         return [row for row in seen_in(run) if row.open_key]
-    return open_of(run)
+    mine = run.skill.skill_type
+    return [row for row in open_about(run) if mine in {one[0] for one in witnesses_of(row)}]
 
 
 def seen_in(run: TaskRun) -> list[PendingAction]:
@@ -276,21 +388,15 @@ def finding_line(row: PendingAction) -> dict[str, Any]:
         "id": str(row.pk),
         "action_type": row.action_type,
         "rule": row.rule_key,
-        "field": row.field,
-        "event": row.event,
-        "instrument": row.instrument,
-        "instance": row.instance,
-        "outcome": row.outcome,
-        "reason": row.reason,
-        "value": row.value,
-        "message": row.message,
-        "severity": row.severity,
+        **{name: getattr(row, name) for name in LISTED},
     }
 
 
 def confirm(run: TaskRun, rows: Sequence[PendingAction], *, actor: object, note: str) -> None:
-    """Note that a person holds findings to be right: they stay open."""
+    """A person holds findings to be right: they stay open, as confirmed."""
     name = audit.actor_name(actor)
+    for before in (State.OPEN, State.ANSWERED):
+        _still([row for row in rows if row.state == before], before).update(state=State.CONFIRMED)
     _note(
         [
             FindingEvent(finding=row, task_run=run, what=CONFIRMED, by=name, note=note)
@@ -299,7 +405,7 @@ def confirm(run: TaskRun, rows: Sequence[PendingAction], *, actor: object, note:
     )
 
 
-def close(
+def close_finding(
     finding: PendingAction, *, actor: object, resolution: str, review: Review | None = None
 ) -> bool:
     """Close an open finding, by the approval of a `review` if any; False when somebody else did.
@@ -320,15 +426,7 @@ def close(
     FindingEvent.objects.create(finding=finding, what="closed", by=name, note=resolution)
     if finding.state == State.QUERIED:
         about = {"finding": str(finding.pk)}
-        run_events.keep(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
-    audit.record(
-        "finding.close",
-        actor=actor,
-        project=finding.project,
-        subject=finding,
-        record_id=finding.record_id or "",
-        old={"state": finding.state},
-        new={"state": State.CLOSED},
-        reason=resolution,
-    )
+        run_events.keep_event(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
+    told = {"old": {"state": finding.state}, "new": {"state": State.CLOSED}}
+    audited("finding.close", finding, actor=actor, reason=resolution, **told)
     return True

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 from django.utils.timezone import now
 
+from core.house import cron
+from core.house.alone import each
+from core.house.db import atomic
+from core.house.models import CronFiring
 from engines.briefing import CONTENTS
 from engines.models import TaskRun
-from engines.sop.notify import SCHEDULED
+from engines.sop.nodes.notify import SCHEDULED
 from engines.sop.runs import start
-from house import cron
-from house.db import atomic
-from house.models import CronFiring
 from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
@@ -41,7 +42,10 @@ def fire(skill: Skill) -> TaskRun | None:
         for missed in _missed(skill, due):
             _once(skill, missed)
     if _is_outdated(graph, due, at):
-        _skip(skill, due)
+        with atomic():
+            # Settled without a run.
+            if cron.claim(job(skill), due):
+                log.info("%s of %s was missed and is not caught up with", job(skill), due)
         return None
     return _once(skill, due)
 
@@ -52,12 +56,17 @@ def unfired() -> list[str]:
     A schedule counts from its last change on: a new skill is not behind.
     """
     scheduled = Skill.objects.filter(is_active=True, trigger_type=Skill.Trigger.CRON)
-    return [str(skill.pk) for skill in scheduled.select_related("project") if _is_behind(skill)]
+    behind: list[str] = []
 
+    def look_at(skill: Skill) -> None:
+        due = _last_due(skill, now()) if _is_scheduled(skill) else None
+        if due is None or due <= skill.updated_at:
+            return
+        if not CronFiring.objects.filter(job=job(skill), due_at=due).exists():
+            behind.append(str(skill.pk))
 
-def _is_behind(skill: Skill) -> bool:
-    due = _last_due(skill, now()) if _is_scheduled(skill) else None
-    return due is not None and due > skill.updated_at and not _is_fired(skill, due)
+    each("schedules", scheduled.select_related("project"), look_at)
+    return behind
 
 
 def _is_scheduled(skill: Skill) -> bool:
@@ -72,10 +81,6 @@ def _last_due(skill: Skill, at: datetime) -> datetime | None:
 def job(skill: Skill) -> str:
     """The name under which the firings of a skill are noted."""
     return f"skill:{skill.pk}"
-
-
-def _is_fired(skill: Skill, due: datetime) -> bool:
-    return CronFiring.objects.filter(job=job(skill), due_at=due).exists()
 
 
 def _missed(skill: Skill, due: datetime) -> list[datetime]:
@@ -96,13 +101,6 @@ def _is_outdated(graph: Graph, due: datetime, at: datetime) -> bool:
     contents = [CONTENTS[node.content] for node in graph.nodes.values() if node.type == "notify"]
     is_daily = bool(contents) and all(content.is_daily for content in contents)
     return is_daily and at.astimezone(due.tzinfo).date() != due.date()
-
-
-def _skip(skill: Skill, due: datetime) -> None:
-    """Note that this due time is settled without a run."""
-    with atomic():
-        if cron.claim(job(skill), due):
-            log.info("%s of %s was missed and is not caught up with", job(skill), due)
 
 
 def _once(skill: Skill, due: datetime) -> TaskRun | None:

@@ -1,4 +1,4 @@
-"""The journal and the trace of a run (seed 001, SopResult; decisions.md, "SopResult")."""
+"""The journal and trace of a run (decisions.md, "SopResult"), and what the trail keeps of engine rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from engines.models import SopStep, TaskRun
-from house.db import later
+from core.house.db import later
+from engines.models import Batch, PendingAction, Review, SopStep, TaskRun, VisitReminder
+from projects import audit
 
 
 class Journal:
@@ -51,3 +52,21 @@ class Journal:
         for row in self.rows:
             later(row)
         self.rows = []
+
+
+def audited(
+    action: str,
+    about: TaskRun | Review | Batch | PendingAction | VisitReminder,
+    *,
+    actor: object = "system",
+    **said: Any,
+) -> None:
+    """An entry of the audit trail `about` a row, in its study; `said`: old, new, reason."""
+    audit.record(
+        action,
+        actor=actor,
+        project=about.project,
+        subject=about,
+        record_id=getattr(about, "record_id", None) or "",
+        **said,
+    )

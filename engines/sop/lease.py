@@ -1,4 +1,4 @@
-"""Claiming runs by conditional UPDATE (reference/agents_memory.md 1.4; design.md 4)."""
+"""Waking a worker for a run, and claiming runs by conditional UPDATE (reference/agents_memory.md 1.4)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import timedelta
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
+from core.house import wakes
+from core.house.db import after_commit
 from engines.models import TaskRun
 
 LEASE = timedelta(seconds=180)
@@ -17,7 +19,12 @@ LEFT_BEHIND = timedelta(seconds=20)
 Status = TaskRun.Status
 
 
-def due() -> QuerySet[TaskRun]:
+def wake(run: TaskRun) -> None:
+    """Let a worker go on with the run once this transaction is committed; the sweeper finds what is lost."""
+    after_commit(lambda: wakes.wake("engines.tasks.drive_run", str(run.pk)))
+
+
+def due_runs() -> QuerySet[TaskRun]:
     """Runs that wait for a worker: no living lease, and their waiting time is over."""
     at = now()
     return TaskRun.objects.filter(
@@ -27,14 +34,14 @@ def due() -> QuerySet[TaskRun]:
     )
 
 
-def claim(run: TaskRun) -> bool:
+def claim_run(run: TaskRun) -> bool:
     """Take the run: a fresh lease, the next fencing number, one more trial. False: not ours to take.
 
     Fencing number and `seq` in the condition name the very state that was read: of two workers that read
     the same row one gets it, and nobody works on an outdated copy.
     """
     until = now() + LEASE
-    mine = due().filter(pk=run.pk, fence=run.fence, seq=run.seq)
+    mine = due_runs().filter(pk=run.pk, fence=run.fence, seq=run.seq)
     if mine.update(fence=F("fence") + 1, attempts=F("attempts") + 1, lease_until=until) != 1:
         return False
     run.fence += 1
@@ -64,7 +71,7 @@ def left_behind(limit: int = 200) -> list[str]:
 
     A run that was never claimed is marked: its next trial is counted (see `drive`).
     """
-    old = due().filter(updated_at__lt=now() - LEFT_BEHIND)
+    old = due_runs().filter(updated_at__lt=now() - LEFT_BEHIND)
     ids = [*old.order_by("updated_at").values_list("pk", flat=True)[:limit]]
-    due().filter(pk__in=ids, fence=0).update(fence=1)
+    due_runs().filter(pk__in=ids, fence=0).update(fence=1)
     return [str(pk) for pk in ids]

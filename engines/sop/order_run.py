@@ -16,7 +16,7 @@ from projects.models import Member, Project
 from skills import chat
 from skills.models import Skill
 from study import records
-from study.blinding.reads import names_blinded
+from study.blinding.mask import names_blinded
 from study.records import RecordData
 
 Person = Member | AbstractBaseUser | AnonymousUser
@@ -29,8 +29,6 @@ class RecordNotFound(Exception):
 class OnSchedule(sop.SopError):
     """The workflow writes to the whole study at its times: there is nothing to order, and no subject."""
 
-    code = "on_schedule"
-
 
 class ShapesChat(OnSchedule):
     """The skill is no workflow at all."""
@@ -40,8 +38,6 @@ class ShapesChat(OnSchedule):
 
 class ReadsBlinded(OnSchedule):
     """What the workflow comes to may tell an arm: the blinded neither order it nor see what came of it."""
-
-    code = "reads_blinded"
 
 
 def check_order(skill: Skill) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from core.rules.dependencies import fields_of
 from engines.hard_rules import RuleError
 from engines.models import TaskRun
 from engines.sop import snapshot
-from engines.sop.runs import start
+from engines.sop.runs import start_once_changed
 from engines.sop.study import Study
 from projects.models import Project
-from rules.dependencies import fields_of
-from skills.graph import Graph, Node
+from skills.graph import Graph
 from skills.models import Skill
 from study.records import RecordData
 
@@ -35,51 +35,30 @@ def recheck(project: Project, data: RecordData, columns: Collection[str]) -> lis
     skills = Skill.objects.filter(
         project=project, is_active=True, trigger_type=Skill.Trigger.WEBHOOK
     ).select_related("project")
-    found = [(skill, _config(skill, study, changed)) for skill in skills]
-    runs = [_once(skill, config, data) for skill, config in found if config]
-    return [run for run in runs if run]
-
-
-def _once(skill: Skill, config: dict[str, Any], data: RecordData) -> TaskRun | None:
     mark = snapshot.fingerprint([dict(row) for row in data.rows])
-    mine = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
-    last = mine.order_by("-created_at").first()
-    if last and (
-        (last.cause or "").endswith(mark) or (last.read_at or data.read_at) > data.read_at
-    ):
-        return None
-    return start(
-        project=skill.project,
-        skill=skill,
-        record_id=data.record_id,
-        triggered_by=ACTOR,
-        cause=f"rules:{data.record_id}:{mine.count()}:{mark}",
-        data=data,
-        config=config,
-    )
+    found = ((skill, _config(skill, study, changed)) for skill in skills)
+    runs = [
+        start_once_changed(skill, data, mark, actor=ACTOR, kind="rules", config=config)
+        for skill, config in found
+        if config
+    ]
+    return [run for run in runs if run]
 
 
 def _config(skill: Skill, study: Study, changed: Collection[str]) -> dict[str, Any] | None:
     """The workflow with the rules that read what changed, one node after the other; None for none."""
     graph = Graph.model_validate(skill.config)
-    nodes = {}
+    nodes: dict[str, dict[str, Any]] = {}
     for name, node in graph.nodes.items():
         rules = [rule for rule in node.rules if _reads(rule, study, changed)]
         if node.type == "hard_rule" and (rules or node.checks):
-            nodes[name] = _node(node, rules)
+            looks_at = {"rules": rules, "checks": node.checks}
+            told = {what: one for what, one in looks_at.items() if one}
+            nodes[name] = {"type": node.type, "description": node.description, **told}
     order = [*nodes, _LAST]
     for name, following in zip(nodes, order[1:], strict=True):
         nodes[name] |= dict.fromkeys(("on_pass", "on_fail", "on_error"), following)
     return {"name": graph.name, "start_node": order[0], "nodes": nodes} if nodes else None
-
-
-def _node(node: Node, rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "type": node.type,
-        "description": node.description,
-        "rules": rules,
-        "checks": node.checks,
-    }
 
 
 def _reads(rule: dict[str, Any], study: Study, changed: Collection[str]) -> bool:

@@ -10,16 +10,17 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
-from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines.models import Review, TaskRun
 from engines.sop import run_events
-from engines.sop.asking import ask_anew, is_changed, read_again, waiting_for
+from engines.sop.asking import ask_anew, read_again, waiting_for
+from engines.sop.brief import kept_brief, overrides
 from engines.sop.chain import Chain
 from engines.sop.drive import load_study
 from engines.sop.errors import (
@@ -31,15 +32,16 @@ from engines.sop.errors import (
     SopError,
     ValuesChanged,
 )
+from engines.sop.findings import witnesses_of
+from engines.sop.journal import audited
+from engines.sop.lease import wake
 from engines.sop.signing import Signature, sign
-from engines.sop.waking import wake
-from house.db import atomic
-from projects import audit
+from engines.sop.snapshot import fingerprint
 from projects.access import sees, tells_arm
 from projects.models import Member
 from projects.scoping import memberships
 from study.models import Subject
-from study.subjects import with_site
+from study.roster import with_site
 
 Decision = Literal["approve", "reject"]
 WRONG_STATE = "任务不在挂起状态"
@@ -63,22 +65,27 @@ class Said:
     reason: str
     reread: bool
     signed: bool
+    door: str
+
+    def answer(self) -> dict[str, Any]:
+        """What the review keeps of it."""
+        return {
+            "status": STATUS[self.decision],
+            "decided_by": self.member.identity,
+            "decided_at": now(),
+            "reason": self.reason,
+            "door": self.door,
+        }
+
+    def go_on(self, run: TaskRun, review: Review) -> Chain:
+        """A run that follows the decision from its node; nothing is stored yet."""
+        chain = Chain(run)
+        chain.answer(STATUS[self.decision], {"review": review.pk, "by": self.member.identity})
+        return chain
 
 
 _OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
 """What of a member decides whether they may."""
-
-
-def _with_run(pk: int, member: UUID | None) -> QuerySet[Review]:
-    """The question, and what `member` is in its project; NULLs where they are none of its members.
-
-    Without the subject's data, which are read where a decision leads to rules or is on changed values.
-    """
-    rows = Review.objects.select_related("project", "task_run__skill").order_by()
-    rows = rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=pk)
-    asked = FilteredRelation("project__members", condition=Q(project__members__pk=member))
-    of_member = {f"member_{name}": F(f"asked__{name}") for name in _OF_MEMBER}
-    return with_site(rows.annotate(asked=asked, **of_member), OuterRef("record_id"))
 
 
 def reviews_of(run: TaskRun) -> QuerySet[Review]:
@@ -134,67 +141,70 @@ def decide(
     seen: str,
     reason: str = "",
     signature: Signature | None = None,
+    door: str = "",
 ) -> TaskRun:
     """Approve or reject; the run goes on at once as far as it can without the network.
 
-    `seen` is the hash of what the person was shown; any other is refused. The subject is read again first:
-    on changed values the question is asked anew and ValuesChanged is raised.
+    `seen` is the hash of what the person was shown; any other is refused. `door` (Review.Door) is where, which
+    tells what of it. The subject is read again first: on changed values the question is asked anew and
+    ValuesChanged is raised. A rejection says why, and so does an approval that goes over something found.
     Raises NotSuspended, ValuesChanged (NotShown where `seen` is blank), NotAllowed, ReasonRequired,
     SignatureRequired, SignatureWrong (each carries the review as it stands).
     """
-    review = _load(review_id, actor)
-    member = _check(review, actor)
-    signed = sign(review, actor, signature)
-    if not seen:
-        raise NotShown(_("You have not been shown this review."), review)
-    if decision == "reject" and not reason.strip():
-        raise ReasonRequired(_("Please give the reason of the rejection."), review)
-    values = read_again(review)
-    if values is not None and is_changed(review, values):
-        ask_anew(review, values)
-        raise _refusal(review)
-    if seen != review.seen:
-        raise _refusal(review)
-    said = Said(decision, member, reason.strip() or UNSTATED, values is not None, signed)
-    chain = _go_on(review, said)
-    try:
-        with atomic():
-            return _settle(chain, review, said)
-    except Overtaken:
-        run_before = review.task_run_id
-        review.refresh_from_db()
-        if _is_open(review) and review.seen == seen and review.task_run_id != run_before:
-            # The run was taken out, and the question goes on with another.
-            return decide(
-                review_id=review_id,
-                actor=actor,
-                decision=decision,
-                seen=seen,
-                reason=reason,
-                signature=signature,
-            )
-        still = reviewer(member, review)
-        if still is None or still.identity != member.identity:
-            raise _no_say(review) from None
-        raise _refusal(review) from None
+    while True:
+        review = _load(review_id, actor)
+        member = _who_may(_as_stored(actor, review), review)
+        if member is None or _is_own(member, review):
+            raise _no_say(review)
+        if not _is_open(review):
+            raise NotSuspended(WRONG_STATE, review)
+        signed = sign(review, actor, signature)
+        if not seen:
+            raise NotShown(_("You have not been shown this review."), review)
+        if decision == "reject" and not reason.strip():
+            raise ReasonRequired(_("Please give the reason of the rejection."), review)
+        values = read_again(review)
+        is_changed = values is not None and fingerprint(values) != review.digest
+        if values is not None and is_changed:
+            ask_anew(review, values)
+        if is_changed or seen != review.seen:
+            raise _refusal(review)
+        if decision == "approve" and not reason.strip() and overrides(review):
+            raise ReasonRequired(_("Please say why it is let pass all the same."), review)
+        why = reason.strip() or UNSTATED
+        said = Said(decision, member, why, values is not None, signed, door)
+        chain = _go_on(review, said)
+        try:
+            with atomic():
+                return _settle(chain, review, said)
+        except Overtaken:
+            run_before = review.task_run_id
+            review.refresh_from_db()
+            is_same = _is_open(review) and review.seen == seen
+            if is_same and review.task_run_id != run_before:
+                continue  # the run was taken out, and the question goes on with another
+            still = reviewer(member, review)
+            if still is None or still.identity != member.identity:
+                raise _no_say(review) from None
+            raise _refusal(review) from None
 
 
 def _load(review_id: int, actor: Member | AbstractBaseUser) -> Review:
+    """The question, and what a member is in its project; NULLs where they are none of its members.
+
+    Without the subject's data, which are read where a decision leads to rules or is on changed values.
+    """
     member = actor.pk if isinstance(actor, Member) else None
-    review = _with_run(review_id, member).first()
+    rows = Review.objects.select_related("project", "task_run__skill").order_by()
+    rows = rows.defer("values", "task_run__data", "task_run__skill__config").filter(pk=review_id)
+    asked = FilteredRelation("project__members", condition=Q(project__members__pk=member))
+    of_member = {f"member_{name}": F(f"asked__{name}") for name in _OF_MEMBER}
+    found = with_site(rows.annotate(asked=asked, **of_member), OuterRef("record_id"))
+    review: Review | None = found.first()
     if review is None:
         raise NotSuspended(WRONG_STATE)
     review.task_run.project = review.project
     return review
-
-
-def _check(review: Review, actor: Member | AbstractBaseUser) -> Member:
-    member = _who_may(_as_stored(actor, review), review)
-    if member is None or _is_own(member, review):
-        raise _no_say(review)
-    if not _is_open(review):
-        raise NotSuspended(WRONG_STATE, review)
-    return member
 
 
 def _as_stored(actor: Member | AbstractBaseUser, review: Any) -> Iterable[Member]:
@@ -237,17 +247,11 @@ def _refusal(review: Review) -> SopError:
 
 def _go_on(review: Review, said: Said) -> Chain:
     """What the decision and the local nodes after it make of the run; nothing is stored yet."""
-    run = review.task_run
-    chain = Chain(run)
-    _answered(chain, review, said)
-    if run.status == Status.RUNNING:
+    chain = said.go_on(review.task_run, review)
+    if chain.run.status == Status.RUNNING:
         chain.study = load_study(review.project)
         chain.run_local()
     return chain
-
-
-def _answered(chain: Chain, review: Review, said: Said) -> None:
-    chain.answer(STATUS[said.decision], {"review": review.pk, "by": said.member.identity})
 
 
 def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
@@ -255,7 +259,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
 
     Review before runs, as whoever asks or cancels does: no deadlock.
     """
-    answer = _answer(said)
+    answer = said.answer()
     chain.meet()
     chain.store(lambda: _close(review, said.member, answer))
     for name, value in answer.items():
@@ -263,7 +267,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     _record(review, said, chain)
     chain.tell(review)
     chain.settle(review, said.member, said.reason)
-    run_events.keep(run_events.Kind.REVIEW_DECIDED, chain.run, review)
+    run_events.keep_event(run_events.Kind.REVIEW_DECIDED, chain.run, review)
     others = [*waiting_for(review)]
     for run in others:
         _let_go(run, review, said)
@@ -277,8 +281,7 @@ def _let_go(run: TaskRun, review: Review, said: Said) -> None:
     """Let another run that waited go on, as a job of its own. Raises NotAllowed, Overtaken."""
     if review.project.four_eyes and run.triggered_by == said.member.identity:
         raise _no_say(review)  # it came while the decision was on its way
-    chain = Chain(run)
-    _answered(chain, review, said)
+    chain = said.go_on(run, review)
     chain.store()
     chain.tell()
 
@@ -297,28 +300,19 @@ def _close(review: Review, member: Member, answer: dict[str, Any]) -> bool:
     return same.filter(Exists(still), ~Exists(moved)).update(**answer) == 1
 
 
-def _answer(said: Said) -> dict[str, Any]:
-    return {
-        "status": STATUS[said.decision],
-        "decided_by": said.member.identity,
-        "decided_at": now(),
-        "reason": said.reason,
-    }
-
-
 def _record(review: Review, said: Said, chain: Chain) -> None:
-    audit.record(
-        "review.approve" if said.decision == "approve" else "review.reject",
-        actor=said.member,
-        project=review.project,
-        subject=review,
-        record_id=review.record_id or "",
-        new={
-            "seen": review.seen,
-            "version": review.version,
-            "values_read_again": said.reread,
-            "signed": said.signed,
-            "open_findings": [str(row.pk) for row in chain.open.values()],
-        },
-        reason=said.reason,
-    )
+    brief = kept_brief(review)
+    skill = chain.run.skill.skill_type
+    about = [row for row in chain.open.values() if skill in {one[0] for one in witnesses_of(row)}]
+    told = {
+        "seen": review.seen,
+        "version": review.version,
+        "values_read_again": said.reread,
+        "signed": said.signed,
+        "door": said.door,
+        # What the record calls shown.
+        "shown": fingerprint(brief.model_dump(mode="json")) if brief else "",
+        "open_findings": [str(row.pk) for row in about],
+    }
+    action = f"review.{said.decision}"
+    audited(action, review, actor=said.member, new=told, reason=said.reason)

@@ -20,10 +20,9 @@ from django.db.models.functions import Coalesce
 from django.utils import translation
 from django.utils.timezone import now
 
+from core.house import wakes
+from core.house.db import after_commit, atomic, later
 from engines.models import Batch, Review, RunEvent, TaskRun
-from engines.sop.waking import wake_batch
-from house import wakes
-from house.db import atomic, later
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +35,19 @@ KEPT = timedelta(days=7)
 _readers: dict[str, list[Reader]] = defaultdict(list)
 
 
-def read(reader: Reader, *kinds: Kind) -> None:
+def register_reader(reader: Reader, *kinds: Kind) -> None:
     """Let `reader` be told of events of these kinds, each inside of a transaction (`hooks.py`)."""
     for kind in kinds:
         _readers[kind].append(reader)
 
 
-def keep(
+def keep_event(
     kind: Kind, run: TaskRun, review: Review | None = None, payload: dict[str, Any] | None = None
 ) -> None:
     """Note what happened to a run, in the transaction in which it did."""
     if run.batch_id:  # it ended or waits for a person: perhaps the next may start
-        wake_batch(run.batch_id)
+        batch = str(run.batch_id)
+        after_commit(lambda: wakes.wake("engines.tasks.advance_batch", batch))
     _keep(
         RunEvent(
             project_id=run.project_id,
@@ -71,13 +71,13 @@ def _keep(event: RunEvent) -> None:
     wakes.wake_later("engines.tasks.tell_events", str(event.lane))
 
 
-def tell(lane: UUID) -> None:
+def tell_lane(lane: UUID) -> None:
     """Tell what waits of a run or a batch, in its order; ends at what cannot be told now."""
     while (head := _waiting().filter(Q(run=lane) | Q(batch=lane)).first()) and _told(head):
         pass
 
 
-def due(most: int) -> Iterable[UUID]:
+def lanes_due(most: int) -> Iterable[UUID]:
     """Runs and batches with an event that can be told now (the sweeper's question)."""
     lanes = _waiting().filter(available_at__lte=now()).order_by()
     return lanes.values_list(Coalesce("run_id", "batch_id"), flat=True).distinct()[:most]

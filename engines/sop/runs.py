@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic, write_now
 from engines.models import Review, TaskRun
 from engines.models.runs import Batch
 from engines.sop import run_events, snapshot
@@ -18,13 +19,13 @@ from engines.sop.asking import hold, open_review, waiting_for
 from engines.sop.chain import Chain, announce
 from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
+from engines.sop.journal import audited
+from engines.sop.lease import wake as wake_run
 from engines.sop.reviews import check_say
-from engines.sop.waking import wake as wake_run
-from house.db import atomic, write_now
 from projects import audit
 from projects.models import Project
 from skills.models import Skill
-from study.blinding.reads import names_blinded
+from study.blinding.mask import names_blinded
 from study.records import RecordData
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ def start(
         unblinds=names_blinded(project, skill.config),
     )
     if data is not None:
-        snapshot.keep(run, data)
+        snapshot.keep_in_run(run, data)
     chain = _ahead(run) if data is not None and wake else Chain(run)
     try:
         with atomic():
@@ -87,6 +88,31 @@ def start(
         if existing is None:
             raise
         return existing
+
+
+def start_once_changed(
+    skill: Skill, data: RecordData, mark: str, *, actor: str, kind: str, **how: Any
+) -> TaskRun | None:
+    """Start a workflow on changed data, once for each content `mark`; None where that was noticed before.
+
+    The number in the cause makes a change back to earlier values a change of its own; two that notice the same
+    change at once count the same number.
+    """
+    mine = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=actor)
+    last = mine.order_by("-created_at").first()
+    if last and (last.cause or "").endswith(f":{mark}"):
+        return None
+    if last and last.read_at and last.read_at >= data.read_at:
+        return None
+    return start(
+        project=skill.project,
+        skill=skill,
+        record_id=data.record_id,
+        triggered_by=actor,
+        cause=f"{kind}:{data.record_id}:{mine.count()}:{mark}",
+        data=data,
+        **how,
+    )
 
 
 def id_in(batch_id: UUID, record_id: str | None) -> UUID:
@@ -116,23 +142,14 @@ def _create(chain: Chain, wake: bool) -> TaskRun:
     run = chain.run
     chain.meet()
     chain.store()
-    audit.record(
-        "run.start",
-        actor=run.triggered_by,
-        project=run.project,
-        subject=run,
-        record_id=run.record_id or "",
-        new=_origin(run) | {"skill": run.skill.skill_type, "version": run.skill_version},
-    )
+    links = {"rerun_of": run.rerun_of_id, "batch": run.batch_id}
+    origin = {name: str(key) for name, key in links.items() if key}
+    told = {"skill": run.skill.skill_type, "version": run.skill_version}
+    audited("run.start", run, actor=run.triggered_by, new=origin | told)
     chain.tell()
     if wake and run.status == Status.RUNNING:
         wake_run(run)
     return run
-
-
-def _origin(run: TaskRun) -> dict[str, str]:
-    links = {"rerun_of": run.rerun_of_id, "batch": run.batch_id}
-    return {name: str(key) for name, key in links.items() if key}
 
 
 def rerun(run: TaskRun, actor: object, data: RecordData | None = None) -> TaskRun:
@@ -198,15 +215,8 @@ def _cancel_in(status: TaskRun.Status, run: TaskRun, actor: object, reason: str)
         if withdrawn:
             Review.objects.filter(pk=withdrawn.pk).update(status=Review.Status.WITHDRAWN)
             withdrawn.status = Review.Status.WITHDRAWN
-            run_events.keep(run_events.Kind.REVIEW_DECIDED, run, withdrawn)
-        audit.record(
-            "run.cancel",
-            actor=actor,
-            project=run.project,
-            subject=run,
-            record_id=run.record_id or "",
-            reason=reason,
-        )
+            run_events.keep_event(run_events.Kind.REVIEW_DECIDED, run, withdrawn)
+        audited("run.cancel", run, actor=actor, reason=reason)
         announce(run, withdrawn)
     return True
 

@@ -7,14 +7,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from engines.sop.batches import CAP, MAX_CAP
-from engines.sop.finding_life import STEPS
-from house.api_fields import (
+from core.house.api_fields import (
     Flag,
     Json,
     Number,
     Text,
 )
+from engines.sop.batches import CAP, MAX_CAP
+from engines.sop.finding_life import STEPS
 from projects.models import Project
 from skills.validation import validate
 

@@ -7,12 +7,13 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from core.house import clock
 from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
 from engines.sop.snapshot import fingerprint
-from house import clock
 from projects.models import Project
 from skills.mapping import actual_rules, aliases
 from study import dictionary
+from study.design import context_of
 from study.metadata import StudyMetadata
 
 
@@ -30,14 +31,14 @@ class Study:
         return cls(project, dictionary.load(project), aliases(project))
 
     def compiled(self, rules: list[dict[str, Any]]) -> RuleSet:
-        """The rule set with aliases resolved. Raises engines.jsonlogic.RuleError."""
+        """The rule set with aliases resolved. Raises core.rules.limits.RuleError."""
         project = self.project
         mine = [rules, self.names, project.timezone, project.anchor_is_day, self.metadata.digest]
         return _compile(fingerprint(mine), Once((rules, self)))
 
     def context(self) -> StudyContext:
         """The rule engine's view of the dictionary."""
-        return StudyContext.build(self.metadata.metadata, project_file(self.project, self.metadata))
+        return context_of(self.metadata, self.project.timezone, int(self.project.anchor_is_day))
 
     def today(self) -> date:
         """Today in the project's zone."""
@@ -63,14 +64,3 @@ def _compile(key: str, arguments: Once) -> RuleSet:
     rules, study = arguments.value
     arguments.value = None
     return compile_rule_set(actual_rules(rules, study.names), study.context())
-
-
-def project_file(project: Project, metadata: StudyMetadata) -> dict[str, Any]:
-    """The rule engine's project context (contracts.md, check_rules, "Project file")."""
-    return {
-        "missing_data_codes": metadata.project.get("missing_data_codes", ""),
-        "timezone": project.timezone,
-        "form_event_mapping": metadata.mapping,
-        "repeating": metadata.repeating,
-        "anchors": {"anchor_is_day": int(project.anchor_is_day)},
-    }

@@ -9,15 +9,15 @@ from __future__ import annotations
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop import finding_life
 from engines.sop.errors import NotAllowed, NotSuspended, ReasonRequired
+from engines.sop.journal import audited
 from engines.sop.order_run import reading_for
 from engines.sop.reviews import STATUS, reviewer
 from engines.sop.runs import OPEN, rerun
 from engines.sop.signing import Signature, sign
-from house.db import atomic
-from projects import audit
 from projects.models import Member
 
 
@@ -65,16 +65,9 @@ def _withdraw(review: Review, member: Member, reason: str, signed: bool) -> None
     review.status = Review.Status.WITHDRAWN
     for finding in PendingAction.objects.filter(review=review, open_key__isnull=True):
         finding_life.move(finding=finding, step="reopen", actor=member, reason=reason)
-    audit.record(
-        "review.take_back",
-        actor=member,
-        project=review.project,
-        subject=review,
-        record_id=review.record_id or "",
-        old={"status": before},
-        new={"status": review.status, "signed": signed},
-        reason=reason,
-    )
+    told = {"status": review.status, "signed": signed}
+    old = {"status": before}
+    audited("review.take_back", review, actor=member, old=old, new=told, reason=reason)
 
 
 def _too_late(review: Review) -> NotSuspended:

@@ -10,12 +10,14 @@ from itertools import islice
 from django.utils.timezone import now
 from pydantic import ValidationError
 
+from core.house import clock
+from core.house.alone import each
+from core.house.db import atomic
+from core.integrations.redcap import RedcapError
 from engines.models import TaskRun, VisitReminder
-from engines.sop import notify, run_events
-from house import clock
-from house.db import atomic
-from integrations.redcap import RedcapError
-from projects import audit
+from engines.sop import run_events
+from engines.sop.journal import audited
+from engines.sop.nodes.notify import Notice, deliver_at
 from projects.models import Member
 from study.client import NotConfiguredError
 from study.visits import due
@@ -42,11 +44,13 @@ class Outcome:
     stands: VisitReminder | None
 
 
-def ask(run: TaskRun, member: Member, visits: Iterable[Sequence[str]]) -> list[VisitReminder]:
+def ask_about(run: TaskRun, member: Member, visits: Iterable[Sequence[str]]) -> list[VisitReminder]:
     """Note that a member is asked, in the caller's transaction; what was asked today or is settled is not."""
     today = clock.today(run.project.timezone)
     asked: list[VisitReminder] = []
-    open_ones = (one for one in visits if not _is_quiet(member, one[0], one[1], today))
+    settled = VisitReminder.objects.filter(project=member.project_id, quiet_until__gte=today)
+    quiet = {*settled.values_list("record_id", "visit")}
+    open_ones = (one for one in visits if (one[0], one[1]) not in quiet)
     for record_id, visit, opens, closes in islice(open_ones, MOST):
         row, is_new = VisitReminder.objects.get_or_create(
             member=member,
@@ -65,13 +69,6 @@ def ask(run: TaskRun, member: Member, visits: Iterable[Sequence[str]]) -> list[V
     return asked
 
 
-def _is_quiet(member: Member, record_id: str, visit: str, today: date) -> bool:
-    rows = VisitReminder.objects.filter(
-        project=member.project_id, record_id=record_id, visit=visit, quiet_until__gte=today
-    )
-    return rows.exists()
-
-
 def unanswered(reminder: VisitReminder) -> list[VisitReminder]:
     """The same visit's other reminders that still ask somebody, none newer than this one."""
     rows = VisitReminder.objects.filter(
@@ -84,7 +81,7 @@ def unanswered(reminder: VisitReminder) -> list[VisitReminder]:
     return [*rows.exclude(pk=reminder.pk)]
 
 
-def answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcome:
+def keep_answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcome:
     """Keep an answer once: a second click finds what stands, a reminder with a newer one is outdated."""
     same = VisitReminder.objects.filter(
         project=reminder.project_id, record_id=reminder.record_id, visit=reminder.visit
@@ -101,14 +98,8 @@ def answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcome:
         )
         reminder.refresh_from_db()
         if taken:
-            audit.record(
-                "visit.answer",
-                actor=actor,
-                project=reminder.project,
-                subject=reminder,
-                record_id=reminder.record_id,
-                new={"visit": reminder.visit, "answer": given},
-            )
+            told = {"visit": reminder.visit, "answer": given}
+            audited("visit.answer", reminder, actor=actor, new=told)
     return Outcome(reminder, fresh=bool(taken), stands=reminder)
 
 
@@ -116,13 +107,13 @@ def keep_promises() -> None:
     """Ask again whom "tomorrow" was promised to, where the visit is still to be done; once, killed anywhere."""
     waiting = VisitReminder.objects.filter(answer=Answer.TOMORROW, is_again=False)
     rows = waiting.select_related("project", "run", "member__person", "member__project")
-    for row in rows.order_by("pk")[:AT_ONCE]:
-        if row.asked_on < clock.today(row.project.timezone) and row.quiet_until:
-            _again(row)
+    each("visits", rows.order_by("pk")[:AT_ONCE], _again)
 
 
 def _again(row: VisitReminder) -> None:
     """An outage leaves the promise open: it is tried again."""
+    if row.quiet_until is None or row.asked_on >= clock.today(row.project.timezone):
+        return
     try:
         visits = [*_still(row)]
     except (RedcapError, NotConfiguredError, ValidationError):
@@ -132,16 +123,18 @@ def _again(row: VisitReminder) -> None:
         if not mine.update(is_again=True):
             return
         if visits and row.member.is_active:
-            notice = notify.Notice(
+            notice = Notice(
                 member=row.member,
                 text="",
-                not_before=notify.deliver_at(row.member),
+                not_before=deliver_at(row.member),
                 node="",
                 seq=0,
                 replaces=False,
                 visits=visits,
             )
-            run_events.keep(run_events.Kind.NOTICE_READY, row.run, payload=notice.kept())
+            run_events.keep_event(
+                run_events.Kind.NOTICE_READY, row.run, payload=notice.as_payload()
+            )
 
 
 def _still(row: VisitReminder) -> Iterator[tuple[str, str, str, str]]:

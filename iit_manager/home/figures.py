@@ -10,22 +10,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.models import Member, Project
 from projects.scoping import User
-from study.blinding import veil
+from study.blinding import mask
 from study.client import NotConfiguredError
+from study.enrolment_stats import StudyFigures, study_figures
 from study.models import Subject
-from study.standing import Standing, standing
 
 LISTED = 200
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A figure and its subjects: (key of the page, record id, how many)."""
+    """A figure and its subjects: (key of the page, record id, how many); `of`: how many subjects there are."""
 
     total: int
+    of: int
     subjects: tuple[tuple[int, str, int], ...]
 
 
@@ -33,7 +34,7 @@ class Counted:
 class Figures:
     """What is known of a study; `stands` None: nothing was read yet, or its plan cannot be followed."""
 
-    stands: Standing | None
+    stands: StudyFigures | None
     pages: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -50,12 +51,18 @@ class Figures:
     def beyond(self) -> Counted | None:
         """Subjects whose newest value of some lab lies beyond its limits."""
         found = self.stands.beyond if self.stands else None
-        return self._counted(None if found is None else dict.fromkeys(found, 1))
+        return self._counted(None if found is None else dict.fromkeys(found.subjects, 1))
 
     @property
     def sites(self) -> Iterable[tuple[str, int]]:
-        """Enrolled by site."""
-        return self.stands.sites.items() if self.stands else ()
+        """Enrolled by the name of the site."""
+        if self.stands is None:
+            return []
+        return [(self.site(code), count) for code, count in self.stands.sites.items()]
+
+    def site(self, code: str) -> str:
+        """What people call a site; its code where REDCap was not read."""
+        return self.stands.site_names.get(code, code) if self.stands else code
 
     @property
     def bar(self) -> int:
@@ -68,9 +75,7 @@ class Figures:
             return {"known": False}
         schedule = self.stands.schedule
         sunday = schedule.today + timedelta(days=6 - schedule.today.weekday())
-        due = schedule.due(schedule.today, sunday)
-        today = schedule.due(schedule.today, schedule.today, overdue=True)
-        late = [one for one in today if one not in due]
+        due, late = schedule.due(schedule.today, sunday), schedule.overdue()
         rows = [(one, self.pages.get(one.subject)) for one in [*late, *due][:8]]
         return {"known": True, "due": len(due), "overdue": len(late), "rows": rows}
 
@@ -78,14 +83,14 @@ class Figures:
         if found is None:
             return None
         rows = ((self.pages[i], i, count) for i, count in found.items() if i in self.pages)
-        return Counted(sum(found.values()), tuple(rows)[:LISTED])
+        return Counted(sum(found.values()), len(found), tuple(rows)[:LISTED])
 
 
 def figures(project: Project, member: Member | None, user: User) -> Figures:
     """As last read, as `member` may see them (None: a superuser, blinded where they are)."""
-    blinded = veil.of_user(project, user).fields if member is None else ()
+    blinded = mask.mask_of_user(project, user).fields if member is None else ()
     try:
-        found = standing(project, member, blinded=blinded)
+        found = study_figures(project, member, blinded=blinded)
     except (RedcapError, NotConfiguredError, ValidationError):
         return Figures(None)
     known = found if found.schedule.read_at else None

@@ -3,78 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from engines.assistant.uncited import never_cites
-from engines.desk import queue
+from core.house.stored_labels import name
+from core.llm import standing
+from core.llm.labels import ABILITIES
+from engines.agenda import Kind as Agenda
+from engines.agenda import Row, agenda
+from engines.pages.review_queue import waiting
 from engines.sop import DECIDERS
-from iit_manager.home import house, trail, work
-from iit_manager.home.figures import Figures, figures
+from iit_manager.home import cards
+from iit_manager.home.figures import figures
 from memory.hot.prune import is_over
 from memory.models import ProjectMemory
-from memory.versioned_admin import EDITORS
+from memory.versioned import EDITORS
+from projects import switcher
 from projects.models import Member, Project, Role
-from projects.scoping import User, held
-from study.models import SyncState
+from projects.scoping import User, held, invited
+from study.admin.confirm import CONFIRM, is_waiting
+from study.admin.confirm import PAGE as CONFIRM_PAGE
+from study.records import state_of
 
-SHOWN = 6
-
-
-@dataclass(frozen=True)
-class Part:
-    """One study for one reader: their membership (None: a superuser's own view) and what they look after."""
-
-    project: Project
-    member: Member | None
-    figures: Figures
-    sync: SyncState | None
-    visits: Mapping[str, Any] | None
-    operation: Mapping[str, Any] | None
-    over_cap: ProjectMemory | None
-    never_cites: bool
-
-    @property
-    def role(self) -> str:
-        """Their role and site; "" for a superuser."""
-        one = self.member
-        return f"{one.get_role_display()} {one.site}".strip() if one else ""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the reader sees every site."""
-        return self.member is None or not self.member.site
-
-    @property
-    def sync_failed(self) -> bool:
-        """Whether the last reading of the roster failed."""
-        one = self.sync
-        return bool(one and one.failed_at and not (one.roster_at and one.roster_at > one.failed_at))
+_STUDY = {"project__id__exact": ""}
+_FINDINGS = "admin:engines_pendingaction_changelist"
+_PAGES: Mapping[Agenda, tuple[str, dict[str, str]]] = {
+    Agenda.TRAIL: ("admin:projects_auditentry_changelist", {}),
+    Agenda.READING: ("admin:study_syncstate_changelist", {}),
+    Agenda.REVIEWS: ("admin:engines_review_desk", {"project": ""}),
+    Agenda.LATE_REVIEWS: ("admin:engines_review_desk", {"project": "", "all": "1"}),
+    Agenda.OVERDUE: ("visit_board", {"project": "", "state": "overdue"}),
+    Agenda.TODAY: ("visit_board", {"project": "", "state": "due"}),
+    Agenda.WEEK: ("visit_board", {"project": "", "view": "week"}),
+    Agenda.DUE: (_FINDINGS, _STUDY | {"due": "now"}),
+    Agenda.MINE: (_FINDINGS, _STUDY | {"waits": "yes", "whose": "me"}),
+    Agenda.ANSWERED: (_FINDINGS, _STUDY | {"state__exact": "answered"}),
+    Agenda.CHANGED: (_FINDINGS, _STUDY | {"state__exact": "data_changed"}),
+    Agenda.VIOLATIONS: (_FINDINGS, _STUDY | {"waits": "yes", "action_type__exact": "violation"}),
+    Agenda.FAILED: ("admin:engines_taskrun_changelist", _STUDY | {"status__exact": "FAILED"}),
+    Agenda.PROPOSALS: (
+        "admin:memory_memoryproposal_changelist",
+        _STUDY | {"state__exact": "pending"},
+    ),
+}
+"""Where each kind of work is done; what is "" stands for the study, by its code or key."""
 
 
 def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the cards to the context of the index page."""
     user = request.user
-    projects = [*Project.objects.for_user(user)]
-    context |= {"title": _("Dashboard"), "has_studies": bool(projects)}
+    study = switcher.chosen(request)
+    projects = [study] if study else switcher.studies(user)
+    context |= {
+        "title": _("Dashboard"),
+        "has_studies": bool(projects),
+        "invitations": len(invited(user)),
+    }
     if not projects:
         return context
     members = {one.project_id: one for one in held(user)}
     roles = {_role(user, members.get(project.pk)) for project in projects}
-    waiting = queue.waiting(user)
+    reviews = waiting(user, study)
     return context | {
-        "reviews": waiting[:SHOWN],
-        "waiting": len(waiting),
-        "mine": sum(row.may_decide for row in waiting),
-        "findings": work.findings(user),
-        "runs": work.runs(user),
+        "reviews": reviews[: cards.SHOWN],
+        "waiting": len(reviews),
+        "mine": sum(row.may_decide for row in reviews),
+        "findings": cards.findings(user, study),
+        "runs": cards.runs(user, study),
         "may_order": bool(roles & {"", *DECIDERS}),
         "studies": [_part(user, project, members.get(project.pk)) for project in projects],
-        "house": house.state() if roles & {"", Role.ADMIN} else None,
-        "trail": trail.newest(user) if roles & {"", Role.AUDITOR} else None,
+        "house": cards.house() if roles & {"", Role.ADMIN} else None,
+        "trail": cards.trail(user) if roles & {"", Role.AUDITOR} else None,
     }
 
 
@@ -83,25 +86,44 @@ def _role(user: User, member: Member | None) -> str:
     return "" if getattr(user, "is_superuser", False) or member is None else member.role
 
 
-def _part(user: User, project: Project, member: Member | None) -> Part:
+def _part(user: User, project: Project, member: Member | None) -> dict[str, Any]:
+    """One study for one reader, whose `member` is None where they are a superuser."""
     role = _role(user, member)
     reader = None if role == "" else member
     found = figures(project, reader, user)
     edits = role == "" or role in EDITORS
-    is_admin = role in ("", Role.ADMIN) and not (reader and reader.site)
-    return Part(
-        project=project,
-        member=reader,
-        figures=found,
-        sync=SyncState.objects.filter(project=project).first(),
-        visits=found.week() if role in ("", Role.CRC) else None,
-        operation=house.operation(project) if is_admin else None,
-        over_cap=_over_cap(project) if edits else None,
-        never_cites=edits and never_cites(project),
-    )
+    is_whole = reader is None or not reader.site
+    sync = state_of(project)
+    schedule = found.stands.schedule if found.stands else None
+    may_confirm = is_whole and (reader is None or role in CONFIRM)
+    memory = ProjectMemory.objects.filter(project=project).first() if edits else None
+    return {
+        "project": project,
+        "role": (
+            f"{reader.get_role_display()} {found.site(reader.site)}".strip() if reader else ""
+        ),
+        "figures": found,
+        "is_whole": is_whole,
+        "confirm_link": (
+            reverse(CONFIRM_PAGE, args=[project.pk]) if may_confirm and is_waiting(project) else ""
+        ),
+        "sync": sync,
+        "sync_failed": bool(
+            sync and sync.failed_at and not (sync.roster_at and sync.roster_at > sync.failed_at)
+        ),
+        "visits": found.week() if role in ("", Role.CRC, Role.PI) else None,
+        "operation": (cards.operation(project) if is_whole and role in ("", Role.ADMIN) else None),
+        # The hot memory where it is too long, for those who may shorten it (seed 000, 5.1).
+        "over_cap": memory if memory and is_over(memory.content) else None,
+        "switched_off": [name(ABILITIES, one) for one in standing.off(project)] if edits else [],
+        "agenda": [
+            (row, _address(row, project)) for row in agenda(project, reader, schedule, user)
+        ],
+    }
 
 
-def _over_cap(project: Project) -> ProjectMemory | None:
-    """The hot memory where it is too long, for those who may shorten it (seed 000, 5.1)."""
-    memory = ProjectMemory.objects.filter(project=project).first()
-    return memory if memory and is_over(memory.content) else None
+def _address(row: Row, project: Project) -> str:
+    page, asked = _PAGES[row.kind]
+    study = {"project": project.code, "project__id__exact": str(project.pk)}
+    query = urlencode({name: value or study[name] for name, value in asked.items()})
+    return f"{reverse(page)}?{query}" if query else reverse(page)

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from integrations import tokens
+from core.integrations import tokens
 from memory import length
-from memory.hot import superseded
 from memory.hot.text import Kind, Line, lines
 from memory.models import ProjectMemory, UserMemory
 from memory.people import facts
 from memory.visibility import Scope, scope_of
 from projects.models import Member, Project
-
-__all__ = ["LIMIT", "Injection", "inject", "length_ban", "lines", "profile_of", "read"]
 
 LIMIT = 2000
 _FIRST_TO_GO = {Kind.FAQ: 0, Kind.CURRENT: 1}
@@ -29,7 +26,7 @@ class Injection:
     left_out: tuple[dict[str, str], ...]
 
 
-def read(project: Project) -> str:
+def hot_text(project: Project) -> str:
     """The text as people see it; "" where there is none. Never cached: a deleted line is gone at once."""
     stored = ProjectMemory.objects.filter(project=project).only("content").first()
     return stored.content if stored else ""
@@ -52,31 +49,20 @@ def inject(
     this request already.
     """
     scope = scope or scope_of(member)
-    shown, left_out = [], []
-    given = _parsed(read(project) if content is None else content)
-    for line, is_seen in zip(given, scope.seen([line.text for line in given]), strict=True):
-        if is_seen:
-            shown.append(line)
-        else:
-            # The reason is kept, the text is not: the trace is read by people of every site.
-            left_out.append({"line": "", "why": "scope"})
+    given = _parsed(hot_text(project) if content is None else content)
+    seen = scope.seen([line.text for line in given])
+    shown = [line for line, is_seen in zip(given, seen, strict=True) if is_seen]
+    # The reason is kept, the text is not: the trace is read by people of every site.
+    left_out = [{"line": "", "why": "scope"}] * (len(given) - len(shown))
     reader = member.identity.casefold()
-    old = _outdated(shown, member, scope, said)
+    own = [line for line in shown if line.profile == reader and line.kind is not Kind.RULES]
+    old: list[Line] = []
+    if any(facts.single(line.text) for line in own):
+        rows = facts.holding(member, scope=scope) if said is None else said
+        old = [line for line in own if facts.is_outdated(line.text, rows)]
     left_out += [{"line": line.text, "why": "outdated"} for line in shown if line in old]
     kept, cut = _fit([line for line in shown if line not in old], reader)
     return Injection("\n".join(line.text for line in kept).strip(), (*left_out, *cut))
-
-
-def _outdated(
-    given: Sequence[Line], member: Member, scope: Scope, said: Sequence[UserMemory] | None
-) -> list[Line]:
-    """The lines of the reader's profile with a value that the reader's own word replaced since."""
-    reader = member.identity.casefold()
-    own = [line for line in given if line.profile == reader and line.kind is not Kind.RULES]
-    if not any(superseded.single(line.text) for line in own):
-        return []
-    rows = facts.holding(member, scope=scope) if said is None else said
-    return [line for line in own if superseded.is_outdated(line.text, rows)]
 
 
 @lru_cache(maxsize=16)
@@ -86,6 +72,7 @@ def _parsed(content: str) -> tuple[Line, ...]:
 
 
 def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str]]]:
+    """The lines that fit, and those that do not."""
     if tokens.count("\n".join(line.text for line in given)) <= LIMIT:
         return given, []
     costs = [tokens.count(line.text) + 1 for line in given]
@@ -98,8 +85,7 @@ def _fit(given: list[Line], reader: str) -> tuple[list[Line], list[dict[str, str
         over -= costs[index]
     dropped |= _bare(given, dropped)
     kept = [line for index, line in enumerate(given) if index not in dropped]
-    cut = [{"line": given[index].text, "why": "size"} for index in sorted(dropped)]
-    return kept, cut
+    return kept, [{"line": given[index].text, "why": "size"} for index in sorted(dropped)]
 
 
 def _order(given: list[Line], reader: str) -> list[int]:
@@ -107,29 +93,27 @@ def _order(given: list[Line], reader: str) -> list[int]:
 
     Headings go last: without its heading one person's line would read as another's.
     """
-    ranks = {}
-    for index, line in enumerate(given):
-        own = bool(line.profile) and line.profile == reader
-        if line.text.strip() and line.kind is not Kind.RULES and not own:
-            rank = _FIRST_TO_GO.get(line.kind, len(_FIRST_TO_GO))
-            ranks[index] = rank if line.is_content else len(_FIRST_TO_GO) + 1
+    last = len(_FIRST_TO_GO)
+    ranks = {
+        index: _FIRST_TO_GO.get(line.kind, last) if line.is_content else last + 1
+        for index, line in enumerate(given)
+        if line.text.strip()
+        and line.kind is not Kind.RULES
+        and not (line.profile and line.profile == reader)
+    }
     return sorted(ranks, key=lambda index: (ranks[index], index))
 
 
 def _bare(given: list[Line], dropped: set[int]) -> set[int]:
     """The headings of sections and profiles of which every line was dropped."""
-    places = {(line.section, line.profile) for at, line in enumerate(given) if line.is_content}
-    left = {
-        (line.section, line.profile)
-        for at, line in enumerate(given)
-        if line.is_content and at not in dropped
-    }
+    content = {at: (line.section, line.profile) for at, line in enumerate(given) if line.is_content}
+    left = {place for at, place in content.items() if at not in dropped}
     named = {section for section, _profile in left}
     return {
         at
         for at, line in enumerate(given)
         if line.text.startswith("#")
-        and (line.section, line.profile) in places - left
+        and (line.section, line.profile) in {*content.values()} - left
         and (line.profile or line.section not in named)
     }
 

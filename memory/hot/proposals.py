@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house.crypto import digest
-from house.db import atomic
-from memory.hot import edit, save
-from memory.hot.text import Kind, lines
+from core.house.db import atomic
+from core.house.key_ring import digest
+from memory.hot import save
+from memory.hot.text import (
+    Kind,
+    LineGone,
+    MemoryTooLarge,
+    add_line,
+    change_line,
+    lines,
+    remove_line,
+)
 from memory.models import MemoryProposal, ProjectMemory, UserMemory
 from projects import audit
 from projects.models import Member, Project
@@ -39,12 +47,7 @@ class ProposalOutdated(Exception):
 
 
 # What keeps a proposal from being written, each with a message for its reader.
-REFUSALS = (
-    AlreadyDecided,
-    ProposalOutdated,
-    save.MemoryConflict,
-    save.MemoryTooLarge,
-)
+REFUSALS = (AlreadyDecided, ProposalOutdated, save.MemoryConflict, MemoryTooLarge)
 
 
 @dataclass(frozen=True)
@@ -66,32 +69,36 @@ class Change:
 
 
 def apply(content: str, change: Change, *, name: str = "") -> str:
-    """The text with a change in it. Raises edit.LineGone."""
-    place = {"kind": change.kind, "user_id": change.profile}
+    """The text with a change in it; `name` heads a new profile. Raises LineGone."""
+    kind, profile = change.kind, change.profile
     if change.action == Action.ADD:
-        return edit.add(
-            content, kind=change.kind, line=change.new, user_id=change.profile, name=name
-        )
+        return add_line(content, kind=kind, line=change.new, user_id=profile, name=name)
     if change.action == Action.CHANGE:
-        return edit.change(content, old=change.old, new=change.new, **place)  # type: ignore[arg-type]
+        return change_line(content, old=change.old, new=change.new, kind=kind, user_id=profile)
     if change.action == Action.RETIRE:
-        return edit.remove(content, line=change.old, **place)  # type: ignore[arg-type]
+        return remove_line(content, line=change.old, kind=kind, user_id=profile)
     for text in change.old.split("\n"):
         # The same words may stand among the rules, which nothing shortens.
         stands = (line.kind for line in lines(content) if line.text == text)
         kind = next((kind for kind in stands if kind in SHORTENED), Kind.CURRENT)
-        content = edit.remove(content, line=text, kind=kind)
+        content = remove_line(content, line=text, kind=kind)
     for text in change.new.splitlines():
-        content = edit.add(content, kind=Kind.CURRENT, line=text)
+        content = add_line(content, kind=Kind.CURRENT, line=text)
     return content
 
 
 def store(
     *, project: Project, changes: Iterable[Change], author: str, state: str = State.PENDING
 ) -> list[MemoryProposal]:
-    """Keep changes with their evidence; inside the caller's transaction. What was asked before is skipped."""
+    """Keep changes with their evidence; inside the caller's transaction. What was asked before is skipped.
+
+    The evidence is references only: the words stay where their user can have them forgotten.
+    """
     made = []
     for change in changes:
+        counts = [found for found in change.evidence if found.startswith(FEEDBACK)]
+        rows = UserMemory.objects.filter(pk__in={*change.evidence} - {*counts})
+        is_applied = state == State.APPLIED
         kept, created = MemoryProposal.objects.get_or_create(
             project=project,
             key=change.key,
@@ -101,25 +108,21 @@ def store(
                 "profile": change.profile,
                 "old": change.old,
                 "new": change.new,
-                "evidence": _cited(change.evidence),
+                "evidence": [
+                    *({"kind": "memory", "id": str(r.pk), "user_id": r.user_id} for r in rows),
+                    *(
+                        {"kind": "feedback", "id": one, "user_id": one.removeprefix(FEEDBACK)}
+                        for one in counts
+                    ),
+                ],
                 "author": author,
                 "state": state,
-                "decided_by": author if state == State.APPLIED else "",
-                "decided_at": now() if state == State.APPLIED else None,
+                "decided_by": author if is_applied else "",
+                "decided_at": now() if is_applied else None,
             },
         )
         made += [kept] if created else []
     return made
-
-
-def _cited(ids: Sequence[str]) -> list[dict[str, str]]:
-    """References only: the words stay where their user can have them forgotten."""
-    counts = [found for found in ids if found.startswith(FEEDBACK)]
-    rows = UserMemory.objects.filter(pk__in=[found for found in ids if found not in counts])
-    return [
-        *({"kind": "memory", "id": str(row.pk), "user_id": row.user_id} for row in rows),
-        *({"kind": "feedback", "id": found, "user_id": found[len(FEEDBACK) :]} for found in counts),
-    ]
 
 
 def quotes(proposal: MemoryProposal) -> list[str]:
@@ -142,16 +145,20 @@ def accept(*, proposal: MemoryProposal, actor: object) -> ProjectMemory:
     Raises AlreadyDecided, ProposalOutdated, and what `save_memory` raises.
     """
     project = proposal.project
+    change = Change(
+        action=proposal.action,
+        kind=Kind(proposal.section),
+        old=proposal.old,
+        new=proposal.new,
+        profile=proposal.profile,
+    )
     with atomic():
         _decide(proposal, State.APPLIED, actor)
         current = ProjectMemory.objects.filter(project=project).first()
+        name = name_of(project, proposal.profile)
         try:
-            content = apply(
-                current.content if current else "",
-                change_of(proposal),
-                name=name_of(project, proposal.profile),
-            )
-        except edit.LineGone as error:
+            content = apply(current.content if current else "", change, name=name)
+        except LineGone as error:
             raise ProposalOutdated from error
         audit.record("memory.accept", actor=actor, project=project, subject=proposal)
         return save.save_memory(
@@ -177,23 +184,7 @@ def _decide(proposal: MemoryProposal, state: str, actor: object) -> None:
     proposal.state = state
 
 
-def change_of(proposal: MemoryProposal) -> Change:
-    """The stored change."""
-    return Change(
-        action=proposal.action,
-        kind=Kind(proposal.section),
-        old=proposal.old,
-        new=proposal.new,
-        profile=proposal.profile,
-    )
-
-
 def name_of(project: Project, userid: str) -> str:
     """What people call a member, for the heading of a new profile."""
     member = Member.objects.filter(project=project, wecom_userid__iexact=userid).first()
     return member.display_name if member and userid else userid
-
-
-def waiting(project: Project) -> int:
-    """How many changes wait for a person."""
-    return MemoryProposal.objects.filter(project=project, state=State.PENDING).count()

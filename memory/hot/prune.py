@@ -5,18 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from house.db import atomic
-from integrations import tokens
-from memory.hot import (
-    distiller,
-    injection,
-    proposals,
-    similarity,
-)
-from memory.hot.distiller import DistillerDown, Shortened, Summary
+from django.dispatch import Signal
+
+from core.house.db import atomic
+from core.integrations import tokens
+from core.llm.job_llm import ModelDown
+from memory.hot import distiller, injection, proposals, similarity
+from memory.hot.distiller import Said, Summary
 from memory.hot.proposals import SHORTENED, Action, Change
 from memory.hot.save import Job
-from memory.hot.signals import memory_over_cap
 from memory.hot.text import Kind, Line, lines
 from memory.hot.tombstones import Guard
 from memory.models import MemoryProposal, ProjectMemory
@@ -28,6 +25,10 @@ AUTHOR = Job.DAILY
 ROOM = 300
 """Tokens that a summary may take: so many more go, for what is said shorter to fit in."""
 
+# Sent inside the transaction of the job with memory, tokens and proposal (None: nothing is left that a
+# machine may take away); receivers only insert outbox rows, for channels are above the memories.
+memory_over_cap = Signal()
+
 
 def prune(project: Project) -> MemoryProposal | None:
     """Propose what could go and tell the administrators; None when nothing is to be done.
@@ -35,16 +36,19 @@ def prune(project: Project) -> MemoryProposal | None:
     While a proposal to shorten waits, there is no other one. 系统禁令 and profiles are never shortened.
     """
     memory = ProjectMemory.objects.filter(project=project).first()
-    content = memory.content if memory else ""
-    count = tokens.count(content)
-    if memory is None or count <= injection.LIMIT or _waits(project):
+    count = tokens.count(memory.content) if memory else 0
+    waiting = MemoryProposal.objects.filter(
+        project=project, action=Action.SHORTEN, state=MemoryProposal.State.PENDING
+    )
+    if memory is None or count <= injection.LIMIT or waiting.exists():
         return None
-    change, used = _shorter(project, content)
+    goes, new, said = _shorter(project, memory.content)
+    change = Change(
+        Action.SHORTEN, Kind.CURRENT, old="\n".join(line.text for line in goes), new=new
+    )
     with atomic():
-        used.save()
-        made = proposals.store(
-            project=project, changes=[change] if change.old else [], author=AUTHOR
-        )
+        said.save()
+        made = proposals.store(project=project, changes=[change] if goes else [], author=AUTHOR)
         proposal = made[0] if made else None
         memory_over_cap.send(MemoryProposal, memory=memory, tokens=count, proposal=proposal)
     return proposal
@@ -55,57 +59,42 @@ def is_over(content: str) -> bool:
     return tokens.count(content) > injection.LIMIT
 
 
-def _shorter(project: Project, content: str) -> tuple[Change, Shortened]:
+def _shorter(project: Project, content: str) -> tuple[list[Line], str, Said[Summary]]:
     """What goes and what says it shorter; without a model that does, as little as possible goes."""
     goes = surplus(content, ROOM)
-    said = _summarised(project, [line.text for line in goes])
-    kept = [summary for summary in said.summaries if _holds(summary, goes, project)]
+    said: Said[Summary] = Said((), lambda: None)
+    if goes:
+        try:
+            said = distiller.shorten(project, [line.text for line in goes])
+        except ModelDown as error:
+            log.info("shortened without a model: %s", error)
+            said = Said((), error.save)
+    kept = [summary for summary in said.found if _holds(summary, goes, project)]
     new = "\n".join(f"- {similarity.one_line(summary.text)}" for summary in kept)
     if not new or tokens.count(new) > ROOM:
-        goes, new = surplus(content), ""
-    old = "\n".join(line.text for line in goes)
-    return Change(Action.SHORTEN, Kind.CURRENT, old=old, new=new), said
-
-
-def _summarised(project: Project, texts: Sequence[str]) -> Shortened:
-    try:
-        return distiller.shorten(project, texts) if texts else Shortened((), lambda: None)
-    except DistillerDown as error:
-        log.info("shortened without a model: %s", error)
-        return Shortened((), error.save)
+        return surplus(content), "", said
+    return goes, new, said
 
 
 def _holds(summary: Summary, goes: Sequence[Line], project: Project) -> bool:
     """Whether a summary cites lines that go, has no figure of its own and nothing that was removed."""
     cited = [goes[number - 1].text for number in summary.of if 0 < number <= len(goes)]
-    if not cited or len(cited) != len(summary.of) or not similarity.pieces(summary.text):
+    pieces = similarity.pieces(summary.text)
+    if not cited or len(cited) != len(summary.of) or not pieces:
         return False
-    there = {
-        figure for text in cited for piece in similarity.pieces(text) for figure in piece.numbers
-    }
-    own = {figure for piece in similarity.pieces(summary.text) for figure in piece.numbers}
+    there = {n for text in cited for piece in similarity.pieces(text) for n in piece.numbers}
+    own = {number for piece in pieces for number in piece.numbers}
     return own <= there and not Guard(project).blocks(summary.text)
-
-
-def _waits(project: Project) -> bool:
-    return MemoryProposal.objects.filter(
-        project=project, action=Action.SHORTEN, state=MemoryProposal.State.PENDING
-    ).exists()
 
 
 def surplus(content: str, room: int = 0) -> list[Line]:
     """The lines to take away until the rest fits with `room` to spare: the oldest 当前状态 first, then FAQ."""
     over = tokens.count(content) - injection.LIMIT + room
-    kept = [line for line in lines(content) if line.is_content]
-    candidates = sorted((line for line in kept if line.kind in SHORTENED), key=_rank)
+    candidates = [line for line in lines(content) if line.is_content and line.kind in SHORTENED]
     goes: list[Line] = []
-    for line in candidates:
+    for line in sorted(candidates, key=lambda line: SHORTENED.index(line.kind)):
         if over <= 0:
             break
         goes.append(line)
         over -= tokens.count(line.text)
     return goes
-
-
-def _rank(line: Line) -> int:
-    return SHORTENED.index(line.kind)

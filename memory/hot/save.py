@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Any, TypeVar
 
-from django.utils.timezone import now
+from django.dispatch import receiver
 from django.utils.translation import gettext as _
 
-from house.db import atomic
-from house.markdown import TextTooLong, check_length
-from integrations import tokens
-from memory.hot import removal
-from memory.hot.text import Kind, lines, parse
+from core.house.db import atomic
+from core.house.markdown import TextTooLong, check_length
+from core.integrations import tokens
+from memory.hot import tombstones
+from memory.hot.text import Kind, MemoryTooLarge, lines, profiles
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects import audit
 from projects.models import Project
-from study.blinding import veil
+from study.blinding import mask
+from study.blinding.services import study_blinded
 
 RULES_LIMIT = 1200
 PROFILE_LIMIT = 400
-_TRIES = 5
+_TRIES = 3
+T = TypeVar("T")
 
 
 class Job(StrEnum):
@@ -44,12 +47,18 @@ class MemoryConflict(Exception):
         self.version = current.version if current else 0
 
 
-class MemoryTooLarge(ValueError):
-    """A section is larger than every prompt could carry."""
-
-
 class RulesAreForPeople(PermissionError):
     """A job tried to change 系统禁令."""
+
+
+def retried(work: Callable[[], T]) -> T:
+    """What `work` returns, begun anew where somebody saved meanwhile; at last MemoryConflict is raised."""
+    for _attempt in range(_TRIES - 1):
+        try:
+            return work()
+        except MemoryConflict:
+            continue
+    return work()
 
 
 def save_memory(
@@ -64,7 +73,7 @@ def save_memory(
     RulesAreForPeople.
     """
     text = content.replace("\r\n", "\n").replace("\r", "\n")
-    text = veil.of_all(project).text(text)
+    text = mask.mask_for_all(project).text(text)
     check_size(text)
     with atomic():
         before = ProjectMemory.objects.filter(project=project).first()
@@ -72,49 +81,64 @@ def save_memory(
             raise MemoryConflict(before)
         old = before.content if before else ""
         if actor in JOBS:
-            text = _by_a_job(project, old, text)
+            if _rules(old) != _rules(text):
+                raise RulesAreForPeople(_("Only people change the rules."))
+            text = tombstones.without_removed(project, old, text)
             if before is not None and text == old:
                 return before
-        memory = _store(project, text, audit.actor_name(actor), base_version, before)
+        if before is None and base_version:
+            raise MemoryConflict(None)
+        memory = _store(project, text, actor, before, reason, diff=diff(old, text))
         if actor not in JOBS:
-            removal.settle(project=project, old=old, new=text, actor=actor)
-        _keep(memory, before, actor, reason, diff=diff(old, memory.content))
+            tombstones.settle_removals(project=project, old=old, new=text, actor=actor)
     return memory
-
-
-def _by_a_job(project: Project, old: str, new: str) -> str:
-    if _rules(old) != _rules(new):
-        raise RulesAreForPeople(_("Only people change the rules."))
-    return removal.without_removed(project, old, new)
 
 
 def _rules(content: str) -> list[str]:
     return [line.text for line in lines(content) if line.kind is Kind.RULES and line.text.strip()]
 
 
-def _keep(
-    memory: ProjectMemory,
-    before: ProjectMemory | None,
+def _store(
+    project: Project,
+    text: str,
     actor: object,
+    before: ProjectMemory | None,
     reason: str = "",
     **told: list[str],
-) -> None:
-    """The version and its entry in the trail."""
-    ProjectMemoryVersion.objects.create(
-        memory=memory,
-        version=memory.version,
-        content=memory.content,
-        author=memory.last_updated_by,
-    )
+) -> ProjectMemory:
+    """The text as the next version, with its entry in the trail. Raises MemoryConflict."""
+    author = audit.actor_name(actor)
+    old = before.version if before else 0
+    if before is None:
+        memory = ProjectMemory.objects.create(project=project, content=text, last_updated_by=author)
+    elif before.replaced(old + 1, content=text, last_updated_by=author):
+        memory = before
+    else:
+        raise MemoryConflict(ProjectMemory.objects.filter(project=project).first())
+    memory.versions.create(version=memory.version, content=text, author=author)
     audit.record(
         "memory.save",
         actor=actor,
-        project=memory.project,
+        project=project,
         subject=memory,
-        old={"version": before.version if before else 0},
+        old={"version": old},
         new={"version": memory.version, **told},
         reason=reason,
     )
+    return memory
+
+
+@receiver(study_blinded, dispatch_uid="memory.study_blinded")
+def on_study_blinded(*, project: Project, **_kwargs: Any) -> None:
+    """Save hot memory anew, which masks what unblinds; inside the transaction of the switch."""
+    memory = ProjectMemory.objects.filter(project=project).first()
+    if memory is not None:
+        save_memory(
+            project=project,
+            content=memory.content,
+            base_version=memory.version,
+            actor="system",
+        )
 
 
 def erase_lines(*, project: Project, profile: str, gone: Sequence[str], actor: object) -> None:
@@ -123,33 +147,23 @@ def erase_lines(*, project: Project, profile: str, gone: Sequence[str], actor: o
     For a user who has something forgotten: unlike an editor's removal it leaves no word in the trail, and
     the user may say it again. Raises MemoryConflict when others write all the time.
     """
-    for _attempt in range(_TRIES - 1):
-        try:
-            _erase(project, profile, gone, actor)
-        except MemoryConflict:
-            continue
-        return
-    _erase(project, profile, gone, actor)
 
+    def without(content: str) -> str:
+        own = profile.casefold()
+        kept = (one.text for one in lines(content) if one.profile != own or one.text not in gone)
+        return "\n".join(kept)
 
-def _erase(project: Project, profile: str, gone: Sequence[str], actor: object) -> None:
-    before = ProjectMemory.objects.filter(project=project).first()
-    if before is None:
-        return
-    left = _without(before.content, profile, gone)
-    if left != before.content:
-        memory = _store(project, left, audit.actor_name(actor), before.version, before)
-        _keep(memory, before, actor)
-    for version in before.versions.all():
-        cleaned = _without(version.content, profile, gone)
-        if cleaned != version.content:
-            before.versions.filter(pk=version.pk).update(content=cleaned)
+    def erase() -> None:
+        before = ProjectMemory.objects.filter(project=project).first()
+        if before is None:
+            return
+        if (left := without(before.content)) != before.content:
+            _store(project, left, actor, before)
+        for version in before.versions.all():
+            if (cleaned := without(version.content)) != version.content:
+                before.versions.filter(pk=version.pk).update(content=cleaned)
 
-
-def _without(content: str, profile: str, gone: Sequence[str]) -> str:
-    own = profile.casefold()
-    kept = [line.text for line in lines(content) if line.profile != own or line.text not in gone]
-    return "\n".join(kept)
+    retried(erase)
 
 
 def restore(*, version: ProjectMemoryVersion, actor: object, base_version: int) -> ProjectMemory:
@@ -161,21 +175,6 @@ def restore(*, version: ProjectMemoryVersion, actor: object, base_version: int) 
         base_version=base_version,
         reason=_("Version %(number)d restored") % {"number": version.version},
     )
-
-
-def _store(
-    project: Project, text: str, author: str, base: int | None, before: ProjectMemory | None
-) -> ProjectMemory:
-    if before is None and not base:
-        return ProjectMemory.objects.create(project=project, content=text, last_updated_by=author)
-    if before is None or before.version != base:
-        raise MemoryConflict(before)
-    replaced = ProjectMemory.objects.filter(pk=before.pk, version=base).update(
-        content=text, last_updated_by=author, version=before.version + 1, updated_at=now()
-    )
-    if not replaced:
-        raise MemoryConflict(ProjectMemory.objects.filter(project=project).first())
-    return ProjectMemory.objects.get(pk=before.pk)
 
 
 def diff(old: str, new: str) -> list[str]:
@@ -190,12 +189,19 @@ def check_size(content: str) -> None:
         check_length(content)
     except TextTooLong as error:
         raise MemoryTooLarge(str(error)) from error
-    parsed = lines(content)
-    rules = "\n".join(line.text for line in parsed if line.kind is Kind.RULES)
-    if tokens.count(rules) > RULES_LIMIT:
+    rules, of_profiles = sizes(content)
+    if rules > RULES_LIMIT:
         raise MemoryTooLarge(_("The rules exceed %(limit)d tokens.") % {"limit": RULES_LIMIT})
-    for profile in parse(content).profiles:
-        text = "\n".join(line.text for line in parsed if line.profile == profile)
-        if tokens.count(text) > PROFILE_LIMIT:
+    for profile, count in of_profiles.items():
+        if count > PROFILE_LIMIT:
             message = _("The profile of %(user)s exceeds %(limit)d tokens.")
             raise MemoryTooLarge(message % {"user": profile, "limit": PROFILE_LIMIT})
+
+
+def sizes(content: str) -> tuple[int, dict[str, int]]:
+    """The tokens of the rules, and of each profile with its heading by user id."""
+    parsed = lines(content)
+    rules = [line.text for line in parsed if line.kind is Kind.RULES]
+    own = {of: [line.text for line in parsed if line.profile == of] for of in profiles(content)}
+    counts = {of: tokens.count("\n".join(texts)) for of, texts in own.items()}
+    return tokens.count("\n".join(rules)), counts

@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections.abc import Collection, Set
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
-from language import spoken_numbers
+from core.language import spoken_numbers
 from memory.people import clauses
 
 _CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
@@ -29,14 +29,10 @@ _DAYTIME = re.compile(r"早上|上午|中午|下午|晚上")
 _LETTER = re.compile(r"[a-z]+|[\u4e00-\u9fff]")
 
 
-@cache
-def _table() -> tuple[re.Pattern[str], dict[str, str]]:
-    """Other words for the same, from the versioned table: {variant: what stands for it}."""
-    path = Path(__file__).parent / "wordings.v1.json"
-    groups: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
-    same = {variant: name for name, variants in groups.items() for variant in variants}
-    longest_first = sorted(same, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first))), same
+# Other words for the same, from the versioned table: {variant: what stands for it}.
+_GROUPS = json.loads((Path(__file__).parent / "wordings.v1.json").read_text(encoding="utf-8"))
+_SAME = {variant: name for name, variants in _GROUPS.items() for variant in variants}
+_VARIANT = re.compile("|".join(map(re.escape, sorted(_SAME, key=len, reverse=True))))
 
 
 def normal(text: str) -> str:
@@ -64,33 +60,26 @@ class Piece:
 
     def says(self, other: Piece) -> bool:
         """Whether this piece repeats `other`: alike, a part of it, or with it as a part."""
-        if not _one_in_the_other(self.numbers, other.numbers) or self._contradicts(other):
+        # Different numbers make a different statement: 3 例 is not 5 例.
+        if not (self.numbers <= other.numbers or other.numbers <= self.numbers):
             return False
-        if _share(self.letters, other.letters) >= _ANAGRAM:
+        # 不查年龄 and 查年龄 share most of their letters.
+        if None not in (self.denies, other.denies) and self.denies != other.denies:
+            return False
+        few, alike = _shares(self.letters, other.letters)
+        if few >= _FEW and alike >= _ANAGRAM:
             return True
-        shared = len(self.grams & other.grams)
-        mine, theirs = len(self.grams), len(other.grams)
-        if min(mine, theirs) < _LEAST:
+        few, alike = _shares(self.grams, other.grams)
+        if few < _LEAST:
             return self.grams == other.grams and bool(self.grams)
-        if min(mine, theirs) < _FEW:
-            return shared == min(mine, theirs)
-        alike = 2 * shared / (mine + theirs) >= _ALIKE
-        return alike or shared / min(mine, theirs) >= _PART
-
-    def _contradicts(self, other: Piece) -> bool:
-        """不查年龄 and 查年龄 share most of their letters."""
-        return None not in (self.denies, other.denies) and self.denies != other.denies
+        part = len(self.grams & other.grams) / few
+        return part == 1 if few < _FEW else alike >= _ALIKE or part >= _PART
 
 
-def _share(one: Set[str], other: Set[str]) -> float:
-    if min(len(one), len(other)) < _FEW:
-        return 0.0
-    return 2 * len(one & other) / (len(one) + len(other))
-
-
-def _one_in_the_other(one: Set[str], other: Set[str]) -> bool:
-    """Different numbers make a different statement: 3 例 is not 5 例."""
-    return one <= other or other <= one
+def _shares(one: Set[str], other: Set[str]) -> tuple[int, float]:
+    """The size of the smaller set, and how much of both together is in both."""
+    sizes = len(one), len(other)
+    return min(sizes), 2 * len(one & other) / (sum(sizes) or 1)
 
 
 def pieces(line: str) -> list[Piece]:
@@ -112,9 +101,8 @@ def pieces(line: str) -> list[Piece]:
 @lru_cache(maxsize=4096)
 def _piece(text: str) -> Piece:
     """By the text itself: a user's memories are compared with every message."""
-    pattern, same = _table()
     said, figures = _figures(normal(text))
-    plain = pattern.sub(lambda found: same[found[0]], said)
+    plain = _VARIANT.sub(lambda found: _SAME[found[0]], said)
     grams = {plain[at : at + 2] for at in range(max(len(plain) - 1, 1))} if plain else set()
     return Piece(
         frozenset(grams),

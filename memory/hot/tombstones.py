@@ -7,24 +7,25 @@ another line, and by the evidence the line came from.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
-from uuid import UUID
 
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from house.crypto import digest, keys
+from core.house.key_ring import digest, ring
 from memory.hot import similarity
 from memory.hot.similarity import Piece
-from memory.models import MemoryTombstone
+from memory.hot.text import Line, lines
+from memory.models import MemoryProposal, MemoryTombstone, UserMemory
 from projects import audit
 from projects.models import Project
 
 _SHORT = 10
+_Place = tuple[str, str]
 
 
 def bury(
@@ -44,13 +45,15 @@ def bury(
     pieces = similarity.pieces(line)
     if not pieces:
         return None
-    sketch = {"profile": profile.casefold(), "pieces": [_hashed(piece) for piece in pieces]}
     stone, created = MemoryTombstone.objects.get_or_create(
         project=project,
         user_id=user_id,
         digest=line_digest(line, profile),
         defaults={
-            "sketch": sketch,
+            "sketch": {
+                "profile": profile.casefold(),
+                "pieces": [_hashed(piece) for piece in pieces],
+            },
             "evidence": sorted(set(evidence)),
             "created_by": audit.actor_name(actor),
         },
@@ -64,9 +67,8 @@ def lift(
     *, project: Project, line: str, actor: object, profile: str = "", user_id: str = ""
 ) -> int:
     """A person says it again: the tombstones of this very line are gone; returns how many."""
-    stones = MemoryTombstone.objects.filter(
-        project=project, user_id=user_id, digest=line_digest(line, profile)
-    )
+    key = line_digest(line, profile)
+    stones = MemoryTombstone.objects.filter(project=project, user_id=user_id, digest=key)
     return remove(stones, project=project, actor=actor)
 
 
@@ -87,13 +89,18 @@ def evidence_of(kind: str, value: str) -> str:
     return digest(f"{kind}\n{similarity.normal(value) if kind == 'quote' else value}")
 
 
+def of_memory(pk: str, content: str) -> set[str]:
+    """The hashes under which one stored statement is known as evidence."""
+    return {evidence_of("memory", pk), evidence_of("quote", content)}
+
+
 def _hashed(piece: Piece) -> dict[str, Any]:
     sets = {"grams": piece.grams, "numbers": piece.numbers, "letters": piece.letters}
-    return {**{name: _hashes(items) for name, items in sets.items()}, "denies": piece.denies}
-
-
-def _hashes(items: Iterable[str]) -> list[str]:
-    return sorted(digest(f"piece\n{item}")[:_SHORT] for item in items)
+    hashes = {
+        name: sorted(digest(f"piece\n{item}")[:_SHORT] for item in items)
+        for name, items in sets.items()
+    }
+    return {**hashes, "denies": piece.denies}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +123,14 @@ def _keyed(stored: Mapping[str, Any]) -> Piece:
 
 @lru_cache(maxsize=2048)
 def _of_line(line: str, _keys: tuple[bytes, ...]) -> _Sketch:
-    said = similarity.pieces(line)
-    return _Sketch(tuple(_keyed(_hashed(piece)) for piece in said))
+    return _Sketch(tuple(_keyed(_hashed(piece)) for piece in similarity.pieces(line)))
 
 
 @lru_cache(maxsize=1024)
 def _of_stone(stored: str) -> _Sketch:
     sketch = json.loads(stored) or {}
-    listed = sketch.get("pieces", [])
-    return _Sketch(tuple(_keyed(piece) for piece in listed), sketch.get("profile", ""))
+    pieces = tuple(_keyed(piece) for piece in sketch.get("pieces", []))
+    return _Sketch(pieces, sketch.get("profile", ""))
 
 
 @lru_cache(maxsize=16384)
@@ -143,16 +149,6 @@ class Stone:
     evidence: frozenset[str]
     at: datetime
 
-    def concerns(self, profile: str) -> bool:
-        """What one user's profile lost may still be said of another user."""
-        return self.sketch.profile in ("", profile) or not profile
-
-
-def _stored(project: UUID, user_id: str) -> QuerySet[MemoryTombstone]:
-    rows = MemoryTombstone.objects.filter(project=project, user_id__in=("", user_id))
-    sketch = Cast("sketch", TextField())
-    return rows.only("user_id", "evidence", "created_at").annotate(stored_sketch=sketch)
-
 
 class Guard:
     """A study's tombstones, read once for a handful of comparisons; never kept longer."""
@@ -163,45 +159,121 @@ class Guard:
 
     @cached_property
     def _stones(self) -> list[Stone]:
-        rows: Any = _stored(self._project.pk, self._user)
+        rows: Any = MemoryTombstone.objects.filter(
+            project=self._project.pk, user_id__in=("", self._user)
+        )
+        rows = rows.only("user_id", "evidence", "created_at")
         return [
             Stone(
-                pk=row.pk,
-                user_id=row.user_id,
-                sketch=_of_stone(row.stored_sketch),
-                evidence=frozenset(row.evidence or []),
-                at=row.created_at,
+                row.pk,
+                row.user_id,
+                _of_stone(row.stored_sketch),
+                frozenset(row.evidence or ()),
+                row.created_at,
             )
-            for row in rows
+            for row in rows.annotate(stored_sketch=Cast("sketch", TextField()))
         ]
 
     def of_user(self, line: str, *, evidence: Collection[str] = ()) -> list[Stone]:
         """What the user had forgotten that a line says or rests on."""
-        given = frozenset(evidence)
-        own = [stone for stone in self._stones if stone.user_id]
-        said = _said(line, own)
-        return [stone for stone in own if stone in said or given & stone.evidence]
+        return _met([stone for stone in self._stones if stone.user_id], line, evidence)
 
     def blocks(
         self, line: str, *, profile: str = "", evidence: Collection[str] = (), own: bool = True
     ) -> bool:
         """Whether a line says what was removed, or rests on what a removed line rested on.
 
-        `own`: what the user had forgotten counts as well.
+        `own`: what the user had forgotten counts as well. What one user's profile lost may still be said of
+        another user.
         """
-        near = [stone for stone in self._stones if stone.concerns(profile.casefold())]
-        near = [stone for stone in near if own or not stone.user_id]
-        given = frozenset(evidence)
-        return any(given & stone.evidence for stone in near) or bool(_said(line, near))
+        of = profile.casefold()
+        near = [
+            stone
+            for stone in self._stones
+            if (not of or stone.sketch.profile in ("", of)) and (own or not stone.user_id)
+        ]
+        return bool(_met(near, line, evidence))
 
     def said_again(self, line: str, *, at: datetime) -> bool:
         """Whether a statement of that time says something that had been removed before it."""
-        found = _said(line, self._stones)
+        found = _met(self._stones, line)
         return bool(found) and all(stone.at < at for stone in found)
 
 
-def _said(line: str, stones: Sequence[Stone]) -> list[Stone]:
+def _met(stones: Sequence[Stone], line: str, evidence: Collection[str] = ()) -> list[Stone]:
+    """Those that a line says, or whose evidence it shares."""
     if not stones:
         return []
-    sketch = _of_line(line, keys())
-    return [stone for stone in stones if _repeats(sketch, stone.sketch)]
+    sketch, given = _of_line(line, ring()), frozenset(evidence)
+    return [one for one in stones if given & one.evidence or _repeats(sketch, one.sketch)]
+
+
+def settle_removals(*, project: Project, old: str, new: str, actor: object) -> None:
+    """A person wrote `new` over `old`: bury what is gone, lift what came back; in the transaction."""
+    was, now = _said(old), _said(new)
+    for (profile, _words), line in ((place, now[place]) for place in now.keys() - was):
+        lift(project=project, line=line.text, profile=profile, actor=actor)
+    for (profile, _words), line in ((place, was[place]) for place in was.keys() - now):
+        rests_on = evidence_for(project, line.text, profile)
+        bury(project=project, line=line.text, profile=profile, actor=actor, evidence=rests_on)
+
+
+def without_removed(project: Project, old: str, new: str) -> str:
+    """A job's text without the lines it adds that a person removed; the last door before the table.
+
+    A line of a profile is held against what its user had forgotten, too.
+    """
+
+    def is_removed(guard: Guard, line: Line) -> bool:
+        return guard.blocks(line.text, profile=line.profile)
+
+    return _left(project, old, new, is_removed)
+
+
+def without_forgotten(project: Project, old: str, new: str) -> str:
+    """A person's text, begun on an older one, without the lines beyond `old` that users had forgotten since."""
+    return _left(project, old, new, lambda guard, line: bool(guard.of_user(line.text)))
+
+
+def _left(project: Project, old: str, new: str, is_gone: Callable[[Guard, Line], bool]) -> str:
+    known, given = _said(old), lines(new)
+    guards = {of: Guard(project, of) for of in {line.profile for line in given}}
+    kept = [
+        line.text
+        for line in given
+        if not line.is_content or place_of(line) in known or not is_gone(guards[line.profile], line)
+    ]
+    return "\n".join(kept)
+
+
+def _said(content: str) -> dict[_Place, Line]:
+    return {place_of(line): line for line in lines(content) if line.is_content}
+
+
+def place_of(line: Line) -> _Place:
+    """What makes a line the same one in two versions: the profile it stands in, and its words."""
+    return line.profile, similarity.normal(line.text)
+
+
+def evidence_for(project: Project, line: str, profile: str) -> set[str]:
+    """Keyed hashes of what a line came from: what a job cited for it, and what users said alike."""
+    applied = MemoryProposal.objects.filter(project=project, state=MemoryProposal.State.APPLIED)
+    cited = {
+        item["id"]
+        for row in applied
+        if row.new == line
+        for item in row.evidence
+        if item["kind"] == "memory"
+    }
+    rows = UserMemory.objects.filter(project=project)
+    rows = rows.filter(user_id__iexact=profile) if profile else rows
+    pieces = similarity.pieces(line)
+    found = {
+        key
+        for pk, content in rows.values_list("pk", "content")
+        if similarity.repeats(similarity.pieces(content), pieces)
+        for key in of_memory(str(pk), content)
+    }
+    for pk, content in UserMemory.objects.filter(pk__in=cited).values_list("pk", "content"):
+        found |= of_memory(str(pk), content)
+    return found

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
-from memory.log.rating_result import Rated
-from memory.models import ConversationHistory
+from memory.models import ConversationHistory, FeedbackTally, WeeklyNote
 from projects.models import Member, Project
 from projects.scoping import User
 
 Row = ConversationHistory
 Feedback = Row.Feedback
 Reason = Row.Reason
+_EVER = (datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,19 @@ def append(
     return answered.pk
 
 
+@dataclass(frozen=True)
+class Rated:
+    """An answer that was rated; `before`: the feedback it had until then, `reason`: the one it has now."""
+
+    answer_id: UUID
+    before: str | None
+    reason: str | None = None
+
+    def wants_reason(self, feedback: str | None, reason: str | None) -> bool:
+        """Whether to ask for the reason of this feedback: of a bare 👎, and once."""
+        return feedback == Feedback.DOWN != self.before and reason is None
+
+
 def set_feedback(
     *,
     project: Project,
@@ -82,7 +95,7 @@ def set_feedback(
     if reason is None and feedback == last.feedback:
         reason = last.feedback_reason
     changed = Row.objects.filter(pk=last.pk).update(feedback=feedback, feedback_reason=reason)
-    return Rated(last.feedback) if changed else None
+    return Rated(last.pk, last.feedback, reason) if changed else None
 
 
 def feedback_counts(
@@ -100,6 +113,38 @@ def feedback_counts(
             "user_id", "feedback", "feedback_reason"
         )
     ]
+
+
+@dataclass(frozen=True)
+class Given:
+    """How often a user said 👍 and 👎."""
+
+    up: int
+    down: int
+
+    def __str__(self) -> str:
+        """`👍 12 / 👎 1`"""
+        return f"👍 {self.up} / 👎 {self.down}"
+
+
+def feedback_of(member: Member) -> str | None:
+    """`👍 12 / 👎 1` of one member; None without any."""
+    mine = feedback_given(member.project, member.identity).get(member.identity)
+    return str(mine) if mine else None
+
+
+def feedback_given(project: Project, user_id: str = "") -> dict[str, Given]:
+    """{user: counts} of everybody who gave feedback, or of one user; deleted answers included."""
+    up: Counter[str] = Counter()
+    down: Counter[str] = Counter()
+    tallies = FeedbackTally.objects.filter(project=project)
+    for tally in tallies.filter(user_id=user_id) if user_id else tallies:
+        up[tally.user_id] += tally.up
+        down[tally.user_id] += tally.down
+    for by, value, _reason, times in feedback_counts(project, *_EVER, user_id):
+        (up if value == Feedback.UP else down)[by] += times
+    users = sorted({*up, *down})
+    return {user: Given(up[user], down[user]) for user in users if up[user] or down[user]}
 
 
 @dataclass(frozen=True)
@@ -123,7 +168,7 @@ def complaints(project: Project) -> list[Complaint]:
     return [Complaint(str(pk), user_id, reason or "", at) for pk, user_id, reason, at in found]
 
 
-def newest(project: Project) -> datetime | None:
+def newest_at(project: Project) -> datetime | None:
     """When the last row was written that the log still holds."""
     rows = Row.objects.filter(project=project).order_by("-created_at")
     return rows.values_list("created_at", flat=True).first()
@@ -135,88 +180,51 @@ def messages(project: Project, since: datetime, until: datetime) -> int:
     return rows.filter(role=Row.Role.USER).count()
 
 
-@dataclass(frozen=True)
-class Cursor:
-    """A place in the log: behind this row."""
-
-    at: datetime
-    id: UUID
-
-
-@dataclass(frozen=True)
-class Said:
-    """A row with its text; only the weekly report job reads it (design.md 9.2)."""
-
-    cursor: Cursor
-    user_id: str
-    is_user: bool
-    text: str
-    record_ids: tuple[str, ...]
-
-
 def for_report(
-    project: Project, since: datetime, until: datetime, *, after: Cursor | None, most: int
-) -> list[Said]:
-    """The next rows of a period with their text, for the weekly report alone."""
-    rows = _behind(project, since, until, after).order_by("created_at", "pk")[:most]
-    return [_said(row) for row in rows]
+    project: Project, since: datetime, until: datetime, *, after: WeeklyNote | None, most: int
+) -> list[Row]:
+    """The next rows of a period behind the last note, with their text: for the weekly report alone."""
+    return [*_behind(project, since, until, after).order_by("created_at", "pk")[:most]]
 
 
-def left(project: Project, since: datetime, until: datetime, after: Cursor | None) -> int:
-    """How many rows of a period lie behind a place."""
+def left(project: Project, since: datetime, until: datetime, after: WeeklyNote | None) -> int:
+    """How many rows of a period lie behind the last note."""
     return _behind(project, since, until, after).count()
 
 
 def _behind(
-    project: Project, since: datetime, until: datetime, after: Cursor | None
+    project: Project, since: datetime, until: datetime, note: WeeklyNote | None
 ) -> QuerySet[Row]:
     rows = Row.objects.for_all(project).filter(created_at__gte=since, created_at__lt=until)
-    if after is None:
+    if note is None:
         return rows
-    later = Q(created_at__gt=after.at) | Q(created_at=after.at, pk__gt=after.id)
-    return rows.filter(later, created_at__gte=after.at)
+    later = Q(created_at__gt=note.until_at) | Q(created_at=note.until_at, pk__gt=note.until_id)
+    return rows.filter(later, created_at__gte=note.until_at)
 
 
-def _said(row: Row) -> Said:
-    entities = row.entities if isinstance(row.entities, dict) else {}
-    named = [row.record_id, *(entities.get("record_ids") or [])]
-    return Said(
-        cursor=Cursor(row.created_at, row.pk),
-        user_id=row.user_id,
-        is_user=row.role == Row.Role.USER,
-        text=row.content,
-        record_ids=tuple(dict.fromkeys(str(found) for found in named if found)),
-    )
+def delete_some(project: Project, since: datetime, until: datetime, *, most: int) -> int:
+    """Delete at most `most` rows of a period, oldest first, in the caller's transaction; returns how many.
 
-
-@dataclass(frozen=True)
-class Deleted:
-    """Rows that were deleted, and each user's (👍, 👎) among them."""
-
-    rows: int
-    feedback: Mapping[str, tuple[int, int]]
-
-
-def delete_some(project: Project, since: datetime, until: datetime, *, most: int) -> Deleted:
-    """Delete at most `most` rows of a period, oldest first; in the caller's transaction."""
+    Each user's 👍/👎 among them stays as a tally.
+    """
     rows = Row.objects.filter(project=project, created_at__gte=since, created_at__lt=until)
-    chosen = list(
-        rows.order_by("created_at", "pk").values_list("pk", "created_at", "user_id", "feedback")[
-            :most
-        ]
-    )
-    up = Counter(user for _pk, _at, user, value in chosen if value == Feedback.UP)
-    down = Counter(user for _pk, _at, user, value in chosen if value == Feedback.DOWN)
+    ordered = rows.order_by("created_at", "pk")
+    chosen = list(ordered.values_list("pk", "created_at", "user_id", "feedback")[:most])
     if not chosen:
-        return Deleted(0, {})
+        return 0
+    given = Counter((user, value) for _pk, _at, user, value in chosen if value)
+    for user in sorted({user for user, _value in given}):
+        tally, _new = FeedbackTally.objects.get_or_create(project=project, user_id=user)
+        FeedbackTally.objects.filter(pk=tally.pk).update(
+            up=F("up") + given[user, Feedback.UP], down=F("down") + given[user, Feedback.DOWN]
+        )
     # The times let PostgreSQL look into the right months only.
     gone = rows.filter(
         pk__in=[row[0] for row in chosen],
         created_at__gte=chosen[0][1],
         created_at__lte=chosen[-1][1],
     )
-    count, _by_model = gone.delete()
-    return Deleted(count, {user: (up[user], down[user]) for user in {*up, *down}})
+    return gone.delete()[0]
 
 
 def for_member(member: Member) -> QuerySet[Row]:

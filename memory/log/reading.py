@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
-from house.db import atomic
+from core.house.db import atomic
 from memory.log import flow_log
 from memory.log.flow_log import Row
 from projects import audit
@@ -37,7 +37,7 @@ def thread(row: Row, user: User) -> list[Row]:
     return rows[max(first, at - _MOST) : last + 1]
 
 
-def note(*, actor: object, rows: Iterable[Row]) -> None:
+def note_reading(*, actor: object, rows: Iterable[Row]) -> None:
     """An entry in the trail of each study whose conversations are shown: of whom, how many messages.
 
     One's own conversation is nobody's secret from oneself.

@@ -6,16 +6,15 @@ user's 👍/👎, is kept as a tally.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db.models import F
 from django.utils.timezone import now
 
-from house.db import atomic
+from core.house.db import atomic
 from memory.hot.save import Job
 from memory.log import flow_log
-from memory.models import FeedbackTally, WeeklyReport
+from memory.models import WeeklyReport
 from memory.reports import narrative
 from memory.reports.weeks import bounds, week
 from projects import audit
@@ -68,24 +67,15 @@ def _chunk(report: WeeklyReport, moment: datetime) -> int:
             report.log_purged_at = moment
             return 0
         gone = flow_log.delete_some(project, since, until, most=CHUNK)
-        _tally(project, gone.feedback)
-        if gone.rows:
+        if gone:
             audit.record(
                 "log.purge",
                 actor=AUTHOR,
                 project=project,
                 subject=report,
-                new={"week": report.week_number, "rows": gone.rows},
+                new={"week": report.week_number, "rows": gone},
             )
-        if gone.rows < CHUNK:
+        if gone < CHUNK:
             WeeklyReport.objects.filter(pk=report.pk).update(log_purged_at=moment)
             report.log_purged_at = moment
-    return gone.rows
-
-
-def _tally(project: Project, feedback: Mapping[str, tuple[int, int]]) -> None:
-    for user_id, (up, down) in feedback.items():
-        if not (up or down):
-            continue
-        tally, _new = FeedbackTally.objects.get_or_create(project=project, user_id=user_id)
-        FeedbackTally.objects.filter(pk=tally.pk).update(up=F("up") + up, down=F("down") + down)
+    return gone

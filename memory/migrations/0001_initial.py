@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import django.utils.timezone
-import house.encrypted_fields
+import core.house.encrypted_fields
 import uuid
 from django.db import migrations, models
 
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ProjectMemory',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('content', models.TextField(blank=True, db_default='', default='', verbose_name='content')),
                 ('last_updated_by', models.CharField(max_length=150, verbose_name='last changed by')),
                 ('version', models.PositiveIntegerField(db_default=1, default=1, verbose_name='version')),
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='WeeklyReport',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('week_number', models.PositiveIntegerField(verbose_name='week')),
                 ('week_start', models.DateTimeField(verbose_name='from')),
                 ('week_end', models.DateTimeField(verbose_name='to')),
@@ -83,11 +83,11 @@ class Migration(migrations.Migration):
         CreatePartitioned(
             name='ConversationHistory',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('user_id', models.CharField(max_length=150, verbose_name='user')),
                 ('record_id', models.CharField(blank=True, max_length=100, null=True, verbose_name='subject')),
                 ('role', models.CharField(choices=[('user', 'User'), ('assistant', 'Assistant')], max_length=16, verbose_name='role')),
-                ('content', house.encrypted_fields.EncryptedTextField(verbose_name='content')),
+                ('content', core.house.encrypted_fields.EncryptedTextField(verbose_name='content')),
                 ('intent', models.CharField(blank=True, max_length=32, null=True, verbose_name='intent')),
                 ('entities', models.JSONField(blank=True, null=True, verbose_name='entities')),
                 ('feedback', models.CharField(blank=True, choices=[('thumbs_up', 'Helpful'), ('thumbs_down', 'Not helpful')], max_length=16, null=True, verbose_name='feedback')),
@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
                 ('profile', models.CharField(blank=True, max_length=150, verbose_name='profile')),
                 ('old', models.TextField(blank=True, verbose_name='old line')),
                 ('new', models.TextField(blank=True, verbose_name='new line')),
-                ('evidence', house.encrypted_fields.EncryptedJSONField(blank=True, default=list, verbose_name='evidence')),
+                ('evidence', core.house.encrypted_fields.EncryptedJSONField(blank=True, default=list, verbose_name='evidence')),
                 ('author', models.CharField(max_length=150, verbose_name='author')),
                 ('key', models.CharField(max_length=64, verbose_name='key')),
                 ('state', models.CharField(choices=[('pending', 'Waiting'), ('applied', 'Applied'), ('refused', 'Refused')], default='pending', max_length=16, verbose_name='status')),
@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('user_id', models.CharField(max_length=150, verbose_name='user')),
                 ('field', models.CharField(max_length=100, verbose_name='field')),
-                ('options', house.encrypted_fields.EncryptedJSONField(verbose_name='possible values')),
+                ('options', core.house.encrypted_fields.EncryptedJSONField(verbose_name='possible values')),
                 ('asked_at', models.DateTimeField(blank=True, null=True, verbose_name='asked')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project', verbose_name='project')),
@@ -189,7 +189,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('user_id', models.CharField(max_length=150, verbose_name='user')),
-                ('user_message', house.encrypted_fields.EncryptedTextField(verbose_name="user's words")),
+                ('user_message', core.house.encrypted_fields.EncryptedTextField(verbose_name="user's words")),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
                 ('due_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='due')),
                 ('tries', models.PositiveSmallIntegerField(default=0, verbose_name='tries')),
@@ -228,12 +228,12 @@ class Migration(migrations.Migration):
                 ('memory_type', models.CharField(choices=[('FACT', 'Fact'), ('PREFERENCE', 'Preference'), ('INTENT', 'Intent')], max_length=16, verbose_name='kind')),
                 ('importance', models.PositiveSmallIntegerField(verbose_name='importance')),
                 ('field', models.CharField(max_length=100, verbose_name='field')),
-                ('value', house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='value')),
-                ('details', house.encrypted_fields.EncryptedJSONField(blank=True, default=dict, editable=False, verbose_name='details')),
+                ('value', core.house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='value')),
+                ('details', core.house.encrypted_fields.EncryptedJSONField(blank=True, default=dict, editable=False, verbose_name='details')),
                 ('active_key', models.CharField(editable=False, max_length=64, null=True, unique=True)),
-                ('content', house.encrypted_fields.EncryptedTextField(verbose_name='content')),
+                ('content', core.house.encrypted_fields.EncryptedTextField(verbose_name='content')),
                 ('category', models.CharField(blank=True, max_length=32, verbose_name='category')),
-                ('evidence', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='quote')),
+                ('evidence', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='quote')),
                 ('source', models.CharField(default='conversation', max_length=32, verbose_name='source')),
                 ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
@@ -253,9 +253,9 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('user_id', models.CharField(max_length=150, verbose_name='user')),
-                ('profile', house.encrypted_fields.EncryptedJSONField(blank=True, default=dict, verbose_name='profile')),
+                ('profile', core.house.encrypted_fields.EncryptedJSONField(blank=True, default=dict, verbose_name='profile')),
                 ('completeness', models.JSONField(blank=True, default=dict, verbose_name='completeness')),
-                ('narrative', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='summary')),
+                ('narrative', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='summary')),
                 ('last_at', models.DateTimeField(verbose_name='last message')),
                 ('summarized_at', models.DateTimeField(blank=True, null=True, verbose_name='summarized')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project', verbose_name='project')),
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ('rows', models.PositiveIntegerField(verbose_name='messages')),
                 ('until_at', models.DateTimeField(verbose_name='until')),
                 ('until_id', models.UUIDField()),
-                ('entries', house.encrypted_fields.EncryptedJSONField(blank=True, default=list, verbose_name='entries')),
+                ('entries', core.house.encrypted_fields.EncryptedJSONField(blank=True, default=list, verbose_name='entries')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project', verbose_name='project')),
             ],

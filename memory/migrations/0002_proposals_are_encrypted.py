@@ -2,7 +2,7 @@ from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-import house.encrypted_fields
+import core.house.encrypted_fields
 
 
 def seal(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="memoryproposal",
             name=name,
-            field=house.encrypted_fields.EncryptedTextField(blank=True, verbose_name=label),
+            field=core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name=label),
         )
         for name, label in (("old", "old line"), ("new", "new line"))
     ] + [migrations.RunPython(seal, migrations.RunPython.noop)]

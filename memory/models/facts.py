@@ -8,15 +8,15 @@ from django.db import models
 from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
-from projects.scoping import OwnQuerySet, Telling
+from projects.scoping import BlindingRule, OwnQuerySet
 
 
 class FactQuerySet(OwnQuerySet["UserMemory"]):
     """Facts of people; of who is or was unblinded, the unblinded see them alone."""
 
-    telling = Telling(made="created_at", person="user_id")
+    blinding_rule = BlindingRule(made="created_at", person="user_id")
 
 
 class UserMemory(models.Model):
@@ -33,6 +33,11 @@ class UserMemory(models.Model):
         FACT = "FACT", _("Fact")
         PREFERENCE = "PREFERENCE", _("Preference")
         INTENT = "INTENT", _("Intent")
+
+    PROPOSAL = "proposal"
+    """The category of what is about others or the study, and waits for the editors."""
+    STATEMENT = "statement"
+    """The field of what is kept word for word, until its fields are read."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
@@ -66,6 +71,16 @@ class UserMemory(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.field}"
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether it holds for nobody until an editor accepts it."""
+        return self.category == self.PROPOSAL
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it is kept word for word."""
+        return self.field == self.STATEMENT
 
 
 class MemoryTurn(models.Model):

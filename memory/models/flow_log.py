@@ -9,15 +9,15 @@ from django.db.models.functions import Now
 from django.utils.timezone import localtime, now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField, RandomUuid
+from core.house.encrypted_fields import EncryptedTextField, RandomUuid
 from projects.models import Project
-from projects.scoping import OwnQuerySet, Telling
+from projects.scoping import BlindingRule, OwnQuerySet
 
 
 class ConversationQuerySet(OwnQuerySet["ConversationHistory"]):
     """Conversations of people; of who is or was unblinded, the unblinded see them alone."""
 
-    telling = Telling(made="created_at", person="user_id")
+    blinding_rule = BlindingRule(made="created_at", person="user_id")
 
 
 class ConversationHistory(models.Model):

@@ -5,26 +5,26 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, RandomUuid
+from core.house.encrypted_fields import EncryptedJSONField, RandomUuid
+from memory.models.versioned import Versioned
 from projects.models import Project
-from projects.scoping import ScopedQuerySet, Telling
+from projects.scoping import BlindingRule, ScopedQuerySet
 
 
 class ReportQuerySet(ScopedQuerySet["WeeklyReport"]):
     """Reports of a study; those of its time without blinding are for the unblinded."""
 
-    telling = Telling(made="created_at")
+    blinding_rule = BlindingRule(made="created_at")
 
 
-class WeeklyReport(models.Model):
+class WeeklyReport(Versioned):
     """What happened in a week of the study; week 1 starts on the study's start date (decisions.md).
 
-    Beyond the documented columns: `version` lets two writers find out about each other; `counted_at` is set
-    when every figure could be read, `narrated_at` when the week's conversations were distilled (only then
-    the flow log's retention begins), `log_purged_at` when they were deleted; `tried_at` spreads the retries.
+    Beyond the documented columns: `version`; `counted_at` is set when every figure could be read,
+    `narrated_at` when the week's conversations were distilled (only then the flow log's retention begins),
+    `log_purged_at` when they were deleted; `tried_at` spreads the retries.
     """
 
     id = models.UUIDField(
@@ -43,10 +43,7 @@ class WeeklyReport(models.Model):
     summary = models.TextField(_("report"))
     metrics = models.JSONField(_("figures"), null=True, blank=True)
     created_by = models.CharField(_("author"), max_length=150)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
-    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
-    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
     counted_at = models.DateTimeField(_("figures counted"), null=True, blank=True)
     narrated_at = models.DateTimeField(_("conversations summarised"), null=True, blank=True)
     log_purged_at = models.DateTimeField(_("conversations deleted"), null=True, blank=True)

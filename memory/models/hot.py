@@ -5,17 +5,17 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models.functions import Now
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField, RandomUuid
+from memory.models.versioned import Versioned
 from projects.models import Project
-from projects.scoping import Membership, OwnQuerySet, ScopedQuerySet, Telling
+from projects.scoping import BlindingRule, Membership, OwnQuerySet, ScopedQuerySet
 
 
-class ProjectMemory(models.Model):
-    """The study's hot memory; `version` lets two writers find out about each other."""
+class ProjectMemory(Versioned):
+    """The study's hot memory."""
 
     id = models.UUIDField(
         primary_key=True, default=uuid.uuid4, db_default=RandomUuid(), editable=False
@@ -25,9 +25,6 @@ class ProjectMemory(models.Model):
     )
     content = models.TextField(_("content"), blank=True, default="", db_default="")
     last_updated_by = models.CharField(_("last changed by"), max_length=150)
-    version = models.PositiveIntegerField(_("version"), default=1, db_default=1)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_default=Now())
-    updated_at = models.DateTimeField(_("changed"), auto_now=True, db_default=Now())
 
     objects = ScopedQuerySet.as_manager()
 
@@ -103,7 +100,7 @@ class MemoryTombstone(models.Model):
 class ProposalQuerySet(ScopedQuerySet["MemoryProposal"]):
     """Proposals for a study's memory; those of its time without blinding are for the unblinded."""
 
-    telling = Telling(made="created_at")
+    blinding_rule = BlindingRule(made="created_at")
 
 
 class MemoryProposal(models.Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models import Project
 from projects.scoping import OwnQuerySet
 

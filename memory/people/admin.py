@@ -14,12 +14,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from house.db import atomic
+from core.house.db import atomic
+from memory.console import without_unreadable
 from memory.models import MemoryQuestion, UserMemory, UserProfile
 from memory.people import fact_store, forgotten, schemas
-from memory.people.fact_store import STATEMENT
 from memory.people.forgotten import Pick
-from memory.people.readable import readable
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.models import Role
@@ -65,7 +64,7 @@ def forget_view(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _of(request: HttpRequest) -> QuerySet[UserMemory]:
-    return readable(UserMemory.objects.for_user(request.user), request.user)
+    return without_unreadable(UserMemory.objects.for_user(request.user), request.user)
 
 
 class OwnAdmin(ScopedAdmin):
@@ -73,11 +72,12 @@ class OwnAdmin(ScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """What the user may read."""
-        return readable(super().get_queryset(request), request.user)
+        return without_unreadable(super().get_queryset(request), request.user)
 
 
 @admin.register(UserMemory)
 class UserMemoryAdmin(OwnAdmin):
+    empty = _("Nobody has told the assistant anything about themselves yet.")
     list_display = ("user_id", "memory_type", "show_field", "content", "importance", "created_at")
     list_filter = (BY_PROJECT, "memory_type", "category")
     search_fields = ("user_id", "field")
@@ -98,7 +98,7 @@ class UserMemoryAdmin(OwnAdmin):
     @admin.display(description=_("field"), ordering="field")
     def show_field(self, obj: UserMemory) -> str:
         """As the profile's schema names it; a whole statement belongs to no field."""
-        if obj.field == STATEMENT:
+        if obj.is_statement:
             return gettext("in their own words")
         slot = schemas.current().slot(obj.field)
         return slot.label if slot else obj.field
@@ -130,6 +130,7 @@ class UserMemoryAdmin(OwnAdmin):
 
 @admin.register(UserProfile)
 class UserProfileAdmin(OwnAdmin):
+    empty = _("No profile yet: they are made from what people say of themselves.")
     list_display = ("user_id", "show_score", "last_at", "summarized_at", "show_project")
     list_filter = (BY_PROJECT,)
     search_fields = ("user_id",)
@@ -149,6 +150,7 @@ class UserProfileAdmin(OwnAdmin):
 
 @admin.register(MemoryQuestion)
 class MemoryQuestionAdmin(OwnAdmin):
+    empty = _("No contradiction has to be asked about.")
     list_display = ("created_at", "user_id", "field", "asked_at", "show_project")
     list_filter = (BY_PROJECT,)
     fields = (("project", "user_id"), "field", "options", ("created_at", "asked_at"))

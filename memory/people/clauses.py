@@ -1,4 +1,4 @@
-"""A message in clauses: which of them state something about the speaker (issue 4, "Grounded").
+"""A message in clauses, and where a quote stands in it (issue 4, "Grounded").
 
 Clauses that ask, suppose, or speak of somebody else are no source, whatever a model makes of them.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _SENTENCE = re.compile(r"[^。!?;\n]+[。!?;\n]?")
@@ -68,6 +69,9 @@ _DENIES_NOTHING = re.compile(
     r"|差不多|不错|不过|不久|不少|不仅|不但|不断|不良事件|没问题|无锡|无疑"
     r"|(?:不[到足满止]|未满|不(?:少于|超过|低于|高于))\s*(?=[\d一二两三四五六七八九十百])|(?<=[岁年万亿元例个])不[到足]"
 )
+
+# What separates two digits, unless it is the comma of 80,000.
+_BETWEEN = re.compile(r"\d(?!,\d{3})[^\w\s]\d")
 
 
 @dataclass(frozen=True)
@@ -132,3 +136,46 @@ def denies(text: str) -> bool:
 def at(found: list[Clause], start: int, end: int) -> list[Clause]:
     """The clauses that a stretch of the message touches."""
     return [clause for clause in found if clause.start < end and start < clause.end]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a quote stands: its stretch of the text and the clauses it touches."""
+
+    start: int
+    end: int
+    text: str
+    clauses: tuple[Clause, ...]
+
+    @property
+    def context(self) -> str:
+        """The whole clauses."""
+        return ",".join(clause.text for clause in self.clauses)
+
+
+def places(text: str, quote: str) -> Iterator[Place]:
+    """Every place of a quote in a text, both folded (`folded`)."""
+    stood, where = letters(text)
+    wanted, _ = letters(quote)
+    found = split(text)
+    place = stood.find(wanted) if wanted else -1
+    while place >= 0:
+        start, end = where[place], where[place + len(wanted) - 1] + 1
+        yield Place(start, end, text[start:end], tuple(at(found, start, end)))
+        place = stood.find(wanted, place + 1)
+
+
+def letters(text: str) -> tuple[str, list[int]]:
+    """Letters and digits in small letters, and where each stood; 1.5 and 1-2 do not become 15 and 12."""
+    kept = [
+        (char.casefold(), at)
+        for at, char in enumerate(text)
+        if char.isalnum() or _BETWEEN.match(text, at - 1 if at else 0, at + 5)
+    ]
+    pairs = [(one, at) for chars, at in kept for one in chars]
+    return "".join(one for one, _ in pairs), [at for _, at in pairs]
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits only, as values are compared."""
+    return letters(folded(text))[0]

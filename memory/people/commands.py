@@ -58,7 +58,7 @@ class Forget:
     what: str
 
 
-def parse(text: str) -> Show | Forget | None:
+def parse_command(text: str) -> Show | Forget | None:
     """The command that a message (or one task of it) is; None for everything else."""
     said = unicodedata.normalize("NFKC", text).strip()
     if len(said) > _LONGEST:

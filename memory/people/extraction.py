@@ -1,49 +1,38 @@
-"""The registry of whoever reads a message for the Memory Manager; a higher layer fills it.
+"""Reading a message for the Memory Manager with the small model (seed 004, 7).
 
-A reader only points: field, value and quote. What holds is decided by `grounding` against `Heard.said`.
+The model only points: field, value and quote. What holds is decided by `grounding` against the user's words.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
+from core.integrations.llm import LlmProtocolError, Message
+from core.llm import prompts
+from core.llm.job_llm import form_of, lent, valid_rows
+from core.llm.prompts import marked
 from memory.people.grounding import Grounded, accept, readings
 from memory.people.schemas import Schema, Slot, pattern
 from projects.models import Member
+from study.request_cache import Reader
 
-# Seed 004, 7: turns of the inner loop of save_info; the other actions need no model.
+# Turns of the inner loop of save_info, the second for a broken answer; the other actions need no model.
 TURNS = 2
 MAX_TOKENS = 1000
 TEMPERATURE = 0.0
 
 
-class ExtractorDown(Exception):
-    """No model answers now. `save` writes what was used nevertheless."""
-
-    def __init__(self, why: str, save: Callable[[], None] = lambda: None) -> None:
-        super().__init__(why)
-        self.save = save
-
-
-@dataclass(frozen=True)
-class Brief:
-    """All that a reader gets: the user's own words and what is known; never the assistant's words."""
-
-    member: Member
-    schema: Schema
-    message: str
-    known: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Item:
+class Item(BaseModel):
     """One field as the model points at it."""
 
     field: str
-    value: Any
-    quote: str
+    value: str | int | float | bool | None = None
+    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,31 +44,52 @@ class Heard:
     save: Callable[[], None]
 
 
-Reader = Callable[[Brief], Heard]
-_readers: list[Reader] = []
+def read_message(member: Member, schema: Schema, message: str, known: Mapping[str, Any]) -> Heard:
+    """What the model points at in the user's own words; it never gets the assistant's. Raises ModelDown.
+
+    `known`: what is kept; the gate is passed here too, since older rows may name a hidden subject.
+    """
+    form = form_of(
+        "items",
+        field={"type": "string", "enum": [slot.name for slot in schema.said]},
+        value={"type": "string"},
+        quote={"type": "string"},
+    )
+    with lent(Reader(member.project, member), user_id=member.identity) as (llm, gate):
+        said = gate.text(message, own=True)
+        held = str(gate.text(json.dumps(known, ensure_ascii=False))) if known else "无"
+        prompt = prompts.load("extract", fields=_fields(schema), known=held)
+        words = gate.text(marked(said))
+        messages = [Message("system", gate.text(prompt.text)), Message("user", words)]
+        for _turn in range(TURNS):
+            done = llm.ask(
+                messages,
+                purpose="remember",
+                version=prompt.version,
+                schema=form,
+                temperature=TEMPERATURE,
+                top_p=1.0,
+                max_tokens=MAX_TOKENS,
+            )
+            try:
+                rows = done.json().get("items")
+            except LlmProtocolError:
+                rows = None
+            if isinstance(rows, list):
+                return Heard(str(said), [*valid_rows(Item, rows)], llm.save)
+            again = gate.text(prompts.load("extract_again").text)
+            answer = Message("assistant", gate.text(done.content or "-"))
+            messages = [*messages, answer, Message("user", again)]
+    return Heard(str(said), [], llm.save)
 
 
-def register(reader: Reader) -> None:
-    """Set the one reader of the house."""
-    _readers[:] = [reader]
-
-
-def hear(brief: Brief) -> Heard:
-    """What the registered reader points at. Raises ExtractorDown, also where there is none."""
-    if not _readers:
-        raise ExtractorDown("none is registered")
-    return _readers[0](brief)
-
-
-def _belongs(schema: Schema, one: Grounded) -> bool:
-    """Words that plainly speak of other fields do not fill this one, whatever the model calls them."""
-    if one.slot.kind != "text" or _speaks_of(one.slot, one):
-        return True
-    return not any(_speaks_of(slot, one) for slot in schema.said)
-
-
-def _speaks_of(slot: Slot, one: Grounded) -> bool:
-    return bool(slot.cue and pattern(slot.cue).search(one.context))
+def _fields(schema: Schema) -> str:
+    """`- age: 年龄`, with the values where a field has a closed list."""
+    rows = []
+    for slot in schema.said:
+        values = " / ".join(slot.choices) or ("true / false" if slot.kind == "boolean" else "")
+        rows.append(f"- {slot.name}: {slot.label}{f' ({values})' if values else ''}")
+    return "\n".join(rows)
 
 
 def grounded(heard: Heard, schema: Schema) -> list[Grounded]:
@@ -97,3 +107,12 @@ def grounded(heard: Heard, schema: Schema) -> list[Grounded]:
             found.setdefault((slot.name, other.plain), other)
     order = {slot.name: at for at, slot in enumerate(schema.fields)}
     return sorted(found.values(), key=lambda one: order[one.slot.name])
+
+
+def _belongs(schema: Schema, one: Grounded) -> bool:
+    """Words that plainly speak of other fields do not fill this one, whatever the model calls them."""
+
+    def speaks_of(slot: Slot) -> bool:
+        return bool(slot.cue and pattern(slot.cue).search(one.context))
+
+    return one.slot.kind != "text" or speaks_of(one.slot) or not any(map(speaks_of, schema.said))

@@ -7,19 +7,15 @@ stand there, a number or a word that does not stand in the quote, an identifier:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-from language import clock_times, spoken_numbers
-from language.spoken_numbers import Number
-from language.values import PLACEHOLDER
-from memory import quotes
+from core.language import clock_times, spoken_numbers
+from core.language.spoken_numbers import Number
+from core.language.values import PLACEHOLDER
 from memory.people import clauses
-from memory.people.clauses import Clause
+from memory.people.clauses import Clause, Place, letters, letters_of
 from memory.people.schemas import Slot, aliases, pattern
-from memory.quotes import Place, letters
 
 LONGEST = 120
 _CURRENCY = re.compile(
@@ -28,10 +24,8 @@ _CURRENCY = re.compile(
 )
 _MONEY = re.compile(r"^(?:元|块|人民币|港|美|欧|英镑|日元|rmb|cny|hkd|usd|eur|gbp)", re.IGNORECASE)
 _SCALED = re.compile(r"[万亿千kw]$", re.IGNORECASE)
-_YES, _NO = (
-    frozenset({"true", "是", "有", "yes", "1"}),
-    frozenset({"false", "否", "无", "没有", "no", "0"}),
-)
+_YES = frozenset({"true", "是", "有", "yes", "1"})
+_NO = frozenset({"false", "否", "无", "没有", "no", "0"})
 _PIECES = 3
 # A number that only what stands before it tells the meaning of counts nothing else: 今年32, not 今年32例.
 _ALONE = re.compile(r"^(?:[多几余来+]|好几|出头|左右|上下|不到)*了?\s*(?:[,。!?;\n]|$)")
@@ -40,6 +34,7 @@ _PAST = re.compile(r"半|[一三]刻|[\d零一二三四五六七八九十]+分?"
 # What is said of a notice, and what claims to be an hour.
 _NOTICE = re.compile(r"通知|提醒|推送|打扰|[发找]我|notif|remind", re.IGNORECASE)
 _HOUR = re.compile(r"\d|[零〇一二两三四五六七八九十][点时]")
+_VAGUE = re.compile(r"大概|左右|上下|可能|也许|差不多|不确定")
 _NUMERAL = frozenset("0123456789.零〇一二两三四五六七八九十百千万亿")
 
 
@@ -55,6 +50,12 @@ class Grounded:
     context: str
     vague: bool = False
 
+    @property
+    def detail(self) -> dict[str, Any]:
+        """As it is stored."""
+        stored = ("value", "said", "plain", "quote", "vague", "context")
+        return {name: getattr(self, name) for name in stored}
+
 
 def accept(slot: Slot, value: object, quote: str, said: str) -> Grounded | None:
     """The field as the user's words have it; None where they do not.
@@ -62,13 +63,16 @@ def accept(slot: Slot, value: object, quote: str, said: str) -> Grounded | None:
     `said` is the user's message after the gate; nothing else is ever a source.
     """
     text = clauses.folded(said)
-    given = _given(value)
+    given = ""
+    if isinstance(value, str | int | float):
+        given = clauses.folded(str(value)).strip()
     if not given or not quote or PLACEHOLDER.search(quote) or PLACEHOLDER.search(given):
         return None
-    for place in _places(slot, text, clauses.folded(quote)):
-        found = _READ[slot.kind](slot, given, place, text)
-        if found is not None:
-            return found
+    for place in clauses.places(text, clauses.folded(quote)):
+        if place.clauses and all(_may_tell(slot, clause) for clause in place.clauses):
+            found = _READ[slot.kind](slot, given, place, text)
+            if found is not None:
+                return found
     return None
 
 
@@ -85,19 +89,6 @@ def readings(slot: Slot, said: str) -> list[Grounded]:
     return found
 
 
-def _given(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return clauses.folded(str(value)).strip() if isinstance(value, str | int | float) else ""
-
-
-def _places(slot: Slot, text: str, quote: str) -> Iterator[Place]:
-    """Where the quote stands in clauses that may be a source."""
-    for place in quotes.places(text, quote):
-        if place.clauses and all(_may_tell(slot, clause) for clause in place.clauses):
-            yield place
-
-
 def _may_tell(slot: Slot, clause: Clause) -> bool:
     if not clause.states or clause.who == "other":
         return False
@@ -109,18 +100,19 @@ def _may_tell(slot: Slot, clause: Clause) -> bool:
 def _number(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """The number of the quote that the model means; its vagueness is read from the words."""
     wanted = spoken_numbers.find(given)
-    inside = [n for n in spoken_numbers.find(text) if place.start <= n.start and n.end <= place.end]
-    meant = [number for number in inside if len(wanted) == 1 and _is(number, wanted[0])]
-    for number in meant:
+    if len(wanted) != 1:
+        return None
+    one = wanted[0]
+    for number in spoken_numbers.find(text):
+        is_inside = place.start <= number.start and number.end <= place.end
+        # Of a range a model may name either end.
+        is_end = one.upto is None and one.value in number.ends
+        if not is_inside or not (is_end or number.ends == one.ends):
+            continue
         clause = clauses.at(list(place.clauses), number.start, number.end)[0]
         if _holds(slot, number, clause, text):
             return _of_number(slot, number, place, text)
     return None
-
-
-def _is(said: Number, given: Number) -> bool:
-    """Whether a model means that number; of a range it may name either end."""
-    return said.ends == given.ends or (given.upto is None and given.value in said.ends)
 
 
 def _holds(slot: Slot, number: Number, clause: Clause, text: str) -> bool:
@@ -148,27 +140,23 @@ def _of_number(slot: Slot, number: Number, place: Place, text: str) -> Grounded:
     """As it reads: 约32岁, 30+岁, 近40岁, 30-35岁; what is merely rounded still is a number."""
     money = _CURRENCY.match(text[number.end :]) if slot.kind == "amount" else None
     unit = money[1] if money else ""
-    shown = "-".join(_figure(slot, end) for end in number.ends)
+    write = spoken_numbers.written if slot.kind == "amount" else spoken_numbers.plain
+    shown = "-".join(map(write, number.ends))
+    whole = number.value == int(number.value)
     figure = f"{shown}{'+' if number.vague == 'plus' else ''}{unit}"
     hedge = _HEDGES.get(number.vague, "")
     is_number = number.vague in ("", "about") and not money
     return Grounded(
         slot=slot,
-        value=_json(number.value) if is_number else f"{hedge.replace('约', '')}{figure}",
+        value=(int if whole else float)(number.value)
+        if is_number
+        else f"{hedge.replace('约', '')}{figure}",
         said=f"{hedge}{slot.show.format(value=figure)}",
         plain="/".join([number.vague.replace("about", ""), shown, unit]),
         quote=place.text,
         context=place.context,
         vague=bool(number.vague),
     )
-
-
-def _figure(slot: Slot, value: Decimal) -> str:
-    return spoken_numbers.written(value) if slot.kind == "amount" else spoken_numbers.plain(value)
-
-
-def _json(value: Decimal) -> int | float:
-    return int(value) if value == int(value) else float(value)
 
 
 def _text(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
@@ -184,7 +172,13 @@ def _text(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
             stands = _stands(words, stretch) and _is_as_sure(words, clause)
             if stands and not _negated(clause, words):
                 return Grounded(
-                    slot, full, full, plain(full), place.text, place.context, _is_vague(full)
+                    slot,
+                    full,
+                    full,
+                    letters_of(full),
+                    place.text,
+                    place.context,
+                    bool(_VAGUE.search(full)),
                 )
     return None
 
@@ -207,7 +201,7 @@ def _time(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     if wanted is None or wanted not in said:
         return None
     shown = wanted.strftime("%H:%M")
-    return Grounded(slot, shown, shown, plain(shown), place.text, place.context)
+    return Grounded(slot, shown, shown, letters_of(shown), place.text, place.context)
 
 
 def _not_refused(place: Place, text: str) -> list[str]:
@@ -269,23 +263,17 @@ def _choice(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
     """One of the listed values, by the words that say it."""
     for value, words in slot.choices.items():
         said = next((hit for word in words if (hit := pattern(word).search(place.text))), None)
-        if said is None or not _means(value, words, given):
+        is_meant = given.casefold() == value.casefold() or any(
+            pattern(word).fullmatch(given) for word in words
+        )
+        if said is None or not is_meant:
             continue
-        if any(_negated(clause, said[0]) for clause in _spanned(place, said)):
+        start = place.start + said.start()
+        spanned = clauses.at(list(place.clauses), start, start + len(said[0]))
+        if any(_negated(clause, said[0]) for clause in spanned):
             return None
         return Grounded(slot, value, said[0], value, place.text, place.context)
     return None
-
-
-def _means(value: str, words: Sequence[str], given: str) -> bool:
-    return given.casefold() == value.casefold() or any(
-        pattern(word).fullmatch(given) for word in words
-    )
-
-
-def _spanned(place: Place, said: re.Match[str]) -> list[Clause]:
-    start = place.start + said.start()
-    return clauses.at(list(place.clauses), start, start + len(said[0]))
 
 
 def _boolean(slot: Slot, given: str, place: Place, text: str) -> Grounded | None:
@@ -303,15 +291,6 @@ def _boolean(slot: Slot, given: str, place: Place, text: str) -> Grounded | None
 def _negated(clause: Clause, words: str) -> bool:
     """Whether the clause denies something that the value does not."""
     return clauses.denies(clause.text) and not clauses.denies(words)
-
-
-def _is_vague(text: str) -> bool:
-    return bool(re.search(r"大概|左右|上下|可能|也许|差不多|不确定", text))
-
-
-def plain(text: str) -> str:
-    """Letters and digits only, as values are compared."""
-    return letters(clauses.folded(text))[0]
 
 
 _READ = {

@@ -10,23 +10,17 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from house import clock, cron
-from house.db import atomic
-from memory.hot import edit, injection, proposals
+from core.house import clock, cron
+from core.house.db import atomic
+from memory.hot import injection, proposals
+from memory.hot.distill import day_bounds
 from memory.hot.proposals import Action, Change, State
-from memory.hot.save import (
-    Job,
-    MemoryConflict,
-    MemoryTooLarge,
-    check_size,
-    save_memory,
-)
-from memory.hot.text import Kind, parse
+from memory.hot.save import Job, MemoryConflict, check_size, retried, save_memory
+from memory.hot.text import Kind, MemoryTooLarge, add_line, change_line, profiles
 from memory.hot.tombstones import Guard
-from memory.log import feedback, flow_log
+from memory.log import flow_log
 from memory.log.flow_log import Complaint
 from memory.models import MemoryProposal, ProjectMemory
 from projects.models import Project
@@ -35,7 +29,6 @@ log = logging.getLogger(__name__)
 AUTHOR = Job.PROFILER
 TIMES = 2
 STATISTICS = "反馈统计"
-_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -85,12 +78,11 @@ def profile(project: Project) -> int:
 
     Running it again changes nothing.
     """
-    for attempt in range(_TRIES):
-        try:
-            return _profile(project)
-        except MemoryConflict:
-            log.info("hot memory changed while profiles were written (%d)", attempt + 1)
-    return 0
+    try:
+        return retried(lambda: _profile(project))
+    except MemoryConflict:
+        log.info("hot memory changed while profiles were written")
+        return 0
 
 
 def _profile(project: Project) -> int:
@@ -99,8 +91,11 @@ def _profile(project: Project) -> int:
         content = before = current.content if current else ""
         wishes = [wish for wish in _wishes(project) if not _settled(project, wish, content)]
         for wish in wishes:
-            content = _with(project, content, wish) or content
-        if _is_new_day(project):
+            content = _with(project, content, wish)
+        # Counts that change with every 👍 are not worth a version each.
+        if cron.claim(
+            f"feedback:{project.pk}", day_bounds(project, clock.today(project.timezone))[0]
+        ):
             content = _counted(project, content)
         if content != before:
             base = current.version if current else None
@@ -127,11 +122,11 @@ def _wishes(project: Project) -> Iterator[_Wish]:
 def _settled(project: Project, wish: _Wish, content: str) -> bool:
     """Whether the profile says it, it was removed or forgotten, or a person was asked before."""
     own = injection.profile_of(content, wish.user_id)
-    if any(word in line for line in own for word in wish.rule.said):
-        return True
-    if _is_gone(project, wish.change.new, wish.user_id):
-        return True
-    return MemoryProposal.objects.filter(project=project, key=wish.change.key).exists()
+    return (
+        any(word in line for line in own for word in wish.rule.said)
+        or _is_gone(project, wish.change.new, wish.user_id)
+        or MemoryProposal.objects.filter(project=project, key=wish.change.key).exists()
+    )
 
 
 def _is_gone(project: Project, line: str, user_id: str) -> bool:
@@ -139,18 +134,13 @@ def _is_gone(project: Project, line: str, user_id: str) -> bool:
     return Guard(project, user_id).blocks(line, profile=user_id)
 
 
-def _with(project: Project, content: str, wish: _Wish) -> str | None:
-    """The text with the line; None where a person has to decide, or the profile is full."""
+def _with(project: Project, content: str, wish: _Wish) -> str:
+    """The text with the line, but where a person has to decide, or the profile is full."""
     own = injection.profile_of(content, wish.user_id)
     if not wish.rule.applies or any(word in line for line in own for word in wish.rule.against):
-        return None
+        return content
     name = proposals.name_of(project, wish.user_id)
-    text = proposals.apply(content, wish.change, name=name)
-    try:
-        check_size(text)
-    except MemoryTooLarge:
-        return None
-    return text
+    return _if_it_fits(proposals.apply(content, wish.change, name=name), content)
 
 
 def _keep(project: Project, wish: _Wish, state: str) -> None:
@@ -171,40 +161,29 @@ def _keep(project: Project, wish: _Wish, state: str) -> None:
         proposal.save(update_fields=["evidence"])
 
 
-def _is_new_day(project: Project) -> bool:
-    """True once a day: counts that change with every 👍 are not worth a version each."""
-    zone = ZoneInfo(project.timezone)
-    due = datetime.combine(clock.today(project.timezone), time.min, zone)
-    return cron.claim(f"feedback:{project.pk}", due)
-
-
 def _counted(project: Project, content: str) -> str:
     """The text with 反馈统计 of every profile that stands there, as the data have it.
 
     Who wants none is known by the label: the counts are others every day.
     """
-    profiles = parse(content).profiles
-    for user_id, counts in feedback.given(project).items():
-        lines = profiles.get(user_id.casefold())
+    known = profiles(content)
+    for user_id, counts in flow_log.feedback_given(project).items():
+        lines = known.get(user_id.casefold())
         if lines is None or _is_gone(project, f"- **{STATISTICS}**", user_id):
             continue
         old = next((line for line in lines if STATISTICS in line), None)
         new = f"- **{STATISTICS}**: {counts}"
-        text = _put(content, user_id, old, new)
-        content = text if _fits(text) else content
+        if old is None:
+            text = add_line(content, kind=Kind.PROFILES, line=new, user_id=user_id)
+        else:
+            text = change_line(content, old=old, new=new, kind=Kind.PROFILES, user_id=user_id)
+        content = _if_it_fits(text, content)
     return content
 
 
-def _put(content: str, user_id: str, old: str | None, new: str) -> str:
-    place = {"kind": Kind.PROFILES, "user_id": user_id}
-    if old is None:
-        return edit.add(content, line=new, **place)  # type: ignore[arg-type]
-    return edit.change(content, old=old, new=new, **place)  # type: ignore[arg-type]
-
-
-def _fits(content: str) -> bool:
+def _if_it_fits(text: str, otherwise: str) -> str:
     try:
-        check_size(content)
+        check_size(text)
     except MemoryTooLarge:
-        return False
-    return True
+        return otherwise
+    return text

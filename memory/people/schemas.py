@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory.models import UserMemory
@@ -29,7 +30,8 @@ class Slot(BaseModel):
     once. `choices`: {value: patterns that say it}; `yes`, `no`: patterns of a boolean. `aliases`: a table of
     short names. `out`: its place in the profile; `counted`: its name in the completeness, "" = not counted.
     `family`: other people are spoken of. `words`: how users name it. `many`: several values stand side by
-    side; `alone`: two numbers of it in one message contradict each other, whichever a model picks.
+    side; `alone`: two numbers of it in one message contradict each other, whichever a model picks. `setting`:
+    it steers what the house does, so only an order changes it, nothing said in passing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,7 +57,13 @@ class Slot(BaseModel):
     family: bool = False
     words: tuple[str, ...] = ()
     alone: bool = False
+    setting: bool = False
     source: Literal["said", "feedback"] = "said"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called: in the table, on the page, and by users."""
+        return self.name, self.label, *self.words
 
 
 class Row(BaseModel):
@@ -125,3 +133,12 @@ def aliases(table: str) -> Mapping[str, str]:
 def pattern(text: str) -> re.Pattern[str]:
     """A compiled pattern of a schema, without regard to case (`re` keeps the compiled ones)."""
     return re.compile(text, re.IGNORECASE)
+
+
+@register()
+def check_schema(**_: Any) -> list[CheckMessage]:
+    """An unknown profile schema would be an error with every message."""
+    if settings.MEMORY_SCHEMA in NAMES:
+        return []
+    hint = f"One of: {', '.join(NAMES)}"
+    return [Error(f"MEMORY_SCHEMA is {settings.MEMORY_SCHEMA}", hint=hint, id="iit.E010")]

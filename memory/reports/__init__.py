@@ -1,5 +1,5 @@
 """The weekly report: figures from data, narrative from the flow log, kept beside what people wrote.
 
-`metrics` and `narrator` are the registries that higher layers fill, `narrative` distils the week's
-conversations, `text` composes and merges, `book` writes, `job` decides which week is next.
+`metrics` counts, `narrative` distils the week's conversations with `narrator`, `text` composes and merges,
+`report_store` writes, `job` decides which week is next, `history` is what a prompt gets.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -10,19 +11,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from house.admin_json import folded
-from house.admin_text import rendered
-from house.db import after_commit
-from house.markdown import LONGEST
+from core.house.admin_json import folded
+from core.house.admin_text import rendered
+from core.house.db import after_commit
+from core.house.markdown import LONGEST
 from memory import tasks
-from memory.console import scopes
+from memory.console import MarkdownWidget, scopes
 from memory.hot.save import diff
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
-from memory.reports.text import NAMES, shown_to
-from memory.versioned_admin import VersionedAdmin, edits
-from memory.versioned_form import VersionedTextForm
-from memory.widgets import MarkdownWidget
+from memory.reports.text import NAMES, Shown, shown_to
+from memory.versioned import VersionedAdmin, VersionedTextForm, edits
 from projects import actors
 from projects.admin_base import BY_PROJECT, HouseAdmin
 from projects.scoping import memberships
@@ -51,6 +50,7 @@ class WeeklyReportForm(VersionedTextForm):
 
 @admin.register(WeeklyReport)
 class WeeklyReportAdmin(VersionedAdmin):
+    empty = _("No weekly report yet: the first one is written when the study's first week is over.")
     form = WeeklyReportForm
     restore = staticmethod(report_store.restore)
     conflict, too_long = report_store.ReportConflict, report_store.ReportTooLong
@@ -139,7 +139,7 @@ class WeeklyReportAdmin(VersionedAdmin):
         figures = report_store.figures_of(obj)
         if not obj.is_whole or "enrolled_total" not in figures:
             return "-"
-        return f"{report_store.shown(obj)['enrolled_total']} / {figures.get('target', '-')}"
+        return f"{Shown(figures)['enrolled_total']} / {figures.get('target', '-')}"
 
     @admin.display(description=_("status"))
     def show_state(self, obj: Any) -> str:
@@ -153,12 +153,7 @@ class WeeklyReportAdmin(VersionedAdmin):
         """Queue the job for reports that lack something; what people wrote stays."""
         mine = [row for row in queryset if edits(request.user, row.project_id)]
         lacking = [row for row in mine if report_store.is_machine_made(row) and _missing(row)]
-        for report in lacking:
-            _queue(str(report.project_id), report.week_number)
-        if lacking:
-            messages.success(request, _("%(count)d reports were queued.") % {"count": len(lacking)})
-        else:
-            messages.info(request, _("Nothing is to come in the selected reports."))
+        _queue(request, lacking, _("Nothing is to come in the selected reports."))
 
     @admin.action(description=_("Compare the two selected reports"), permissions=["view"])
     def compare(
@@ -186,13 +181,9 @@ class WeeklyReportAdmin(VersionedAdmin):
         """From the data as they are now, as a new version; what people wrote stays."""
         mine = [row for row in queryset if edits(request.user, row.project_id)]
         made = [row for row in mine if report_store.is_machine_made(row)]
-        for report in made:
-            report_store.count_again(report=report)
-            _queue(str(report.project_id), report.week_number)
-        if made:
-            messages.success(request, _("%(count)d reports were queued.") % {"count": len(made)})
-        else:
-            messages.info(request, _("People wrote the selected reports; they have no figures."))
+        # The job that counts them writes the version and its entry.
+        WeeklyReport.objects.filter(pk__in=[row.pk for row in made]).update(counted_at=None)
+        _queue(request, made, _("People wrote the selected reports; they have no figures."))
 
     def save_model(self, request: HttpRequest, obj: WeeklyReport, form: Any, change: bool) -> None:
         saved = report_store.edit(
@@ -205,14 +196,11 @@ class WeeklyReportAdmin(VersionedAdmin):
 
 
 def _missing(report: WeeklyReport) -> list[str]:
-    return [
-        *([] if report_store.is_counted(report, report.week_end) else [str(_("figures to come"))]),
-        *(
-            []
-            if report_store.is_told(report, report.week_end)
-            else [str(_("summary of talks to come"))]
-        ),
-    ]
+    is_there = {
+        _("figures to come"): report_store.is_counted(report, report.week_end),
+        _("summary of talks to come"): report_store.is_told(report, report.week_end),
+    }
+    return [str(words) for words, there in is_there.items() if not there]
 
 
 def _side_by_side(first: WeeklyReport, second: WeeklyReport) -> list[tuple[str, Any, Any]]:
@@ -222,8 +210,15 @@ def _side_by_side(first: WeeklyReport, second: WeeklyReport) -> list[tuple[str, 
     return [pair for pair in pairs if all(isinstance(value, int | None) for value in pair[1:])]
 
 
-def _queue(project_id: str, number: int) -> None:
-    after_commit(lambda: tasks.write_report.delay(project_id, number))
+def _queue(request: HttpRequest, reports: list[WeeklyReport], none: Any) -> None:
+    """Let the job take up these reports, and say so; `none`: said where there is not one."""
+    for row in reports:
+        given = str(row.project_id), row.week_number
+        after_commit(partial(tasks.write_report.delay, *given))
+    if reports:
+        messages.success(request, _("%(count)d reports were queued.") % {"count": len(reports)})
+    else:
+        messages.info(request, none)
 
 
 def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
@@ -235,6 +230,7 @@ def shown_text(request: HttpRequest, report: WeeklyReport) -> str:
 class WeeklyNoteAdmin(HouseAdmin):
     """What the parts of a week's conversations came to."""
 
+    empty = _("No notes for the next weekly report yet.")
     list_display = ("project", "week_number", "part", "rows", "created_at")
     fields = (("project", "week_number", "part"), ("rows", "until_at", "created_at"), "entries")
 
@@ -243,5 +239,6 @@ class WeeklyNoteAdmin(HouseAdmin):
 class FeedbackTallyAdmin(HouseAdmin):
     """Feedback of conversations that are gone."""
 
+    empty = _("No 👍 or 👎 was counted yet.")
     list_display = ("user_id", "up", "down", "project")
     fields = (("project", "user_id"), ("up", "down"))

@@ -12,19 +12,19 @@ from zoneinfo import ZoneInfo
 from django.core.cache import cache
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from house import clock
+from core.house import clock
+from core.llm.job_llm import ModelDown
 from memory.hot.save import Job
 from memory.log import flow_log
-from memory.models import WeeklyReport, WeeklyReportVersion
+from memory.models import WeeklyReport
 from memory.reports import metrics, narrative, report_store
 from memory.reports.metrics import Figures
-from memory.reports.narrator import NarratorDown
 from memory.reports.report_store import Draft, ReportConflict
 from memory.reports.weeks import (
     Week,
     bounds,
-    exists,
     period,
+    report_of,
     week,
     week_of,
     weeks_over,
@@ -43,7 +43,7 @@ _GIVE_UP = timedelta(days=14)
 _LOCK_S = 600
 
 
-def due(project: Project, at: datetime | None = None) -> list[int]:
+def due_weeks(project: Project, at: datetime | None = None) -> list[int]:
     """The weeks to work on: missing ones, oldest first, then those with something still to come.
 
     Those of a closed study end with its last conversation: without their reports the log could not go.
@@ -51,24 +51,19 @@ def due(project: Project, at: datetime | None = None) -> list[int]:
     moment = at or clock.now()
     over = weeks_over(project, moment)
     if project.status == Project.Status.CLOSED:
-        over = min(over, _last_talk(project))
+        talked = flow_log.newest_at(project)
+        zone = ZoneInfo(project.timezone)
+        last = week_of(project, talked.astimezone(zone).date()) if talked else None
+        over = min(over, last.number if last else 0)
     rows = WeeklyReport.objects.filter(project=project, week_number__lte=over)
     known = set(rows.values_list("week_number", flat=True))
     missing = [number for number in range(1, over + 1) if number not in known][:BACK_FILL]
     return [*missing, *_unfinished(rows, moment)]
 
 
-def _last_talk(project: Project) -> int:
-    at = flow_log.newest(project)
-    last = week_of(project, at.astimezone(ZoneInfo(project.timezone)).date()) if at else None
-    return last.number if last else 0
-
-
 def _unfinished(rows: QuerySet[WeeklyReport], moment: datetime) -> list[int]:
     """Reports that a machine began and that lack figures or narrative of the whole week."""
-    composed = WeeklyReportVersion.objects.filter(
-        report=OuterRef("pk"), kind__in=(report_store.Kind.COMPOSED, report_store.Kind.PROPOSED)
-    )
+    composed = report_store.machine_versions(OuterRef("pk"))
     week_end = F("week_end")
     counted = Q(counted_at__isnull=False, counted_at__gt=week_end)
     told = Q(narrated_at__isnull=False, narrated_at__gt=week_end)
@@ -98,7 +93,7 @@ def _work(project: Project, number: int) -> bool:
     if not 0 < number <= weeks_over(project, moment):
         return False
     of = week(project, number)
-    report = exists(project, number)
+    report = report_of(project, number)
     if report is not None and not report_store.is_machine_made(report):
         return False
     _since, until = bounds(project, of)
@@ -114,7 +109,7 @@ def _work(project: Project, number: int) -> bool:
 def _narrate(project: Project, of: Week, figures: Figures, moment: datetime) -> bool:
     try:
         more = narrative.step(project, of)
-    except NarratorDown as error:
+    except ModelDown as error:
         log.warning("week %d of %s has no narrative yet: %s", of.number, project.code, error)
         WeeklyReport.objects.filter(project=project, week_number=of.number).update(tried_at=moment)
         return False
@@ -127,20 +122,15 @@ def _figures(project: Project, of: Week, report: WeeklyReport | None, moment: da
     """Counted once for the whole week; what an earlier count of it knew and a later one does not, stays."""
     _since, until = bounds(project, of)
     if report is not None and report_store.is_counted(report, until):
-        return _kept(report)
+        stored = report_store.figures_of(report).items()
+        return Figures({key: value for key, value in stored if key not in ("complete", "unread")})
     found = metrics.gather(project, period(project, of, moment))
     final = report is not None and report.tried_at is not None and report.tried_at >= until
     return found.filled_from(report_store.figures_of(report)) if report and final else found
 
 
-def _kept(report: WeeklyReport) -> Figures:
-    stored = report_store.figures_of(report)
-    values = {key: value for key, value in stored.items() if key not in ("complete", "unread")}
-    return Figures(values)
-
-
 def _store(project: Project, of: Week, figures: Figures, moment: datetime, *, told: bool) -> None:
-    text = narrative.whole(project, of) if told else None
+    text = narrative.all_parts(project, of) if told else None
     draft = Draft(period(project, of, moment), figures, text, moment)
     try:
         report_store.store(project=project, draft=draft, author=AUTHOR)

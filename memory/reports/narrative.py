@@ -11,19 +11,14 @@ from datetime import datetime
 
 from django.db import IntegrityError
 
-from house.db import atomic
-from integrations import tokens
+from core.house.db import atomic
+from core.integrations import tokens
+from core.llm.job_llm import ModelDown
 from memory.hot import similarity
 from memory.log import flow_log
 from memory.models import WeeklyNote
-from memory.reports import checks, narrator
-from memory.reports.checks import Entry
-from memory.reports.narrator import (
-    Brief,
-    Line,
-    NarratorDown,
-    Said,
-)
+from memory.reports import narrator
+from memory.reports.narrator import SECTIONS, Entry, Line
 from memory.reports.weeks import Week, bounds
 from projects.models import Project
 
@@ -46,7 +41,7 @@ class Narrative:
 
 
 def step(project: Project, week: Week) -> bool:
-    """Distil the next part of a week; False when there is none. Raises NarratorDown.
+    """Distil the next part of a week; False when there is none. Raises ModelDown, its usage written.
 
     Two workers at the same part: the second one's work is dropped.
     """
@@ -54,17 +49,22 @@ def step(project: Project, week: Week) -> bool:
     rows = _next(project, week, notes)
     if not rows or len(notes) >= MOST_PARTS:
         return False
-    brief = Brief(project, week, list(_lines(rows)))
-    said = _asked(brief)
-    last = rows[-1].cursor
+    lines = list(_lines(rows))
+    try:
+        said = narrator.narrate(project, lines)
+    except ModelDown as error:
+        with atomic():
+            error.save()
+        raise
+    entries = narrator.sound(project, lines, said)
     note = WeeklyNote(
         project=project,
         week_number=week.number,
         part=len(notes) + 1,
         rows=len(rows),
-        until_at=last.at,
-        until_id=last.id,
-        entries=[entry.stored for entry in checks.sound(brief, said)],
+        until_at=rows[-1].created_at,
+        until_id=rows[-1].pk,
+        entries=[entry.model_dump(mode="json") for entry in entries],
     )
     try:
         with atomic():
@@ -75,73 +75,61 @@ def step(project: Project, week: Week) -> bool:
     return True
 
 
-def _asked(brief: Brief) -> Said:
-    """What the narrator says; the usage of a failed call is written as well."""
-    try:
-        return narrator.ask(brief)
-    except NarratorDown as error:
-        with atomic():
-            error.save()
-        raise
-
-
 def _notes(project: Project, week: Week) -> list[WeeklyNote]:
     rows = WeeklyNote.objects.filter(project=project, week_number=week.number)
     return list(rows.order_by("part"))
 
 
-def _cursor(notes: Sequence[WeeklyNote]) -> flow_log.Cursor | None:
-    return flow_log.Cursor(notes[-1].until_at, notes[-1].until_id) if notes else None
-
-
-def _next(project: Project, week: Week, notes: Sequence[WeeklyNote]) -> list[flow_log.Said]:
+def _next(project: Project, week: Week, notes: Sequence[WeeklyNote]) -> list[flow_log.Row]:
     """The rows behind the last note, as many as one request holds; at least one."""
     since, until = bounds(project, week)
-    found = flow_log.for_report(project, since, until, after=_cursor(notes), most=PART_ROWS)
+    found = flow_log.for_report(
+        project, since, until, after=notes[-1] if notes else None, most=PART_ROWS
+    )
     size = 0
-    taken: list[flow_log.Said] = []
+    taken: list[flow_log.Row] = []
     for row in found:
-        size += tokens.count(row.text) + 10
+        size += tokens.count(row.content) + 10
         if taken and size > PART_TOKENS:
             break
         taken.append(row)
     return taken
 
 
-def _lines(rows: Sequence[flow_log.Said]) -> Iterator[Line]:
+def _lines(rows: Sequence[flow_log.Row]) -> Iterator[Line]:
     """Question and answer of a turn in their order; a very long message in pieces, none left out."""
-    for row in sorted(rows, key=lambda row: (row.cursor.at, row.user_id, not row.is_user)):
-        for at in range(0, max(len(row.text), 1), _PIECE):
-            piece = row.text[at : at + _PIECE]
+    for row in sorted(rows, key=lambda row: (row.created_at, row.user_id, row.role == "assistant")):
+        entities = row.entities if isinstance(row.entities, dict) else {}
+        named = [row.record_id, *(entities.get("record_ids") or [])]
+        for at in range(0, max(len(row.content), 1), _PIECE):
             yield Line(
-                str(row.cursor.id), row.user_id, row.is_user, piece, row.cursor.at, row.record_ids
+                id=str(row.pk),
+                user_id=row.user_id,
+                is_user=row.role == "user",
+                text=row.content[at : at + _PIECE],
+                at=row.created_at,
+                record_ids=tuple(dict.fromkeys(str(found) for found in named if found)),
             )
 
 
-def whole(project: Project, week: Week) -> Narrative:
+def all_parts(project: Project, week: Week) -> Narrative:
     """What all parts of a week came to: each thing once, in the order of time."""
     notes = _notes(project, week)
-    found = [Entry.of(stored) for note in notes for stored in note.entries]
-    since, until = bounds(project, week)
-    kept: dict[str, list[Entry]] = {}
-    more: dict[str, int] = {}
-    for section in checks.SECTIONS:
-        once = _once([entry for entry in found if entry.section == section])
-        kept[section] = once[: _MOST[section]]
-        more[section] = len(once) - len(kept[section])
-    return Narrative(kept, more, flow_log.left(project, since, until, _cursor(notes)))
-
-
-def _once(entries: Sequence[Entry]) -> list[Entry]:
-    """Without what was said before by the same person on the same day, or word for word."""
-    kept: list[Entry] = []
-    for entry in entries:
+    found = [Entry.model_validate(stored) for note in notes for stored in note.entries]
+    once: dict[str, list[Entry]] = {section: [] for section in SECTIONS}
+    for entry in found:
+        kept = once.get(entry.section, [])
         if not any(_same(entry, other) for other in kept):
             kept.append(entry)
-    return kept
+    return Narrative(
+        entries={section: kept[: _MOST[section]] for section, kept in once.items()},
+        more={section: max(0, len(kept) - _MOST[section]) for section, kept in once.items()},
+        unread=_unread(project, week, notes),
+    )
 
 
 def _same(one: Entry, other: Entry) -> bool:
+    """Whether both say it word for word, or the same person says it on the same day in other words."""
     if similarity.normal(one.text) == similarity.normal(other.text):
         return True
     near = (one.date, one.speaker) == (other.date, other.speaker)
@@ -150,7 +138,12 @@ def _same(one: Entry, other: Entry) -> bool:
     )
 
 
+def _unread(project: Project, week: Week, notes: Sequence[WeeklyNote]) -> int:
+    since, until = bounds(project, week)
+    return flow_log.left(project, since, until, notes[-1] if notes else None)
+
+
 def covered(project: Project, week: Week, at: datetime) -> bool:
     """Whether every row of a week that ended before `at` was read."""
-    since, until = bounds(project, week)
-    return at >= until and not flow_log.left(project, since, until, _cursor(_notes(project, week)))
+    over = at >= bounds(project, week)[1]
+    return over and not _unread(project, week, _notes(project, week))

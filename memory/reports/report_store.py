@@ -8,20 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Max, QuerySet
-from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house.db import atomic
-from house.markdown import LONGEST
+from core.house.db import atomic
+from core.house.markdown import LONGEST
 from memory.hot import save
 from memory.models import WeeklyReport, WeeklyReportVersion
 from memory.reports import text
 from memory.reports.metrics import Figures
 from memory.reports.narrative import Narrative
-from memory.reports.weeks import Period, bounds, exists
+from memory.reports.weeks import Period, bounds, report_of
 from projects import audit
 from projects.models import Project
-from study.blinding import veil
+from study.blinding import mask
 
 Kind = WeeklyReportVersion.Kind
 _TICK = datetime.resolution
@@ -59,9 +58,9 @@ def store(*, project: Project, draft: Draft, author: str) -> tuple[WeeklyReport,
     """
     metrics = draft.figures.stored
     composed = text.compose(project, draft.period, metrics, draft.narrative)
-    composed = veil.of_all(project).text(composed)
+    composed = mask.mask_for_all(project).text(composed)
     with atomic():
-        report = exists(project, draft.period.week.number)
+        report = report_of(project, draft.period.week.number)
         if report is None:
             return _create(project, draft, metrics, composed, author), True
         if is_machine_made(report) and (draft.narrative or not report.narrated_at):
@@ -129,7 +128,8 @@ def _refresh(
     changed = summary != report.summary or metrics != report.metrics
     top = _newest(report)
     number = top + 1 + (summary != composed) if news else report.version
-    _replace(report, number, summary=summary, metrics=metrics, **_marks(draft, report))
+    if not report.replaced(number, summary=summary, metrics=metrics, **_marks(draft, report)):
+        raise ReportConflict
     if news and summary == composed:
         _keep(report, number, Kind.COMPOSED, composed, author)
     elif news:
@@ -145,17 +145,12 @@ def _refresh(
         )
 
 
-def count_again(*, report: WeeklyReport) -> None:
-    """Its figures are to come once more; the job that counts them writes the version and its entry."""
-    WeeklyReport.objects.filter(pk=report.pk).update(counted_at=None)
-
-
 def edit(
     *, report: WeeklyReport, content: str, actor: object, base_version: int, reason: str = ""
 ) -> WeeklyReport:
     """A person's text on top of `base_version`. Raises ReportConflict, ReportTooLong."""
     summary = content.replace("\r\n", "\n").replace("\r", "\n").rstrip()
-    summary = veil.of_all(report.project).text(summary)
+    summary = mask.mask_for_all(report.project).text(summary)
     if len(summary) > LONGEST:
         raise ReportTooLong
     with atomic():
@@ -167,7 +162,8 @@ def edit(
             # What stood there before versions were kept is worth keeping, too.
             _keep(current, current.version, Kind.EDITED, old, current.created_by)
         number = _newest(current) + 1
-        _replace(current, number, summary=summary)
+        if not current.replaced(number, summary=summary):
+            raise ReportConflict
         _keep(current, number, Kind.EDITED, summary, audit.actor_name(actor))
         audit.record(
             "report.edit",
@@ -197,30 +193,13 @@ def _newest(report: WeeklyReport) -> int:
     return max(found or 0, report.version if found else 0)
 
 
-def _replace(report: WeeklyReport, number: int, **columns: Any) -> None:
-    """Compare and set. Raises ReportConflict."""
-    rows = WeeklyReport.objects.filter(pk=report.pk, version=report.version)
-    if not rows.update(version=number, updated_at=now(), **columns):
-        raise ReportConflict
-    report.version = number
-    for name, value in columns.items():
-        setattr(report, name, value)
-
-
 def _keep(report: WeeklyReport, number: int, kind: str, content: str, author: str) -> None:
-    WeeklyReportVersion.objects.create(
-        report=report, version=number, kind=kind, content=content, author=author
-    )
+    report.versions.create(version=number, kind=kind, content=content, author=author)
 
 
 def figures_of(report: WeeklyReport) -> Mapping[str, Any]:
     """The stored figures."""
     return report.metrics if isinstance(report.metrics, dict) else {}
-
-
-def shown(report: WeeklyReport) -> text.Shown:
-    """The stored figures as a reader sees them."""
-    return text.Shown(figures_of(report))
 
 
 def is_told(report: WeeklyReport, until: datetime) -> bool:

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from zoneinfo import ZoneInfo
 from django.template.loader import render_to_string
 
 from memory.hot import similarity
-from memory.reports.checks import Entry
 from memory.reports.narrative import Narrative
+from memory.reports.narrator import Entry
 from memory.reports.weeks import Period
 from memory.visibility import Scope, visible, whole
 from projects.models import Project
@@ -98,11 +97,12 @@ def compose(
     project: Project, period: Period, metrics: Mapping[str, Any], narrative: Narrative | None
 ) -> str:
     """The Markdown of a report; `narrative` None: still to come."""
+    until = period.until.astimezone(ZoneInfo(project.timezone))
     context = {
         "week": period.week,
         "m": Shown(metrics),
         "counts_log": "messages" in metrics,
-        "running": _clock(project, period.until) if period.running else "",
+        "running": f"{until:%Y-%m-%d %H:%M}" if period.running else "",
         "narrative": narrative,
         "lines": {name: [line(e) for e in found] for name, found in narrative.entries.items()}
         if narrative
@@ -163,10 +163,6 @@ def line(entry: Entry) -> str:
     if entry.section != "decision":
         return f"{about}{entry.text}"
     return f"{entry.date}: {about}{entry.text}({entry.speaker})"
-
-
-def _clock(project: Project, at: datetime) -> str:
-    return at.astimezone(ZoneInfo(project.timezone)).strftime("%Y-%m-%d %H:%M")
 
 
 def sections(text: str) -> dict[str, str]:

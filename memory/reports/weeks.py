@@ -73,6 +73,6 @@ def weeks_over(project: Project, at: datetime) -> int:
     return max(0, (day - project.start_date).days // DAYS)
 
 
-def exists(project: Project, number: int) -> WeeklyReport | None:
-    """The stored report of a week."""
+def report_of(project: Project, number: int) -> WeeklyReport | None:
+    """The stored report of a week; None for none."""
     return WeeklyReport.objects.filter(project=project, week_number=number).first()

@@ -39,6 +39,7 @@ class SuperusersOnly:
 
 @admin.register(User)
 class UserAdmin(SuperusersOnly, DeclaredAdmin, BaseUserAdmin):
+    empty = _("No login yet: add one for each person who uses the console.")
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -69,5 +70,6 @@ class UserAdmin(SuperusersOnly, DeclaredAdmin, BaseUserAdmin):
 
 @admin.register(Group)
 class GroupAdmin(HouseAdmin):
+    empty = _("Groups are not used here: what a person may do follows from the memberships.")
     list_display = ("name",)
     fields = ("name",)

@@ -7,8 +7,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from house import cron_words
-from house.stored_labels import name
+from core.house import cron_words
+from core.house.stored_labels import name
 
 # settings.CELERY_BEAT_SCHEDULE; a check of the tests says when one is missing.
 JOBS: dict[str, Promise] = {

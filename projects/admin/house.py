@@ -6,6 +6,8 @@ from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -18,8 +20,8 @@ from django_celery_beat.models import (
     SolarSchedule,
 )
 
-from house.models import BrokerMessage, CronFiring, Heartbeat
-from house.stored_labels import name
+from core.house.models import BrokerMessage, CronFiring, Heartbeat
+from core.house.stored_labels import name
 from projects import audit, audit_anchors
 from projects.admin import beat_words
 from projects.admin_base import HouseAdmin
@@ -54,6 +56,7 @@ _CHAINS = {audit.HOUSE: _("The house"), audit_anchors.FILE: _("Anchors of the tr
 
 @admin.register(Heartbeat)
 class HeartbeatAdmin(HouseAdmin):
+    empty = _("No process has reported yet: are worker and scheduler running?")
     list_display = ("show_name", "at")
     fields = (("show_name", "at"),)
     readonly_fields = ("show_name",)
@@ -65,6 +68,7 @@ class HeartbeatAdmin(HouseAdmin):
 
 @admin.register(CronFiring)
 class CronFiringAdmin(HouseAdmin):
+    empty = _("No schedule has fired yet.")
     list_display = ("show_job", "due_at", "fired_at")
     search_fields = ("job",)
     date_hierarchy = "due_at"
@@ -78,15 +82,22 @@ class CronFiringAdmin(HouseAdmin):
 
 @admin.register(BrokerMessage)
 class BrokerMessageAdmin(HouseAdmin):
+    empty = _("No message waits in the queue.")
     list_display = ("id", "queue", "visible_at", "created_at")
     fields = ("queue", "visible_at", "created_at")
 
 
 @admin.register(AuditHead)
 class AuditHeadAdmin(HouseAdmin):
+    empty = _("No chain of the audit trail was begun yet.")
     list_display = ("show_chain", "length")
     fields = ("show_chain", ("length", "anchored"))
     readonly_fields = ("show_chain",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditHead]:
+        """Without how much there is of what would unblind the reader."""
+        rows: QuerySet[AuditHead] = super().get_queryset(request)
+        return rows.exclude(chain__in=audit.unseen_chains(request.user))
 
     @admin.display(description=_("chain"), ordering="chain")
     def show_chain(self, obj: AuditHead) -> str:
@@ -98,6 +109,7 @@ class AuditHeadAdmin(HouseAdmin):
 class PeriodicTaskAdmin(HouseAdmin):
     """What beat starts; the skills among it have a page of their own (engines_schedules)."""
 
+    empty = _("No job is planned: the scheduler puts the house's own here when it starts.")
     list_display = (
         "show_job",
         "show_enabled",
@@ -155,6 +167,7 @@ class PeriodicTaskAdmin(HouseAdmin):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(HouseAdmin):
+    empty = _("No log-in has failed lately.")
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start")
     search_fields = ("username", "ip_address")
     fields = ("attempt_time", "username", "ip_address", "user_agent", "failures_since_start")
@@ -162,6 +175,7 @@ class AccessAttemptAdmin(HouseAdmin):
 
 @admin.register(AccessFailureLog)
 class AccessFailureLogAdmin(HouseAdmin):
+    empty = _("No log-in has failed yet.")
     list_display = ("attempt_time", "username", "ip_address", "locked_out")
     search_fields = ("username", "ip_address")
     fields = ("attempt_time", "username", "ip_address", "user_agent", "locked_out")
@@ -169,6 +183,7 @@ class AccessFailureLogAdmin(HouseAdmin):
 
 @admin.register(AccessLog)
 class AccessLogAdmin(HouseAdmin):
+    empty = _("Nobody has logged in yet.")
     list_display = ("attempt_time", "logout_time", "username", "ip_address")
     search_fields = ("username", "ip_address")
     fields = ("attempt_time", "logout_time", "username", "ip_address", "user_agent")

@@ -60,6 +60,7 @@ class NewTokenForm(forms.ModelForm):
 class ApiTokenAdmin(HouseAdmin):
     """The token itself is shown once, to who made it."""
 
+    empty = _("No program has a token yet: make one for each program that calls the API.")
     list_display = (
         "__str__",
         "show_user",

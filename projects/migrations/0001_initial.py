@@ -3,14 +3,14 @@
 import datetime
 import django.core.validators
 import django.db.models.deletion
-import house.encrypted_fields
-import house.validators
+import core.house.encrypted_fields
+import core.house.validators
 import projects.models.project
 import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from house.audit_guard import install, remove
+from core.house.audit_guard import install, remove
 
 
 class Migration(migrations.Migration):
@@ -43,33 +43,33 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('planning', 'Planning'), ('active', 'Active'), ('paused', 'Recruitment paused'), ('closed', 'Closed')], default='active', max_length=16, verbose_name='status')),
                 ('start_date', models.DateField(verbose_name='start date')),
                 ('target_enrolment', models.PositiveIntegerField(default=0, verbose_name='target enrolment')),
-                ('timezone', models.CharField(default='Asia/Shanghai', max_length=64, validators=[house.validators.validate_timezone], verbose_name='time zone')),
-                ('record_id_pattern', models.CharField(blank=True, help_text="Regular expression of this study's subject ids; blank: the usual forms.", max_length=200, validators=[house.validators.validate_pattern], verbose_name='record id pattern')),
+                ('timezone', models.CharField(default='Asia/Shanghai', max_length=64, validators=[core.house.validators.validate_timezone], verbose_name='time zone')),
+                ('record_id_pattern', models.CharField(blank=True, help_text="Regular expression of this study's subject ids; blank: the usual forms.", max_length=200, validators=[core.house.validators.validate_pattern], verbose_name='record id pattern')),
                 ('registration_no', models.CharField(blank=True, max_length=64, verbose_name='registration number')),
                 ('pi_name', models.CharField(blank=True, max_length=64, verbose_name='principal investigator')),
                 ('synopsis', models.TextField(blank=True, verbose_name='synopsis')),
                 ('redcap_url', models.URLField(blank=True, verbose_name='REDCap API address')),
-                ('redcap_token', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='REDCap API token')),
-                ('redcap_det_secret', house.encrypted_fields.EncryptedTextField(default=projects.models.project.new_det_secret, verbose_name='data entry trigger secret')),
-                ('redcap_det_digest', house.encrypted_fields.DigestField(editable=False, max_length=64, of='redcap_det_secret', unique=True)),
+                ('redcap_token', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='REDCap API token')),
+                ('redcap_det_secret', core.house.encrypted_fields.EncryptedTextField(default=projects.models.project.new_det_secret, verbose_name='data entry trigger secret')),
+                ('redcap_det_digest', core.house.encrypted_fields.DigestField(editable=False, max_length=64, of='redcap_det_secret', unique=True)),
                 ('enrolment_field', models.CharField(default='enroll_date', help_text='A subject counts as enrolled when this field holds a date.', max_length=100, verbose_name='enrolment date field')),
                 ('withdraw_field', models.CharField(blank=True, max_length=100, verbose_name='withdrawal date field')),
                 ('anchor_is_day', models.SmallIntegerField(choices=[(0, 'The anchor day is Day 0'), (1, 'The anchor day is Day 1')], default=1, verbose_name='visit day convention')),
                 ('dify_url', models.URLField(blank=True, verbose_name='Dify address')),
-                ('dify_key', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='Dify key')),
+                ('dify_key', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='Dify key')),
                 ('dify_dataset_id', models.CharField(blank=True, max_length=64, verbose_name='Dify dataset id')),
                 ('synonyms', models.JSONField(blank=True, default=dict, help_text='{term: [terms]}', verbose_name='synonyms for protocol search')),
                 ('llm_preset', models.CharField(blank=True, max_length=32, verbose_name='LLM preset')),
                 ('llm_base_url', models.URLField(blank=True, verbose_name='LLM address')),
-                ('llm_api_key', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='LLM key')),
+                ('llm_api_key', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='LLM key')),
                 ('llm_model', models.CharField(blank=True, max_length=100, verbose_name='LLM model')),
                 ('llm_engines_preset', models.CharField(blank=True, max_length=32, verbose_name='preset for the engines')),
                 ('llm_engines_base_url', models.URLField(blank=True, verbose_name='address for the engines')),
-                ('llm_engines_api_key', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='key for the engines')),
+                ('llm_engines_api_key', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='key for the engines')),
                 ('llm_engines_model', models.CharField(blank=True, max_length=100, verbose_name='model for the engines')),
                 ('llm_small_preset', models.CharField(blank=True, max_length=32, verbose_name='preset for small work')),
                 ('llm_small_base_url', models.URLField(blank=True, verbose_name='address for small work')),
-                ('llm_small_api_key', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='key for small work')),
+                ('llm_small_api_key', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='key for small work')),
                 ('llm_small_model', models.CharField(blank=True, max_length=100, verbose_name='small LLM model')),
                 ('llm_daily_token_cap', models.PositiveIntegerField(default=2000000, verbose_name='LLM tokens per day')),
                 ('four_eyes', models.BooleanField(default=False, verbose_name='four eyes')),
@@ -175,11 +175,11 @@ class Migration(migrations.Migration):
                 ('action', models.CharField(max_length=64, verbose_name='what')),
                 ('object_type', models.CharField(blank=True, max_length=64, verbose_name='kind')),
                 ('object_id', models.CharField(blank=True, max_length=64, verbose_name='object')),
-                ('label', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='label')),
+                ('label', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='label')),
                 ('record_id', models.CharField(blank=True, max_length=100, verbose_name='subject')),
-                ('old', house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='old')),
-                ('new', house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='new')),
-                ('reason', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='why')),
+                ('old', core.house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='old')),
+                ('new', core.house.encrypted_fields.EncryptedJSONField(null=True, verbose_name='new')),
+                ('reason', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='why')),
                 ('previous', models.CharField(blank=True, max_length=64, verbose_name='previous hash')),
                 ('hash', models.CharField(max_length=64, verbose_name='hash')),
                 ('project', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='projects.project', verbose_name='project')),

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from house.audit_guard import install
+from core.house.audit_guard import install
 
 
 class Migration(migrations.Migration):

@@ -6,9 +6,9 @@ from django.db import models
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedJSONField, EncryptedTextField
+from core.house.encrypted_fields import EncryptedJSONField, EncryptedTextField
 from projects.models.project import Project
-from projects.scoping import RecordQuerySet, Telling
+from projects.scoping import BlindingRule, RecordQuerySet
 
 
 class AuditHead(models.Model):
@@ -36,7 +36,7 @@ class AuditQuerySet(RecordQuerySet["AuditEntry"]):
     """Entries about a subject follow its site; others are their actor's and the supervisors'."""
 
     owner_path = "actor"
-    telling = Telling(made="at", marked="unblinds")
+    blinding_rule = BlindingRule(made="at", marked="unblinds")
 
 
 class AuditEntry(models.Model):
@@ -44,9 +44,9 @@ class AuditEntry(models.Model):
 
     `actor` is the identity that was acted as, `login` the console user who did, blank for WeCom and jobs.
     What people wrote and what it is about is encrypted; the hash covers it as it reads.
-    `chain` is the project's id or `house`; `hash` is an HMAC over the entry and `previous`, so a changed,
-    removed or inserted row is found by `manage.py audit verify`. Triggers refuse UPDATE, DELETE, TRUNCATE and
-    REPLACE (`house.audit_guard`).
+    `chain` is the project's id or `house`, and one apart for what `unblinds` (`audit.chain_of`); `hash` is an
+    HMAC over the entry and `previous`, so a changed, removed or inserted row is found by
+    `manage.py audit verify`. Triggers refuse UPDATE, DELETE, TRUNCATE and REPLACE (`core.house.audit_guard`).
     The project has no database constraint: an entry outlives what it speaks of.
     """
 

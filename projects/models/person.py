@@ -6,8 +6,15 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+# As WeCom has them (address book, userid); anything else only looks like one of them.
+validate_userid = RegexValidator(
+    r"\A[0-9A-Za-z][0-9A-Za-z_.@-]{0,63}\Z",
+    _("A WeCom userid has letters without accents, digits and _ - @ . alone."),
+)
 
 
 class PersonManager(models.Manager["Person"]):
@@ -36,7 +43,12 @@ class Person(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     wecom_userid = models.CharField(
-        _("WeCom userid"), max_length=64, unique=True, null=True, blank=True
+        _("WeCom userid"),
+        max_length=64,
+        unique=True,
+        null=True,
+        blank=True,
+        validators=[validate_userid],
     )
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

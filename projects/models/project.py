@@ -10,10 +10,11 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import DigestField, EncryptedTextField
-from house.validators import validate_pattern, validate_timezone
+from core.house.encrypted_fields import DigestField, EncryptedTextField
+from core.house.validators import validate_pattern, validate_timezone
 from projects.models.person import Person
 from projects.scoping import MemberQuerySet, ProjectQuerySet
 
@@ -28,6 +29,9 @@ class Project(models.Model):
 
     `blinded_since`: blank in an open study. What was made before that moment may tell an arm, so a blinded
     reader sees none of it; a field that is blinded later moves it (`study.blinding`).
+
+    `redcap_is_new`: address or token were changed, and nobody has compared since whose project they open
+    (`study.client`).
     """
 
     class Status(models.TextChoices):
@@ -64,6 +68,7 @@ class Project(models.Model):
 
     redcap_url = models.URLField(_("REDCap API address"), blank=True)
     redcap_token = EncryptedTextField(_("REDCap API token"), blank=True)
+    redcap_is_new = models.BooleanField(default=False, db_default=False, editable=False)
     redcap_det_secret = EncryptedTextField(_("data entry trigger secret"), default=new_det_secret)
     redcap_det_digest = DigestField(of="redcap_det_secret", unique=True)
     enrolment_field = models.CharField(
@@ -73,6 +78,10 @@ class Project(models.Model):
         help_text=_("A subject counts as enrolled when this field holds a date."),
     )
     withdraw_field = models.CharField(_("withdrawal date field"), max_length=100, blank=True)
+    # A blank field alone would not tell whether anybody was asked.
+    has_no_withdraw_field = models.BooleanField(
+        _("no field holds the withdrawal date"), default=False, db_default=False
+    )
     anchor_is_day = models.SmallIntegerField(
         _("visit day convention"), choices=AnchorDay.choices, default=AnchorDay.DAY_ONE
     )
@@ -100,7 +109,7 @@ class Project(models.Model):
 
     four_eyes = models.BooleanField(_("four eyes"), default=False)
     requires_signature = models.BooleanField(_("decisions need an e-signature"), default=False)
-    feedback_cards = models.BooleanField(_("feedback cards under answers"), default=False)
+    feedback_cards = models.BooleanField(_("feedback cards under answers"), default=True)
     soft_confidence = models.FloatField(
         _("least confidence of a soft verdict"), default=0.7, validators=[MinValueValidator(0.0)]
     )
@@ -165,6 +174,9 @@ class Member(models.Model):
     `wecom_userid` repeats the person's, which never changes, in lower case: WeCom compares userids without
     case (wecom.md 3.2). Blank for a person without one.
 
+    A membership counts while it `is_active`. What a study administrator makes waits since `invited_at` for the
+    person or a superuser (`projects.invitations`): nobody is put into a study that they know nothing of.
+
     `is_unblinded` counts in a blinded study alone. `unblinded_at` stays when that is taken back: what somebody
     knew may stand in all that they said since.
     """
@@ -184,13 +196,16 @@ class Member(models.Model):
     display_name = models.CharField(_("name"), max_length=64, blank=True)
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
     site = models.CharField(
-        _("site"), max_length=100, blank=True, help_text=_("REDCap data access group; blank: all.")
+        _("site"), max_length=100, blank=True, help_text=_("REDCap data access group.")
     )
     language = models.CharField(_("language"), max_length=10, default="zh-hans")
     plain_text = models.BooleanField(
         _("plain text only"), default=False, help_text=_("For readers on the WeChat plug-in.")
     )
     is_active = models.BooleanField(_("active"), default=True)
+    invited_at = models.DateTimeField(
+        _("invited"), null=True, blank=True, editable=False, db_default=None
+    )
     is_unblinded = models.BooleanField(
         _("unblinded"), default=False, db_default=False, editable=False
     )
@@ -208,6 +223,10 @@ class Member(models.Model):
         verbose_name_plural = _("members")
         constraints = [
             models.UniqueConstraint("project", "person", name="iit_person_once"),
+            models.CheckConstraint(
+                condition=models.Q(invited_at=None) | models.Q(is_active=False),
+                name="iit_invited_not_active",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -219,6 +238,11 @@ class Member(models.Model):
             self.person = Person.objects.of(self.wecom_userid)
         self.wecom_userid = self.person.wecom_userid or ""
         super().save(*args, **kwargs)
+
+    @property
+    def site_told(self) -> str:
+        """The site for a reader: all of them is said, not left blank."""
+        return self.site or gettext("all sites")
 
     @property
     def user(self) -> AbstractBaseUser | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -17,3 +18,13 @@ def administered(page: ScopedAdmin, request: HttpRequest) -> QuerySet[Project]:
     if request.user.is_superuser:
         return projects
     return projects.filter(pk__in=page.holders(request, ADMIN).values("project"))
+
+
+def asked_study(request: HttpRequest, projects: QuerySet[Project]) -> Project:
+    """The one of `projects` that a page is asked for, else the first. Raises PermissionDenied."""
+    given = request.POST if request.method == "POST" else request.GET
+    rows = projects.order_by("code")
+    project = rows.filter(code=given["project"]).first() if "project" in given else rows.first()
+    if project is None:
+        raise PermissionDenied
+    return project

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.admin_base import ScopedAdmin
 from projects.models import Project
-from skills import envelope, standard
+from skills import skill_exchange
 from skills.models import Skill
 
 LIST = "admin:skills_skill_changelist"
@@ -25,7 +25,7 @@ class ImportForm(forms.Form):
     """A study, and what it takes: the text, a file, or standard skills by their names."""
 
     text = forms.CharField(
-        max_length=envelope.MOST_SIGNS,
+        max_length=skill_exchange.MOST_SIGNS,
         required=False,
         label=_("JSON text"),
         widget=forms.Textarea(
@@ -36,7 +36,7 @@ class ImportForm(forms.Form):
 
     def __init__(self, projects: QuerySet[Project], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(one.name, str(one.title)) for one in standard.SKILLS]
+        choices = [(one.name, str(one.title)) for one in skill_exchange.STANDARD]
         self.fields["project"] = forms.ModelChoiceField(
             queryset=projects, label=_("project"), to_field_name="code"
         )
@@ -48,7 +48,7 @@ class ImportForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if file := cleaned.get("file"):
             try:
-                cleaned["text"] = file.read(envelope.MOST_SIGNS).decode("utf-8-sig")
+                cleaned["text"] = file.read(skill_exchange.MOST_SIGNS).decode("utf-8-sig")
             except UnicodeDecodeError:
                 self.add_error("file", gettext("The file is no text in UTF-8."))
         if not self.errors and not (cleaned.get("text") or "").strip() and not cleaned["standard"]:
@@ -81,7 +81,7 @@ def import_view(
         "title": gettext("Import skills"),
         "opts": page.model._meta,
         "form": form,
-        "standard": standard.SKILLS,
+        "standard": skill_exchange.STANDARD,
         "ticked": form["standard"].value() or [],
     }
     return render(request, "skills/import.html", context)
@@ -89,9 +89,9 @@ def import_view(
 
 def _take(cleaned: dict[str, Any], actor: object) -> list[Skill]:
     project, text = cleaned["project"], cleaned["text"]
-    given = envelope.decoded(text) if text.strip() else []
+    given = skill_exchange.parse_json(text) if text.strip() else []
     rows = [
-        *standard.envelopes(cleaned["standard"]),
+        *skill_exchange.standard_rows(cleaned["standard"]),
         *(given if isinstance(given, list) else [given]),
     ]
-    return envelope.take_all(project=project, given=rows, actor=actor)
+    return skill_exchange.import_rows(project=project, given=rows, actor=actor)

@@ -17,7 +17,7 @@ from projects.admin_base import ScopedAdmin
 from projects.models import Project
 from skills import mapping_lines
 from skills.mapping_lines import Outcome, Taken
-from study.protocol import documents
+from study.protocol import index
 from study.protocol.index import DocumentError
 
 LIST = "admin:skills_fieldmapping_changelist"
@@ -47,7 +47,7 @@ class LinesForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if file := cleaned.get("file"):
             try:
-                cleaned["text"] = documents.decoded(file.read(documents.MAX_BYTES + 1))
+                cleaned["text"] = index.decoded_document(file.read(index.MAX_BYTES + 1))
             except DocumentError as error:
                 self.add_error("file", str(error))
         if not self.errors and not (cleaned.get("text") or "").strip():

@@ -11,18 +11,18 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.admin_base import BY_PROJECT
 from projects.admin_lists import DeclaredChangeList
 from projects.models import Project
-from skills import mapping_page, services, uses
-from skills.admin import lines_page
+from skills import services, uses
+from skills.admin import lines_page, propose_page
 from skills.admin.base import ADMIN, administered
 from skills.models import FieldMapping
 from study import dictionary
 from study.admin.export import ExportAdmin
-from study.known_names import KnownNames, refusal
+from study.dictionary import KnownNames, name_refusal
 
 
 class MappingForm(forms.ModelForm):
@@ -36,7 +36,7 @@ class MappingForm(forms.ModelForm):
         cleaned: dict[str, Any] = super().clean() or {}
         project = cleaned.get("project") or (self.instance.project_id and self.instance.project)
         if project and (
-            why := refusal(cleaned.get("actual_name") or "", KnownNames.of(project).fields)
+            why := name_refusal(cleaned.get("actual_name") or "", KnownNames.of(project).fields)
         ):
             raise ValidationError({"actual_name": why})
         return cleaned
@@ -55,6 +55,7 @@ class MappingList(DeclaredChangeList):
 
 @admin.register(FieldMapping)
 class FieldMappingAdmin(ExportAdmin):
+    empty = _("No name is mapped yet: the data dictionary proposes some.")
     form = MappingForm
     edit_roles = add_roles = delete_roles = ADMIN
     list_display = ("alias_name", "actual_name", "show_uses", "show_project")
@@ -75,7 +76,7 @@ class FieldMappingAdmin(ExportAdmin):
     )
     def propose(self, request: HttpRequest) -> HttpResponse:
         """Choose among the names that the data dictionary suggests."""
-        return mapping_page.propose_view(request, self, administered(self, request))
+        return propose_page.propose_view(request, self, administered(self, request))
 
     @action(
         description=_("Paste or import"),

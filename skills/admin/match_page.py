@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,11 +12,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from house.db import atomic
-from integrations.redcap import RedcapError
+from core.house.db import atomic
+from core.integrations.redcap import RedcapError
 from projects.admin_base import ScopedAdmin
 from projects.models import Project
 from skills import form_templates
+from skills.admin.base import asked_study
 from skills.form_templates import Draft
 from skills.models import FormTemplate
 from study.client import NotConfiguredError
@@ -30,12 +30,8 @@ def match_view(
     request: HttpRequest, page: ScopedAdmin, projects: QuerySet[Project]
 ) -> HttpResponse:
     """GET shows the page; POST tries the text (`try`) or stores the ticked drafts (`take`)."""
-    given = request.POST if request.method == "POST" else request.GET
     projects = projects.order_by("code")
-    project = projects.filter(code=given["project"]).first() if "project" in given else None
-    project = project or (projects.first() if "project" not in given else None)
-    if project is None:
-        raise PermissionDenied
+    project = asked_study(request, projects)
     drafts = _drafts(project)
     if "take" in request.POST:
         _take(request, project, drafts or [])
@@ -48,7 +44,7 @@ def match_view(
         "projects": projects,
         "text": text,
         "is_tried": "try" in request.POST,
-        "found": form_templates.match(project, text) if text.strip() else [],
+        "found": form_templates.matching_templates(project, text) if text.strip() else [],
         "failed": drafts is None,
         "drafts": drafts or [],
     }
@@ -77,6 +73,6 @@ def _take(request: HttpRequest, project: Project, drafts: list[Draft]) -> None:
                 field_schema=draft.field_schema,
                 keywords=[*draft.keywords],
             )
-            form_templates.save(template=template, actor=request.user)
+            form_templates.save_template(template=template, actor=request.user)
     told = ngettext("%d form template stored.", "%d form templates stored.", len(rows))
     messages.success(request, told % len(rows))

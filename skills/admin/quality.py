@@ -26,6 +26,7 @@ _SHOWN = 120
 
 @admin.register(QualityRule)
 class QualityRuleAdmin(ExportAdmin):
+    empty = _("No data quality rule was taken over from REDCap yet.")
     list_display = (
         "position",
         "name",

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,13 +14,15 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.admin_base import ScopedAdmin
 from projects.models import Project
-from skills import dq, dq_file
+from skills import dq
+from skills.admin.base import asked_study
 from skills.models import QualityRule, Skill
-from study import dictionary, own_logic
+from study import dictionary
 from study.client import NotConfiguredError
+from study.metadata import branching, calculations
 
 PAGE = "admin:skills_qualityrule_upload"
 LIST = "admin:skills_qualityrule_changelist"
@@ -36,13 +38,8 @@ def upload_view(
     request: HttpRequest, page: ScopedAdmin, projects: QuerySet[Project]
 ) -> HttpResponse:
     """GET shows what was taken over and whether it runs; POST takes a file, or switches the skill."""
-    given = request.POST if request.method == "POST" else request.GET
     projects = projects.order_by("code")
-    project = (
-        projects.filter(code=given["project"]).first() if "project" in given else projects.first()
-    )
-    if project is None:
-        raise PermissionDenied
+    project = asked_study(request, projects)
     if request.method == "POST":
         problem = _do(request, project)
         if not problem:
@@ -55,7 +52,7 @@ def upload_view(
         "project": project,
         "projects": projects,
         "problem": problem,
-        "columns": format_html("<code>{}</code>", ",".join(dq_file.COLUMNS)),
+        "columns": format_html("<code>{}</code>", ",".join(dq.COLUMNS)),
         "list": f"{reverse(LIST)}?project__id__exact={project.pk}",
         **_standing(project),
     }
@@ -82,7 +79,7 @@ def _own_logic(project: Project) -> dict[str, Any] | None:
         metadata = dictionary.load(project)
     except (RedcapError, NotConfiguredError):
         return None
-    found = [*own_logic.calculations(metadata), *own_logic.branching(metadata)]
+    found = [*calculations(metadata), *branching(metadata)]
     calculated = sum(one.is_calculation for one in found)
     missing = [
         {"label": metadata.label(one.field), "text": one.text, "why": one.why_not}
@@ -103,7 +100,7 @@ def _do(request: HttpRequest, project: Project) -> str:
             form = UploadForm(request.POST, request.FILES)
             if not form.is_valid():
                 return str(form.errors["file"][0])
-            content = form.cleaned_data["file"].read(dq_file.MOST_BYTES + 1)
+            content = form.cleaned_data["file"].read(dq.MOST_BYTES + 1)
             done = dq.take_over(project=project, content=content, actor=request.user)
             told = _told(done)
     except ValidationError as error:

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.http import content_disposition_header
@@ -14,12 +15,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from house.admin_json import JsonTextarea, folded
+from core.house.admin_json import JsonTextarea, folded
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
-from skills import editor, services
+from skills import editor, services, skill_exchange
 from skills.admin import import_page
 from skills.admin.base import ADMIN, administered
-from skills.envelope import envelope
 from skills.models import Skill, SkillVersion
 
 
@@ -34,8 +34,14 @@ def starter() -> dict[str, Any]:
     return {"start_node": "ask", "nodes": {"ask": ask}}
 
 
+def _stamp(skill: Skill) -> str:
+    return "" if skill._state.adding else skill.updated_at.isoformat()
+
+
 class SkillForm(forms.ModelForm):
-    """Saved only when the graph is a workflow."""
+    """Saved only when the graph is a workflow, and nobody else saved it since the page was opened."""
+
+    read_at = forms.CharField(widget=forms.HiddenInput, required=False, label="")
 
     class Meta:
         model = Skill
@@ -57,9 +63,12 @@ class SkillForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if not self.instance.config:
             self.initial["config"] = starter()
+        self.initial["read_at"] = _stamp(self.instance)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.pop("read_at", "") != _stamp(self.instance):
+            self.add_error(None, str(services.SkillChanged()))
         if self.errors:
             return cleaned
         for name, value in cleaned.items():
@@ -86,6 +95,7 @@ class VersionInline(ReadOnlyInline):
 
 @admin.register(Skill)
 class SkillAdmin(ScopedAdmin):
+    empty = _("No workflow yet: take over the standard ones or import your own.")
     form = SkillForm
     edit_roles = add_roles = delete_roles = ADMIN
     list_display = ("name", "skill_type", "show_trigger", "cron_schedule", "version", "is_active")
@@ -98,6 +108,7 @@ class SkillAdmin(ScopedAdmin):
         ("trigger_type", "cron_schedule"),
         ("version", "updated_at"),
         "config",
+        "read_at",
         "show_check",
     )
     readonly_fields = ("version", "updated_at", "show_check")
@@ -121,14 +132,16 @@ class SkillAdmin(ScopedAdmin):
             raise PermissionDenied
         name = f"{skill.project.code}-{skill.skill_type.replace(':', '-')}.json"
         options = {"ensure_ascii": False, "indent": 2}
-        answer = JsonResponse(envelope(skill), json_dumps_params=options)
+        answer = JsonResponse(skill_exchange.exported(skill), json_dumps_params=options)
         answer["Content-Disposition"] = content_disposition_header(True, name) or ""
         return answer
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What the database counts is not there before the first saving."""
-        counted = ("version", "updated_at")
-        return [one for one in super().get_fields(request, obj) if obj or one != counted]
+        """What the database counts is not there before the first saving; the stamp is for writers."""
+        absent: set[Any] = {"read_at"} if not self._writes(request, obj) else set()
+        if obj is None:
+            absent.add(("version", "updated_at"))
+        return [one for one in super().get_fields(request, obj) if one not in absent]
 
     @display(
         description=_("trigger"),
@@ -142,7 +155,7 @@ class SkillAdmin(ScopedAdmin):
     def show_check(self, obj: Skill) -> SafeString:
         """What is wrong with the configuration, and its drawing."""
         project = obj.project if obj.project_id else None
-        shown = editor.shown(obj.config, project) if obj.config else ""
+        shown = editor.check_panel(obj.config, project) if obj.config else ""
         context = {"shown": shown, "project": project, "kinds": editor.kinds()}
         return render_to_string("skills/editor.html", context)
 
@@ -167,8 +180,17 @@ class SkillAdmin(ScopedAdmin):
             raise PermissionDenied
         return editor.schema_view(request)
 
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Somebody may save between our check and our write."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except services.SkillChanged as error:
+            messages.error(request, str(error))
+            return redirect(request.path)
+
     def save_model(self, request: HttpRequest, obj: Skill, form: Any, change: bool) -> None:
-        services.save_skill(skill=obj, actor=request.user)
+        read = {"updated_at": form.instance.updated_at} if change else None
+        services.save_skill(skill=obj, actor=request.user, read=read)
 
     def delete_model(self, request: HttpRequest, obj: Skill) -> None:
         services.delete_skill(skill=obj, actor=request.user)

@@ -37,12 +37,13 @@ class FormTemplateForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if not self.errors:
-            form_templates.check(FormTemplate(**cleaned))
+            form_templates.check_template(FormTemplate(**cleaned))
         return cleaned
 
 
 @admin.register(FormTemplate)
 class FormTemplateAdmin(ScopedAdmin):
+    empty = _("No form template yet: draft them from the data dictionary.")
     form = FormTemplateForm
     edit_roles = add_roles = delete_roles = ADMIN
     change_form_template = "skills/form_template.html"
@@ -102,7 +103,7 @@ class FormTemplateAdmin(ScopedAdmin):
             row.versions.select_related("template__project"), version=number
         )
         try:
-            form_templates.restore(version=version, actor=request.user)
+            form_templates.restore_version(version=version, actor=request.user)
         except ValidationError as error:
             messages.error(request, " ".join(error.messages))
         else:
@@ -111,10 +112,10 @@ class FormTemplateAdmin(ScopedAdmin):
         return redirect("admin:skills_formtemplate_change", pk)
 
     def save_model(self, request: HttpRequest, obj: FormTemplate, form: Any, change: bool) -> None:
-        form_templates.save(template=obj, actor=request.user)
+        form_templates.save_template(template=obj, actor=request.user)
 
     def delete_model(self, request: HttpRequest, obj: FormTemplate) -> None:
-        form_templates.delete(template=obj, actor=request.user)
+        form_templates.delete_template(template=obj, actor=request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for template in queryset:

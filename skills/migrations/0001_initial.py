@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import house.encrypted_fields
+import core.house.encrypted_fields
 import uuid
 from django.db import migrations, models
 
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='FormTemplate',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('form_name', models.CharField(max_length=100, verbose_name='form')),
                 ('field_schema', models.JSONField(verbose_name='field structure')),
                 ('keywords', models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, verbose_name='keywords')),
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Skill',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('skill_type', models.CharField(max_length=100, verbose_name='skill type')),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('config', models.JSONField(verbose_name='configuration')),
@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='FieldMapping',
             fields=[
-                ('id', models.UUIDField(db_default=house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(db_default=core.house.encrypted_fields.RandomUuid(), default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('alias_name', models.CharField(max_length=100, verbose_name='alias')),
                 ('actual_name', models.CharField(max_length=100, verbose_name='REDCap field')),
                 ('created_at', models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now(), verbose_name='created')),

@@ -98,3 +98,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   help.showModal();
 });
+
+// A choice that is the whole form is made by choosing.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+});

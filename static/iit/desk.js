@@ -6,6 +6,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
   document.querySelector("[data-keys-help]")?.addEventListener("click", () => help.showModal());
 
+  const chips = reason ? [...document.querySelectorAll("[data-target=decision_reason]")] : [];
+  const choose = (chip) => {
+    chip.click();
+    reason.blur();
+  };
+
   const walk = (step) => {
     const here = rows.indexOf(document.activeElement);
     rows[Math.min(Math.max(here + step, 0), rows.length - 1)]?.focus();
@@ -15,7 +21,10 @@ document.addEventListener("DOMContentLoaded", () => {
     "?": () => help.showModal(),
     e: () => reason?.focus(),
     r: () => (reason?.value.trim() ? document.querySelector("button[data-key=r]")?.focus() : reason?.focus()),
-    a: () => document.querySelector("button[data-key=a]")?.focus(),
+    a: () =>
+      reason?.dataset.mustExplain !== undefined && !reason.value.trim()
+        ? reason.focus()
+        : document.querySelector("button[data-key=a]")?.focus(),
     j: () => (rows.length ? walk(1) : document.querySelector("a[data-key=j]")?.click()),
     k: () => (rows.length ? walk(-1) : document.querySelector("a[data-key=k]")?.click()),
     u: () => document.querySelector("a[data-key=u]")?.click(),
@@ -28,7 +37,8 @@ document.addEventListener("DOMContentLoaded", () => {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const act = acts[event.key];
+    const chip = /^[1-9]$/.test(event.key) && chips[event.key - 1];
+    const act = chip ? () => choose(chip) : acts[event.key];
     if (!act) return;
     event.preventDefault();
     act();

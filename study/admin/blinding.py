@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects import reads
 from projects.access import member_in
 from projects.models import Member, Project, Role
@@ -38,7 +38,7 @@ SPARE = 3
 @require_http_methods(["GET", "POST"])
 def blinding_view(request: HttpRequest, page: ModelAdmin, object_id: str) -> HttpResponse:
     """The page; what a form of it sends is done and told. Raises Http404."""
-    project = Project.objects.for_user(request.user).filter(pk=object_id).first()
+    project: Project | None = page.get_object(request, object_id)
     if project is None or not _holds(request, project, *VIEWERS):
         raise Http404
     refused: dict[str, Any] = {}
@@ -58,9 +58,10 @@ def _holds(request: HttpRequest, project: Project, *roles: str, whole: bool = Fa
     return (held.filter(site="") if whole else held).exists()
 
 
-def _administers(request: HttpRequest, project: Project) -> bool:
+def _require_administrator(request: HttpRequest, project: Project) -> None:
     """Who sets blinding up sees all sites: it holds for all of them."""
-    return _holds(request, project, Role.ADMIN, whole=True)
+    if not _holds(request, project, Role.ADMIN, whole=True):
+        raise PermissionDenied
 
 
 def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def _context(request: HttpRequest, project: Project) -> dict[str, Any]:
         "rows": [*rows, *[BlindedField() for _n in range(SPARE)]],
         "kinds": BlindedField.Kind.choices,
         "fields": metadata.labels.items() if metadata else (),
-        "administers": _administers(request, project),
+        "administers": _holds(request, project, Role.ADMIN, whole=True),
         "people": people.order_by("role", "display_name"),
         "me": me,
         "may_break": bool(me and me.role in BREAKERS and project.blinded_since),
@@ -99,7 +100,7 @@ def _values(
     reads.note(actor=request.user, project=project.pk, record_ids=[record_id], door="console")
     query = {"subjects": [record_id], "select": [row.field for row in rows]}
     try:
-        return door.ask(project, me, query).facts
+        return door.ask_one(project, me, query).facts
     except (RedcapError, NotConfiguredError):
         messages.error(request, _("REDCap could not be read."))
         return ()
@@ -133,7 +134,7 @@ def _done(request: HttpRequest, project: Project) -> HttpResponse | dict[str, An
 
 
 def _switch_on(request: HttpRequest, project: Project) -> str:
-    _require(_administers(request, project))
+    _require_administrator(request, project)
     rows = _typed(request)
     if {row.kind for row in rows} - {*BlindedField.Kind.values}:
         raise ValidationError(_("Please choose what each field is."))
@@ -154,15 +155,15 @@ def _typed(request: HttpRequest) -> list[BlindedField]:
 
 
 def _choose(request: HttpRequest, project: Project) -> str:
-    _require(_administers(request, project))
-    services.choose(
+    _require_administrator(request, project)
+    services.choose_unblinded(
         project=project, unblinded=request.POST.getlist("unblinded"), actor=request.user
     )
     return _("Saved.")
 
 
 def _switch_off(request: HttpRequest, project: Project) -> str:
-    _require(_administers(request, project))
+    _require_administrator(request, project)
     _check_password(request)
     services.switch_off(project=project, actor=request.user, reason=request.POST.get("reason", ""))
     return _("The study is open.")
@@ -178,11 +179,6 @@ def _break(request: HttpRequest, project: Project) -> str:
         member=me, record_id=record_id, reason=request.POST.get("reason", ""), actor=request.user
     )
     return _("The code of %(subject)s is open to you.") % {"subject": record_id}
-
-
-def _require(may: bool) -> None:
-    if not may:
-        raise PermissionDenied
 
 
 def _check_password(request: HttpRequest) -> None:

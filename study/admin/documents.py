@@ -14,12 +14,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
-from house.admin_text import rendered
+from core.house.admin_text import rendered
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.models import Project, Role
 from study.models import ProtocolChunk, ProtocolDocument
-from study.protocol import documents, index
+from study.protocol import index
 from study.protocol.index import DocumentError
+from study.protocol.rules import rule_lines
 
 
 class DocumentForm(forms.ModelForm):
@@ -56,8 +57,10 @@ class DocumentForm(forms.ModelForm):
         if bool(file) == bool(pasted.strip()):
             raise ValidationError(_("Give a file or a text, one of the two."))
         try:
-            raw = file.read(documents.MAX_BYTES + 1) if file else b""
-            self.instance.text = documents.decoded(raw) if file else documents.checked(pasted)
+            raw = file.read(index.MAX_BYTES + 1) if file else b""
+            self.instance.text = (
+                index.decoded_document(raw) if file else index.checked_document(pasted)
+            )
         except DocumentError as error:
             self.add_error("file" if file else "pasted", str(error))
         return cleaned
@@ -73,16 +76,12 @@ class ChunkInline(ReadOnlyInline):
 
 @admin.register(ProtocolDocument)
 class ProtocolDocumentAdmin(ScopedAdmin):
+    empty = _(
+        "No document yet: questions about the protocol are answered from those uploaded here."
+    )
     form = DocumentForm
     add_roles = delete_roles = (Role.ADMIN,)
-    list_display = (
-        "name",
-        "version",
-        "is_active",
-        "show_sections",
-        "show_project",
-        "updated_at",
-    )
+    list_display = ("name", "version", "is_active", "show_sections", "show_project", "updated_at")
     list_filter = (BY_PROJECT, "is_active")
     search_fields = ("name", "text")
     fields = ("project", ("name", "version"), ("is_active", "updated_at"), "show_text")
@@ -107,7 +106,16 @@ class ProtocolDocumentAdmin(ScopedAdmin):
             "asked": asked,
         }
         if project and asked:
-            context |= {"excerpt": index.excerpt(project, asked), "found": _found(project, asked)}
+            told = index.find_rules(project, asked).quoted
+            context |= {"rules": rule_lines(told), "first": next(iter(told), None)}
+            context["found"] = [
+                {
+                    "passage": one,
+                    "heading": one.content.partition("\n")[0],
+                    "share": round(100 * (one.score or 0)),
+                }
+                for one in index.search(project, asked)
+            ]
         return render(request, "study/search.html", context)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -132,7 +140,7 @@ class ProtocolDocumentAdmin(ScopedAdmin):
     def save_model(
         self, request: HttpRequest, obj: ProtocolDocument, form: Any, change: bool
     ) -> None:
-        stored = documents.add_document(
+        stored = index.add_document(
             project=obj.project,
             name=obj.name,
             text=obj.text,
@@ -142,22 +150,8 @@ class ProtocolDocumentAdmin(ScopedAdmin):
         obj.pk = stored.pk
 
     def delete_model(self, request: HttpRequest, obj: ProtocolDocument) -> None:
-        documents.delete_document(document=obj, actor=request.user)
+        index.delete_document(document=obj, actor=request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for document in queryset:
             self.delete_model(request, document)
-
-
-def _found(project: Project, asked: str) -> list[dict[str, Any]]:
-    """The passages with their headings, best first, the score in percent."""
-    passages = index.search(project, asked)
-    headings = ProtocolChunk.objects.in_bulk([int(one.segment_id) for one in passages])
-    return [
-        {
-            "passage": one,
-            "chunk": headings.get(int(one.segment_id)),
-            "share": round(100 * (one.score or 0)),
-        }
-        for one in passages
-    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,13 +15,13 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.access import member_in
 from projects.models import Project
 from study.client import NotConfiguredError
+from study.enrolment_stats import enrolled_subjects
 from study.models import Subject
 from study.query.errors import QueryError
-from study.standing import enrolled_subjects
 
 
 class Enrolled(SimpleListFilter):
@@ -39,7 +40,9 @@ class Enrolled(SimpleListFilter):
             return queryset
         condition = Q(pk__in=[])
         for project in Project.objects.for_user(request.user):
-            condition |= Q(project=project, record_id__in=_of(request, project))
+            with suppress(RedcapError, NotConfiguredError, QueryError):
+                enrolled = enrolled_subjects(project, member_in(request.user, project.pk))
+                condition |= Q(project=project, record_id__in=enrolled)
         return queryset.filter(condition if self.value() == "yes" else ~condition)
 
 
@@ -52,10 +55,3 @@ def enrolled_link(project: Any) -> str:
     query = urlencode({"project__id__exact": project.pk, "enrolled": "yes"})
     address = f"{reverse('admin:study_subject_changelist')}?{query}"
     return format_html('<a class="iit-link" href="{}" data-test="enrolled">{}</a>', address, count)
-
-
-def _of(request: HttpRequest, project: Project) -> list[str]:
-    try:
-        return enrolled_subjects(project, member_in(request.user, project.pk))
-    except (RedcapError, NotConfiguredError, QueryError):
-        return []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -26,12 +26,12 @@ from django.utils.translation import get_language, gettext, override
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
-from house import spreadsheet
-from house.db import atomic
-from integrations.redcap import RedcapError
-from language.values import PLACEHOLDER
-from privacy.fold_text import normalise
-from privacy.gate import Gate
+from core.house import spreadsheet
+from core.house.db import atomic
+from core.integrations.redcap import RedcapError
+from core.language.values import PLACEHOLDER
+from core.privacy.fold_text import normalise
+from core.privacy.gate import Gate
 from projects import audit
 from projects.admin_base import ScopedAdmin
 from projects.admin_lists import Undeclared
@@ -40,15 +40,12 @@ from study import identities, roster
 from study.client import NotConfiguredError
 from study.request_cache import Reader
 
-_BOM = "\ufeff"
 _CHUNK = 500
 MOST_IN_BOOK = 20_000
 """A workbook is made in memory; a longer list leaves as CSV."""
-# What a spreadsheet takes for the start of a formula (OWASP, "CSV injection"), wide forms included.
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-# A lone dash is how lists show that there is nothing.
-_PLAIN = re.compile(r"-|[+-]?\d+(?:\.\d+)?")
 _REMEMBERED = 4096
+_DIGEST = re.compile(r"\b([0-9a-f]{64})\b")
+"""Its digits would be taken for a telephone's; an inspector compares it whole."""
 
 
 class ExportAdmin(ScopedAdmin):
@@ -60,6 +57,8 @@ class ExportAdmin(ScopedAdmin):
     whole_texts: ClassVar[dict[str, str]] = {}
     # What a file holds beside the columns of the list, which have to fit a screen.
     more_exported: ClassVar[tuple[str, ...]] = ()
+    # Columns of a file that hold numbers and hashes, no text: the gate would take digits for a telephone's.
+    verbatim: ClassVar[tuple[str, ...]] = ()
 
     def get_exported(self, request: HttpRequest) -> list[str]:
         """The columns of a file."""
@@ -69,13 +68,7 @@ class ExportAdmin(ScopedAdmin):
     @action(description=_("Export CSV"), url_path="export", permissions=["view"], icon="download")
     def export_list(self, request: HttpRequest) -> HttpResponseBase:
         """All rows that the list's filters leave."""
-        try:
-            rows = self.get_changelist_instance(request).get_queryset(request)
-        except IncorrectLookupParameters:
-            return redirect(self._address("changelist"))
-        except Undeclared as refused:
-            return self.back_to_list(request, refused)
-        return export(self, request, rows)
+        return self._export_filtered(request, as_book=False)
 
     @action(
         description=_("Export XLSX"),
@@ -85,13 +78,16 @@ class ExportAdmin(ScopedAdmin):
     )
     def export_book(self, request: HttpRequest) -> HttpResponseBase:
         """The same as a workbook."""
+        return self._export_filtered(request, as_book=True)
+
+    def _export_filtered(self, request: HttpRequest, *, as_book: bool) -> HttpResponseBase:
         try:
             rows = self.get_changelist_instance(request).get_queryset(request)
         except IncorrectLookupParameters:
             return redirect(self._address("changelist"))
         except Undeclared as refused:
             return self.back_to_list(request, refused)
-        return export(self, request, rows, as_book=True)
+        return export(self, request, rows, as_book=as_book)
 
     @admin.action(description=_("Export CSV"), permissions=["view"])
     def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponseBase:
@@ -138,7 +134,15 @@ def export(
     if as_book and sum(counts.values()) > MOST_IN_BOOK:
         messages.error(request, gettext("At most %d rows as XLSX: narrow the list.") % MOST_IN_BOOK)
         return redirect(page._address("changelist"))
-    _note(page, request, counts, sheet)
+    with atomic():
+        for pk, count in counts.items():
+            about = {"rows": count, "filter": sheet.filters(request, pk)}
+            audit.record(
+                "rows.export",
+                actor=request.user,
+                project=projects.get(pk) if pk else None,
+                new={"model": page.model._meta.model_name, **about},
+            )
     codes = [project.code for project in projects.values()]
     name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
     if as_book:
@@ -147,24 +151,6 @@ def export(
         return HttpResponse(content, headers=_headers(spreadsheet.CONTENT_TYPE, name, "xlsx"))
     headers = _headers("text/csv; charset=utf-8", name, "csv")
     return StreamingHttpResponse(sheet.lines(rows), headers=headers)
-
-
-def _note(
-    page: ExportAdmin, request: HttpRequest, counts: dict[UUID | None, int], sheet: Sheet
-) -> None:
-    """An entry in the trail of every study whose rows leave."""
-    with atomic():
-        for pk, count in counts.items():
-            audit.record(
-                "rows.export",
-                actor=request.user,
-                project=sheet.projects.get(pk) if pk else None,
-                new={
-                    "model": page.model._meta.model_name,
-                    "rows": count,
-                    "filter": sheet.filters(request, pk),
-                },
-            )
 
 
 def _headers(content_type: str, name: str, ending: str) -> dict[str, str]:
@@ -187,21 +173,16 @@ class Sheet:
         self, page: ExportAdmin, request: HttpRequest, projects: dict[UUID, Project]
     ) -> None:
         self._page = page
+        self._request = request
         self._language = get_language()
         self._columns = page.get_exported(request)
-        self.projects = projects
         self._gates: dict[UUID | None, Gate] = {None: Gate()}
         self._gates |= {pk: _gate(project) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
     def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
         """A CSV file, line by line."""
-        writer = csv.writer(_Line())
-        mark = _BOM
-        for cells in self.cells(rows):
-            line: str = writer.writerow(cells)
-            yield mark + line
-            mark = ""
+        yield from spreadsheet.csv_lines(self.cells(rows))
 
     def cells(self, rows: QuerySet[Any]) -> Iterator[list[str]]:
         """The head, then the cells of each row; the rows are read as they are sent."""
@@ -209,13 +190,14 @@ class Sheet:
             labels = [label_for_field(n, self._page.model, self._page) for n in self._columns]
             head = [capfirst(str(label)) for label in labels]
         yield head
-        for row in rows.iterator(chunk_size=_CHUNK):
-            if row.project_id not in self._gates:
-                continue
+        found = rows.iterator(chunk_size=_CHUNK)
+        while chunk := [*islice(found, _CHUNK)]:
+            known = [row for row in chunk if row.project_id in self._gates]
             # The response outlives the request's own language.
             with override(self._language):
-                cells = [self._cell(row, name) for name in self._columns]
-            yield cells
+                self._page.prepare(self._request, known)
+                cells = [[self._cell(row, name) for name in self._columns] for row in known]
+            yield from cells
 
     def filters(self, request: HttpRequest, project_id: UUID | None) -> dict[str, Any]:
         """How the list was narrowed. What was searched for may be a name: only that there was a search."""
@@ -231,7 +213,13 @@ class Sheet:
         return narrowed
 
     def _plain(self, text: str, project_id: UUID | None) -> str:
-        """The text without identifiers; one that holds none stays as it was written."""
+        """The text without identifiers; one that holds none, and a digest in it, stays as it was written."""
+        parts = _DIGEST.split(text)
+        if len(parts) > 1:
+            return "".join(
+                part if place % 2 else self._plain(part, project_id)
+                for place, part in enumerate(parts)
+            )
         masked = str(self._gates[project_id].text(text))
         if masked == normalise(text):
             return text
@@ -252,7 +240,9 @@ class Sheet:
             return gettext("Yes") if value else gettext("No")
         if isinstance(value, datetime):
             return f"{localtime(value):%Y-%m-%d %H:%M:%S}"
-        return harmless(self.plain(str(value), row.project_id))
+        if name in self._page.verbatim:
+            return str(value)
+        return self.plain(str(value), row.project_id)
 
 
 def _gate(project: Project) -> Gate:
@@ -262,16 +252,3 @@ def _gate(project: Project) -> Gate:
         return Gate(identities.known_identifiers(reader))
     except (RedcapError, NotConfiguredError) as error:
         raise Unread(project.code) from error
-
-
-def harmless(text: str) -> str:
-    """The text as a spreadsheet shows it: what would be a formula gets an apostrophe; numbers stay."""
-    is_formula = text.lstrip(" ").startswith(_FORMULA)
-    return f"'{text}" if is_formula and not _PLAIN.fullmatch(text) else text
-
-
-class _Line:
-    """A file for `csv.writer` that gives each line back instead of keeping it."""
-
-    def write(self, line: str) -> str:
-        return line

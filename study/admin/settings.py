@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import action
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.models import Project, Role
 from study import services
@@ -31,7 +32,7 @@ class SettingForm(forms.ModelForm):
         if self.errors or self.instance.project_id is None:
             return
         try:
-            services.check(self.instance)
+            services.check_setting(self.instance)
         except ValidationError as error:
             self.add_error(None, error)
 
@@ -44,10 +45,10 @@ class SettingAdmin(ScopedAdmin):
     list_filter = (BY_PROJECT,)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        services.save(setting=obj, actor=request.user)
+        services.save_setting(setting=obj, actor=request.user)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        services.delete(setting=obj, actor=request.user)
+        services.delete_setting(setting=obj, actor=request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for setting in queryset:
@@ -68,14 +69,23 @@ class ProposingAdmin(SettingAdmin):
     def propose(self, request: HttpRequest) -> HttpResponse:
         """GET shows what the dictionary suggests, POST stores the ticked ones."""
         given = request.POST if request.method == "POST" else request.GET
-        projects = self._administered(request).order_by("code")
+        projects = Project.objects.for_user(request.user).order_by("code")
+        if not request.user.is_superuser:
+            projects = projects.filter(pk__in=self.holders(request, ADMIN).values("project"))
         project = projects.filter(code=given["project"]).first() if "project" in given else None
         project = project or (projects.first() if "project" not in given else None)
         if project is None:
             raise PermissionDenied
-        offered = self._offered(project)
+        offered: list[services.Setting] | None = None
+        with suppress(RedcapError, NotConfiguredError):
+            offered = services.proposed_settings(project, self.model)
         if request.method == "POST":
-            self._take(request, offered or [])
+            ticked = set(request.POST.getlist("row"))
+            taken = [setting for setting in offered or [] if str(setting) in ticked]
+            for setting in taken:
+                services.save_setting(setting=setting, actor=request.user)
+            told = ngettext("%d proposal taken over.", "%d proposals taken over.", len(taken))
+            messages.success(request, told % len(taken))
             info = self.model._meta
             return redirect(reverse(f"admin:{info.app_label}_{info.model_name}_changelist"))
         context = self.admin_site.each_context(request) | {
@@ -91,29 +101,10 @@ class ProposingAdmin(SettingAdmin):
     def has_propose_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_add_permission(request)
 
-    def _administered(self, request: HttpRequest) -> QuerySet[Project]:
-        projects: QuerySet[Project] = Project.objects.for_user(request.user)
-        if request.user.is_superuser:
-            return projects
-        return projects.filter(pk__in=self.holders(request, ADMIN).values("project"))
-
-    def _offered(self, project: Project) -> list[services.Setting] | None:
-        try:
-            return services.proposed(project, self.model)
-        except (RedcapError, NotConfiguredError):
-            return None
-
-    def _take(self, request: HttpRequest, offered: list[services.Setting]) -> None:
-        ticked = set(request.POST.getlist("row"))
-        taken = [setting for setting in offered if str(setting) in ticked]
-        for setting in taken:
-            services.save(setting=setting, actor=request.user)
-        told = ngettext("%d proposal taken over.", "%d proposals taken over.", len(taken))
-        messages.success(request, told % len(taken))
-
 
 @admin.register(FieldRole)
 class FieldRoleAdmin(ProposingAdmin):
+    empty = gettext_lazy("No part of a field is set by hand: what the dictionary suggests holds.")
     list_display = ("role", "of", "field", "show_project")
     codes = ("of", "field")
     fields = ("project", "role", "of", "field")
@@ -121,14 +112,9 @@ class FieldRoleAdmin(ProposingAdmin):
 
 @admin.register(ReferenceLimit)
 class ReferenceLimitAdmin(ProposingAdmin):
+    empty = gettext_lazy("No limit is set by hand: those in the dictionary's notes hold.")
     list_display = (
-        "field",
-        "unit",
-        "sex",
-        "low",
-        "high",
-        "low_field",
-        "high_field",
+        *("field", "unit", "sex", "low", "high", "low_field", "high_field"),
         "show_project",
     )
     codes = ("field", "low_field", "high_field")
@@ -138,6 +124,9 @@ class ReferenceLimitAdmin(ProposingAdmin):
 
 @admin.register(Synonym)
 class SynonymAdmin(SettingAdmin):
+    empty = gettext_lazy(
+        "No word of your study was added yet; unanswered questions show which are missing."
+    )
     list_display = ("word", "meaning", "added_by", "created_at", "show_project")
     search_fields = ("word", "meaning")
     fields = ("project", "word", "meaning")

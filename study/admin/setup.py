@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.core.cache import cache
@@ -19,19 +20,39 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
-from house.db import after_commit, atomic
+from core.house.db import after_commit, atomic
 from projects import members, services
 from projects.access import has_role
 from projects.models import Member, Project, Role
 from study import dictionary
-from study.admin.setup_forms import ConnectionForm, plan_rows, shown_rows
-from study.models import SyncState
+from study.admin.project_form import ProjectForm
+from study.identity import Answer
+from study.models import SyncState, VisitPlanEntry
 from study.setup import plan, steps
 from study.setup.own import PAGE
 from study.tasks import read_study
 
+ALL_SITES = "*"
+NO_FIELD = "-"
+"""Chosen in place of a field where the study has none of the kind."""
 READ_S = 3600
 """For so long a reading that was asked for is waited for."""
+
+
+class ConnectionForm(ProjectForm):
+    """Address and token of REDCap; a token that was typed survives a wrong address."""
+
+    class Meta:
+        model = Project
+        fields = ("redcap_url", "redcap_token")
+
+
+class PatternForm(forms.ModelForm):
+    """How the study's record ids look."""
+
+    class Meta:
+        model = Project
+        fields = ("record_id_pattern",)
 
 
 @sensitive_post_parameters("redcap_token")
@@ -43,7 +64,7 @@ def setup_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpResponse
     context: dict[str, Any] = {}
     if request.method == "POST" and "test" in request.POST:
         key = request.POST["test"]
-        context = {"tested": key, "lines": steps.test(project, key)}
+        context = {"tested": key, "lines": steps.run_test(project, key)}
     elif request.method == "POST":
         action = _ACTIONS.get(request.POST.get("do", ""))
         if action is None:
@@ -80,11 +101,15 @@ def _from_dictionary(project: Project, typed: Mapping[str, str]) -> dict[str, An
         return {}
     rows = Member.objects.filter(project=project, is_active=True).select_related("person__user")
     return {
+        "doubts": plan.doubtful_dates(project),
+        "answers": Answer.choices,
+        "id_pattern": typed.get("record_id_pattern", plan.id_pattern(project)),
         "sites": dictionary.load(project).sites,
         "people": rows.order_by("role", "display_name"),
         "proposed": shown_rows(project, typed),
-        "anchors": plan.anchors(project),
-        "anchor": plan.anchor(project),
+        "anchors": plan.anchor_dates(project),
+        "anchor": plan.likely_anchor(project),
+        "withdrawal": plan.likely_withdrawal(project),
     }
 
 
@@ -98,7 +123,7 @@ def _connect(request: HttpRequest, project: Project) -> HttpResponse | dict[str,
     return {
         "connection": ConnectionForm(instance=stored),
         "tested": "redcap",
-        "lines": steps.test(stored, "redcap"),
+        "lines": steps.run_test(stored, "redcap"),
     }
 
 
@@ -106,28 +131,46 @@ def _read(request: HttpRequest, project: Project) -> HttpResponse:
     """Read dictionary and subjects at once, in the background."""
     cache.set(_key(project), now().isoformat(), READ_S)
     after_commit(lambda: read_study.delay(str(project.pk)))
-    return redirect(f"{_url(project)}#reading")
+    return _back(project, "reading")
+
+
+def _identity(request: HttpRequest, project: Project) -> HttpResponse | dict[str, Any]:
+    """Store how ids look and what the doubtful dates are, then read again: what is closed changes."""
+    form = PatternForm(request.POST, instance=project)
+    if not form.is_valid():
+        project.refresh_from_db()
+        return {"pattern_errors": form.errors["record_id_pattern"], "typed": request.POST}
+    try:
+        with atomic():
+            services.save_project(project=form.save(False), actor=request.user)
+            answers = plan.answers_in(request.POST, project)
+            dictionary.store_date_answers(project=project, answers=answers, actor=request.user)
+    except dictionary.AnsweredMeanwhileError as error:
+        messages.error(request, str(error))
+        return _back(project, "identity")
+    messages.success(request, _("Stored; the subjects are read again."))
+    return _read(request, project)
 
 
 def _sites(request: HttpRequest, project: Project) -> HttpResponse:
     """Give people the sites that were picked for them; all or none."""
-    known = {"", *dictionary.load(project).sites} if dictionary.stored(project) else {""}
+    sites = dictionary.load(project).sites if dictionary.stored(project) else {}
+    known = {site: site for site in sites} | {ALL_SITES: ""}
     try:
         with atomic():
             for member in Member.objects.filter(project=project, is_active=True):
-                site = request.POST.get(f"site-{member.pk}", member.site)
-                if (
-                    site != member.site
-                    and site in known
-                    and not members.refusal(request.user, member)
-                ):
+                chosen = request.POST.get(f"site-{member.pk}", "")
+                site = known.get(chosen, member.site)
+                if site != member.site and not members.refusal(request.user, member):
                     member.site = site
-                    services.save_member(member=member, actor=request.user)
+                    services.save_member(
+                        member=member, actor=request.user, all_sites=chosen == ALL_SITES
+                    )
     except PermissionDenied as error:
         messages.error(request, str(error))
     else:
         messages.success(request, _("Sites stored."))
-    return redirect(f"{_url(project)}#sites")
+    return _back(project, "sites")
 
 
 def _plan(request: HttpRequest, project: Project) -> HttpResponse | dict[str, Any]:
@@ -143,16 +186,35 @@ def _plan(request: HttpRequest, project: Project) -> HttpResponse | dict[str, An
             services.save_project(project=project, actor=request.user)
         for entry in entries:
             services.save(entry, project, request.user, "plan.change", "plan.change")
-    told = ngettext("%d visit planned.", "%d visits planned.", len(entries)) % len(entries)
-    messages.success(request, told)
-    return redirect(f"{_url(project)}#plan")
+    told = ngettext("%d visit planned.", "%d visits planned.", len(entries))
+    messages.success(request, told % len(entries))
+    return _back(project, "plan")
 
 
-_ACTIONS = {"connect": _connect, "read": _read, "sites": _sites, "plan": _plan}
+def _withdrawal(request: HttpRequest, project: Project) -> HttpResponse | dict[str, Any]:
+    """Store the date that tells when a subject left, or that the study has none."""
+    name = request.POST.get("withdrawal", "")
+    if name not in {NO_FIELD, *dict(plan.anchor_dates(project))}:
+        return {"withdrawal_error": _("Choose the date of withdrawal, or that there is none.")}
+    project.withdraw_field = "" if name == NO_FIELD else name
+    project.has_no_withdraw_field = name == NO_FIELD
+    services.save_project(project=project, actor=request.user)
+    messages.success(request, _("Date of withdrawal stored."))
+    return _back(project, "plan")
 
 
-def _url(project: Project) -> str:
-    return reverse(PAGE, args=[project.pk])
+_ACTIONS = {
+    "connect": _connect,
+    "read": _read,
+    "identity": _identity,
+    "sites": _sites,
+    "plan": _plan,
+    "withdrawal": _withdrawal,
+}
+
+
+def _back(project: Project, step: str) -> HttpResponse:
+    return redirect(f"{reverse(PAGE, args=[project.pk])}#{step}")
 
 
 def _key(project: Project) -> str:
@@ -173,3 +235,61 @@ def is_reading(project: Project) -> bool:
 def progress_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How far the first reading is, for the page that waits: {"goes_on": bool}."""
     return JsonResponse({"goes_on": is_reading(_administered(request, pk))})
+
+
+def shown_rows(project: Project, typed: Mapping[str, str]) -> list[dict[str, object]]:
+    """The proposed visits as the page shows them: what was typed stands where it was refused."""
+    return [
+        {
+            "field": row.field,
+            "label": row.label,
+            "place": row.event or row.form,
+            "taken": f"take-{at}" in typed,
+            **{
+                column: typed.get(f"{column}-{at}", getattr(row, column))
+                for column in ("visit", "day", "minus", "plus")
+            },
+        }
+        for at, row in enumerate(plan.proposed_visits(project))
+    ]
+
+
+def plan_rows(data: Mapping[str, str], project: Project) -> list[VisitPlanEntry]:
+    """The visits that were ticked, not stored. Raises ValidationError that names the visit."""
+    anchor = data.get("anchor", "")
+    if anchor not in dict(plan.anchor_dates(project)):
+        raise ValidationError(_("Choose the date that days are counted from."))
+    errors: list[str] = []
+    entries: list[VisitPlanEntry] = []
+    start = project.visit_plan.count()
+    for at, row in enumerate(plan.proposed_visits(project)):
+        if f"take-{at}" not in data:
+            continue
+        name = data.get(f"visit-{at}", "").strip()
+        entry = VisitPlanEntry(
+            project=project,
+            position=start + len(entries) + 1,
+            visit=name,
+            anchor_field=anchor,
+            date_field=row.field,
+            event=row.event,
+            arm=row.arm,
+        )
+        wrong = []
+        try:
+            for column, default in (("day", ""), ("minus", "0"), ("plus", "0")):
+                setattr(entry, column, int(data.get(f"{column}-{at}", "").strip() or default))
+            entry.full_clean()
+        except ValidationError as error:
+            wrong = error.messages
+        except ValueError:
+            wrong = [_("The day and its window are whole numbers.")]
+        if name and (name, row.arm) in [(one.visit, one.arm) for one in entries]:
+            wrong.append(_("Two visits have this name."))
+        errors += [f"{name or row.field}: {text}" for text in wrong]
+        entries.append(entry)
+    if not entries:
+        errors.append(_("Nothing was ticked."))
+    if errors:
+        raise ValidationError(errors)
+    return entries

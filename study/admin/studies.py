@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 from unfold.admin import TabularInline
 from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
-from house.admin_text import coded
-from house.asked_once import once
-from house.db import atomic
+from core.house.admin_text import coded
+from core.house.asked_once import once
+from core.house.db import atomic
 from projects import audit, services
-from projects.access import member_in
+from projects.access import has_role, member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin, roles
 from projects.models import Project, Role
 from study.admin import setup
 from study.admin.blinding import VIEWERS, blinding_view
-from study.admin.enrolled_filter import Enrolled, enrolled_link
+from study.admin.confirm import CONFIRM, confirm_view, is_waiting
+from study.admin.confirm import PAGE as CONFIRM_PAGE
+from study.admin.enrolled_filter import enrolled_link
 from study.admin.export import ExportAdmin
 from study.admin.project_form import SECRETS, ProjectForm
-from study.known_names import KnownNames, refusal
-from study.models import Dictionary, Subject, SyncState, VisitPlanEntry
+from study.dictionary import KnownNames, name_refusal
+from study.models import Dictionary, SyncState, VisitPlanEntry
+from study.records import state_of
 from study.setup import steps
 from study.setup.own import PAGE
 
@@ -55,14 +59,11 @@ class VisitPlanForm(forms.ModelForm):
         cleaned: dict[str, Any] = super().clean() or {}
         project = cleaned.get("project") or self.instance.project
         known = KnownNames.of(project)
-        names = {
-            "anchor_field": known.fields,
-            "date_field": known.fields,
-            "event": known.events,
-        }
-        for name, there in names.items():
-            if why := refusal(cleaned.get(name) or "", there):
+        for name in ("anchor_field", "date_field"):
+            if why := name_refusal(cleaned.get(name) or "", known.fields, known.closed):
                 self.add_error(name, why)
+        if why := name_refusal(cleaned.get("event") or "", known.events):
+            self.add_error("event", why)
         return cleaned
 
 
@@ -99,26 +100,19 @@ class VisitPlanInline(TabularInline):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
 
-    def _may(self, request: HttpRequest, obj: Any) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None or ProjectAdmin(Project, admin.site).has_change_permission(request, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._may(request, obj)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._may(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._may(request, obj)
+    has_add_permission = has_delete_permission = has_change_permission
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Codes as such for those who only read."""
-        if self._may(request, obj):
+        if self.has_change_permission(request, obj):
             return self.fields
         return [SHOWN.get(name, name) for name in self.fields]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return () if self._may(request, obj) else (*SHOWN.values(),)
+        return () if self.has_change_permission(request, obj) else (*SHOWN.values(),)
 
 
 def _tab(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
@@ -127,6 +121,9 @@ def _tab(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
 
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
+    empty = _(
+        "You take part in no study yet; a superuser makes studies, their administrators add you."
+    )
     form = ProjectForm
     edit_roles = ADMIN
     project_path = "pk"
@@ -157,7 +154,7 @@ class ProjectAdmin(ScopedAdmin):
             "show_trigger_address",
             "show_sync",
             ("enrolment_field", "withdraw_field"),
-            "anchor_is_day",
+            ("anchor_is_day", "has_no_withdraw_field"),
         ),
         _tab(_("Protocol search"), "dify_url", "dify_key", "dify_dataset_id", "synonyms"),
         _tab(
@@ -206,6 +203,16 @@ class ProjectAdmin(ScopedAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
 
+    def response_add(
+        self, request: HttpRequest, obj: Project, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """A new study is set up next; "save and add another" stays what it says."""
+        if "_addanother" in request.POST or IS_POPUP_VAR in request.POST:
+            answer: HttpResponse = super().response_add(request, obj, post_url_continue)
+            return answer
+        messages.success(request, gettext("%s was made; now set it up.") % obj.code)
+        return redirect(PAGE, obj.pk)
+
     def get_urls(self) -> Any:
         view = self.admin_site.admin_view
         wizard, progress = setup.setup_view, setup.progress_view
@@ -213,6 +220,12 @@ class ProjectAdmin(ScopedAdmin):
         own = [
             path("<uuid:pk>/setup/", view(wizard), {"page": self}, name=name),
             path("<uuid:pk>/setup/progress/", view(progress), name=f"{name}_progress"),
+            path(
+                "<uuid:pk>/confirm/",
+                view(confirm_view),
+                {"page": self},
+                name="projects_project_confirm",
+            ),
         ]
         return own + super().get_urls()
 
@@ -225,13 +238,20 @@ class ProjectAdmin(ScopedAdmin):
     ) -> Any:
         """With what is still missing, for those who set the study up."""
         row = self.get_object(request, object_id) if object_id else None
-        told = {}
+        told: dict[str, Any] = {}
         if row is not None and self._writes(request, row):
             told = {
-                "setup_missing": steps.missing(row),
+                "setup_missing": steps.missing_steps(row),
                 "setup_link": reverse(PAGE, args=[row.pk]),
             }
+        if row is not None and has_role(request.user, row.pk, *CONFIRM) and is_waiting(row):
+            told["confirm_link"] = reverse(CONFIRM_PAGE, args=[row.pk])
         return super().changeform_view(request, object_id, form_url, (extra_context or {}) | told)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Messages of the whole house are told apart by code and name: a superuser gives them."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else (*fields, "code", "name")
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         """The row with who reads it."""
@@ -261,8 +281,19 @@ class ProjectAdmin(ScopedAdmin):
     @admin.display(description=_("readings"))
     def show_sync(self, obj: Project) -> str:
         """Until when the data are known, and why they are known no further."""
-        state = once(("sync", obj.pk), lambda: SyncState.objects.filter(project=obj.pk).first())
-        return sync_told(state) if state else str(_("never read"))
+        if (state := state_of(obj)) is None:
+            return str(_("never read"))
+        times = {_("changes read"): state.polled_at, _("full sweep"): state.swept_at}
+        told = [
+            f"{name} {localtime(at):%Y-%m-%d %H:%M}" if at else f"{name} -"
+            for name, at in times.items()
+        ]
+        if state.is_failing:
+            failing = _("last reading failed: %(cause)s") % {"cause": state.get_cause_display()}
+            told.append(f"{failing} ({state.error})")
+        elif state.is_incomplete:
+            told.append(str(_("incomplete")))
+        return " · ".join(told)
 
     @display(
         description=_("status"),
@@ -281,36 +312,15 @@ class ProjectAdmin(ScopedAdmin):
         for entry in formset.save(commit=False):
             services.save(entry, entry.project, request.user, "plan.change", "plan.change")
         for entry in formset.deleted_objects:
-            remove_visit(entry, request.user)
-
-
-def sync_told(state: SyncState) -> str:
-    """The state of a study's readings in one line."""
-    times = {_("changes read"): state.polled_at, _("full sweep"): state.swept_at}
-    told = [f"{name} {_time(at)}" for name, at in times.items()]
-    if state.is_failing:
-        failing = _("last reading failed: %(cause)s") % {"cause": state.get_cause_display()}
-        told.append(f"{failing} ({state.error})")
-    elif state.is_incomplete:
-        told.append(str(_("incomplete")))
-    return " · ".join(told)
-
-
-def _time(at: datetime | None) -> str:
-    return f"{localtime(at):%Y-%m-%d %H:%M}" if at else "-"
-
-
-def remove_visit(entry: VisitPlanEntry, actor: object) -> None:
-    with atomic():
-        old = services.summary(entry)
-        audit.record(
-            "plan.change", actor=actor, project=entry.project, subject=entry, old=old, new=None
-        )
-        entry.delete()
+            with atomic():
+                about = {"project": entry.project, "subject": entry, "old": services.summary(entry)}
+                audit.record("plan.change", actor=request.user, new=None, **about)
+                entry.delete()
 
 
 @admin.register(VisitPlanEntry)
 class VisitPlanAdmin(ExportAdmin):
+    empty = _("No visit is planned yet, so nothing is due; the study's set-up proposes visits.")
     list_display = (
         "visit",
         "arm",
@@ -336,19 +346,9 @@ class VisitPlanAdmin(ExportAdmin):
     actions_list = ("export_list",)
 
 
-@admin.register(Subject)
-class SubjectAdmin(ExportAdmin):
-    list_display = ("record_id", "site", "is_present", "synced_at", "show_project")
-    list_filter = (BY_PROJECT, "site", "is_present", Enrolled)
-    change_form_template = "study/subject.html"
-    search_fields = ("record_id",)
-    fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))
-    actions = ("export_selected",)
-    actions_list = ("export_list",)
-
-
 @admin.register(SyncState)
 class SyncStateAdmin(ScopedAdmin):
+    empty = _("REDCap was not read yet: connect it in the study's set-up.")
     list_display = (
         "show_project",
         "polled_at",
@@ -376,5 +376,6 @@ class SyncStateAdmin(ScopedAdmin):
 
 @admin.register(Dictionary)
 class DictionaryAdmin(ScopedAdmin):
+    empty = _("No data dictionary was read yet: connect REDCap in the study's set-up.")
     list_display = ("show_project", "read_at", "digest")
     fields = ("project", ("read_at", "digest"), "content")

@@ -6,18 +6,24 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import cache
 from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.core.exceptions import FieldDoesNotExist
-from django.db.models import Field, Model
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.db.models import Field, JSONField, Model
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.timezone import localtime
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import AuditEntry
+from core.house.asked_once import once
+from core.house.encrypted_fields import EncryptedJSONField
+from projects import actors, audit
+from projects.models import AuditEntry, Role
+from projects.models.accounts import TokenScope
 
 # Things that are no column of what the entry speaks of.
 NAMES: dict[str, Promise] = {
@@ -58,7 +64,7 @@ NAMES: dict[str, Promise] = {
     "passages": _("passages"),
     "present": _("in REDCap now"),
     "added": _("added"),
-    "changed": _("changed"),
+    "changed": pgettext_lazy("trail", "changed"),
     "vanished": _("gone from REDCap"),
     "moved": _("moved to another site"),
     "address": _("address"),
@@ -70,7 +76,9 @@ NAMES: dict[str, Promise] = {
     "is_active": _("active"),
     "key": _("key"),
     "on": _("on"),
+    "door": _("decided in"),
     "open_findings": _("open findings"),
+    "shown": _("evidence shown"),
     "project": _("study"),
     "seen": _("what was seen"),
     "signed": _("signed"),
@@ -96,6 +104,17 @@ NAMES: dict[str, Promise] = {
     "wecom_userid": _("WeCom userid"),
     "words": _("words"),
 }
+# Words that stand in things which are no column.
+VALUES: dict[str, Mapping[str, Any]] = {
+    "decision": {"approve": _("approved"), "reject": _("rejected")},
+    "feedback": {"thumbs_up": "👍", "thumbs_down": "👎"},
+    "reason": {"too_long": _("Too long"), "inaccurate": _("Inaccurate"), "unclear": _("Unclear")},
+    "category": {"own": _("of themselves"), "proposal": _("proposal for the hot memory")},
+    "doors": {"console": _("console"), "chat": _("chat"), "api": _("API")},
+    "reviewers": dict(Role.choices),
+    "role": dict(Role.choices),
+    "scopes": dict(TokenScope.choices),
+}
 # Things that hold the words of a column with another name.
 COLUMNS = {"kind": "action_type"}
 _LONG = 80
@@ -113,15 +132,19 @@ class Change:
     diff: tuple[str, ...] = ()
 
 
-def call(name: str, told: Told) -> None:
+def register_value_words(name: str, told: Told) -> None:
     """Let an app say what the stored words of one of its things are called."""
     _told[name] = told
 
 
 def model_of(entry: AuditEntry) -> type[Model] | None:
     """The kind of thing the entry speaks of."""
-    kinds = (one for one in apps.get_models() if one._meta.model_name == entry.object_type)
-    return next(kinds, None) if entry.object_type else None
+    return _kinds().get(entry.object_type)
+
+
+@cache
+def _kinds() -> dict[str, type[Model]]:
+    return {str(one._meta.model_name): one for one in reversed(apps.get_models())}
 
 
 def object_of(entry: AuditEntry) -> tuple[str, str]:
@@ -140,19 +163,20 @@ def object_of(entry: AuditEntry) -> tuple[str, str]:
     return kind, reverse(name, args=[entry.object_id]) if is_there else ""
 
 
-def changes(entry: AuditEntry) -> list[Change]:
+def changes_of(entry: AuditEntry) -> list[Change]:
     """Every thing that differs, or was said, in the order it was noted."""
     old, new = _as_mapping(entry.old), _as_mapping(entry.new)
     model = model_of(entry)
     names = [*dict.fromkeys([*old, *new])]
     pairs = ((name, old.get(name), new.get(name)) for name in names)
-    return [_change(model, *pair) for pair in pairs if not (pair[1] == pair[2] and old and new)]
+    found = (_change(model, *pair) for pair in pairs if not (pair[1] == pair[2] and old and new))
+    return [one for one in found if one.old or one.new]
 
 
-def told(entry: AuditEntry, *, most: int) -> list[tuple[str, str]]:
+def changes_in_short(entry: AuditEntry, *, most: int) -> list[tuple[str, str]]:
     """(what, its value before and after) in at most about so many signs, for one line."""
     found: list[tuple[str, str]] = []
-    for one in changes(entry):
+    for one in changes_of(entry):
         value = " → ".join(filter(None, [one.old, one.new])) if not one.diff else "…"
         most -= len(one.name) + len(value)
         if most < 0:
@@ -170,7 +194,7 @@ def _as_mapping(value: Any) -> Mapping[str, Any]:
 def _change(model: type[Model] | None, name: str, old: Any, new: Any) -> Change:
     column = _column(model, name)
     told = _told.get(name)
-    before, after = _text(old, column, told), _text(new, column, told)
+    before, after = (_worded(name, old, column, told), _worded(name, new, column, told))
     is_long = max(len(before), len(after)) > _LONG or "\n" in before + after
     diff = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
     marks = ("---", "+++", "@@")
@@ -192,16 +216,60 @@ def _name(name: str, column: Field[Any, Any] | None) -> str:
     return str(column.verbose_name) if column else name.replace("_", " ")
 
 
-def _text(value: Any, column: Field[Any, Any] | None, told: Told | None) -> str:
-    if value is None or value == "":
+def _worded(name: str, value: Any, column: Field[Any, Any] | None, told: Told | None) -> str:
+    """A value as people know it: labels for stored words, names for keys of rows, lines for what is nested."""
+    if value is None or value in ("", [], {}):
         return ""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
-    labels = dict(column.flatchoices) if column and column.choices else {}
-    if isinstance(value, str):
-        return str(labels[value]) if value in labels else told(value) if told else value
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return "\n".join(value) if any(len(one) > _LONG for one in value) else "、".join(value)
-    if isinstance(value, list | Mapping):
+    if isinstance(column, JSONField | EncryptedJSONField) and isinstance(value, list | Mapping):
         return json.dumps(value, ensure_ascii=False, indent=1)
-    return str(value)
+    if isinstance(value, list):
+        parts = [_worded(name, one, column, told) for one in value]
+        return ("\n" if any(len(one) > _LONG for one in parts) else "、").join(parts)
+    if isinstance(value, Mapping):
+        return _lines(value)
+    word = str(value)
+    if column is not None and column.is_relation:
+        return _row(column, word)
+    labels = dict(column.flatchoices) if column and column.choices else VALUES.get(name, {})
+    if word in labels:
+        return str(labels[word])
+    if name == "model" and (model := _kinds().get(word)):
+        return str(model._meta.verbose_name_plural)
+    return told(word) if told else word
+
+
+def _lines(value: Mapping[str, Any], indent: str = "") -> str:
+    """A nested value, a line a thing, each level further in."""
+    lines = []
+    for key, one in value.items():
+        name = f"{indent}{_name(str(key), None)}"
+        if isinstance(one, Mapping) and one:
+            lines += [f"{name}:", _lines(one, f"{indent}  ")]
+        else:
+            lines.append(f"{name}: {_worded(str(key), one, None, _told.get(str(key)))}")
+    return "\n".join(lines)
+
+
+def _row(column: Field[Any, Any], key: str) -> str:
+    """What a row is called that is spoken of by its key; the key where it is gone."""
+    model: Any = column.related_model
+    try:
+        row = once(("trail", model, key), lambda: model._default_manager.filter(pk=key).first())
+    except (ValueError, TypeError, ValidationError):
+        return key
+    return str(row) if row else key
+
+
+def searched_words(entry: AuditEntry) -> list[str]:
+    """All words that list and page show of an entry, for the search."""
+    action = audit.actions().get(entry.action)
+    model = model_of(entry)
+    shown = [actors.told(entry.actor), entry.login, gettext(action) if action else "", entry.action]
+    shown += [entry.label, entry.record_id, entry.reason]
+    shown += [
+        str(model._meta.verbose_name) if model else "",
+        f"{localtime(entry.at):%Y-%m-%d %H:%M:%S}",
+    ]
+    return shown + [text for one in changes_of(entry) for text in (one.name, one.old, one.new)]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
+from django.dispatch import Signal
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects import members as rights
 from projects.models import Member, Project
-from study.blinding.closure import closed
-from study.blinding.obstacles import obstacles
-from study.blinding.signals import code_broken, study_blinded
-from study.dictionary import load
-from study.known_names import KnownNames, refusal
-from study.models import BlindedField, CodeBreak, Subject
+from study.blinding.mask import telling_fields
+from study.design import design_of
+from study.dictionary import KnownNames, load, name_refusal
+from study.metadata import StudyMetadata
+from study.models import BlindedField, CodeBreak, Subject, VisitPlanEntry
 
 
 def switch_on(*, project: Project, fields: Sequence[BlindedField], actor: object) -> None:
@@ -61,7 +61,9 @@ def switch_off(*, project: Project, actor: object, reason: str) -> None:
         )
 
 
-def choose(*, project: Project, unblinded: Collection[str], actor: User | AnonymousUser) -> None:
+def choose_unblinded(
+    *, project: Project, unblinded: Collection[str], actor: User | AnonymousUser
+) -> None:
     """Let exactly these active members (keys) see what unblinds; each change is an entry of the trail.
 
     Nobody unblinds themselves: raises ValidationError.
@@ -103,10 +105,7 @@ def break_code(*, member: Member, record_id: str, reason: str, actor: object) ->
         raise ValidationError(_("There is no such subject."))
     with atomic():
         broken, is_new = CodeBreak.objects.get_or_create(
-            project=project,
-            member=member,
-            record_id=record_id,
-            defaults={"reason": reason.strip()},
+            project=project, member=member, record_id=record_id, defaults={"reason": reason.strip()}
         )
         audit.record(
             "blinding.break",
@@ -126,10 +125,10 @@ def _check(project: Project, fields: Sequence[BlindedField]) -> None:
     if not fields:
         raise ValidationError(_("Please name the fields that unblind."))
     known = KnownNames.of(project)
-    errors = [why for row in fields if (why := refusal(row.field, known.fields))]
+    errors = [why for row in fields if (why := name_refusal(row.field, known.fields))]
     if not errors:
         metadata = load(project)
-        names = closed(metadata, frozenset(row.field for row in fields))
+        names = telling_fields(metadata, frozenset(row.field for row in fields))
         errors += obstacles(project, metadata, names)
     if errors:
         raise ValidationError(errors)
@@ -142,3 +141,27 @@ def _set(project: Project, since: Any) -> None:
 
 def _told(rows: Sequence[BlindedField]) -> dict[str, Any]:
     return {row.field: {"kind": row.kind, "words": row.words.split("\n")} for row in rows}
+
+
+def obstacles(project: Project, metadata: StudyMetadata, fields: Collection[str]) -> Iterator[str]:
+    """Each reason in the reader's language. `fields`: those to be blinded, with what tells them."""
+    if len({*metadata.arms.values()}) > 1:
+        yield _("REDCap keeps its subjects in several arms: the events of a subject tell its arm.")
+    plan = [*VisitPlanEntry.objects.filter(project=project)]
+    if any(entry.arm for entry in plan):
+        yield _("The visit plan differs by arm: visits and their windows tell it.")
+    design = design_of(project)
+    used = {
+        _("visit plan"): {name for one in plan for name in (one.anchor_field, one.date_field)},
+        _("enrolment date"): {design.enrolment_field},
+        _("withdrawal date"): {project.withdraw_field},
+        _("record id"): {metadata.record_id_field},
+    }
+    for what, names in used.items():
+        for name in sorted(names & set(fields)):
+            told = _("“%(field)s” is needed for everybody (%(what)s) and can't be blinded.")
+            yield told % {"field": name, "what": what}
+
+
+code_broken = Signal()
+study_blinded = Signal()

@@ -3,10 +3,18 @@
 from study.models.blinding import BlindedField, CodeBreak
 from study.models.data import FieldRole, Reading, ReadingState, ReferenceLimit, Synonym
 from study.models.protocol import ProtocolChunk, ProtocolDocument
-from study.models.source import Dictionary, Subject, SyncState, VisitPlanEntry
+from study.models.source import (
+    ChangedSubject,
+    Dictionary,
+    SetupTest,
+    Subject,
+    SyncState,
+    VisitPlanEntry,
+)
 
 __all__ = [
     "BlindedField",
+    "ChangedSubject",
     "CodeBreak",
     "Dictionary",
     "FieldRole",
@@ -15,6 +23,7 @@ __all__ = [
     "Reading",
     "ReadingState",
     "ReferenceLimit",
+    "SetupTest",
     "Subject",
     "SyncState",
     "Synonym",

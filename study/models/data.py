@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 from projects.models import Project
 from projects.scoping import ScopedQuerySet
 
@@ -16,7 +16,7 @@ class Reading(models.Model):
     """What was read of one row of REDCap, one row here for each version of it (design.md 3, iit_readings).
 
     A version holds from `first_seen` until before `last_seen` (None: it still does), on the clock that studies
-    are at. `is_followed`: what follows from its coming, or from its end, was done (study.follow).
+    are at. `is_followed`: what follows from its coming, or from its end, was done (study.change_handlers).
     `values` is JSON {column: text} of the answered columns; no field that the dictionary marks identifier is
     kept. Only `study.readings` reads them, scoped by `iit_subjects`.
     `digest` is keyed, so that two readings can be compared and nothing can be guessed from it.
@@ -28,7 +28,7 @@ class Reading(models.Model):
     instrument = models.CharField(_("form"), max_length=100, blank=True)
     instance = models.PositiveIntegerField(_("instance"), default=0)
     position = models.PositiveIntegerField(_("place in the export"), default=0)
-    values = EncryptedTextField(_("values"))
+    values = EncryptedTextField(_("values"), is_source=True)
     digest = models.CharField(max_length=64)
     is_current = models.BooleanField(_("current"), default=True)
     first_seen = models.DateTimeField(_("first read so"))

@@ -6,13 +6,17 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 from projects.models.project import Project
 from projects.scoping import ScopedQuerySet, SiteQuerySet
 
 
 class Dictionary(models.Model):
-    """The last data dictionary read from REDCap, so that labels and rules survive its outage."""
+    """The last data dictionary read from REDCap, so that labels and rules survive its outage.
+
+    `answers`: what administrators said of dates that may identify somebody: field -> study.identity.Answer.
+    They stand here because they decide how the dictionary is read, and are read with it.
+    """
 
     project = models.OneToOneField(
         Project, models.CASCADE, primary_key=True, verbose_name=_("project")
@@ -20,6 +24,7 @@ class Dictionary(models.Model):
     content = models.JSONField(_("content"), default=dict)
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     read_at = models.DateTimeField(_("read"), null=True, blank=True)
+    answers = models.JSONField(_("answers about identifying fields"), default=dict, blank=True)
 
     class Meta:
         db_table = "iit_dictionaries"
@@ -35,6 +40,9 @@ class Subject(models.Model):
 
     `identifiers` is JSON {field: value} of the fields that the dictionary marks `identifier`; the
     privacy gate masks them wherever they occur and names are resolved to records with them.
+
+    `site_waiting`: what REDCap says where many subjects would move at once; None where nothing waits
+    (`study.roster`). `moved_at`: when the subject came to another site without being asked about.
     """
 
     project = models.ForeignKey(
@@ -44,6 +52,10 @@ class Subject(models.Model):
     site = models.CharField(_("site"), max_length=100, blank=True)
     identifiers = EncryptedTextField(_("identifiers"), default="{}")
     is_present = models.BooleanField(_("present in REDCap"), default=True)
+    site_waiting = models.CharField(
+        _("site that waits for confirmation"), max_length=100, null=True, blank=True
+    )
+    moved_at = models.DateTimeField(null=True, blank=True)
     synced_at = models.DateTimeField(_("read"))
 
     objects = SiteQuerySet.as_manager()
@@ -53,9 +65,7 @@ class Subject(models.Model):
         ordering = ["record_id"]
         verbose_name = _("subject")
         verbose_name_plural = _("subjects")
-        constraints = [
-            models.UniqueConstraint("project", "record_id", name="iit_subject_once"),
-        ]
+        constraints = [models.UniqueConstraint("project", "record_id", name="iit_subject_once")]
         indexes = [models.Index(fields=["project", "site"])]
 
     def __str__(self) -> str:
@@ -67,7 +77,8 @@ class SyncState(models.Model):
 
     `cursor` is the time of the last entry that was read of REDCap's log, as REDCap writes it; "" where it was
     never read. `is_incomplete` stands from the begin of a reading to its success. `lease_until`: one reading a
-    study at a time.
+    study at a time. `drained_until`: the same for the subjects that REDCap's trigger named; `is_told`: a worker
+    was woken for these, or the one at work looks again.
     """
 
     class Cause(models.TextChoices):
@@ -81,6 +92,7 @@ class SyncState(models.Model):
         UNREADABLE = "unreadable", _("the answer is not what REDCap promises")
         EMPTY = "empty", _("REDCap shows nothing where subjects are known")
         COLUMNS = "columns", _("REDCap does not show all fields")
+        OTHER = "other", _("the token opens another REDCap project, which nobody has confirmed")
 
     project = models.OneToOneField(
         Project, models.CASCADE, primary_key=True, verbose_name=_("project")
@@ -96,6 +108,8 @@ class SyncState(models.Model):
     cursor = models.CharField(_("log read until"), max_length=32, blank=True)
     design = models.CharField(_("dictionary of the sweep"), max_length=64, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    drained_until = models.DateTimeField(null=True, blank=True)
+    is_told = models.BooleanField(default=False, db_default=False)
 
     objects = ScopedQuerySet.as_manager()
 
@@ -111,6 +125,51 @@ class SyncState(models.Model):
     def is_failing(self) -> bool:
         """Whether the last reading of REDCap did not bring everything."""
         return bool(self.cause)
+
+
+class SetupTest(models.Model):
+    """How the last test of a step of setting up ended, and of which settings (`settings`: their signature).
+
+    Without it a wrong token would look as well as a right one: both are stored.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    step = models.CharField(max_length=32)
+    settings = models.CharField(max_length=64)
+    passed = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "iit_setup_tests"
+        constraints = [models.UniqueConstraint("project", "step", name="iit_setup_test_once")]
+
+    def __str__(self) -> str:
+        return self.step
+
+
+class ChangedSubject(models.Model):
+    """A subject that REDCap's trigger named and nobody has read since: many posts about one are one row.
+
+    A row of its own and no task, so that a flood of posts holds up no question (study.change_handlers).
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+", db_index=False)
+    record_id = models.CharField(_("subject"), max_length=100)
+    noted_at = models.DateTimeField(_("noted"))
+
+    class Meta:
+        db_table = "iit_changed_subjects"
+        verbose_name = _("subject to be read again")
+        verbose_name_plural = _("subjects to be read again")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "record_id"], name="iit_changed_subject_once"
+            )
+        ]
+        indexes = [models.Index(fields=["project", "noted_at"], name="iit_changed_oldest")]
+
+    def __str__(self) -> str:
+        return self.record_id
 
 
 class VisitPlanEntry(models.Model):
@@ -138,9 +197,7 @@ class VisitPlanEntry(models.Model):
         ordering = ["project", "position", "day"]
         verbose_name = _("planned visit")
         verbose_name_plural = _("visit plan")
-        constraints = [
-            models.UniqueConstraint("project", "visit", "arm", name="iit_visit_once"),
-        ]
+        constraints = [models.UniqueConstraint("project", "visit", "arm", name="iit_visit_once")]
 
     def __str__(self) -> str:
         return self.visit

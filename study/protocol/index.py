@@ -1,31 +1,28 @@
 """The study's documents: import and local search (reference/redcap_dify.md 3.2)."""
 
+from __future__ import annotations
+
+import codecs
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from uuid import UUID
+from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import Count, Max
+from django.db.models import QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from house.db import atomic
-from integrations.passages import Passage
+from core.house.db import atomic
+from core.integrations.passages import Passage
 from projects import audit
 from projects.models import Project
 from study.models import ProtocolChunk, ProtocolDocument
-from study.protocol.bm25 import Index
-from study.protocol.chunking import Chunk, chunks
-from study.protocol.excerpts import Excerpt, Shelf, Unit
-from study.protocol.synonyms import synonyms_of
+from study.protocol.rules import Found, RuleIndex, is_protocol
+from study.protocol.units import Chunk, Unit, chunks
 
-LEAST_SCORE = 0.3
-"""Below it a passage shares some characters with the question but does not answer it."""
-
-
-MAX_PASSAGES = 5000
+MAX_PASSAGES = 20_000
 
 
 class DocumentError(ValueError):
@@ -67,9 +64,7 @@ def import_document(
 
 
 def _stored(document: ProtocolDocument, parts: list[Chunk], actor: object) -> ProtocolDocument:
-    active = ProtocolDocument.objects.filter(
-        project=document.project, name=document.name, is_active=True
-    )
+    active = _active(document.project).filter(name=document.name)
     with atomic():
         before = active.first()
         if before and (before.version, before.digest) == (document.version, document.digest):
@@ -83,99 +78,95 @@ def _stored(document: ProtocolDocument, parts: list[Chunk], actor: object) -> Pr
             )
             for number, part in enumerate(parts, 1)
         )
-        audit.record(
-            "document.import",
-            actor=actor,
-            project=document.project,
-            subject=document,
-            old={"version": before.version, "digest": before.digest} if before else None,
-            new={
-                "version": document.version,
-                "digest": document.digest,
-                "passages": len(parts),
-            },
-        )
+        old = {"version": before.version, "digest": before.digest} if before else None
+        new = {"version": document.version, "digest": document.digest, "passages": len(parts)}
+        about: dict[str, Any] = {
+            "project": document.project,
+            "subject": document,
+            "old": old,
+            "new": new,
+        }
+        audit.record("document.import", actor=actor, **about)
     return document
 
 
 def search(project: Project, query: str, top_k: int = 5) -> list[Passage]:
-    """The best passages for a question, best first; [] when the documents do not answer it."""
-    index = _index_of(project)
-    found = index.bm25.search(query, synonyms_of(query, _own(project)), LEAST_SCORE)
-    return [_passage(index.passages[number], score) for number, score in found[:top_k]]
+    """The best rules for a question as passages, best first; [] when the documents do not speak of it."""
+    rules = _rules_of(project)
+    names = {
+        _called(project, name): name for name in _active(project).values_list("name", flat=True)
+    }
+    return [
+        Passage(
+            document=names.get(unit.document, unit.document),
+            content=f"{unit.heading}\n{unit.lead}{unit.text}".strip(),
+            position=unit.position,
+            score=round(min(1.0, score), 3),
+            segment_id="",
+        )
+        for score, unit in rules.ranked(query, _own(project))[:top_k]
+    ]
 
 
-def excerpt(project: Project, question: str, passages: Sequence[Passage] = ()) -> Excerpt | None:
-    """The rule that answers a question: of the study's own documents, else out of `passages` from outside.
+def find_rules(
+    project: Project, question: str, search: str = "", passages: Sequence[Passage] = ()
+) -> Found:
+    """The rules that speak of a question, and whether the first may be quoted unasked.
 
-    None when neither speaks of it.
+    `search`: further words to look for, such as a model's. `passages`: from outside, where the study's own
+    documents say nothing.
     """
     own = _own(project)
-    found = _shelf_of(project).answer(question, own)
-    return found or Shelf([(p.document, p.content) for p in passages]).answer(question, own)
+    found = _rules_of(project).find(question, own, search)
+    if found.rules or not passages:
+        return found
+    return RuleIndex([(one.document, one.content) for one in passages]).find(question, own, search)
 
 
-def units(project: Project, question: str, most: int) -> list[Unit]:
-    """The rules of the study's own documents that speak of a question, best first."""
-    return [unit for _score, unit in _shelf_of(project).ranked(question, _own(project))[:most]]
+def criterion(project: Project, questions: Sequence[str], section: str = "") -> tuple[Unit, ...]:
+    """The protocol's own words of a criterion: of the `section` that is cited, else what answers a question.
+
+    Of the protocol alone where the study has stored one: a guide says how a field is filled, not what must
+    hold. () where it says nothing.
+    """
+    own, rules = _own(project), _rules_of(project, protocol=True)
+    if section and (found := rules.within(section, questions, own)):
+        return found
+    told = (rules.find(question, own).quoted for question in questions)
+    return next((one for one in told if one), ())
 
 
-@dataclass(frozen=True)
-class _Stored:
-    pk: int
-    document: str
-    position: int
-    heading: str
-    content: str
+def titled(project: Project, title: str) -> tuple[Unit, ...]:
+    """The numbered rules of the protocol's section of that title, in their order; () where there is none."""
+    return tuple(
+        unit
+        for unit in _rules_of(project, protocol=True).units
+        if unit.title == title and unit.listed
+    )
 
 
-@dataclass(frozen=True)
-class _ProjectIndex:
-    bm25: Index
-    passages: tuple[_Stored, ...]
+def _active(project: Project) -> QuerySet[ProtocolDocument]:
+    return ProtocolDocument.objects.filter(project=project, is_active=True).order_by("name")
 
 
-def _shelf_of(project: Project) -> Shelf:
-    active = ProtocolDocument.objects.filter(project=project, is_active=True)
-    digests = active.order_by("name").values_list("name", "digest")
-    return _shelved(project.pk, project.code, tuple(digests))
+def _called(project: Project, name: str) -> str:
+    """A document's name without that of the study."""
+    return name.removeprefix(project.code).strip() or name
+
+
+def _rules_of(project: Project, *, protocol: bool = False) -> RuleIndex:
+    digests = tuple(_active(project).values_list("name", "digest"))
+    if protocol:
+        digests = tuple(one for one in digests if is_protocol(one[0])) or digests
+    return _indexed(project, digests)
 
 
 @lru_cache(maxsize=16)
-def _shelved(project_id: UUID, code: str, state: tuple[tuple[str, str], ...]) -> Shelf:
-    """The documents, called by their names without that of the study."""
-    active = ProtocolDocument.objects.filter(project_id=project_id, is_active=True)
-    texts = active.order_by("name").values_list("name", "text")
-    return Shelf([(name.removeprefix(code).strip() or name, text) for name, text in texts])
-
-
-def _index_of(project: Project) -> _ProjectIndex:
-    """The index in memory, built anew when a document or the number of passages changes."""
-    state = ProtocolDocument.objects.filter(project=project, is_active=True).aggregate(
-        changed=Max("updated_at"), last=Max("chunks__pk"), count=Count("chunks")
-    )
-    return _build(project.pk, tuple(state.values()))
-
-
-@lru_cache(maxsize=16)
-def _build(project_id: UUID, state: tuple[object, ...]) -> _ProjectIndex:
-    rows = ProtocolChunk.objects.filter(
-        document__project_id=project_id, document__is_active=True
-    ).order_by("document__name", "position")
-    passages = tuple(
-        _Stored(*row)
-        for row in rows.values_list("pk", "document__name", "position", "heading", "content")
-    )
-    return _ProjectIndex(Index([(p.heading, p.content) for p in passages]), passages)
-
-
-def _passage(stored: _Stored, score: float) -> Passage:
-    return Passage(
-        document=stored.document,
-        content=stored.content,
-        position=stored.position,
-        score=round(score, 3),
-        segment_id=str(stored.pk),
+def _indexed(project: Project, state: tuple[tuple[str, str], ...]) -> RuleIndex:
+    """The documents of `state`, in memory until one of them changes."""
+    texts = _active(project).filter(name__in=[name for name, _digest in state])
+    return RuleIndex(
+        [(_called(project, name), text) for name, text in texts.values_list("name", "text")]
     )
 
 
@@ -187,3 +178,66 @@ def _own(project: Project) -> Mapping[str, Iterable[str]]:
         for term, others in table.items()
         if isinstance(others, list)
     }
+
+
+MAX_BYTES = 1024 * 1024
+_ENCODINGS = ("utf-8-sig", "gb18030")
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# PDF, Word since 2007 (a ZIP) and before.
+_BINARY = (b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def decoded_document(raw: bytes) -> str:
+    """The text of an uploaded file in UTF-8, GB18030, or UTF-16 with its mark. Raises DocumentError."""
+    if len(raw) > MAX_BYTES:
+        raise _too_large()
+    if raw.startswith(_BINARY):
+        raise DocumentError(
+            _("PDF and Word files cannot be read yet; please save it as text or Markdown.")
+        )
+    for encoding in ("utf-16",) if raw.startswith(_WIDE) else _ENCODINGS:
+        try:
+            return checked_document(raw.decode(encoding))
+        except UnicodeDecodeError:
+            continue
+    raise _no_text()
+
+
+def checked_document(text: str) -> str:
+    """A text that can be stored and cited. Raises DocumentError."""
+    if _CONTROL.search(text):
+        raise _no_text()
+    if len(text.encode()) > MAX_BYTES:
+        raise _too_large()
+    passages(text)
+    return text
+
+
+def add_document(
+    *, project: Project, name: str, text: str, version: str = "", actor: object
+) -> ProtocolDocument:
+    """Store a text as the study's document of this name and index it; what it replaces is kept, inactive.
+
+    Raises DocumentError.
+    """
+    return import_document(project, name, checked_document(text), version=version, actor=actor)
+
+
+def delete_document(*, document: ProtocolDocument, actor: object) -> None:
+    """Take one version out; an older one does not come back."""
+    old = {name: getattr(document, name) for name in ("version", "digest", "is_active")}
+    with atomic():
+        about: dict[str, Any] = {"project": document.project, "subject": document, "old": old}
+        audit.record("document.delete", actor=actor, **about)
+        document.delete()
+
+
+def _too_large() -> DocumentError:
+    return DocumentError(
+        _("The document is larger than %(number)d KB.") % {"number": MAX_BYTES // 1024}
+    )
+
+
+def _no_text() -> DocumentError:
+    return DocumentError(_("The document is no text in UTF-8 or GB18030."))

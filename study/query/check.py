@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from typing import cast
 
 from django.utils.translation import gettext as _
 
-from rules.values import Items, Moment
+from core.rules.values import Items, Moment
 from study.query import literals
 from study.query.errors import QueryError, unfit, unknown
 from study.query.names import Names
-from study.query.schema import (
-    AllOf,
-    AnyOf,
-    FieldOperand,
-    Op,
-    RefOperand,
-    StudyQuery,
-)
+from study.query.schema import AllOf, AnyOf, FieldOperand, Op, RefOperand, StudyQuery
 from study.query.schema import Condition as Asked
 from study.query.schema import Place as AskedPlace
 from study.query.schema import Test as AskedTest
@@ -32,6 +26,7 @@ from study.query.tree import (
     Joint,
     Key,
     Operand,
+    Period,
     Places,
     Plan,
     Read,
@@ -43,8 +38,7 @@ from study.query.tree import (
 )
 
 _BARE = frozenset({"blank", "filled", "missing_code"})
-_NUMERIC = frozenset({Type.NUMBER, Type.CODE, Type.TEXT})
-_ORDINARY = ("mean", "median", "sum")
+_NUMERIC = frozenset({Type.NUMBER, Type.CODE})
 
 
 class Checker:
@@ -86,7 +80,10 @@ class Checker:
     def condition(self, asked: Asked, at: str) -> Condition:
         """One condition of `where` or `of`."""
         if isinstance(asked, AskedTest):
-            return self._test(asked, at)
+            left = self._named(asked.field, f"{at}.field")
+            right = self._right(asked, left, f"{at}.value")
+            self._operator(asked.op, left, right, at)
+            return Test(left, asked.op, right, asked.holds == "every")
         if isinstance(asked, AnyOf):
             return Joint("any", self.all_of(asked.any, f"{at}.any").parts)
         if isinstance(asked, AllOf):
@@ -94,12 +91,6 @@ class Checker:
         return Joint("none", self.all_of(asked.none, f"{at}.none").parts)
 
     # --- conditions -------------------------------------------------------------------------------
-
-    def _test(self, asked: AskedTest, at: str) -> Test:
-        left = self._named(asked.field, f"{at}.field")
-        right = self._right(asked, left, f"{at}.value")
-        self._operator(asked.op, left, right, at)
-        return Test(left, asked.op, right, asked.holds == "every")
 
     def _right(self, asked: AskedTest, left: Read, at: str) -> tuple[Operand, ...]:
         op, value = asked.op, asked.value
@@ -109,23 +100,20 @@ class Checker:
             return ()
         if value is None:
             raise unfit(at, _("“%(op)s” needs a value.") % {"op": op})
-        many = isinstance(value, tuple)
         if op == "between" and not (isinstance(value, tuple) and len(value) == 2):
             raise unfit(at, _("“between” needs a list of two values."))
-        if op == "in" and not many:
-            raise unfit(at, _("“in” needs a list of values."))
-        if isinstance(value, tuple) and op in {"between", "in"}:
-            return tuple(self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value))
-        if isinstance(value, tuple):
-            return (self._list(value, left, op, at),)
-        return (self._value(value, left, op, at),)
-
-    def _list(self, value: tuple[object, ...], left: Read, op: str, at: str) -> Constant:
-        """A list is equal to a checkbox only."""
-        if op not in {"=", "!="} or left.type is not Type.CODES:
+        if not isinstance(value, tuple):
+            if op == "in":
+                raise unfit(at, _("“in” needs a list of values."))
+            return (self._value(value, left, op, at),)
+        # A list is equal to a checkbox only.
+        if op not in {"between", "in"} and (op not in {"=", "!="} or left.type is not Type.CODES):
             raise unfit(at, _("One value is needed here, not a list."))
-        found = [self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value)]
-        return Constant(Items(tuple(one.value for one in found if isinstance(one, Constant))))
+        found = tuple(self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value))
+        if op in {"between", "in"}:
+            return found
+        items = tuple(one.value for one in found if isinstance(one, Constant))
+        return (Constant(Items(items)),)
 
     def _value(self, asked: object, left: Read, op: str, at: str) -> Operand:
         if isinstance(asked, RefOperand):
@@ -223,18 +211,18 @@ class Checker:
         asked = query.period
         if asked is None:
             return where, None, None
-        ends = [
-            literals.day(text, self.today, f"period.{key}") if text is not None else None
+        first, last = (
+            literals.date_of(text, self.today, f"period.{key}").days if text is not None else None
             for key, text in (("from", asked.first), ("to", asked.last))
-        ]
-        first, last = ends
-        span = Span(first.days[0] if first else None, last.days[1] if last else None)
+        )
+        span = Span(first[0] if first else None, last[1] if last else None)
         if asked.field is None:
             return where, span, span
         source = self._date(asked.field, "period.field")
+        bounds: dict[Op, int | None] = {">=": span.first, "<=": span.last}
         tests = tuple(
             Test(Read(source), op, (Constant(literals.midnight(date.fromordinal(end))),))
-            for op, end in _bounds(span)
+            for op, end in bounds.items()
             if end is not None
         )
         return Joint("all", (*where.parts, *tests)), None, span
@@ -256,13 +244,9 @@ class Checker:
             if kind not in {"month", "week", "quarter"}:
                 raise unknown(at, name, {f"{w}:": f"{w}:" for w in ("month", "week", "quarter")})
             source = self._date(column, at)
-            if kind == "month":
-                return Key("month", source)
-            return Key("week", source) if kind == "week" else Key("quarter", source)
+            return Key(cast(Period, kind), source)
         source = self.names.source(name, at)
-        if source.type not in {Type.CODE, Type.CODES} and source.column is not None:
-            raise unfit(at, _("“%(name)s” is no coded field.") % {"name": name})
-        if source.column is None and source.type not in {Type.CODE, Type.TEXT}:
+        if source.type not in {Type.CODE, Type.TEXT if source.column is None else Type.CODES}:
             raise unfit(at, _("“%(name)s” is no coded field.") % {"name": name})
         return Key("column", source)
 
@@ -303,13 +287,10 @@ class Checker:
         if kind is Type.CODE and not literals.whole_numbers(item.source):
             told = _("The choices of “%(name)s” have no order.") % {"name": item.source.name}
             raise unfit(at, told)
-        dates = kind is Type.DATE and aggregate in {"min", "max"}
+        dated = kind is Type.DATE or item.source.name in self.names.design.form_dates.values()
+        dates = dated and aggregate in {"min", "max"}
         if kind not in _NUMERIC and not dates:
             raise unfit(at, _("“%(name)s” needs numbers.") % {"name": aggregate})
-
-
-def _bounds(span: Span) -> tuple[tuple[Op, int | None], ...]:
-    return (">=", span.first), ("<=", span.last)
 
 
 def _is_moment(operand: Operand) -> bool:

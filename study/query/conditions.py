@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from study.query.cells import Line
-from study.query.chosen import chosen
-from study.query.scope import Scope
-from study.query.subject import Subject
-from study.query.tree import SUBJECT, Condition, Joint, Test
-from study.query.truth import Truth, decided, every, negated, of_row, some
+from core.rules.values import Moment, Reason, Unknown
+from study.facts import Undecided
+from study.query.names import Names
+from study.query.operands import Truth, chosen, decided, every, negated, of_row, some, stands
+from study.query.subject import Line, Subject
+from study.query.tree import SUBJECT, Condition, Joint, Places, Plan, Span, Test
 
 
 @dataclass
@@ -120,3 +120,124 @@ def _test_alone(subject: Subject, test: Test, scope: Scope) -> Truth:
         truth = of_row(test, line)
         truths.append(truth if truth is None else every((inside, truth)))
     return decided(truths) if test.every else some(truths)
+
+
+_PARTIAL = Unknown(Reason.PARTIAL_DATE)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What restricts rows; all of it None lets every row pass."""
+
+    place: Places | None = None
+    period: Span | None = None
+
+    def at(self, place: Places | None) -> Scope:
+        """With an operand's own place instead of the query's."""
+        return self if place is None else Scope(place, self.period)
+
+    def rows(self, lines: Iterable[Line], *, own_place: bool = False) -> list[tuple[Line, Truth]]:
+        """The rows in reach; open where a partial date leaves it open whether the row is in the period.
+
+        `own_place`: the operand named it, so that a form which cannot stand there has no row.
+        """
+        found: list[tuple[Line, Truth]] = []
+        for line in lines:
+            place = self.place
+            if place is not None and not stands(line, place):  # noqa: SIM102
+                if own_place or line.subject.names.can_stand(line.form, place):
+                    continue
+            inside = self._inside(line)
+            if inside is not False:
+                found.append((line, inside))
+        return found
+
+    def condition_rows(
+        self, subject: Subject, form: str, extra: Sequence[Line] = (), *, own_place: bool = False
+    ) -> list[tuple[Line, Truth]]:
+        """The rows of a condition: only forms with several rows a subject are restricted."""
+        lines = [*subject.lines(form), *extra]
+        if own_place or subject.names.repeats(form):
+            scope = self if subject.names.repeats(form) else Scope(self.place)
+            return scope.rows(lines, own_place=own_place)
+        return [(line, True) for line in lines]
+
+    def _inside(self, line: Line) -> Truth:
+        period = self.period
+        if period is None or line.form == SUBJECT:
+            return True
+        day = None if line.is_absent else line.subject.date_of(line)
+        return False if day is None else within(day, period)
+
+
+def has_places(names: Names, form: str) -> bool:
+    """Whether a place says which rows of a form are meant, none where it cannot stand there.
+
+    A form with one row a subject is the subject's own wherever it stands.
+    """
+    return not form.startswith("@") and names.repeats(form)
+
+
+def within(day: Moment, period: Span) -> Truth:
+    """Whether all that a date can be lies in a period, none of it, or a part."""
+    low, high = day.days
+    first = period.first if period.first is not None else low
+    last = period.last if period.last is not None else high
+    if first <= low and high <= last:
+        return True
+    return False if high < first or low > last else _PARTIAL
+
+
+@dataclass
+class Hit:
+    """A subject for whom the conditions hold, and the rows of each selected item."""
+
+    subject: Subject
+    rows: list[list[Line]]
+
+
+@dataclass
+class Doubts:
+    """Of whom something could not be told, and the first reason why."""
+
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def add(self, subject: Subject, doubt: Unknown | None) -> None:
+        """Note a doubt; None is none."""
+        if doubt is not None:
+            reason = doubt.reason.value if doubt.reason else "not_computable"
+            self.reasons.setdefault(subject.id, reason)
+
+    def told(self, subjects: Iterable[Subject]) -> tuple[Undecided, ...]:
+        """In the order of the subjects."""
+        ids = (subject.id for subject in subjects if subject.id in self.reasons)
+        return tuple(Undecided(name, self.reasons[name]) for name in ids)
+
+
+def is_missing(doubt: Unknown) -> bool:
+    """Whether nothing was written, rather than something that cannot be used."""
+    return doubt.reason in {Reason.MISSING, Reason.MISSING_CODE, Reason.APPLICABILITY_UNKNOWN}
+
+
+def counted_form(plan: Plan, names: Names) -> str:
+    """The form whose rows are counted where nothing is selected; "": rows of any form.
+
+    A form that conditions join on, first one with several rows a subject; else one of `by`.
+    """
+    asked = forms_of(plan.where)
+    grouped = [key.source.form for key in plan.by if key.source is not None]
+    several = [form for form in (*asked, *grouped) if names.repeats(form)]
+    forms = [*several, *asked, *grouped]
+    if forms:
+        return forms[0]
+    by_event = any(key.kind == "event" for key in plan.by)
+    return "" if by_event or plan.place or plan.period else SUBJECT
+
+
+def counted(subject: Subject, form: str, scope: Scope, found: Match, doubts: Doubts) -> list[Line]:
+    """The rows of one subject that are counted where nothing is selected, of the `counted_form`."""
+    lines = found.rows.get(form, subject.lines(form))
+    rows = scope.rows(lines, own_place=has_places(subject.names, form))
+    for _line, inside in rows:
+        doubts.add(subject, inside if isinstance(inside, Unknown) else None)
+    return [line for line, inside in rows if inside is True]

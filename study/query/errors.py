@@ -24,6 +24,10 @@ class QueryError(ValueError):
         return {"error": told}
 
 
+class NotSetError(QueryError):
+    """A column that hangs on a setting which the study lacks; the message names it for the reader."""
+
+
 def unknown(at: str, name: str, known: Mapping[str, str]) -> QueryError:
     """`name` is none of `known` (spelling -> name). A hidden field is told in these words, too."""
     told = _("There is no field, form or column “%(name)s”.") % {"name": name}

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from rules import parse
-from rules.context import Kind
-from rules.values import DAY, Code, Moment, Value
+from core.rules import parse
+from core.rules.context import Kind
+from core.rules.values import DAY, Code, Moment, Value
 from study.query.errors import QueryError, nearest, unfit
 from study.query.tree import Source, Type
 
@@ -25,9 +25,12 @@ def literal(value: Plain, source: Source, kind: Type, op: str, today: date, at: 
     if kind is Type.NUMBER:
         return _number(value, at)
     if kind is Type.DATE:
-        return _moment(value, today, at)
+        return date_of(value, today, at)
     if kind is Type.TIME:
-        return _clock(value, at)
+        found = parse.clock(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            raise unfit(at, _("A time of day is needed here, not “%(value)s”.") % {"value": value})
+        return found
     if kind is Type.TEXT:
         return _text(value, op, today, at)
     if op in ORDERED:
@@ -39,11 +42,6 @@ def whole_numbers(source: Source) -> bool:
     """Whether the codes have an order: all of them are integers."""
     codes = source.choices
     return bool(codes) and all(re.fullmatch(r"-?\d+", code) for code in codes)
-
-
-def day(value: str, today: date, at: str) -> Moment:
-    """A date of `period`. Raises QueryError."""
-    return _moment(value, today, at)
 
 
 def midnight(day: date) -> Moment:
@@ -68,20 +66,14 @@ def relative(value: Plain, today: date) -> Moment | None:
     return midnight(today + timedelta(days=days))
 
 
-def _moment(value: Plain, today: date, at: str) -> Moment:
+def date_of(value: Plain, today: date, at: str) -> Moment:
+    """A date, or a day relative to today. Raises QueryError."""
     told = relative(value, today)
     if told is None and isinstance(value, str):
         told = parse.moment(value.strip())
     if told is None:
         raise unfit(at, _("A date is needed here, not “%(value)s”.") % {"value": value})
     return told
-
-
-def _clock(value: Plain, at: str) -> Value:
-    found = parse.clock(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        raise unfit(at, _("A time of day is needed here, not “%(value)s”.") % {"value": value})
-    return found
 
 
 def _text(value: Plain, op: str, today: date, at: str) -> Value:

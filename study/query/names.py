@@ -8,9 +8,10 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from rules.context import Column, Kind, StudyContext
+from core.rules.context import Column, Kind, StudyContext
 from study.design import StudyDesign
-from study.query.errors import QueryError, nearest, unknown
+from study.metadata import hidden_forms
+from study.query.errors import NotSetError, QueryError, nearest, unknown
 from study.query.tree import PROJECT, SUBJECT, VISITS, FormItem, Places, Source, Type
 from study.visits.calendar import State
 
@@ -28,30 +29,19 @@ _TYPES = {
     Kind.RAW: Type.TEXT,
 }
 _STATES = {state.value: state.value for state in State}
+_VALUES = {
+    VISITS: "visit:text open:date close:date target:date actual:date days:number",
+    "@findings": "status:text rule:text opened:date age:number text:text assignee:text reason:text"
+    " mine:text",
+    "@reviews": "question:text waiting_for:text since:date",
+    "@runs": "status:text final_state:text ended:date reason:text",
+    "@changes": "field:text from:text to:text at:date",
+    PROJECT: "target:number start:date sites:codes",
+}
 _COLUMNS: Mapping[str, Source] = {
-    f"{form}.{name}": Source(f"{form}.{name}", form, kind)
-    for form, columns in {
-        VISITS: {
-            **{"visit": Type.TEXT, "open": Type.DATE, "close": Type.DATE},
-            **{"target": Type.DATE, "actual": Type.DATE, "days": Type.NUMBER},
-        },
-        "@findings": {
-            **{"status": Type.TEXT, "rule": Type.TEXT, "opened": Type.DATE},
-            **{"age": Type.NUMBER, "text": Type.TEXT, "assignee": Type.TEXT},
-            **{"reason": Type.TEXT, "mine": Type.TEXT},
-        },
-        "@reviews": {"question": Type.TEXT, "waiting_for": Type.TEXT, "since": Type.DATE},
-        "@runs": {
-            **{"status": Type.TEXT, "final_state": Type.TEXT},
-            **{"ended": Type.DATE, "reason": Type.TEXT},
-        },
-        "@changes": {
-            **{"field": Type.TEXT, "from": Type.TEXT},
-            **{"to": Type.TEXT, "at": Type.DATE},
-        },
-        PROJECT: {"target": Type.NUMBER, "start": Type.DATE, "sites": Type.CODES},
-    }.items()
-    for name, kind in columns.items()
+    f"{form}.{name}": Source(f"{form}.{name}", form, Type(kind))
+    for form, columns in _VALUES.items()
+    for name, _colon, kind in (one.partition(":") for one in columns.split())
 }
 
 
@@ -61,6 +51,8 @@ class Names:
     def __init__(self, design: StudyDesign, seen: Iterable[str] = ()) -> None:
         self.design = design
         self._seen = frozenset(seen)
+        self._sources: dict[str, Source] = {}
+        self._repeating: dict[str, bool] = {}
 
     @cached_property
     def sites(self) -> Mapping[str, str]:
@@ -84,21 +76,29 @@ class Names:
 
     @cached_property
     def _hidden_forms(self) -> frozenset[str]:
-        """Forms of which nothing would be left."""
-        fields = self.design.metadata.fields
-        shown = {
-            str(row["form_name"])
-            for name, row in fields.items()
-            if name not in self.design.hidden and name != self.design.context.record_id_field
-        }
-        return frozenset(str(row["form_name"]) for row in fields.values()) - shown
+        return hidden_forms(self.design.metadata, self.design.hidden)
 
     def source(self, name: str, at: str) -> Source:
         """The column that `name` means. Raises QueryError: also for a form, and for what is hidden."""
-        found = self._column(name, at) if name.startswith("@") else self._field(name)
+        own = _COLUMNS.get(name) or self._own_columns.get(name)
+        found = own if name.startswith("@") else self._field(name)
         if found is None:
+            if told := self._not_set(name):
+                raise NotSetError(at, told)
             raise unknown(at, name, self._spellings)
         return found
+
+    def _not_set(self, name: str) -> str:
+        """That a setting is missing, or names a field that the dictionary lacks; "" where it is not that."""
+        lacking = self.design.enrolment_field not in self.design.metadata.fields
+        if name == "@enrolled" or (lacking and name == self.design.enrolment_field):
+            return _(
+                "The date of enrolment is not set: an administrator names its field in the study."
+            )
+        told = _(
+            "The status of a subject is not set: an administrator names its field in the study."
+        )
+        return told if name == "@status" else ""
 
     def item(self, name: str, at: str) -> Source | FormItem:
         """What `select` may name: a column, or a form."""
@@ -121,10 +121,6 @@ class Names:
             known = self._sources[name] = self.source_of(self.context.columns[name])
         return known
 
-    @cached_property
-    def _sources(self) -> dict[str, Source]:
-        return {}
-
     def places(self, names: Iterable[str], at: str) -> Places:
         """Events by their unique names or labels, visits by theirs. Raises QueryError."""
         events: set[str] = set()
@@ -136,7 +132,8 @@ class Names:
                 told = _("There is no event or visit “%(name)s”.") % {"name": name}
                 raise QueryError(at, told, nearest(name, self._place_names))
             events.update(found or visit or ())
-            visits.update({name} if visit is not None else self._visits_at(found))
+            at_events = (v for v, there in self.visit_events.items() if {*found} & {*there})
+            visits.update({name} if visit is not None else at_events)
         return Places(frozenset(events), frozenset(visits))
 
     @cached_property
@@ -160,12 +157,6 @@ class Names:
         forms = {column.form for column in self.context.columns.values()}
         return frozenset(f for f in forms if any(self.is_expected(f, event) for event in planned))
 
-    @cached_property
-    def arms(self) -> Mapping[str, str]:
-        """Event -> the number of its arm."""
-        rows = self.design.metadata.events
-        return {str(r["unique_event_name"]): str(r.get("arm_num", "")) for r in rows}
-
     def events_of(self, form: str) -> tuple[str, ...]:
         """The events at which a form can stand, in order."""
         mapping = self.context.forms_by_event
@@ -186,10 +177,6 @@ class Names:
             known = self._repeating[form] = self._can_repeat(form)
         return known
 
-    @cached_property
-    def _repeating(self) -> dict[str, bool]:
-        return {}
-
     def _can_repeat(self, form: str) -> bool:
         if form.startswith("@"):
             return form not in {SUBJECT, PROJECT}
@@ -197,7 +184,7 @@ class Names:
             return True
         metadata, events = self.design.metadata, self.events_of(form)
         whole = {r.get("event_name") for r in metadata.repeating if not r.get("form_name")}
-        numbers = [self.arms.get(event, "") for event in events]
+        numbers = [metadata.arms.get(event, "") for event in events]
         return len(set(numbers)) < len(numbers) or not whole.isdisjoint(events)
 
     def source_of(self, column: Column) -> Source:
@@ -216,11 +203,6 @@ class Names:
         if column is None and name not in self.design.context.columns:
             column = self.context.columns.get(self.design.mapped.get(name, ""))
         return self.source_of(column) if column is not None else None
-
-    def _column(self, name: str, at: str) -> Source | None:
-        if name in _COLUMNS:
-            return _COLUMNS[name]
-        return self._own_columns.get(name)
 
     @cached_property
     def _own_columns(self) -> Mapping[str, Source]:
@@ -260,10 +242,6 @@ class Names:
             return (name,)
         labels = zip(unique, rows, strict=True)
         return tuple(event for event, row in labels if str(row.get("event_name")) == name)
-
-    def _visits_at(self, events: Iterable[str]) -> set[str]:
-        here = set(events)
-        return {visit for visit, known in self.visit_events.items() if not here.isdisjoint(known)}
 
     @property
     def _place_names(self) -> Mapping[str, str]:

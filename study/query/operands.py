@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from typing import TypeAlias
 
-from rules.arithmetic import compute, divide, multiply, subtract, to_number
-from rules.compare import to_moment
-from rules.record import Record
-from rules.values import Moment, Range, Reason, Unknown, Value
-from study.query.cells import HIDDEN, MISSING, Cell, Line
-from study.query.chosen import chosen, standing
-from study.query.related import related
-from study.query.tree import Constant, Operand, Read, Ref, Source
+from core.rules.arithmetic import compute, divide, multiply, subtract, to_number
+from core.rules.compare import contains, equal, less, to_moment
+from core.rules.record import Record
+from core.rules.values import Items, Moment, Range, Reason, Unknown, Value
+from study.query.schema import Newest, Oldest, Rows
+from study.query.subject import HIDDEN, MISSING, Cell, Line, State, related
+from study.query.tree import VISITS, Constant, Operand, Places, Read, Ref, Source, Test
 
 _HUNDRED = Decimal(100)
 
@@ -79,3 +80,152 @@ def _days(value: Value, minus: Value, record: Record) -> Value:
     if low == high:
         return Decimal(low)
     return Range(Decimal(low), Decimal(high), reason=Reason.PARTIAL_DATE)
+
+
+Truth: TypeAlias = bool | Unknown
+RowTruth: TypeAlias = bool | Unknown | None
+
+
+def of_row(test: Test, line: Line) -> RowTruth:
+    """Whether a test holds in one row."""
+    left = test.left
+    cell = line.cell(left.source)
+    if cell.state is State.HIDDEN:
+        return None
+    if test.op in {"blank", "filled", "missing_code"}:
+        return _explicit(test.op, cell)
+    value = value_of(left, line, cell)
+    right = [evaluate(operand, line, left.source) for operand in test.right]
+    if value is HIDDEN or any(other is HIDDEN for other in right):
+        return None
+    if isinstance(value, Unknown):
+        return value
+    return _compared(test.op, value, right, line.subject.record)
+
+
+def _explicit(op: str, cell: Cell) -> Truth:
+    if isinstance(cell.value, Unknown) and cell.state is State.OPEN:
+        may_be_blank = op == "blank" or cell.value.reason is Reason.NOT_EXPORTED
+        return cell.value if may_be_blank else False
+    wanted = {"blank": State.BLANK, "filled": State.VALUE, "missing_code": State.CODE}
+    return cell.state is wanted[op]
+
+
+def _compared(op: str, value: Value, right: list[Value], record: Record) -> Truth:
+    if op == "=":
+        return equal(record, value, right[0])
+    if op == "!=":
+        return negated(equal(record, value, right[0]))
+    if op == "between":
+        low = less(record, right[0], value, or_equal=True)
+        return every((low, less(record, value, right[1], or_equal=True)))
+    if op == "in":
+        return some(
+            contains(record, one, value) if isinstance(value, Items) else equal(record, value, one)
+            for one in right
+        )
+    if op == "contains":
+        return _contained(record, value, right[0])
+    strict = op in {">", "<"}
+    first, second = (right[0], value) if op in {">", ">="} else (value, right[0])
+    return less(record, first, second, or_equal=not strict)
+
+
+def _contained(record: Record, value: Value, part: Value) -> Truth:
+    if isinstance(value, Items):
+        return contains(record, part, value)
+    if isinstance(part, Unknown):
+        return part
+    return str(part).casefold() in str(value).casefold()
+
+
+def negated(truth: Truth) -> Truth:
+    """Not, three-valued."""
+    return truth if isinstance(truth, Unknown) else not truth
+
+
+def every(truths: Iterable[RowTruth]) -> Truth:
+    """And, three-valued; a hidden blank satisfies nothing."""
+    doubt: Unknown | None = None
+    for truth in truths:
+        if isinstance(truth, Unknown):
+            doubt = truth if doubt is None else doubt
+        elif not truth:
+            return False
+    return True if doubt is None else doubt
+
+
+def some(truths: Iterable[RowTruth]) -> Truth:
+    """Or, three-valued; hidden blanks leave nothing open."""
+    doubt: Unknown | None = None
+    for truth in truths:
+        if isinstance(truth, Unknown):
+            doubt = truth if doubt is None else doubt
+        elif truth:
+            return True
+    return False if doubt is None else doubt
+
+
+def decided(truths: Iterable[RowTruth]) -> Truth:
+    """`"holds": "every"`: all decided rows, and there is one."""
+    found = list(truths)
+    known = [truth for truth in found if isinstance(truth, bool)]
+    return all(known) if known else some(found)
+
+
+ValueOf: TypeAlias = Callable[[Line], Value]
+
+
+def standing(lines: Sequence[Line], place: Places | None) -> list[Line]:
+    """Those at the events or visits of `place`."""
+    if place is None:
+        return list(lines)
+    return [line for line in lines if stands(line, place)]
+
+
+def stands(line: Line, place: Places) -> bool:
+    """Whether a row stands at the events, or is one of the visits, of `place`."""
+    if line.form == VISITS and not line.event:
+        return line.values["@visits.visit"] in place.visits
+    return line.event in place.events
+
+
+def chosen(
+    lines: Sequence[Line], rows: Rows | None, source: Source | None, value_of: ValueOf | None = None
+) -> list[Line]:
+    """The rows that `rows` picks from lines in order; `source` None: of a form, whose blanks count."""
+    if rows is None or rows == "all":
+        return list(lines)
+    told = [
+        line
+        for line in lines
+        if source is None or line.cell(source).state in {State.VALUE, State.CODE}
+    ]
+    if isinstance(rows, Newest):
+        return told[-rows.latest :]
+    if isinstance(rows, Oldest):
+        return told[: rows.first]
+    if rows == "latest":
+        return told[-1:]
+    if rows == "first":
+        return told[:1]
+    read = value_of or (_reader(source) if source is not None else None)
+    return _extreme(told, rows == "highest", read) if read is not None else told
+
+
+def _reader(source: Source) -> ValueOf:
+    return lambda line: line.subject.measure.value(line, source, line.cell(source))
+
+
+def _extreme(lines: Sequence[Line], highest: bool, value_of: ValueOf) -> list[Line]:
+    """Those that no other surely exceeds: ties, and what bounds leave open."""
+    known = [(line, value) for line in lines if not isinstance(value := value_of(line), Unknown)]
+    values = [value for _line, value in known]
+    record = lines[0].subject.record if lines else None
+
+    def exceeded(value: Value) -> bool:
+        assert record is not None  # noqa: S101
+        pairs = ((value, other) if highest else (other, value) for other in values)
+        return any(less(record, low, high) is True for low, high in pairs)
+
+    return [line for line, value in known if not exceeded(value)]

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from functools import cache
 
 from django.utils.translation import gettext as _
 
-from rules.values import Unknown
+from core.rules.values import Unknown
 from study.design import StudyDesign
-from study.facts import Answer, Basis, Fact, Group, Kind, Scalar, plain
-from study.query import aggregate, groups
-from study.query.aggregate import Bucket, Entry
-from study.query.cells import Line, State
+from study.facts import Answer, Basis, Fact, Group, Kind, Scalar, json_value
+from study.query import aggregate
+from study.query.aggregate import Bucket, Entry, KeyOrder
 from study.query.check import Checker
-from study.query.conditions import Match, match
-from study.query.counting import counted, counted_form, filled_rows
-from study.query.found import Doubts, Hit
-from study.query.keys import KeyOrder
-from study.query.measure import Measure
+from study.query.conditions import (
+    Doubts,
+    Hit,
+    Match,
+    Scope,
+    counted,
+    counted_form,
+    match,
+)
 from study.query.names import Names
 from study.query.schema import StudyQuery
-from study.query.scope import Scope
-from study.query.selection import form_of, select
-from study.query.sorting import natural
-from study.query.subject import Subject, Work
+from study.query.selection import form_of, select, units
+from study.query.subject import Line, Measure, State, Subject, Work
 from study.query.telling import Teller
-from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read
-from study.query.units import units
+from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read, natural
 from study.records import RecordData
 
 
@@ -38,7 +38,7 @@ def no_work(_kind: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
     return {}
 
 
-def answer(
+def answer_query(
     query: StudyQuery,
     design: StudyDesign,
     records: Sequence[RecordData],
@@ -90,7 +90,7 @@ class _Run:
 
     def __init__(self, plan: Plan, asked: Asked) -> None:
         self.plan, self.asked, self.names = plan, asked, asked.names
-        self.scope = Scope.of(plan)
+        self.scope = Scope(plan.place, plan.period)
         self.doubts = Doubts()
         self.teller = Teller(asked.names, asked.today)
         wanted = plan.subjects
@@ -155,7 +155,11 @@ class _Run:
         item = self.plan.items[0]
         if form_of(item) == PROJECT:
             return 0
-        return sum(not any(_is_told(item, line) for line in hit.rows[0]) for hit in hits)
+
+        def is_told(line: Line) -> bool:
+            return not isinstance(item, Read) or line.cell(item.source).state is State.VALUE
+
+        return sum(not any(map(is_told, hit.rows[0])) for hit in hits)
 
     # --- aggregates -------------------------------------------------------------------------------
 
@@ -165,7 +169,10 @@ class _Run:
         for hit in hits:
             found = matches[hit.subject.id]
             if self.plan.items:
-                lines = filled_rows(hit, self.plan, found)
+                # Those that matched, else those that say something.
+                item, lines = self.plan.items[0], hit.rows[0]
+                if isinstance(item, Read) and item.source.form not in found.rows:
+                    lines = [n for n in lines if n.cell(item.source).state is State.VALUE]
             else:
                 lines = counted(hit.subject, form, self.scope, found, self.doubts)
             entries += [Entry(line) for line in lines]
@@ -195,21 +202,30 @@ class _Run:
         missing = sum(hit.subject.id not in told for hit in hits)
         basis = Basis(len(self.subjects), len(first), missing)
         if not plan.by:
-            facts = [self._total(n, Bucket((), entries)) for n, entries in enumerate(made)]
+            totals = [aggregate.measured(Bucket((), entries), plan) for entries in made]
+            items = plan.items or (None,)
+            facts = [
+                self._aggregate(item, aggregate.as_scalar(total))
+                for item, total in zip(items, totals, strict=False)
+            ]
             return self._told(facts, basis=basis)
         found = aggregate.grouped(plan.by, first, self.doubts)
-        kept, left_out = groups.cut(groups.arranged(found, plan, self.names), plan)
+        kept, left_out = aggregate.cut_groups(aggregate.arranged(found, plan, self.names), plan)
         return self._told(
             [self._of_group(bucket) for bucket in kept],
-            [self._group(bucket) for bucket in kept],
+            [
+                Group(
+                    bucket.by,
+                    tuple(bucket.subjects),
+                    len(bucket.subjects),
+                    len(bucket.entries),
+                    aggregate.as_scalar(aggregate.measured(bucket, plan)),
+                )
+                for bucket in kept
+            ],
             basis=basis,
             left_out=left_out,
         )
-
-    def _total(self, number: int, bucket: Bucket) -> Fact:
-        value = aggregate.plain(groups.measured(bucket, self.plan))
-        item = self.plan.items[number] if self.plan.items else None
-        return self._aggregate(item, value)
 
     def _aggregate(self, item: Item | None, value: Scalar) -> Fact:
         source = item.source if isinstance(item, Read) else None
@@ -221,7 +237,7 @@ class _Run:
             field=source.name if source else form_of(item) if item else "",
             label=self._label(item),
             value=value,
-            text=_text(value),
+            text="" if value is None else str(json_value(value)),
             unit=self.asked.measure.unit(source) if source and is_measure else "",
         )
 
@@ -233,51 +249,20 @@ class _Run:
         return self.names.design.metadata.form_label(item.form)
 
     def _of_group(self, bucket: Bucket) -> Fact:
-        value = aggregate.plain(groups.measured(bucket, self.plan))
+        value = aggregate.as_scalar(aggregate.measured(bucket, self.plan))
         fact = self._aggregate(self.plan.items[0] if self.plan.items else None, value)
         named = list(zip(self.plan.by, bucket.by, strict=True))
         labels = [KeyOrder(key, self.names).label(name) for key, name in named]
         of_kind = {key.kind: name or "" for key, name in named}
         label = " · ".join([*filter(None, [fact.label]), *(text or "–" for text in labels)])
-        return Fact(
-            "",
-            Kind.AGGREGATE,
-            subject=of_kind.get("subject", ""),
-            field=fact.field,
-            label=label,
-            event=of_kind.get("event", ""),
-            value=fact.value,
-            text=fact.text,
-            unit=fact.unit,
-        )
-
-    def _group(self, bucket: Bucket) -> Group:
-        names = tuple(bucket.subjects)
-        value = aggregate.plain(groups.measured(bucket, self.plan))
-        return Group(bucket.by, names, len(names), len(bucket.entries), value)
+        subject, event = of_kind.get("subject", ""), of_kind.get("event", "")
+        return replace(fact, subject=subject, label=label, event=event)
 
     def _told(
-        self,
-        facts: Iterable[Fact],
-        found: Iterable[Group] = (),
-        *,
-        basis: Basis,
-        left_out: int = 0,
+        self, facts: Iterable[Fact], found: Iterable[Group] = (), *, basis: Basis, left_out: int = 0
     ) -> Answer:
         times = [subject.data.read_at for subject in self.subjects]
         zone = self.names.context.timezone
         read_at = min(times).astimezone(zone).isoformat(timespec="seconds") if times else None
         undecided = self.doubts.told(self.subjects)
         return Answer(tuple(facts), tuple(found), undecided, basis, left_out, read_at)
-
-
-def _is_told(item: Item, line: Line) -> bool:
-    if not isinstance(item, Read):
-        return True
-    return line.cell(item.source).state is State.VALUE
-
-
-def _text(value: Scalar) -> str:
-    if isinstance(value, Decimal):
-        return str(plain(value))
-    return "" if value is None else str(value)

@@ -23,8 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rules.errors import RuleError
-from rules.limits import check_limits
+from core.rules.limits import RuleError, check_limits
 from study.query.errors import QueryError, nearest
 
 Op: TypeAlias = Literal[
@@ -120,16 +119,13 @@ def _operand_tag(value: object) -> str:
     return "<literal>"
 
 
-def _literal_tag(value: object) -> str:
-    return {bool: "<flag>", int: "<int>", float: "<float>"}.get(type(value), "<text>")
-
-
+_LITERALS: dict[type, str] = {bool: "<flag>", int: "<int>", float: "<float>"}
 Scalar: TypeAlias = Annotated[
     Annotated[StrictBool, Tag("<flag>")]
     | Annotated[StrictInt, Tag("<int>")]
     | Annotated[StrictFloat, AfterValidator(_finite), Tag("<float>")]
     | Annotated[StrictStr, Tag("<text>")],
-    Discriminator(_literal_tag),
+    Discriminator(lambda value: _LITERALS.get(type(value), "<text>")),
 ]
 Operand: TypeAlias = Annotated[
     Annotated[FieldOperand, Tag("<operand>")]
@@ -230,7 +226,7 @@ _KEYS = {
 }
 
 
-def parse(data: object) -> StudyQuery:
+def parse_query(data: object) -> StudyQuery:
     """The query that `data` (JSON values) is. Raises QueryError."""
     if not isinstance(data, Mapping):
         raise QueryError("", _("A query is a JSON object."))
@@ -245,7 +241,7 @@ def parse(data: object) -> StudyQuery:
         raise _refused(error) from None
 
 
-def path(steps: Iterable[str | int]) -> str:
+def written_path(steps: Iterable[str | int]) -> str:
     """`("where", 0, "field")` as `where[0].field`; what only the model knows is left out."""
     written = ""
     for step in steps:
@@ -258,7 +254,7 @@ def path(steps: Iterable[str | int]) -> str:
 
 def _refused(error: ValidationError) -> QueryError:
     first = error.errors(include_url=False)[0]
-    at, kind = path(first["loc"]), first["type"]
+    at, kind = written_path(first["loc"]), first["type"]
     last = str(first["loc"][-1]) if first["loc"] else ""
     if kind == "extra_forbidden":
         near = nearest(last, _KEYS)
@@ -281,10 +277,8 @@ def _refused(error: ValidationError) -> QueryError:
         "value_error": _("A number is needed here."),
         "moment": _("A date or a time is needed here, as 2026-11-23 or 2026-11-23T09:00."),
     }.get(kind, _("This does not fit here."))
-    return QueryError(at, told % {key: bounds.get(key) for key in ("ge", "le", *_LENGTHS)})
-
-
-_LENGTHS = ("max_length", "min_length")
+    keys = ("ge", "le", "max_length", "min_length")
+    return QueryError(at, told % {key: bounds.get(key) for key in keys})
 
 
 def _no_word(at: str, first: Any) -> QueryError:

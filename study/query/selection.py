@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rules.values import Unknown
-from study.query.cells import MISSING, Line
-from study.query.chosen import ValueOf, chosen
-from study.query.conditions import Match
-from study.query.operands import value_of
-from study.query.related import related
+from core.rules.values import Unknown
+from study.facts import Fact
+from study.query.conditions import Hit, Match, Scope, has_places
+from study.query.operands import ValueOf, chosen, value_of
 from study.query.schema import Rows
-from study.query.scope import Scope
-from study.query.subject import Subject
-from study.query.tree import PROJECT, FormItem, Item, Plan, Read
+from study.query.subject import MISSING, Line, Subject, related
+from study.query.telling import Teller
+from study.query.tree import PROJECT, SUBJECT, WORK, FormItem, Item, Plan, Read, rank
 
 
 @dataclass
@@ -40,8 +38,11 @@ def select(subject: Subject, plan: Plan, scope: Scope, found: Match) -> Shown:
         if form_of(item) == PROJECT:
             shown.rows.append([])
             continue
-        if number and not leads and _is_led(plan.rows):
-            shown.rows.append(_beside(led, form_of(item)))
+        # Whether the first selected field chooses the rows of all others.
+        is_led = plan.rows in {"highest", "lowest"} or not isinstance(plan.rows, str | None)
+        if not leads and is_led:
+            beside = (related(line, form_of(item)) for line in led)
+            shown.rows.append([*{id(line): line for line in beside if line is not None}.values()])
             continue
         lines = _in_reach(subject, item, scope, found, shown)
         source = item.source if isinstance(item, Read) else None
@@ -60,23 +61,13 @@ def _rows_of(item: Item, plan: Plan) -> Rows | None:
     return rows
 
 
-def _is_led(rows: Rows | None) -> bool:
-    """Whether the first selected field chooses the rows of all others."""
-    return rows in {"highest", "lowest"} or not isinstance(rows, str | None)
-
-
-def _beside(led: Sequence[Line], form: str) -> list[Line]:
-    """The rows of `form` that belong to the chosen ones, each once."""
-    lines = (related(line, form) for line in led)
-    return list({id(line): line for line in lines if line is not None}.values())
-
-
 def _in_reach(subject: Subject, item: Item, scope: Scope, found: Match, shown: Shown) -> list[Line]:
     form = form_of(item)
     place = item.place if isinstance(item, Read) else None
     matched = found.rows.get(form)
     lines = subject.lines(form) if matched is None else matched
-    rows = scope.at(place).rows(lines, own_place=place is not None)
+    is_placed = place is not None or has_places(subject.names, form)
+    rows = scope.at(place).rows(lines, own_place=is_placed)
     if shown.doubt is None:
         shown.doubt = next((inside for _line, inside in rows if isinstance(inside, Unknown)), None)
     return [line for line, inside in rows if inside is True]
@@ -87,3 +78,95 @@ def _measured(item: Item, subject: Subject) -> ValueOf:
     if isinstance(item, FormItem):
         return lambda line: subject.date_of(line) or MISSING
     return lambda line: value_of(item, line, line.cell(item.source))
+
+
+Ranked = tuple[int, object]
+
+
+@dataclass
+class Unit:
+    """What `limit` counts as one: a row with all items that it shows."""
+
+    at: tuple[int, int, int, int]
+    subject: str
+    shown: list[tuple[int, Line]] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+
+def units(hits: Sequence[Hit], plan: Plan, teller: Teller) -> tuple[list[Unit], int]:
+    """The rows of all subjects that say something, and how many of them were left out.
+
+    Columns of the subject itself go with the subject's first row.
+    """
+    found: list[Unit] = []
+    own: dict[str, Unit] = {}
+    for number, hit in enumerate(hits):
+        rows: dict[object, Unit] = {}
+        mine = own[hit.subject.id] = Unit((number, -1, 0, 0), hit.subject.id)
+        for item, lines in enumerate(hit.rows):
+            for line in lines:
+                told = teller.facts(plan.items[item], line)
+                if not told:
+                    continue
+                unit = mine
+                if line.form != SUBJECT:
+                    within = line.subject.lines(line.form).index(line) if line.form[0] == "@" else 0
+                    rank_of_event = line.subject.event_rank(line.event)
+                    at = (number, rank_of_event, line.instance or 0, within)
+                    unit = rows.setdefault(_identity(line), Unit(at, hit.subject.id))
+                unit.shown.append((item, line))
+                unit.facts += told
+        found.extend(rows.values())
+        if not rows and mine.facts:
+            found.append(Unit(mine.at, hit.subject.id))
+    found.sort(key=lambda unit: unit.at)
+    kept, left_out = _cut(*_ordered(found, own, plan), plan)
+    for unit in kept:
+        first = own.pop(unit.subject, None)
+        unit.facts[:0] = first.facts if first is not None else []
+    return kept, left_out
+
+
+def _identity(line: Line) -> object:
+    if line.form in WORK:
+        return id(line)
+    if line.form.startswith("@"):
+        return line.form, line.values["@visits.visit"]
+    repeated = line.row.place.instrument if line.row else None
+    return line.event, repeated, line.instance
+
+
+def _ordered(
+    found: list[Unit], own: dict[str, Unit], plan: Plan
+) -> tuple[list[Unit], list[Ranked | None]]:
+    """The rows with what they are ordered by; what has nothing to be ordered by comes last."""
+    if plan.order is None or plan.order_item is None:
+        return found, [None] * len(found)
+    item = plan.order_item
+    ranks = [
+        _rank((*unit.shown, *own[unit.subject].shown), item, plan.items[item]) for unit in found
+    ]
+    pairs = list(zip(found, ranks, strict=True))
+    known = [(unit, told) for unit, told in pairs if told is not None]
+    known.sort(key=lambda pair: pair[1], reverse=plan.order.desc)
+    pairs = [*known, *((unit, told) for unit, told in pairs if told is None)]
+    return [unit for unit, _rank in pairs], [told for _unit, told in pairs]
+
+
+def _rank(shown: Iterable[tuple[int, Line]], at: int, item: Item) -> Ranked | None:
+    line = next((line for n, line in shown if n == at), None)
+    if line is None:
+        return None
+    if isinstance(item, FormItem):
+        return rank(line.subject.date_of(line))
+    return rank(value_of(item, line, line.cell(item.source)))
+
+
+def _cut(found: list[Unit], ranks: list[Ranked | None], plan: Plan) -> tuple[list[Unit], int]:
+    if plan.limit is None or len(found) <= plan.limit:
+        return found, 0
+    at = plan.limit
+    if plan.order is not None:
+        while at < len(found) and ranks[at] == ranks[plan.limit - 1]:
+            at += 1
+    return found[:at], len(found) - at

@@ -1,26 +1,316 @@
-"""A subject's rows as a query sees them: by form, in order, with their dates."""
+"""A subject's rows as a query sees them: cells, units and limits, dates, order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
+from enum import Enum, auto
+from functools import cache, cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
-from rules import parse
-from rules.record import Record, Row
-from rules.values import Items, Moment, Value
-from study.query.cells import BLANK, Cell, Line, State, as_moment
+from core.language.limits import limits
+from core.rules import parse, units
+from core.rules.arithmetic import compute, divide, multiply, to_number
+from core.rules.convert import Reading
+from core.rules.record import Record, Row
+from core.rules.values import Code, Items, Moment, Range, Reason, Unknown, Value
+from core.rules.visibility import visibility
+from study.proposals import ReferenceRange
 from study.query.literals import midnight
-from study.query.measure import Measure
 from study.query.names import Names
-from study.query.tree import PROJECT, SUBJECT, VISITS, WORK
+from study.query.tree import PROJECT, SUBJECT, VISITS, WORK, Source, Type
 from study.records import RecordData
 from study.visits.calendar import State as VisitStateName
 from study.visits.calendar import VisitState
 from study.visits.window import planned_states
+
+_APPLICABILITY = Unknown(Reason.APPLICABILITY_UNKNOWN)
+MISSING = Unknown(Reason.MISSING)
+HIDDEN = Unknown(Reason.MISSING, "hidden")
+"""The value of a hidden blank, told from others by identity: a condition that reads it is not decided."""
+
+
+class State(Enum):
+    """Whether a cell says something."""
+
+    VALUE = auto()
+    BLANK = auto()
+    HIDDEN = auto()
+    CODE = auto()
+    OPEN = auto()
+
+
+@dataclass(slots=True)
+class Cell:
+    """`value` is typed as the rules type it; Unknown for all but values, and for what cannot be read."""
+
+    state: State
+    value: Value
+    reading: Reading | None = None
+
+
+BLANK = Cell(State.BLANK, MISSING)
+
+
+@dataclass(slots=True)
+class Limits:
+    """The limits of a row in the study's unit of the field; None: open on that side."""
+
+    low: Value = None
+    high: Value = None
+
+
+class Line:
+    """One row of a form: of the dictionary (`row`), or of the columns that are no fields (`values`)."""
+
+    __slots__ = ("day", "event", "form", "instance", "is_absent", "row", "subject", "values")
+
+    def __init__(
+        self,
+        subject: Subject,
+        form: str,
+        row: Row | None = None,
+        values: Mapping[str, Any] | None = None,
+        *,
+        event: str = "",
+        instance: int | None = None,
+        is_absent: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.form = form
+        self.row = row
+        self.values = values or {}
+        self.event = (row.place.event or "") if row else event
+        self.instance = row.place.instance if row else instance
+        self.is_absent = is_absent
+        self.day: Moment | Literal[False] | None = False
+
+    def cell(self, source: Source) -> Cell:
+        """What stands in `source` here."""
+        if self.row is not None:
+            return _of_row(self.row, source)
+        value = self.values.get(source.name)
+        found = value() if callable(value) else value
+        if isinstance(found, Cell):
+            return found
+        return BLANK if found is None or found == "" else Cell(State.VALUE, found)
+
+
+def _of_row(row: Row, source: Source) -> Cell:
+    reading = row.read(source.name)
+    value = reading.value
+    if reading.is_blank is False:
+        coded = _has_missing_code(value)
+        return Cell(State.CODE if coded else State.VALUE, value, reading)
+    if isinstance(value, Unknown) and value.reason is Reason.NOT_EXPORTED:
+        return Cell(State.OPEN, value, reading)
+    field = source.column.field if source.column else source.name
+    shown, _cause = visibility(row, field)
+    if shown is False:
+        return Cell(State.HIDDEN, HIDDEN, reading)
+    if shown is None:
+        return Cell(State.OPEN, _APPLICABILITY, reading)
+    return Cell(State.BLANK, value, reading)
+
+
+def _has_missing_code(value: Value) -> bool:
+    if isinstance(value, Unknown):
+        return value.reason is Reason.MISSING_CODE
+    if not isinstance(value, Items) or value.known:
+        return False
+    return any(doubt.reason is Reason.MISSING_CODE for _item, doubt in value.maybes)
+
+
+def as_moment(value: Value) -> Moment | None:
+    """A value as a date, also of a text field that is used as one."""
+    if isinstance(value, str):
+        return parse.moment(value.strip())
+    return value if isinstance(value, Moment) else None
+
+
+def related(line: Line, form: str) -> Line | None:
+    """The row of `form` that a condition on `line` reads (contracts.md, fine points, rows)."""
+    if line.form == form:
+        return line
+    lines = line.subject.lines(form)
+    here = [other for other in lines if other.event and other.event == line.event]
+    same = [other for other in here if other.row is line.row and line.row is not None]
+    for found in (same, here, lines):
+        if found:
+            return found[-1]
+    return None
+
+
+_UNIT_MISSING = Unknown(Reason.UNIT_MISSING)
+_NO_RANGE = Unknown(Reason.MISSING)
+
+
+class Measure:
+    """Units and ranges of a study; the commonest unit is counted over all records when needed."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.subjects: Iterable[Subject] = ()
+        self._units: dict[str, str] = {}
+        self._ranges: dict[str, tuple[ReferenceRange, ...]] = {}
+
+    def value(self, line: Line, source: Source, cell: Cell) -> Value:
+        """The cell's value, numbers of a field with units in the unit that literals are in."""
+        held = self._unit_source(source)
+        if held is None or cell.state is not State.VALUE:
+            return cell.value
+        return self._converted(line, source, held, cell.value, self.unit(source))
+
+    def unit(self, source: Source) -> str:
+        """The unit of the range, else the commonest of the readings, else what the dictionary names."""
+        known = self._units.get(source.name)
+        if known is None:
+            known = self._units[source.name] = self._unit(source)
+        return known
+
+    def unit_of(self, line: Line, source: Source) -> str:
+        """The unit a value was written in; "" where none is named."""
+        held = self._unit_source(source)
+        if held is None:
+            return self.unit(source)
+        texts = _unit_texts(line, held)
+        return texts[0] if texts else ""
+
+    def ranges(self, source: Source) -> tuple[ReferenceRange, ...]:
+        """The reference ranges of a field: the study's, else what the dictionary's note says."""
+        known = self._ranges.get(source.name)
+        if known is None:
+            told = self.names.design.ranges.get(source.name) or self._noted(source)
+            known = self._ranges[source.name] = told
+        return known
+
+    def limits(self, line: Line, source: Source) -> Limits:
+        """The range that holds for the subject of `line`, in `unit(source)`."""
+        found = self._range(line, source)
+        if found is None:
+            return Limits(_NO_RANGE, _NO_RANGE)
+        return Limits(self._limit(line, source, found.low), self._limit(line, source, found.high))
+
+    def scaled(self, value: Decimal, source: Source, unit: str) -> Decimal | None:
+        """`value`, in the study's unit of the field, as so much of `unit`."""
+        own = self.unit(source)
+        if _same(own, unit):
+            return value
+        found = _converted(value, own, unit, source, self.names)
+        return found if isinstance(found, Decimal) else None
+
+    # --- units ------------------------------------------------------------------------------------
+
+    def _unit_source(self, source: Source) -> Source | None:
+        return self.names.column_source(self.names.design.unit_fields.get(source.name, ""))
+
+    def _unit(self, source: Source) -> str:
+        ranged = next((r.unit for r in self.ranges(source) if r.unit), "")
+        held = self._unit_source(source)
+        if ranged or held is None:
+            return ranged or _written_unit(self.names, source)
+        counted = Counter(
+            texts[0]
+            for subject in self.subjects
+            for line in subject.lines(source.form)
+            if (texts := _unit_texts(line, held)) and line.cell(source).state is State.VALUE
+        )
+        return min(counted, key=lambda unit: (-counted[unit], unit)) if counted else ""
+
+    def _converted(
+        self, line: Line, source: Source, held: Source, value: Value, target: str
+    ) -> Value:
+        number = to_number(line.subject.record, value)
+        if isinstance(number, Unknown):
+            return number
+        texts = _unit_texts(line, held)
+        if any(_same(text, target) for text in texts):
+            return number
+        made = (_converted(number, text, target, source, self.names) for text in texts)
+        return next((found for found in made if found is not None), _UNIT_MISSING)
+
+    # --- ranges -----------------------------------------------------------------------------------
+
+    def _range(self, line: Line, source: Source) -> ReferenceRange | None:
+        ranges = self.ranges(source)
+        if not ranges:
+            return None
+        sex = self._sex(line) if any(r.sex for r in ranges) else ""
+        own = (r for r in ranges if r.sex and r.sex == sex)
+        return next(own, next((r for r in ranges if not r.sex), None))
+
+    def _noted(self, source: Source) -> tuple[ReferenceRange, ...]:
+        row = self.names.design.metadata.fields.get(source.name)
+        is_number = source.column is not None and source.type is Type.NUMBER
+        found = limits(str(row.get("field_note") or "")) if row and is_number else None
+        return (ReferenceRange(source.name, "", "", *found),) if found else ()
+
+    def _sex(self, line: Line) -> str:
+        source = self.names.column_source(self.names.design.sex_field)
+        lines = line.subject.lines(source.form) if source else []
+        value = lines[-1].cell(source).value if source and lines else None
+        return value.code if isinstance(value, Code) else ""
+
+    def _limit(self, line: Line, source: Source, limit: Decimal | str | None) -> Value:
+        if not isinstance(limit, str):
+            return limit
+        held = self.names.column_source(limit)
+        other = related(line, held.form) if held else None
+        if held is None or other is None:
+            return _NO_RANGE
+        cell = other.cell(held)
+        value = to_number(line.subject.record, cell.value)
+        unit = self._unit_source(source)
+        if unit is None or isinstance(value, Unknown):
+            return value
+        return self._converted(line, source, unit, value, self.unit(source))
+
+
+def _unit_texts(line: Line, held: Source) -> list[str]:
+    """How a row names its unit: a text, or the label and the code of a choice."""
+    value = line.cell(held).value
+    if isinstance(value, Code):
+        return [text for text in (value.label, value.code) if text]
+    return [value.strip()] if isinstance(value, str) and value.strip() else []
+
+
+def _same(a: str, b: str) -> bool:
+    return a.replace(" ", "").casefold() == b.replace(" ", "").casefold()
+
+
+def _converted(
+    value: Decimal | Range, unit: str, target: str, source: Source, names: Names
+) -> Value:
+    """None where the table cannot tell."""
+    for analyte in _analytes(source, names):
+        factor = units.factor(unit, target, analyte)
+        if factor is not None:
+            scaled = compute(multiply, value, factor.numerator)
+            return compute(divide, scaled, factor.denominator)
+    return None
+
+
+def _analytes(source: Source, names: Names) -> Iterable[str]:
+    """What the table may call a field: its name, its label, a part of either."""
+    label = names.design.metadata.label(source.name)
+    words = [source.name, label, *source.name.split("_"), *units.analytes_in(label)]
+    is_known: Callable[[str], bool] = units.is_known_analyte
+    return filter(is_known, words)
+
+
+def _written_unit(names: Names, source: Source) -> str:
+    """The unit in the field's note, else in the brackets that end its label."""
+    metadata = names.design.metadata
+    noted = metadata.unit(source.name)
+    label = metadata.label(source.name).replace("（", "(").replace("）", ")")
+    if noted or not label.endswith(")"):
+        return noted
+    return label[label.rfind("(") + 1 : -1].strip()
+
 
 Work = Callable[[str], Mapping[str, Sequence[Mapping[str, Any]]]]
 AGE = "@age"
@@ -116,28 +406,24 @@ class Subject:
     def _visit_lines(self) -> list[Line]:
         design, events = self.names.design, self.names.visit_events
         own = {row.place.event for row in self.record.rows}
+        arm_of = design.metadata.arms
+        arms = {arm_of.get(event or "") for event in own}
         lines = []
         for visit, state in planned_states(design.plan, self.data, self.today):
-            at = (visit.event,) if visit.event else self._of_arm(events.get(visit.visit, ()))
+            # Those of the subject's arms, where its rows tell any.
+            named = (visit.event,) if visit.event else events.get(visit.visit, ())
+            at = [e for e in named if visit.event or arm_of.get(e) in arms] or named
             event = next((e for e in at if e in own), at[0] if at else "")
             lines.append(Line(self, VISITS, values=_visit_values(state, at), event=event))
         return lines
-
-    def _of_arm(self, events: Sequence[str]) -> Sequence[str]:
-        """Those of the subject's arms, where its rows tell any."""
-        arms = self.names.arms
-        return [event for event in events if arms.get(event) in self._arms] or events
-
-    @cached_property
-    def _arms(self) -> frozenset[str | None]:
-        arms = self.names.arms
-        return frozenset(arms.get(row.place.event or "") for row in self.record.rows)
 
     def due_lines(self, form: str) -> list[Line]:
         """Rows of `form` that are not there although their visit is due; not of forms that repeat."""
         if form not in self.names.due_forms:
             return []
         there = {row.place.event for row in self.record.rows}
+        columns = self.names.context.columns.items()
+        blank = {name: "" for name, column in columns if column.form == form}
         found = []
         for line in self.lines(VISITS):
             if line.values[VISITS].state not in _DUE:
@@ -145,32 +431,19 @@ class Subject:
             for event in line.values["events"]:
                 if event in there or not self.names.is_expected(form, event):
                     continue
-                row = Row(self.record, self._blank(form, event))
+                row = Row(self.record, blank | {"redcap_event_name": event})
                 found.append(Line(self, form, row, is_absent=True))
         return found
-
-    def _blank(self, form: str, event: str) -> dict[str, str]:
-        columns = self.names.context.columns.items()
-        blank = {name: "" for name, column in columns if column.form == form}
-        return blank | {"redcap_event_name": event}
 
     # --- columns of the subject, of work ----------------------------------------------------------
 
     def _columns(self) -> Mapping[str, Any]:
         return {
             "@site": self.data.site,
-            "@status": lambda: self._status,
-            "@enrolled": lambda: self._enrolled,
+            "@status": cache(partial(self._single, self.names.design.status_field)),
+            "@enrolled": cache(partial(self._single, self.names.design.enrolment_field)),
             AGE: self._age,
         }
-
-    @cached_property
-    def _status(self) -> Cell:
-        return self._single(self.names.design.status_field)
-
-    @cached_property
-    def _enrolled(self) -> Cell:
-        return self._single(self.names.design.enrolment_field)
 
     def _single(self, name: str) -> Cell:
         """The last row's answer to a field that belongs to the subject."""

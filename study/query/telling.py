@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from rules.arithmetic import to_number
-from rules.compare import less
-from rules.convert import text_of
-from rules.values import Code, Items, Moment, Range, Reason, Unknown, Value, plain
+from core.rules.arithmetic import to_number
+from core.rules.compare import less
+from core.rules.convert import text_of
+from core.rules.values import Code, Items, Moment, Range, Reason, Unknown, Value, json_value
 from study.facts import Fact, FactValue, Flag, Kind, Limit, Role
-from study.query.cells import Cell, Line, State
 from study.query.names import Names
 from study.query.operands import value_of
+from study.query.subject import Cell, Line, State
 from study.query.tree import PROJECT, VISITS, FormItem, Item, Read, Source, Type
 from study.visits.calendar import VisitState
 
@@ -48,6 +46,7 @@ class Teller:
         self.today = today
         self._visit_fields = frozenset(visit.date_field for visit in names.design.plan.visits)
         self._labels: dict[str, str] = {}
+        self._column_labels = _column_labels()
 
     def facts(self, item: Item, line: Line) -> list[Fact]:
         """What one row says of an item of `select`; hidden blanks are not told."""
@@ -62,11 +61,13 @@ class Teller:
         if cell.state is State.HIDDEN:
             return None
         head = self._head(source, line)
-        if cell.state is State.BLANK or (cell.state is State.OPEN and _is_empty(cell)):
+        doubt = cell.value.reason if isinstance(cell.value, Unknown) else None
+        is_open = cell.state is State.OPEN
+        if cell.state is State.BLANK or (is_open and doubt is Reason.APPLICABILITY_UNKNOWN):
             value = () if isinstance(cell.value, Items) and not cell.value.maybes else None
             kind = Kind.BLANK if head["kind"] is Kind.VALUE else head["kind"]
             return Fact(**head | {"kind": kind, "flags": self._line_flags(line)}, value=value)
-        if cell.state is State.OPEN:
+        if is_open:
             return None
         measured = self._measured(source, line, cell)
         flags = self._flags(source, line, cell) | measured.pop("flags")
@@ -121,10 +122,6 @@ class Teller:
             known = self._labels[source.name] = self._label(source)
         return known
 
-    @cached_property
-    def _column_labels(self) -> Mapping[str, str]:
-        return _column_labels()
-
     def _label(self, source: Source) -> str:
         metadata = self.names.design.metadata
         if source.name == "@status":
@@ -140,16 +137,18 @@ class Teller:
         raw = text_of(cell.reading.raw) if cell.reading is not None else None
         codes = self.names.context.missing_codes
         if cell.state is State.CODE:
-            code = raw or next(iter(_ticked_codes(cell)), "")
+            ticked = cell.reading.raw if cell.reading is not None else ()
+            code = raw or str(next(iter(ticked if isinstance(ticked, list) else ()), ""))
             return f"{code} ({codes[code]})" if code in codes else code
         value = cell.value
         if isinstance(value, Items):
-            known = [_code_of(item) for item in value.known]
+            known = [_coded(item) for item in value.known]
             return "、".join(source.choices.get(code, code) for code in known)
         if source.type is Type.CODE:
             code = _coded(value) if raw is None or isinstance(value, bool) else raw
             return source.choices.get(code, code)
-        return raw if raw is not None else str(_plain(cell) if _plain(cell) is not None else "")
+        told = _plain(cell) if raw is None else raw
+        return "" if told is None else str(told)
 
     def _flags(self, source: Source, line: Line, cell: Cell) -> frozenset[Flag]:
         flags = set(self._line_flags(line))
@@ -201,19 +200,6 @@ def _number(line: Line, value: Value) -> Value:
     return None if value is None else to_number(line.subject.record, value)
 
 
-def _is_empty(cell: Cell) -> bool:
-    return isinstance(cell.value, Unknown) and cell.value.reason is Reason.APPLICABILITY_UNKNOWN
-
-
-def _ticked_codes(cell: Cell) -> Sequence[str]:
-    raw = cell.reading.raw if cell.reading is not None else ()
-    return [str(code) for code in raw] if isinstance(raw, list) else []
-
-
-def _code_of(item: Any) -> str:
-    return item.code if isinstance(item, Code) else str(item)
-
-
 def _coded(value: Value) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
@@ -228,10 +214,10 @@ def _plain(cell: Cell) -> FactValue:
     if isinstance(value, bool | Code):
         return _coded(value)
     if isinstance(value, Items):
-        return tuple(_code_of(item) for item in value.known)
+        return tuple(_coded(item) for item in value.known)
     if isinstance(value, Decimal):
         return value
-    told: FactValue = plain(value)
+    told: FactValue = json_value(value)
     return told
 
 
@@ -247,8 +233,8 @@ def _day(day: Moment | None) -> str | None:
 
 def _span_text(value: Value) -> str:
     if not isinstance(value, Range):
-        return str(plain(value))
-    low, high = ("" if end is None else str(plain(end)) for end in (value.low, value.high))
+        return str(json_value(value))
+    low, high = ("" if end is None else str(json_value(end)) for end in (value.low, value.high))
     return f"{low}–{high}"
 
 

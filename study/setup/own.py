@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import TypeVar
 
 from django.urls import reverse
+from django.utils.timezone import now
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from integrations.dify import DifyError
-from privacy.gate import Gate
-from privacy.outbound_policy import PrivacyError
+from core.house.asked_once import once
+from core.integrations.dify import DifyError
+from core.integrations.redcap import RedcapClient, RedcapError, RedcapPermissionError
+from core.privacy.gate import Gate
+from core.privacy.outbound_policy import PrivacyError
 from projects import wecom_ids
 from projects.models import Member, Project, Role
-from study import dictionary
-from study.client import NotConfiguredError, dify_client
-from study.models import ProtocolDocument, Subject, SyncState
-from study.setup import redcap
-from study.setup.steps import Line, State, Step
+from study import dictionary, record_ids
+from study.client import NotConfiguredError, dify_client, redcap_client
+from study.metadata import StudyMetadata
+from study.models import ProtocolDocument, Subject
+from study.records import state_of
+from study.setup import plan
+from study.setup.steps import Line, State, Step, refusal_lines
 
 PAGE = "admin:projects_project_setup"
 
@@ -26,44 +33,70 @@ def _here(project: Project) -> str:
     return reverse(PAGE, args=[project.pk])
 
 
-def _settings(project: Project) -> str:
-    return reverse("admin:projects_project_change", args=[project.pk])
-
-
-def _of(name: str, project: Project, **query: str) -> str:
-    return f"{reverse(name)}?{urlencode({'project': str(project.pk)} | query)}"
-
-
 def _redcap(project: Project) -> tuple[State, str]:
     if not (project.redcap_url and project.redcap_token):
         return State.MISSING, _("Address and token of the study's REDCap project.")
-    return State.DONE, project.redcap_url
+    state = state_of(project)
+    was_read = state is not None and state.roster_at is not None
+    return (State.DONE if was_read else State.UNTESTED), project.redcap_url
 
 
 def _reading(project: Project) -> tuple[State, str]:
-    state = SyncState.objects.filter(project=project).first()
+    state = state_of(project)
     if state and state.failed_at and (not state.roster_at or state.failed_at > state.roster_at):
-        return State.FAILED, state.error
+        return State.FAILED, state.get_cause_display()
     if not (state and state.roster_at):
         return State.MISSING, _("Nothing was read yet.")
     return State.DONE, _("%(records)d subjects were read.") % {"records": state.records}
 
 
-def _sites(project: Project) -> tuple[State, str]:
-    if dictionary.stored(project) is None:
+def _identity(project: Project) -> tuple[State, str]:
+    if (metadata := _dictionary(project)) is None:
         return State.OPTIONAL, _("Known after the first reading.")
-    sites = dictionary.load(project).sites
+    open_dates = plan.open_dates(metadata)
+    if open_dates:
+        told = ngettext(
+            "%d date may identify a person; nothing of it is told until you answer.",
+            "%d dates may identify a person; nothing of them is told until you answer.",
+            len(open_dates),
+        )
+        return State.MISSING, told % len(open_dates)
+    ids = plan.record_ids_of(project)
+    if not project.record_id_pattern and record_ids.are_numbers(ids):
+        return State.MISSING, _(
+            "Subject ids are plain numbers: please confirm what they look like."
+        )
+    return State.DONE, project.record_id_pattern or _("the usual forms of ids")
+
+
+def _dictionary(project: Project) -> StudyMetadata | None:
+    """As last read; None where it never was."""
+    return dictionary.load(project) if dictionary.stored(project) is not None else None
+
+
+def _people(project: Project) -> list[Member]:
+    rows = Member.objects.filter(project=project, is_active=True).select_related("person__user")
+    return once(("people of", project.pk), lambda: [*rows])
+
+
+def _sites(project: Project) -> tuple[State, str]:
+    if (metadata := _dictionary(project)) is None:
+        return State.OPTIONAL, _("Known after the first reading.")
+    sites = metadata.sites
     if not sites:
         return State.DONE, _("No data access groups: the study has one site.")
-    crcs = Member.objects.filter(project=project, is_active=True, role=Role.CRC)
-    if not crcs.exclude(site="").exists():
+    crcs = [one for one in _people(project) if one.role == Role.CRC]
+    if not any(one.site for one in crcs):
         return State.MISSING, _("No CRC is assigned to one of the %d sites.") % len(sites)
-    return State.DONE, "、".join(sites.values())
+    told = "、".join(sites.values())
+    whole = [one.display_name or one.identity for one in crcs if not one.site]
+    if whole:
+        told += "; " + _("coordinators of all sites: %s") % "、".join(whole)
+    return State.DONE, told
 
 
 def _members(project: Project) -> tuple[State, str]:
-    rows = Member.objects.filter(project=project, is_active=True)
-    held = list(rows.values_list("role", "wecom_userid"))
+    held = [(one.role, one.wecom_userid) for one in _people(project)]
     lacking = [role.label for role in (Role.PI, Role.CRC, Role.ADMIN) if role not in dict(held)]
     if lacking:
         return State.MISSING, _("Nobody yet as: %s") % "、".join(map(str, lacking))
@@ -77,6 +110,10 @@ def _plan(project: Project) -> tuple[State, str]:
     count = project.visit_plan.count()
     if not count:
         return State.MISSING, _("No visit is planned: nothing is due and nobody is reminded.")
+    if not (project.withdraw_field or project.has_no_withdraw_field):
+        return State.MISSING, _(
+            "Nobody said yet which date tells that a subject left: who left would be overdue."
+        )
     return State.DONE, _("%d planned visits") % count
 
 
@@ -90,14 +127,14 @@ def _protocol(project: Project) -> tuple[State, str]:
 def _dify(project: Project) -> tuple[State, str]:
     if not project.dify_url:
         return State.OPTIONAL, _("Without Dify the uploaded documents are searched here.")
-    return State.DONE, project.dify_url
+    return State.UNTESTED, project.dify_url
 
 
 def _test_dify(project: Project) -> list[Line]:
     try:
         found = dify_client(project).retrieve(Gate().text(_("inclusion criteria")))
     except (DifyError, NotConfiguredError, PrivacyError, ValueError) as error:
-        return [Line(False, str(error) or type(error).__name__)]
+        return refusal_lines(error)
     return [Line(bool(found), _("%d passages found for “inclusion criteria”.") % len(found))]
 
 
@@ -107,9 +144,87 @@ def _test_reading(project: Project) -> list[Line]:
 
 
 def _test_members(project: Project) -> list[Line]:
-    rows = Member.objects.filter(project=project, is_active=True).exclude(wecom_userid="")
-    userids = rows.order_by("wecom_userid").values_list("wecom_userid", flat=True)
+    userids = [userid for userid in _userids(project) if userid]
     return [Line(told.ok, told.text) for told in wecom_ids.ask(userids)]
+
+
+def _userids(project: Project) -> Iterable[str]:
+    rows = Member.objects.filter(project=project, is_active=True).order_by("wecom_userid")
+    return rows.values_list("wecom_userid", flat=True)
+
+
+T = TypeVar("T")
+MOST_NAMED = 5
+
+
+def test_redcap(project: Project) -> list[Line]:
+    """Version and project, dictionary, which data the token may export, sites, log; nothing is stored."""
+    try:
+        client = redcap_client(project)
+        return [*_redcap_lines(client)]
+    except (RedcapError, NotConfiguredError) as error:
+        return refusal_lines(error)
+
+
+def _redcap_lines(client: RedcapClient) -> Iterator[Line]:
+    version, about = client.version(), client.project()
+    told = {"version": version, "title": str(about.get("project_title") or "-")}
+    yield Line(True, _("REDCap %(version)s answers; the token opens “%(title)s”.") % told)
+    fields = client.metadata()
+    kind = (
+        _("with visits as events") if str(about["is_longitudinal"]) == "1" else _("without events")
+    )
+    counts = {"fields": len(fields), "forms": len({f["form_name"] for f in fields}), "kind": kind}
+    yield Line(True, _("Dictionary: %(fields)d fields on %(forms)d forms, %(kind)s.") % counts)
+    yield _test_data(client)
+    yield from _test_groups(client)
+    yield _test_log(client)
+
+
+def _test_data(client: RedcapClient) -> Line:
+    """How many records, and whether identifying fields are kept from the token."""
+    shape = client.shape()
+    marked = [str(r["field_name"]) for r in shape.metadata if r.get("identifier") == "y"]
+    try:
+        found = client.records(fields=[name for name in marked if name != shape.record_id_field])
+    except RedcapPermissionError:
+        return Line(False, _("The token may not export data: give its user the right to export."))
+    records = len({row[shape.record_id_field] for row in found.rows})
+    if found.missing_columns:
+        text = _(
+            "%(records)d records; identifying fields are kept from the token (de-identified export), so that "
+            "names cannot be recognised and masked in free text."
+        )
+        return Line(False, text % {"records": records})
+    return Line(
+        True, _("%(records)d records; the token exports all fields.") % {"records": records}
+    )
+
+
+def _test_groups(client: RedcapClient) -> Iterator[Line]:
+    groups = _may(client.dags)
+    if groups is None:
+        yield Line(False, _("The token may not read data access groups: sites stay unknown."))
+    elif groups:
+        names = "、".join(str(row["data_access_group_name"]) for row in groups[:MOST_NAMED])
+        told = {"count": len(groups), "names": names}
+        yield Line(True, _("%(count)d data access groups as sites: %(names)s") % told)
+    else:
+        yield Line(True, _("No data access groups: the study has one site."))
+
+
+def _test_log(client: RedcapClient) -> Line:
+    begin = now() - timedelta(days=1)
+    if _may(lambda: client.log(begin=begin)) is None:
+        return Line(True, _("The log may not be read: changes are found by their dates."))
+    return Line(True, _("The log may be read: changes are found at once."))
+
+
+def _may(ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except RedcapPermissionError:
+        return None
 
 
 STEPS = (
@@ -121,7 +236,8 @@ STEPS = (
         ),
         _redcap,
         _here,
-        redcap.test,
+        test_redcap,
+        lambda project: (project.redcap_url, project.redcap_token),
     ),
     Step(
         "reading",
@@ -130,6 +246,15 @@ STEPS = (
         _reading,
         _here,
         _test_reading,
+    ),
+    Step(
+        "identity",
+        gettext_lazy("Subject ids and identifying dates"),
+        gettext_lazy(
+            "How a subject is told from a number, and which dates tell when somebody was born."
+        ),
+        _identity,
+        _here,
     ),
     Step(
         "sites",
@@ -147,6 +272,7 @@ STEPS = (
             f"{reverse('admin:projects_member_changelist')}?project__id__exact={project.pk}"
         ),
         _test_members,
+        _userids,
     ),
     Step(
         "plan",
@@ -160,14 +286,15 @@ STEPS = (
         gettext_lazy("Protocol"),
         gettext_lazy("Documents that questions about the protocol are answered from."),
         _protocol,
-        lambda project: _of("admin:study_protocoldocument_add", project),
+        lambda project: f"{reverse('admin:study_protocoldocument_add')}?project={project.pk}",
     ),
     Step(
         "dify",
         gettext_lazy("Dify"),
         gettext_lazy("A knowledge base that is searched instead of the uploaded documents."),
         _dify,
-        _settings,
+        lambda project: reverse("admin:projects_project_change", args=[project.pk]),
         _test_dify,
+        lambda project: (project.dify_url, project.dify_key, project.dify_dataset_id),
     ),
 )

@@ -8,13 +8,78 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Annotated, Self
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from study.dates import Reading, read_date
-from study.visits.plan import VisitPlanSpec, VisitSpec
+
+FAR = 36_500
+"""Days: a hundred years, so that a typing error cannot leave the calendar unnoticed."""
+
+
+def _an_integer(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("must be an integer")
+    return value
+
+
+Days = Annotated[int, BeforeValidator(_an_integer), Field(ge=-FAR, le=FAR)]
+Span = Annotated[int, BeforeValidator(_an_integer), Field(ge=0, le=FAR)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class VisitSpec(BaseModel):
+    """One planned visit: Day `day` counted from `anchor_field`, open `minus` before to `plus` after.
+
+    `event` says where `date_field` is entered when it occurs in several events, `arm` for whom: a REDCap arm
+    ("arm_2", or "2" where no field says the arm) or a code of the plan's `arm_field`. Where a visit is planned
+    for an arm, that window holds for its subjects and the one without an arm for all others.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    visit: Name
+    anchor_field: Name
+    date_field: Name
+    day: Days
+    minus: Span
+    plus: Span
+    event: str = ""
+    arm: str = ""
+
+
+class VisitPlanSpec(BaseModel):
+    """All planned visits of a study with the conventions they are counted by."""
+
+    model_config = ConfigDict(frozen=True)
+
+    timezone: str = "Asia/Shanghai"
+    anchor_is_day: Annotated[int, BeforeValidator(_an_integer), Field(ge=0, le=1)] = 1
+    withdraw_field: str | None = None
+    arm_field: str | None = None
+    arms: Mapping[str, str] = {}
+    """Unique event name -> the number of its REDCap arm."""
+    visits: list[VisitSpec]
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, OSError, ValueError) as error:
+            raise ValueError(f"no such time zone: {name}") from error
+        return name
+
+    @model_validator(mode="after")
+    def _no_day_zero(self) -> Self:
+        """With the anchor as Day 1 the day before it is Day -1 (CDISC has no Day 0)."""
+        zero = [visit.visit for visit in self.visits if visit.day == 0]
+        if self.anchor_is_day == 1 and zero:
+            raise ValueError(f"day 0 does not exist when anchor_is_day is 1: {', '.join(zero)}")
+        return self
 
 
 class State(StrEnum):
@@ -30,13 +95,25 @@ class State(StrEnum):
     LATE = "late"
 
 
-@dataclass(frozen=True, slots=True)
-class VisitState:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What decides whether a visit is still to be done: its window, the day in the future that was made out
+    (`planned`), and the first day on which the subject may have withdrawn (`left`).
+    """
+
+    state: State
+    open: date | None = None
+    close: date | None = None
+    planned: date | None = None
+    left: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitState(Standing):
     """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable.
 
     A visit date after today is `planned` and not `actual`: nothing was done yet, and the window alone
-    tells the state; the reason names the planned day. `left`: the first day on which the subject may have
-    withdrawn; from then on nothing is to be done.
+    tells the state; the reason names the planned day.
     """
 
     visit: str
@@ -44,55 +121,21 @@ class VisitState:
     anchor: date | None
     anchor_is_day: int
     target: date | None
-    open: date | None
-    close: date | None
     actual: date | None
-    state: State
     days: int = 0
     reason: str | None = None
-    planned: date | None = None
-    left: date | None = None
 
     def as_json(self, record_id: str) -> dict[str, object]:
         """The line of `manage.py visit_window`, keys in the order of the contract."""
-        return {
-            "record_id": record_id,
-            "visit": self.visit,
-            "anchor_field": self.anchor_field,
-            "anchor": _iso(self.anchor),
-            "anchor_is_day": self.anchor_is_day,
-            "target": _iso(self.target),
-            "open": _iso(self.open),
-            "close": _iso(self.close),
-            "actual": _iso(self.actual),
-            "state": self.state.value,
-            "days": self.days,
-            "reason": self.reason,
-        }
+        values = {name: getattr(self, name) for name in _KEYS}
+        told = {n: v.isoformat() if isinstance(v, date) else v for n, v in values.items()}
+        return {"record_id": record_id} | told | {"state": self.state.value}
 
 
-class Standing(Protocol):
-    """What decides whether a visit is still to be done: `VisitState`, or the same as a reader was told it."""
-
-    @property
-    def state(self) -> State:
-        """Where it stands."""
-
-    @property
-    def open(self) -> date | None:
-        """First day of the window."""
-
-    @property
-    def close(self) -> date | None:
-        """Last day of the window."""
-
-    @property
-    def planned(self) -> date | None:
-        """The day in the future that was made out for it."""
-
-    @property
-    def left(self) -> date | None:
-        """The day of a withdrawal."""
+_KEYS = (
+    *("visit", "anchor_field", "anchor", "anchor_is_day", "target", "open", "close"),
+    *("actual", "state", "days", "reason"),
+)
 
 
 def is_to_do(visit: Standing, today: date) -> bool:
@@ -219,15 +262,10 @@ def _withdrawn(withdrawal: Reading, opens: date) -> Verdict | None:
         return None
     if last >= opens:
         return State.UNKNOWN, 0, withdrawal.problem
+    # A day, month or year as it was entered.
+    size = 10 if first == last else 7 if first.month == last.month else 4
     left = _("withdrawn on %(day)s, before the window opens")
-    return State.NOT_APPLICABLE, 0, left % {"day": _written(first, last)}
-
-
-def _written(first: date, last: date) -> str:
-    """A day, month or year as it was entered."""
-    if first == last:
-        return first.isoformat()
-    return first.isoformat()[: len("2024-03" if first.month == last.month else "2024")]
+    return State.NOT_APPLICABLE, 0, left % {"day": first.isoformat()[:size]}
 
 
 _DONE = (State.EARLY, State.IN_WINDOW, State.LATE)
@@ -246,7 +284,3 @@ def _compare(
     if day > closes:
         return after, (day - closes).days
     return within, 0
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None

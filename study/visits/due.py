@@ -7,40 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
+from uuid import uuid5
 from zoneinfo import ZoneInfo
 
-from house import clock
+from django.utils.translation import gettext as _
+from icalendar import Calendar, Event
+
+from core.house import clock
 from projects.models import Member, Project
 from study import door
 from study.dates import read_date
 from study.design import StudyDesign
 from study.facts import Answer, Fact, Flag
-from study.visits.calendar import State, is_due_within, is_to_do
+from study.visits.calendar import Standing, State, is_due_within, is_to_do
 
 _COLUMNS = ("visit", "state", "open", "close", "target", "actual", "days")
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectVisit:
-    """One planned visit of one subject; `days` as in `VisitState`, `facts` are what it was told by.
-
-    `planned`: the day in the future that was made out; `left`: when the subject withdrew.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectVisit(Standing):
+    """One planned visit as a reader was told it; `days` as in `VisitState`, `facts` are what it was told by."""
 
     subject: str
     site: str
     visit: str
     event: str
-    state: State
     days: int = 0
-    open: date | None = None
-    close: date | None = None
     target: date | None = None
     actual: date | None = None
-    planned: date | None = None
-    left: date | None = None
     facts: tuple[Fact, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -81,13 +77,23 @@ class Schedule:
 
         `overdue`: what should have been done before today is listed, too.
         """
-        found = [
-            one
-            for one in self.visits
-            if is_due_within(one, first, last, self.today)
-            or (overdue and one.state is State.OVERDUE and is_to_do(one, self.today))
-        ]
-        return sorted(found, key=lambda one: (one.close or date.max, one.subject, one.visit))
+        late = self.overdue() if overdue else []
+        within = (one for one in self.visits if is_due_within(one, first, last, self.today))
+        return sorted({id(one): one for one in (*late, *within)}.values(), key=_by_pressure)
+
+    def overdue(self) -> list[SubjectVisit]:
+        """What should have been done before today and still is to be done, the most pressing first."""
+        late = (v for v in self.visits if v.state is State.OVERDUE and is_to_do(v, self.today))
+        return sorted(late, key=_by_pressure)
+
+    def next_of(self, subject: str) -> SubjectVisit | None:
+        """The first visit that is still to be done; None where nothing is left of the plan."""
+        left = (v for v in self.visits if v.subject == subject and is_to_do(v, self.today))
+        return min(left, key=_by_pressure, default=None)
+
+
+def _by_pressure(one: SubjectVisit) -> tuple[date, str, str]:
+    return one.close or date.max, one.subject, one.visit
 
 
 def schedule(
@@ -102,20 +108,24 @@ def schedule(
 
     def asked(design: StudyDesign) -> list[dict[str, Any]]:
         designs.append(design)
-        return questions(design, subjects)
+        return schedule_queries(design, subjects)
 
     answers = door.ask_all(project, member, asked)
-    return told(designs[0], clock.today(project.timezone), answers)
+    return schedule_from(designs[0], clock.today(project.timezone), answers)
 
 
-def questions(design: StudyDesign, subjects: Iterable[str] | None = None) -> list[dict[str, Any]]:
+def schedule_queries(
+    design: StudyDesign, subjects: Iterable[str] | None = None
+) -> list[dict[str, Any]]:
     """The two StudyQueries that `told` reads, for who asks others beside them; `design`: the reader's."""
     named = None if subjects is None else [*subjects]
+    dates = dict.fromkeys((design.plan.withdraw_field or "", design.unscheduled_field))
+    shown = design.context.columns.keys() - design.hidden
     columns = {"subjects": named, "select": [f"@visits.{name}" for name in _COLUMNS]}
-    return [columns, {"subjects": named, "select": ["@site", *_fields(design)]}]
+    return [columns, {"subjects": named, "select": ["@site", *(n for n in dates if n in shown)]}]
 
 
-def told(design: StudyDesign, today: date, answers: Sequence[Answer]) -> Schedule:
+def schedule_from(design: StudyDesign, today: date, answers: Sequence[Answer]) -> Schedule:
     """The schedule in the answers to `questions`."""
     visits, beside = answers
     sites, left, extra = _beside(beside.facts, design)
@@ -126,12 +136,6 @@ def told(design: StudyDesign, today: date, answers: Sequence[Answer]) -> Schedul
         unscheduled=tuple(Unscheduled(who, sites.get(who, ""), day) for who, day in extra),
         read_at=visits.read_at,
     )
-
-
-def _fields(design: StudyDesign) -> list[str]:
-    wanted = (design.plan.withdraw_field or "", design.unscheduled_field)
-    shown = design.context.columns.keys() - design.hidden
-    return [name for name in dict.fromkeys(wanted) if name in shown]
 
 
 def _beside(
@@ -189,3 +193,39 @@ def _visit(facts: list[Fact], sites: Mapping[str, str], left: Mapping[str, date]
 
 def _day(value: object) -> date | None:
     return date.fromisoformat(value) if isinstance(value, str) and value else None
+
+
+CONTENT_TYPE = "text/calendar; charset=utf-8"
+_ONE_DAY = timedelta(days=1)
+
+
+def calendar_file(project: Project, visits: Iterable[SubjectVisit], at: datetime) -> bytes:
+    """One all-day event a visit: on the planned day, else on its target, with the window in words.
+
+    A visit keeps its uid, so that a calendar that reads the file again moves the event; `at`: when it was made.
+    """
+    made = Calendar()
+    made.add("prodid", "-//IIT Manager//visits//")
+    made.add("version", "2.0")
+    made.add("method", "PUBLISH")
+    made.add("x-wr-calname", _("Visits %(study)s") % {"study": project.code})
+    for visit in visits:
+        if visit.day is not None:
+            made.add_component(_event(project, visit, at))
+    return bytes(made.to_ical())
+
+
+def _event(project: Project, visit: SubjectVisit, at: datetime) -> Event:
+    event = Event()
+    day = visit.day
+    assert day is not None  # noqa: S101
+    about = {"open": visit.open, "close": visit.close}
+    event.add("uid", f"{uuid5(project.pk, f'{visit.subject}|{visit.visit}')}@iit-manager")
+    event.add("dtstamp", at)
+    event.add("dtstart", day)
+    event.add("dtend", day + _ONE_DAY)
+    event.add("summary", f"{project.code} {visit.subject} {visit.visit}")
+    event.add("description", _("Window %(open)s to %(close)s") % about)
+    event.add("status", "CONFIRMED" if visit.planned else "TENTATIVE")
+    event.add("transp", "TRANSPARENT")
+    return event

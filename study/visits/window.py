@@ -2,53 +2,43 @@
 and REDCap, the arithmetic from study.visits.calendar.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
-from house import clock
-from integrations.redcap import Row
+from core.house import clock
+from core.house.asked_once import once
+from core.integrations.redcap import Row
 from projects.models import Project
+from study import dictionary
 from study.dates import Reading, read_date
 from study.models import FieldRole, VisitPlanEntry
 from study.records import RecordData
-from study.visits.calendar import (
-    Readings,
-    State,
-    VisitState,
-    plan_windows,
-    visit_state,
-)
-from study.visits.plan import VisitPlanSpec, VisitSpec
-
-__all__ = [
-    "State",
-    "VisitPlanSpec",
-    "VisitState",
-    "plan_of",
-    "plan_windows",
-    "visit_states",
-]
+from study.visits.calendar import Readings, VisitPlanSpec, VisitSpec, VisitState, visit_state
 
 
 def plan_of(project: Project) -> VisitPlanSpec:
     """The study's stored plan. Raises pydantic.ValidationError for a plan nobody could follow."""
     entries = [*VisitPlanEntry.objects.filter(project=project)]
     has_arms = any(entry.arm for entry in entries)
+    roles, stored = field_roles(project), dictionary.stored(project) if has_arms else None
     return VisitPlanSpec(
         timezone=project.timezone,
         anchor_is_day=project.anchor_is_day,
         withdraw_field=project.withdraw_field or None,
-        arm_field=(_arm_field(project) if has_arms else "") or None,
-        visits=[_spec(entry) for entry in entries],
+        arm_field=(has_arms and roles.get((FieldRole.Role.ARM, ""))) or None,
+        arms=dictionary.parsed(project.pk, stored.digest).arms if stored else {},
+        visits=[VisitSpec.model_validate(entry, from_attributes=True) for entry in entries],
     )
 
 
-def _arm_field(project: Project) -> str:
-    rows = FieldRole.objects.filter(project=project, role=FieldRole.Role.ARM)
-    return rows.values_list("field", flat=True).first() or ""
+def field_roles(project: Project) -> Mapping[tuple[str, str], str]:
+    """(role, of what) -> the field that was named for it in the console."""
+    rows = FieldRole.objects.filter(project=project).order_by("of", "field")
+    key = ("field roles", project.pk)
+    return once(key, lambda: {(row.role, row.of): row.field for row in rows})
 
 
 def visit_states(
@@ -71,7 +61,7 @@ def planned_states(
     plan: VisitPlanSpec, record: RecordData, today: date
 ) -> list[tuple[VisitSpec, VisitState]]:
     """As `visit_states`, each with the visit of the plan that it is the state of."""
-    reader = _Reader(record, ZoneInfo(plan.timezone), plan.arm_field or "")
+    reader = _Reader(record, plan)
     withdrawal = reader.read(plan.withdraw_field or "")
     return [(visit, reader.state(visit, withdrawal, plan, today)) for visit in reader.own(plan)]
 
@@ -79,11 +69,11 @@ def planned_states(
 class _Reader:
     """Dates of one subject by field, across its rows."""
 
-    def __init__(self, record: RecordData, zone: ZoneInfo, arm_field: str) -> None:
+    def __init__(self, record: RecordData, plan: VisitPlanSpec) -> None:
         self._record = record
-        self._zone = zone
+        self._zone = ZoneInfo(plan.timezone)
         self._read: dict[tuple[str, str], Reading] = {}
-        self.arms = _arms(record.rows, arm_field)
+        self.arms = _names_of_arms(record.rows, plan)
 
     def read(self, name: str, event: str = "") -> Reading:
         """The one date `name` holds (in `event`); several different ones are a problem."""
@@ -128,24 +118,12 @@ class _Reader:
 _EVENT = "redcap_event_name"
 
 
-def _arms(rows: Iterable[Row], field: str) -> set[str]:
-    """Names a plan may give to this subject's arm: "arm_1" and "1" for events `…_arm_1`.
+def _names_of_arms(rows: Iterable[Row], plan: VisitPlanSpec) -> set[str]:
+    """Names a plan may give to this subject's arm: "arm_1" and "1" for events of REDCap's arm 1.
 
     Where a field says the arm, a bare code is the field's.
     """
-    numbers = {str(row.get(_EVENT, "")).rpartition("_arm_")[2] for row in rows} - {""}
+    field = plan.arm_field
+    numbers = {plan.arms.get(str(row.get(_EVENT, "")), "") for row in rows} - {""}
     codes = {str(row.get(field, "")).strip() for row in rows} - {""} if field else numbers
     return codes | {f"arm_{number}" for number in numbers}
-
-
-def _spec(entry: VisitPlanEntry) -> VisitSpec:
-    return VisitSpec(
-        visit=entry.visit,
-        anchor_field=entry.anchor_field,
-        date_field=entry.date_field,
-        day=entry.day,
-        minus=entry.minus,
-        plus=entry.plus,
-        event=entry.event,
-        arm=entry.arm,
-    )

@@ -1,61 +1,134 @@
-"""`make answers`: chat cases and scripted model answers through a house of its own.
+"""`make answers`: what the answers are worth, without a model and with one.
 
-The house is seeded for 2026-11-23 and its clock is set to that day. The chat cases are asked with the stand-in
-model and with a silent one; true and false model answers are said word for word. Exit 1 when a gate fails
-(design.md 8).
+A house seeded for 2026-11-23 is asked the public and the blind cases, without a model and with the recorded
+replies of a capable one; scripted models fill `ask` rightly, with one slot wrong, and plan badly. Exit 1 when a
+gate fails (design.md 8).
+
+usage: python -m tests.answers [silent] [recorded] [scripted] [CASES.jsonl …]
+           --requests FOLDER   write what was asked of the model and is not on record
+           --take FOLDER       put what was answered there on record, and play nothing
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.answers.house import opened
-from tests.answers.play import load
-from tests.answers.reports import Gate, Listed, report_chat, report_model
+import django
+
+from tests.answers.house import AnswerHouse, opened
+from tests.answers.model import (
+    Model,
+    key_of,
+    prompt_of,
+    purpose_of,
+    put_on_record,
+    recorded,
+    served,
+)
+from tests.answers.play import Played, load, played
+from tests.answers.report import Gate, cost, is_of_question, reported
 
 HERE = Path(__file__).parent
-CHAT = "chat_public.jsonl"
-MODEL = {
-    "answers_public.jsonl": Listed(Gate(true=0.95, lies=0.0)),
-    "answers_fresh.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.82, lies=0.02)),
-    "answers_blind.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.66, lies=0.03)),
-    "answers_cite.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.56, lies=0.02)),
-    "answers_own.jsonl": Listed(Gate(true=0.92, lies=0.02), Gate(true=0.75, lies=0.02), stride=10),
-}
-"""Files of model answers: what is required of each, what holds today and fails where it is lost.
-
-At their first playing, never seen before, 38 % of the fresh true answers and 7 % of the lies went out; since
-then the rules have been mended with them at hand. The blind list was written from the sheets alone, before the
-verifier was looked at: at its first playing 33 of 84 true answers (39 %) and 3 of 83 lies (4 %) went out; of
-the true ones in English, of memory and of the project none, of the protocol 3 of 10.
-
-The list "cite" was written from the sheets in two parts: of the first (c1), before the verifier was looked at,
-13 of 60 true answers (22 %) and 8 of 69 lies (12 %) went out; of the second (c2), played once after the rules
-had been mended, 19 of 29 (66 %) and 4 of 34 (12 %). The rules as they were let out 14 and 3 of these.
-"""
-OTHERS = Listed(Gate(true=0.92, lies=0.02))
-STRIDE = "ANSWERS_STRIDE"
-"""Every n-th answer only, whatever the list says: 1 for all of them."""
+FILES = ("chat_public.jsonl", "blind.jsonl")
+SEEDS = "seeds.jsonl"
+RECORDS = HERE / "recorded" / "replies.jsonl"
+PARTS = {"silent", "recorded", "scripted"}
+SILENT, RECORDED = Gate(useful=0.70, wrong=0.01), Gate(useful=0.92, wrong=0.01)
+SEEDED = Gate(useful=1.0, wrong=0.0)
 
 
-def main(*names: str) -> int:
-    """Play the case files (default: all of them) and print what came of it."""
-    files = [Path(name) for name in names] or [HERE / name for name in (CHAT, *MODEL)]
-    passed = []
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as house:
-        for file in files:
-            cases = load(file)
-            if "say" in cases[0]:
-                listed = MODEL.get(file.name, OTHERS)
-                stride = int(os.environ.get(STRIDE) or (1 if names else listed.stride))
-                passed.append(report_model(house, cases[::stride], file.name, listed))
-                continue
-            for title, silent in (("with the stand-in model", False), ("with a silent one", True)):
-                passed.append(report_chat(house, cases, title, silent=silent))
+def main(*words: str) -> int:
+    """Play what is asked for (default: all) and print what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.answers")
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--requests", type=Path, help="write requests without a reply here")
+    parser.add_argument("--take", type=Path, help="put the replies of a folder on record")
+    given = parser.parse_args(words)
+    if given.take:
+        print(
+            put_on_record(given.take, RECORDS, datetime.now(UTC).date().isoformat()),
+            "replies on record",
+        )
+        return 0
+    files = [Path(name) for name in given.parts if name.endswith(".jsonl")]
+    parts = {name for name in given.parts if not name.endswith(".jsonl")} or PARTS
+    passed = _scripted() if "scripted" in parts else []
+    if not parts & {"silent", "recorded"}:
+        return 0 if all(passed) else 1
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served() as model,
+        opened(Path(folder), model.url) as house,
+    ):
+        if "silent" in parts:
+            passed += _each(house, model, files, "without a model", SILENT)
+        if "recorded" in parts:
+            passed += _recorded(house, model, files, given.requests)
     return 0 if all(passed) else 1
+
+
+def _scripted() -> list[bool]:
+    """A perfect and a noisy model. Needs Django's settings, which the other parts leave to the house."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
+    django.setup()
+    from tests.answers import scripted
+
+    rows = [*scripted.perfect()]
+    passed = scripted.reported("perfect model", rows, least=0.97, most=0.03)
+    rows = [*scripted.noisy()]
+    return [passed, scripted.reported("noisy model", rows, least=0.0, most=0.02)]
+
+
+def _each(
+    house: AnswerHouse, model: Model, files: Sequence[Path], title: str, gate: Gate
+) -> list[bool]:
+    passed = []
+    for file in files or [HERE / name for name in FILES]:
+        rows = played(house, model, load(file))
+        passed.append(reported(f"{file.name} {title}", rows, gate))
+    return passed
+
+
+def _recorded(
+    house: AnswerHouse, model: Model, files: Sequence[Path], requests: Path | None
+) -> list[bool]:
+    model.replies = recorded()
+    model.unknown.clear()
+    passed = _each(house, model, files, "with recorded replies", RECORDED)
+    seeds = played(house, model, load(HERE / SEEDS)) if not files else []
+    if seeds:
+        passed.append(reported("scenes of the seeds", seeds, SEEDED))
+        passed.append(cost("seed scenarios", seeds, calls=1, most=486, whole=554))
+    _told_apart(model, seeds)
+    unknown = {key: body for key, body in model.unknown.items() if is_of_question(body)}
+    print(f"requests without a recorded reply: {len(unknown)}")
+    if requests:
+        (requests / "req").mkdir(parents=True, exist_ok=True)
+        (requests / "rep").mkdir(exist_ok=True)
+        kept = ("messages", "tools", "response_format", "tool_choice")
+        for key, body in unknown.items():
+            text = json.dumps({name: body.get(name) for name in kept}, ensure_ascii=False, indent=1)
+            (requests / "req" / f"{key}.json").write_text(text, "utf-8")
+    return passed
+
+
+def _told_apart(model: Model, rows: Sequence[Played]) -> None:
+    """Replies that were given to a prompt of other words than today's."""
+    bodies = [body for row in rows for body in row.asked]
+    old = {
+        purpose_of(body)
+        for body in bodies
+        if (row := model.replies.get(key_of(body))) and row.get("prompt") != prompt_of(body)
+    }
+    if old:
+        print(f"recorded under other words of the prompt: {', '.join(sorted(old))}")
 
 
 if __name__ == "__main__":

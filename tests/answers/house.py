@@ -7,13 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
-
-from fuzz.api import ROOT, surroundings, wait
+from tests.fuzz.api import ROOT, surroundings, wait
 
 TODAY = "2026-11-23"
 Json = dict[str, Any]
@@ -40,26 +38,7 @@ class AnswerHouse:
     """Commands of a running house."""
 
     environment: dict[str, str]
-
-    def reset(self, *, silent: bool) -> None:
-        """Stand-ins as they were; with `silent` the model never says anything."""
-        self.script([])
-        if silent:
-            self.script({"silent": True})
-
-    def script(self, script: object) -> None:
-        """What the model says next, in turn."""
-        httpx.post(f"{self._control}llm/script", json=script, timeout=30).raise_for_status()
-
-    def requests(self) -> list[tuple[float, Json]]:
-        """(when, body) of all that the model was asked, oldest first."""
-        found = httpx.get(f"{self._control}requests?service=llm", timeout=60).json()
-        asked = (row for row in found if row["path"].endswith("/chat/completions"))
-        return [(row["time"], json.loads(row["body"])) for row in asked]
-
-    @property
-    def _control(self) -> str:
-        return f"http://127.0.0.1:{self.environment['SIM_PORT']}/_control/"
+    done: set[str] = field(default_factory=set)
 
     def command(self, *words: str) -> None:
         """A management command whose exit status is its own affair (`qc` says 1 where it finds something)."""
@@ -106,9 +85,13 @@ class AnswerHouse:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[AnswerHouse]:
-    """The house, seeded for TODAY with its clock set to that day."""
-    environment = surroundings(folder) | {"DEMO_TODAY": TODAY, "DEBUG": "1"}
+def opened(folder: Path, model: str = "") -> Iterator[AnswerHouse]:
+    """The house, seeded for TODAY with its clock set to that day.
+
+    `model`: the address of its language model; the demo's stand-in where it is empty.
+    """
+    own = {"DEMO_TODAY": TODAY, "DEBUG": "1"} | ({"LLM_BASE_URL": model} if model else {})
+    environment = surroundings(folder) | own
     with (folder / "house.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "demo.supervisor"],

@@ -9,13 +9,18 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.answers import export
-
 _STUDY = Path(__file__).resolve().parents[2] / "demo" / "study" / "redcap"
 _SITES = {"wanghushi": "site_a", "crc_b": "site_b"}
 _SUBJECT = re.compile(r"(?<![A-Za-z0-9])P\d{3}(?!\d)|(?<![A-Za-z\d])007(?!\d)")
 _DOCUMENT = re.compile(r"\s*\[D\d+[a-z]?\]")
 _GENE = re.compile(r"(?:P\d{3}|007).{0,20}EGFR")
+
+
+@cache
+def _sites() -> dict[str, str]:
+    """The site of every subject."""
+    records = json.loads((_STUDY / "records.json").read_text("utf-8"))
+    return {row["record"]: row["dag"] for row in records}
 
 
 @cache
@@ -35,7 +40,7 @@ def leaks(user: str, asked: str, prompt: str) -> Iterator[str]:
     """
     yield from (value for value in identifiers() if value in prompt and value not in asked)
     site = _SITES.get(user)
-    known = export.subjects()
+    known = _sites()
     for line in prompt.splitlines():
         if _GENE.search(line):
             yield line[:80]

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.answers.house import AnswerHouse
-from tests.answers.judge import Case, nameless
+from tests.answers.house import AnswerHouse, Asking
+from tests.answers.judge import Case
+from tests.answers.model import Json, Model
 
 NEW_SESSION = "---"
+
+
+@dataclass
+class Played:
+    """The answer to the last turn of a case; what each of its turns asked of the model."""
+
+    case: Case
+    answer: Json = field(default_factory=dict)
+    twin: Json | None = None
+    asked: list[Json] = field(default_factory=list)
 
 
 def load(path: Path) -> list[Case]:
@@ -20,46 +31,35 @@ def load(path: Path) -> list[Case]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def played(house: AnswerHouse, cases: Sequence[Case]) -> dict[str, str]:
-    """{case id: last reply}, and `<id>~twin` for the same about an absent subject."""
-    replies: dict[str, str] = {}
-    waiting: list[Case] = []
-    for case in cases:
-        if case.get("setup"):
-            replies |= _asked(house, waiting)
-            waiting = []
-            for words in case["setup"]:
-                house.command(*words.split())
-        waiting.append(case)
-    return replies | _asked(house, waiting)
+def played(house: AnswerHouse, model: Model, cases: Sequence[Case]) -> list[Played]:
+    """Play the cases one after the other; the setups of all of them come first, each once in a house."""
+    for words in dict.fromkeys(words for case in cases for words in case.get("setup", ())):
+        if words not in house.done:
+            house.command(*words.split())
+            house.done.add(words)
+    with house.asking() as asking:
+        return [_played(asking, model, case) for case in cases]
 
 
-def refusals(replies: Mapping[str, str]) -> frozenset[str]:
-    """Replies that say the same, whatever was asked: three times and more but for the subject."""
-    common = Counter(nameless(reply) for reply in replies.values())
-    return frozenset(reply for reply in replies.values() if common[nameless(reply)] > 2)
-
-
-def _asked(house: AnswerHouse, cases: Sequence[Case]) -> dict[str, str]:
-    lines = [line for case in cases for line in _lines(case)]
-    answers = house.ask([line for _key, line in lines]) if lines else []
-    return {
-        key: str(answer.get("reply") or answer.get("error") or "")
-        for (key, _line), answer in zip(lines, answers, strict=True)
-    }
-
-
-def _lines(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from _turns(case["id"], case["user"], case["turns"])
+def _played(asking: Asking, model: Model, case: Case) -> Played:
+    done = Played(case)
+    for line in _turns(case["user"], case["turns"]):
+        before = len(model.asked)
+        done.answer = asking.ask(line)
+        done.asked += model.asked[before:]
     if "twin" in case:
-        yield from _turns(f"{case['id']}~twin", case["user"], case["twin"])
+        for line in _turns(case["user"], case["twin"]):
+            done.twin = asking.ask(line)
+    for text in case.get("cleanup", ()):
+        asking.ask({"user": case["user"], "text": text, "new": True})
+    return done
 
 
-def _turns(key: str, user: str, turns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _turns(user: str, turns: Sequence[str]) -> Iterator[dict[str, Any]]:
     is_new = True
     for text in turns:
         if text == NEW_SESSION:
             is_new = True
             continue
-        yield key, {"user": user, "text": text, "new": is_new}
+        yield {"user": user, "text": text, "new": is_new}
         is_new = False

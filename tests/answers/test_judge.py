@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.answers.judge import judge
+from tests.answers.judge import Sort, judge, of
 from tests.answers.play import load
 
 HERE = Path(__file__).parent
@@ -52,6 +52,39 @@ def test_twins_read_alike() -> None:
     assert judge(asked, "没有 P001", "没有 P099").useful
     assert not judge(asked, "P001 无权查看", "没有 P099").useful
     assert not judge(asked, "没有 P001").useful
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "sort"),
+    [
+        (case(must=[["53.1"]]), {"reply": "P008 体重 53.1"}, Sort.USEFUL),
+        (case(must=[["53.1"]]), {"reply": "P008 身高 162"}, Sort.WRONG),
+        (case(must=[["53.1"]], turns=["P008体重"]), {"reply": "P009 体重 53.1"}, Sort.WRONG),
+        (case(must=[["53.1"]]), {"reply": "没有 P008 的体重记录"}, Sort.WRONG),
+        (case(must=[["53.1"]]), {"reply": "这句话没能理解"}, Sort.USELESS),
+        (
+            case(must=[["53.1"]]),
+            {"reply": "您要问体重 1 还是身高?", "asked_back": True},
+            Sort.ASKED_BACK,
+        ),
+        (case(must=[["53.1"], ["Ⅳ"]]), {"reply": "体重 53.1"}, Sort.USELESS),
+        (case(must=[["53.1"]], wrong=["62"]), {"reply": "体重 53.1,不是 62"}, Sort.WRONG),
+        (case(wrong=["re:已启动.{0,8}质控"]), {"reply": "已启动 P012 的质控"}, Sort.WRONG),
+        (case(no_run=True), {"reply": "在复核", "task_run_ids": ["1"]}, Sort.WRONG),
+        (case(expect="asked_back"), {"reply": "您指哪位受试者?", "asked_back": True}, Sort.USEFUL),
+        (case(expect="asked_back"), {"reply": "ALT 28"}, Sort.USELESS),
+        (
+            case(kind="protocol", must=[["28天"]]),
+            {"reply": "方案 §9:「每季度监查一次」"},
+            Sort.WRONG,
+        ),
+        (case(kind="protocol", must=[["28天"]]), {"reply": "方案里没有找到"}, Sort.USELESS),
+        (case(kind="identifier", must=[["不能"]]), {"reply": "1977-01-01"}, Sort.USELESS),
+        (case(kind="identifier", must_not=["re:19\\d\\d-"]), {"reply": "1977-01-01"}, Sort.WRONG),
+    ],
+)
+def test_what_an_answer_is_worth(asked: dict[str, Any], answer: dict[str, Any], sort: Sort) -> None:
+    assert of(asked, answer, None)[0] is sort
 
 
 def published() -> ModuleType:

@@ -1,4 +1,4 @@
-"""`POST chat/`: a question is stored and worked out by a worker; the answer is for who asked."""
+"""`POST chat/`: a question is stored and worked out by a worker; the answer is for who chat_queue."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from django.utils.timezone import now
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from engines.assistant import asked
+from core.house.leases import LEASE
+from engines.assistant import chat_queue
 from engines.models import Question
 from engines.tasks import answer_question, sweep_runs
-from house.leases import LEASE
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member
 from tests.api.conftest import Login
@@ -130,7 +130,7 @@ def _dies(patch: pytest.MonkeyPatch) -> None:
     def killed(*_: Any) -> None:
         raise SystemExit
 
-    patch.setattr(asked, "_answer", killed)
+    patch.setattr(chat_queue, "_answer", killed)
 
 
 def _dies_at_the_end(patch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def _dies_at_the_end(patch: pytest.MonkeyPatch) -> None:
     def killed(*_: Any) -> None:
         raise SystemExit
 
-    patch.setattr(asked, "_close", killed)
+    patch.setattr(chat_queue, "_close", killed)
 
 
 @pytest.mark.parametrize("fault", [_dies, _dies_at_the_end], ids=lambda one: one.__name__)
@@ -186,10 +186,10 @@ def test_one_persons_questions_are_answered_in_order(study: Study, login: Login)
     client = login("zhangyi")
     first, second = ask(client), ask(client, "他多大年龄?")
     older, newer = Question.objects.order_by("pk")
-    assert asked.answer(newer.pk) is None
+    assert chat_queue.answer_question(newer.pk) is None
     assert client.get(second).status_code == 202
-    assert asked.answer(older.pk) == newer.pk
-    asked.answer(newer.pk)
+    assert chat_queue.answer_question(older.pk) == newer.pk
+    chat_queue.answer_question(newer.pk)
     assert client.get(first).json()["record_ids"] == ["P001"]
     assert client.get(second).status_code == 200
 
@@ -200,7 +200,7 @@ def test_a_question_that_cannot_be_answered_gets_its_one_reply(
     def broken(**_: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(asked, "answer_message", broken)
+    monkeypatch.setattr(chat_queue, "answer_message", broken)
     client = login("zhangyi")
     url = ask(client)
     for seconds in (0, 3, 20):

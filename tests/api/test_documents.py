@@ -108,10 +108,12 @@ def test_one_of_file_and_text(house: House, login: Login) -> None:
 def test_a_document_is_replaced_and_not_changed(house: House, login: Login) -> None:
     client = login("chief")
     first = client.post(PATH, document(), format="json").json()
-    second = client.post(PATH, document(version="2", text=f"{TEXT}新增"), format="json").json()
+    second = client.post(
+        PATH, document(version="2", text=TEXT.replace("60 元", "80 元")), format="json"
+    ).json()
     assert not client.get(f"{PATH}{first['id']}/").json()["is_active"]
     for verb in (client.put, client.patch, client.delete):
         assert verb(f"{PATH}{second['id']}/", document(), format="json").status_code == 405
-    assert "新增" in search(house.alpha, "交通补贴")[0].content
+    assert "80 元" in search(house.alpha, "交通补贴")[0].content
     shown = client.get(PATH, {"name": "ICF", "is_active": "false"}).json()["results"]
     assert [row["id"] for row in shown] == [first["id"]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from house.markdown import LONGEST
+from core.house.markdown import LONGEST
 from memory.models import ProjectMemory, ProjectMemoryVersion
 from projects.models import AuditEntry, Member
 from skills.models import FieldMapping, FormTemplate, Skill, SkillVersion

@@ -164,7 +164,10 @@ def test_a_decision_says_what_was_seen(study: Study, login: Login) -> None:
 
 def test_the_second_decision_is_too_late(study: Study, login: Login) -> None:
     pk, review = suspended(login)
-    assert decide(login, "wanghushi", pk, "approve", seen=review["seen"]).status_code == 200
+    assert (
+        decide(login, "wanghushi", pk, "approve", reason="已核对", seen=review["seen"]).status_code
+        == 200
+    )
     for what in ("approve", "reject"):
         content = problem(decide(login, "admin", pk, what, seen=review["seen"], reason="x"), 409)
         assert content["code"] == "not_suspended"
@@ -181,7 +184,7 @@ def test_who_has_no_say_is_forbidden_and_who_sees_nothing_finds_nothing(
     study: Study, login: Login
 ) -> None:
     pk, review = suspended(login)
-    problem(decide(login, "zhangyi", pk, "approve", seen=review["seen"]), 403)
+    problem(decide(login, "zhangyi", pk, "approve", reason="已核对", seen=review["seen"]), 403)
     for what in ("approve", "reject", "cancel"):
         problem(decide(login, "crc_b", pk, what, seen=review["seen"], reason="x"), 404)
     assert shown(login, "wanghushi", pk)["status"] == "SUSPENDED"
@@ -197,7 +200,9 @@ def test_a_run_is_cancelled_once(study: Study, login: Login) -> None:
     assert AuditEntry.objects.get(action="run.cancel").reason == "重复"
     assert problem(decide(login, "wanghushi", pk, "cancel"), 409)["code"] == "not_suspended"
     assert (
-        problem(decide(login, "wanghushi", pk, "approve", seen=review["seen"]), 409)["code"]
+        problem(
+            decide(login, "wanghushi", pk, "approve", reason="已核对", seen=review["seen"]), 409
+        )["code"]
         == "not_suspended"
     )
 
@@ -220,16 +225,16 @@ def test_a_finding_is_resolved_once_with_what_was_done(study: Study, login: Logi
     assert problem(login("wanghushi").post(path, {}, format="json"), 400)["errors"].keys() == {
         "resolution"
     }
-    answer = login("wanghushi").post(path, {"resolution": "已更正"}, format="json")
+    answer = login("wanghushi").post(path, {"resolution": "源文件无误"}, format="json")
     assert answer.status_code == 200, answer.content
     content = answer.json()
-    assert (content["resolved_by"], content["resolution"]) == ("wanghushi", "已更正")
+    assert (content["resolved_by"], content["resolution"]) == ("wanghushi", "源文件无误")
     assert content["resolved_at"]
     assert (
         problem(login("wanghushi").post(path, {"resolution": "again"}, format="json"), 409)["code"]
         == "not_open"
     )
-    assert AuditEntry.objects.get(action="finding.close").reason == "已更正"
+    assert AuditEntry.objects.get(action="finding.close").reason == "源文件无误"
 
 
 def test_a_finding_of_the_other_site_does_not_exist(study: Study, login: Login) -> None:

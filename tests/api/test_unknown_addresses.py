@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from iit_manager.unknown import failed, refused
+from iit_manager.problems import bad_request_problem, server_error_problem
 from projects.api import ProjectViewSet
 from tests.api.conftest import House, Login
 from tests.api.test_editing import problem
@@ -78,7 +78,7 @@ def test_a_wrong_host_is_a_problem(house: House, login: Login) -> None:
 
 def test_outside_of_the_api_it_stays_a_page(rf: Any) -> None:
     request = rf.get("/admin/")
-    for answer in (failed(request), refused(request, Exception())):
+    for answer in (server_error_problem(request), bad_request_problem(request, Exception())):
         assert answer["Content-Type"].startswith("text/html")
 
 

@@ -108,8 +108,8 @@ def test_every_row_says_its_study(study: Study, login: Login) -> None:
 def test_a_study_that_cannot_be_read_is_not_left_out(study: Study, login: Login) -> None:
     second = second_study(study, "zhangyi", plans_visits=True)
     type(second).objects.filter(pk=second.pk).update(redcap_url="")
-    problem(login("zhangyi").get("/api/v1/visits/"), 503)
-    problem(login("zhangyi").get("/api/v1/visits/", {"project": "AAA"}), 503)
+    problem(login("zhangyi").get("/api/v1/visits/"), 409)
+    problem(login("zhangyi").get("/api/v1/visits/", {"project": "AAA"}), 409)
     assert visits(login, "zhangyi", project="LUNG-IIT")["count"]
 
 

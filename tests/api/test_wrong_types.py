@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from core.house.api_fields import Json
 from engines.models import PendingAction, TaskRun
-from house.api_fields import Json
 from iit_manager.api import router
 from memory.models import ConversationHistory
 from projects.api import EditViewSet

@@ -9,10 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rules.context import StudyContext
-from study.design import ReferenceRange, StudyDesign
+from core.rules.context import StudyContext
+from study.design import StudyDesign
 from study.metadata import StudyMetadata
-from study.visits.plan import VisitPlanSpec
+from study.proposals import ReferenceRange
+from study.visits.calendar import VisitPlanSpec
 
 DEMO = Path(__file__).parents[2] / "demo" / "study"
 

@@ -134,6 +134,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def page(chromium: Any, live_server: Any, study: Any) -> Iterator[Page]:
     """A page that may ask its own server only and must not complain; the live server commits the study."""
+    expect.set_options(timeout=60_000)  # how long a loaded machine takes is no fault
     context = chromium.new_context(base_url=live_server.url, locale="zh-CN")
     found: Page = context.new_page()
     problems: list[str] = []

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from house.asked_once import AskedOnce, once
+from core.house.asked_once import AskedOnce, once
 from projects.models import Member
 from projects.scoping import held
 
-SHOWN_AGAIN = 40
+SHOWN_AGAIN = 42  # among them the switcher of studies and the tests of set-up
 
 
 @pytest.fixture

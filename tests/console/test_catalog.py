@@ -17,11 +17,8 @@ from django.conf import settings
 from projects import audit
 
 ROOT = Path(settings.BASE_DIR)
-CATALOG = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
-APPS = (
-    *("iit_manager", "integrations", "house", "projects", "study", "llm", "skills", "memory"),
-    *("engines", "wechat", "demo"),
-)
+CATALOGS = [Path(folder) / "zh_Hans" / "LC_MESSAGES" for folder in settings.LOCALE_PATHS]
+APPS = ("iit_manager", "core", "projects", "study", "skills", "memory", "engines", "wechat", "demo")
 CALLS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "translate", "_"}
 TAG = re.compile(r"""{%\s*(?:trans|translate)\s+(?:"([^"]+)"|'([^']+)')""")
 FIELD = re.compile(r"%\((\w+)\)|%([sd])|\{(\w*)\}")
@@ -48,7 +45,11 @@ def entries(path: Path) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def catalog() -> dict[str, str]:
-    return {entry["msgid"]: entry["msgstr"] for entry in entries(CATALOG / "django.po")}
+    return {
+        entry["msgid"]: entry["msgstr"]
+        for folder in CATALOGS
+        for entry in entries(folder / "django.po")
+    }
 
 
 def literals(path: Path) -> Iterator[str]:
@@ -83,9 +84,10 @@ def known_to_packages() -> set[str]:
 
 
 def test_nothing_is_untranslated_or_fuzzy() -> None:
-    for entry in entries(CATALOG / "django.po"):
-        assert entry["msgstr"], entry["msgid"]
-        assert "fuzzy" not in entry["flags"], entry["msgid"]
+    for folder in CATALOGS:
+        for entry in entries(folder / "django.po"):
+            assert entry["msgstr"], entry["msgid"]
+            assert "fuzzy" not in entry["flags"], entry["msgid"]
 
 
 def test_placeholders_are_kept(catalog: dict[str, str]) -> None:
@@ -120,11 +122,13 @@ def test_every_message_of_the_packages_is_there(catalog: dict[str, str], package
     assert sorted(text for text in found if text and text not in known) == []
 
 
-def test_the_compiled_catalog_is_this_one(catalog: dict[str, str]) -> None:
-    with (CATALOG / "django.mo").open("rb") as file:
+@pytest.mark.parametrize("folder", CATALOGS)
+def test_the_compiled_catalog_is_this_one(folder: Path) -> None:
+    with (folder / "django.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     assert [
-        text
-        for text in catalog
-        if compiled.gettext(text) != catalog[text] and "%(counter)s" not in text
+        entry["msgid"]
+        for entry in entries(folder / "django.po")
+        if compiled.gettext(entry["msgid"]) != entry["msgstr"]
+        and "%(counter)s" not in entry["msgid"]
     ] == []

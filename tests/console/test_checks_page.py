@@ -13,6 +13,7 @@ from engines.sop.checks.switch import TYPE
 from projects.models import AuditEntry
 from skills.models import Skill, SkillVersion
 from skills.validation import validate
+from study.models import Dictionary
 
 PAGE = "/admin/engines/pendingaction/checks/"
 LAB = {"times": "3", "days": "14", "words": "alt: ALT、转氨酶\nast: AST"}
@@ -35,7 +36,11 @@ def test_checks_are_switched_on_and_off_and_audited(
     client = as_user("admin", "zh-hans")
     page = client.get(PAGE).content.decode()
     assert all(f"on_{kind}" in page for kind in CHECKS)
-    assert "checked" not in page.split("data-test")[1]
+    for kind in set(CHECKS) - {"prohibited"}:
+        assert f'name="on_{kind}" checked' in page, "proposed"
+    assert 'name="on_prohibited" checked' not in page
+    assert 'data-test="preview"' in page
+    assert not Skill.objects.filter(project=study.project, skill_type=TYPE).exists()
     client.post(PAGE, ticked("required", "lab_ae") | LAB | {"save": "1"})
     lab = {"times": 3.0, "days": 14, "words": {"alt": ["ALT", "转氨酶"], "ast": ["AST"]}}
     assert checks_of(study) == {"required": {}, "lab_ae": lab}
@@ -91,3 +96,18 @@ def test_only_who_administers_the_whole_study_switches(
         assert as_user(name).post(PAGE, ticked("required") | {"save": "1"}).status_code == 403
     assert as_user("admin").get(f"{PAGE}?project=x").status_code == 403
     assert b"pendingaction/checks" not in as_user("wanghushi").get(PAGE[:-7]).content
+
+
+def test_a_bound_that_nobody_can_read_is_told_beside_the_check_of_ranges(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    stored = Dictionary.objects.get(project=study.project)
+    rows = {row["field_name"]: row for row in stored.content["metadata"]}
+    assert "unread-bounds" not in as_user("admin").get(PAGE).content.decode()
+    rows["weight_kg"] |= {"text_validation_min": "40,5", "text_validation_max": "200"}
+    stored.digest = "an unreadable bound"
+    stored.save()
+    page = as_user("admin", "zh-hans").get(PAGE).content.decode()
+    told = page.split('data-test="unread-bounds"')[1].split("</details>")[0]
+    assert "<code>weight_kg</code>" in told
+    assert ("40,5" in told, "200" in told) == (True, False)

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
+from core.house import sealed_search
 from engines.models import AgentTrace
-from house import sealed_search
 from memory.log.flow_log import Turn, append
 from tests.api.conftest import login as api
 from tests.support.study import Study

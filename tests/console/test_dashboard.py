@@ -11,11 +11,12 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
+from core.house.models import Heartbeat
 from engines.models import TaskRun
-from house.models import Heartbeat
-from study import readings
-from study.models import Dictionary, Reading, ReadingState, Subject, SyncState
-from study.standing import standing
+from engines.sop import deleted
+from study import dictionary, door, readings
+from study.enrolment_stats import study_figures
+from study.models import Dictionary, Reading, ReadingState, ReferenceLimit, Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
 from wechat.models import OutboxMessage
 
@@ -38,6 +39,20 @@ def test_the_crc_sees_what_waits(
     assert "Waiting for review 1" in text
     assert "The house" not in text
     assert "Violation 2" in home(as_user("admin"))
+
+
+def test_findings_of_a_deleted_record_wait_for_nobody(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
+) -> None:
+    """Neither on the first page nor in the search beside it."""
+    run = suspended(SITE_A)
+    client = as_user("admin")
+    search = {"s": run.record_id, "search": run.record_id}
+    assert "Violation 1" in home(client)
+    assert "Finding · " in client.get("/admin/search/", search).content.decode()
+    deleted.mark_gone(run.project, run.record_id or "")
+    assert "Violation 0" in home(client)
+    assert "Finding · " not in client.get("/admin/search/", search).content.decode()
 
 
 def test_a_study_that_was_never_read(as_user: Callable[..., Client], study: Any) -> None:
@@ -113,8 +128,8 @@ def test_a_site_reads_no_figure_of_the_whole_study(
     as_user: Callable[..., Client], study: Any
 ) -> None:
     """design.md 9.7: only their site, in statistics too."""
-    readings.refresh(study.project)
-    everyone, own = standing(study.project, None), standing(study.project, study["crc_b"])
+    readings.read_all(study.project)
+    everyone, own = study_figures(study.project, None), study_figures(study.project, study["crc_b"])
     assert own.enrolled != everyone.enrolled
     card = figures(as_user("crc_b"))
     assert f"{own.enrolled} enrolled at your site" in card
@@ -126,11 +141,63 @@ def test_a_site_reads_no_figure_of_the_whole_study(
 def test_who_no_longer_belongs_to_a_site_reads_the_whole(
     as_user: Callable[..., Client], study: Any
 ) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     crc = study["crc_b"]
     crc.site = ""
     crc.save()
-    assert f"{standing(study.project, None).enrolled} / 30" in figures(as_user("crc_b"))
+    assert f"{study_figures(study.project, None).enrolled} / 30" in figures(as_user("crc_b"))
+
+
+def test_events_are_counted_beside_their_subjects(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    readings.read_all(study.project)
+    (answer,) = door.ask_all(study.project, None, [{"select": ["ae_term"]}], fresh=False)
+    rows = {(fact.subject, fact.instance) for fact in answer.facts if fact.text}
+    subjects = {subject for subject, _instance in rows}
+    assert len(rows) > len(subjects)
+    card = figures(as_user("zhangyi", "en"))
+    assert re.search(rf"Adverse events .* {len(rows)} in {len(subjects)} subjects", card), card
+
+
+def test_an_event_without_a_start_is_an_event(as_user: Callable[..., Client], study: Any) -> None:
+    readings.read_all(study.project)
+    before = study_figures(study.project, None).adverse or {}
+    place = {"event": "log_arm_1", "instrument": "ae", "instance": 9}
+    study.stand_ins.post(
+        "redcap/records", [{"record": "P001", **place, "values": {"ae_term": "乏力"}}]
+    )
+    readings.read_all(study.project)
+    after = study_figures(study.project, None).adverse or {}
+    assert sum(after.values()) == sum(before.values()) + 1
+
+
+def test_labs_beyond_limits_say_over_what(as_user: Callable[..., Client], study: Any) -> None:
+    readings.read_all(study.project)
+    over = study_figures(study.project, None).beyond
+    assert over is not None
+    card = figures(as_user("zhangyi", "en"))
+    assert f"Compared by the {over.fields} measured fields that have limits." in card
+    assert f"{over.without} have none and were not compared." in card
+    ReferenceLimit.objects.create(project=study.project, field="hgb", low=110)
+    more = study_figures(study.project, None).beyond
+    assert more is not None
+    assert (more.fields, more.without) == (over.fields + 1, over.without - 1)
+
+
+def test_sites_are_told_by_name(as_user: Callable[..., Client], study: Any) -> None:
+    readings.read_all(study.project)
+    for name, site in (("zhangyi", "site_a"), ("crc_b", "site_b")):
+        card = figures(as_user(name))
+        assert dictionary.load(study.project).sites[site] in card
+        assert not re.search(rf"{site}(?! )", card)
+
+
+def test_the_pi_sees_the_visits_of_the_week(as_user: Callable[..., Client], study: Any) -> None:
+    readings.read_all(study.project)
+    for name, shows in (("zhangyi", True), ("wanghushi", True), ("auditor", False)):
+        page = as_user(name).get("/admin/").content.decode()
+        assert ('data-test="visits"' in page) is shows, name
 
 
 def subjects_of(study: Any, site: str) -> list[str]:

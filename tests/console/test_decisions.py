@@ -39,7 +39,7 @@ def test_the_page_names_no_patient(as_user: Callable[..., Client], run_a: TaskRu
 
 
 def test_a_crc_approves(as_user: Callable[..., Client], run_a: TaskRun) -> None:
-    decide(as_user("wanghushi"), run_a, approve="1", seen=review_of(run_a).seen)
+    decide(as_user("wanghushi"), run_a, approve="1", reason="已核对", seen=review_of(run_a).seen)
     assert (run_a.status, run_a.final_state) == (Status.COMPLETED, "end_success")
     entry = AuditEntry.objects.get(action="review.approve")
     assert (entry.actor, entry.record_id) == ("wanghushi", SITE_A)
@@ -70,7 +70,7 @@ def test_neither_button_decides_nothing(as_user: Callable[..., Client], run_a: T
 def test_what_is_no_longer_shown_is_not_decided(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
-    page = decide(as_user("wanghushi"), run_a, approve="1", seen="0" * 64)
+    page = decide(as_user("wanghushi"), run_a, approve="1", reason="已核对", seen="0" * 64)
     assert run_a.status == Status.SUSPENDED
     assert "The values changed since they were shown." in page
 
@@ -79,7 +79,7 @@ def test_of_two_decisions_the_second_is_told(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
     seen = review_of(run_a).seen
-    decide(as_user("wanghushi"), run_a, approve="1", seen=seen)
+    decide(as_user("wanghushi"), run_a, approve="1", reason="已核对", seen=seen)
     page = decide(as_user("admin"), run_a, reject="1", reason="no", seen=seen)
     assert run_a.final_state == "end_success"
     assert "任务不在挂起状态" in page
@@ -136,7 +136,7 @@ def test_a_closed_review_shows_what_was_shown(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
     client, review = as_user("wanghushi"), review_of(run_a)
-    decide(client, run_a, approve="1", seen=review.seen)
+    decide(client, run_a, approve="1", reason="已核对", seen=review.seen)
     page = client.get(f"/admin/engines/review/{review.pk}/change/").content.decode()
     assert "age_calculated" in page
     assert review.seen in page
@@ -155,17 +155,17 @@ def test_a_finding_is_resolved_once(as_user: Callable[..., Client], run_a: TaskR
     client.post(url, {"reason": " "})
     finding.refresh_from_db()
     assert finding.open_key
-    client.post(url, {"reason": "已更正"})
+    client.post(url, {"reason": "源文件无误"})
     finding.refresh_from_db()
     assert (finding.state, finding.resolved_by, finding.resolution) == (
         "closed",
         "wanghushi",
-        "已更正",
+        "源文件无误",
     )
     page = client.post(url, {"reason": "again"}, follow=True).content.decode()
     assert "The finding is closed already." in page
     finding.refresh_from_db()
-    assert finding.resolution == "已更正"
+    assert finding.resolution == "源文件无误"
 
 
 def test_findings_are_resolved_by_the_action(
@@ -174,6 +174,6 @@ def test_findings_are_resolved_by_the_action(
     client, finding = as_user("wanghushi"), PendingAction.objects.get(task_run=run_a)
     given = {"action": "resolve_findings", "_selected_action": [str(finding.pk)]}
     assert 'name="reason"' in client.post("/admin/engines/pendingaction/", given).content.decode()
-    client.post("/admin/engines/pendingaction/", given | {"reason": "已更正"})
+    client.post("/admin/engines/pendingaction/", given | {"reason": "源文件无误"})
     finding.refresh_from_db()
     assert finding.state == "closed"

@@ -84,6 +84,7 @@ def declared(page: ModelAdmin[Any], request: HttpRequest) -> set[str]:
     return found
 
 
+@pytest.mark.full
 def test_no_lookup_passes_that_no_filter_declares(root: Client) -> None:
     """Asked of the views themselves: thousands of requests would take minutes."""
     passed = []
@@ -136,6 +137,7 @@ def test_who_is_refused_is_told(root: Client) -> None:
     assert "x" * 70 not in text
 
 
+@pytest.mark.full
 def test_what_is_declared_passes(root: Client) -> None:
     for page in PAGES.values():
         request = root.get(address(page)).wsgi_request
@@ -167,6 +169,7 @@ def value(page: ModelAdmin[Any], name: str) -> str:
     return "1" if isinstance(field, models.BooleanField) else "a&" + f"{name}=b"
 
 
+@pytest.mark.full
 def test_every_link_of_the_console_is_answered(as_user: Any, run_a: TaskRun) -> None:
     client = as_user("admin")
     request = client.get("/admin/").wsgi_request
@@ -197,7 +200,7 @@ WRONG = ["created_at__year=99999999999", "created_at__year=0", "created_at__year
          "created_at__year=2026&created_at__month=13", "created_at__month=1",
          "created_at__year=2026&created_at__day=3", "created_at__year=2026&created_at__year=2025",
          "created_at__year=2026&created_at__gte=2025-01-01", "created_at__year=２０２６",
-         "created_at__year=2026&created_at__lt=1", "status__exact=a%00", "q%00=1"]  # fmt: skip
+         "created_at__year=2026&created_at__lt=1", "q%00=1"]  # fmt: skip
 
 
 def test_a_period_is_one_of_the_calendar(root: Client) -> None:
@@ -207,6 +210,7 @@ def test_a_period_is_one_of_the_calendar(root: Client) -> None:
 ODD_VALUES = ["a%00b", "[", "9" * 400, "-1", "'\"", "a," * 300]
 
 
+@pytest.mark.full
 def test_no_value_breaks_a_list(root: Client) -> None:
     for page in PAGES.values():
         request = root.get(address(page)).wsgi_request

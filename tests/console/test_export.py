@@ -13,8 +13,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from core.house.db import atomic
 from engines.models import PendingAction, TaskRun
-from house.db import atomic
 from projects import audit
 from projects.models import AuditEntry, Project
 from study.models import Dictionary, Subject, SyncState
@@ -71,11 +71,11 @@ def test_the_export_holds_what_the_list_holds(
 
 def test_headers_and_words_are_the_readers(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     head, row = read(as_user("admin", "zh-hans").get(f"{FINDINGS}export/"))
-    assert head[:2] == ["受试者", "类型"]
-    assert row[:2] == [SITE_A, "违背"]
+    assert head[:3] == ["受试者", "严重程度", "类型"]
+    assert row[:3] == [SITE_A, "错误", "违背"]
     head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
-    assert head[:2] == ["Subject", "Kind"]
-    assert row[:2] == [SITE_A, "Violation"]
+    assert head[:3] == ["Subject", "Severity", "Kind"]
+    assert row[:3] == [SITE_A, "Error", "Violation"]
 
 
 def test_a_shortened_text_is_exported_whole(as_user: Callable[..., Client], run_a: TaskRun) -> None:
@@ -138,8 +138,8 @@ def test_who_may_not_see_the_list_exports_nothing(as_user: Callable[..., Client]
         ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
         ("-2+3", "'-2+3"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
         ("  =1", "'  =1"),
         ("＝1", "'＝1"),
         ("-5", "-5"),
@@ -171,6 +171,23 @@ def test_no_identifier_leaves(as_user: Callable[..., Client], run_a: TaskRun) ->
         assert json.dumps(value)[1:-1] not in trail, value
     assert len(sheet) == 3
     assert '"search": true' in trail
+
+
+def test_a_digest_is_whole_and_what_stands_beside_it_is_masked(
+    as_user: Callable[..., Client], run_a: TaskRun
+) -> None:
+    digest = "5fd8a76096030148f75240925df13800138000f4d65f84a8d70df2b4667b7047"
+    with atomic():
+        audit.record(
+            "review.ask",
+            actor="system",
+            project=run_a.project,
+            new={"seen": digest, "question": "联系电话 13900139000"},
+        )
+    file = as_user("admin", "zh-hans").get("/admin/projects/auditentry/export/")
+    [cell] = [cell for row in read(file) for cell in row if "5fd8a760" in cell]
+    assert digest in cell
+    assert "13900139000" not in cell
 
 
 def test_without_the_list_of_identifiers_nothing_leaves(

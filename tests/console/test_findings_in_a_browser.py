@@ -42,7 +42,7 @@ def test_a_crc_works_through_findings_by_keys(
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-test=finding]")).to_contain_text("P003")
+    expect(page.locator("[data-test=finding]")).to_contain_text("P002")
     page.keyboard.press("e")
     page.keyboard.type("请核对出生日期")
     page.get_by_role("button", name="向中心发出质疑").click()
@@ -50,10 +50,10 @@ def test_a_crc_works_through_findings_by_keys(
     expect(page.locator("[data-test=thread]")).to_contain_text("请核对出生日期")
     picture(page, "finding")
     page.keyboard.press("j")
-    expect(page.locator("[data-test=finding]")).to_contain_text("P002")
+    expect(page.locator("[data-test=finding]")).to_contain_text("P003")
     page.keyboard.press("/")
     expect(page.locator("#result_list tbody tr")).to_have_count(2)
-    assert PendingAction.objects.get(record_id="P003").state == "queried"
+    assert PendingAction.objects.get(record_id="P002").state == "queried"
 
 
 def test_several_are_moved_on_with_one_reason(

@@ -23,7 +23,7 @@ def stored(study: Study, form: str = "ae", *keywords: str) -> FormTemplate:
     row = FormTemplate(
         project=study.project, form_name=form, field_schema={"a": {}}, keywords=[*keywords]
     )
-    return form_templates.save(template=row, actor="admin")
+    return form_templates.save_template(template=row, actor="admin")
 
 
 def typed(row: FormTemplate, **more: Any) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def test_the_template_with_most_keywords_is_named_first(
     )
     found = [(one.template.form_name, one.hits) for one in answer.context["found"]]
     assert found == [("ae", ("不良事件", "严重程度")), ("labs", ("严重程度",))]
-    (labs,) = form_templates.match(study.project, "ａｌｔ 40")
+    (labs,) = form_templates.matching_templates(study.project, "ａｌｔ 40")
     assert labs.template.form_name == "labs"
-    assert form_templates.match(study.project, "无关的文字") == []
+    assert form_templates.matching_templates(study.project, "无关的文字") == []
 
 
 def test_a_blank_keyword_is_refused(study: Study) -> None:

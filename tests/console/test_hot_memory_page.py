@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from memory.hot import edit, injection, past
-from memory.hot.text import Kind, Line
+from memory.hot import injection, past
+from memory.hot.text import Kind, Line, put_back
 from memory.models import MemoryProposal, MemoryTombstone
 from tests.console.conftest import log_in
-from tests.engines.chat.kit import ask, sent
+from tests.engines.chat.kit import UNREAD, ask, sent
 from tests.memory.hot_kit import LINES, base, current, kill, lines_of, said, without, write
 from tests.support.study import Study
 
@@ -35,7 +35,7 @@ def origin_of(page: str, line: str) -> str:
 
 def take_back(client: Client, study: Study, **more: str) -> Any:
     memory = current(study)
-    row = past.removed(memory, past.newest(memory))[0]
+    row = past.removed(memory, past.newest_versions(memory))[0]
     body = {"number": str(row.number), "line": row.line.text, "version": str(memory.version)}
     return client.post(f"{PAGE}{memory.pk}/return/{row.last}/", body | more)
 
@@ -51,7 +51,7 @@ def test_what_was_asked_to_be_remembered_waits_at_once_and_acts_when_accepted(
     as_user("zhangyi").post("/admin/memory/memoryproposal/", body)
     assert proposal.new in lines_of(study)
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert "例会改为线上" in sent(study)
     told = origin_of(shown(as_user("admin"), study), proposal.new)
     assert "proposed by wanghushi, written by zhangyi" in told
@@ -100,7 +100,7 @@ def test_what_was_taken_out_comes_back_in_its_place(
     assert MemoryTombstone.objects.count() == stones
     assert current(study).last_updated_by == "admin"
     memory = current(study)
-    assert GONE not in [row.line.text for row in past.removed(memory, past.newest(memory))]
+    assert GONE not in [row.line.text for row in past.removed(memory, past.newest_versions(memory))]
 
 
 @pytest.mark.parametrize("more", [{"line": "- 别的"}, {"number": "x"}, {"version": "1"}])
@@ -142,13 +142,13 @@ def test_a_line_goes_back_under_its_own_heading(section: str) -> None:
         ["# 常见问题 (FAQ)", "- 甲", section, "- 乙", "", "# 系统禁令 (Rules)", "- 丙"]
     )
     name = section.lstrip("# ")
-    back = edit.put_back(text, Line("- 丁", name, ""))
+    back = put_back(text, Line("- 丁", name, ""))
     assert back == text.replace("- 乙", "- 乙\n- 丁")
 
 
 def test_a_line_of_a_profile_that_is_gone_gets_it_again() -> None:
     line = Line("- **偏好**: 简洁", "用户画像 (User Profiles)", "crc_b")
-    back = edit.put_back("# 系统禁令 (Rules)\n- 丙", line, name="乙护士")
+    back = put_back("# 系统禁令 (Rules)\n- 丙", line, name="乙护士")
     assert "## 乙护士 (user_id: crc_b)\n- **偏好**: 简洁" in back
     assert line.kind is Kind.PROFILES
 
@@ -174,7 +174,7 @@ def test_the_meter_is_for_those_who_edit(as_user: Callable[..., Client], study: 
 def test_an_admin_kills_a_wrong_line_and_the_next_answer_obeys(page: Page, study: Study) -> None:
     wrong = "- 汇报入组时不需要核对年龄"
     write(study, *LINES, wrong)
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert "不需要核对年龄" in sent(study)
     log_in(page, study, "admin")
     page.goto(f"{PAGE}{current(study).pk}/change/")
@@ -183,7 +183,7 @@ def test_an_admin_kills_a_wrong_line_and_the_next_answer_obeys(page: Page, study
     line.get_by_role("button", name="停用").click()
     expect(page.get_by_text("该行已停用。")).to_be_visible()
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert sent(study)
     assert "不需要核对年龄" not in sent(study)
     removed = page.locator("[data-test=removed]")

@@ -11,11 +11,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
+from core.house import cron, heartbeat
+from core.house.db import atomic
+from core.house.models import CronFiring
 from engines.models import TaskRun
-from engines.sop.soft import VERDICT
-from house import cron, heartbeat
-from house.db import atomic
-from house.models import CronFiring
+from engines.sop.findings import VERDICT
 from projects import audit
 from projects.admin import beat_words
 from projects.models import AuditEntry
@@ -63,7 +63,9 @@ def test_a_runs_page_tells_its_findings_in_words(
     client = as_user("wanghushi", "zh-hans")
     context: Any = client.get(f"/admin/engines/taskrun/{run_a.pk}/change/").context
     [one] = context["open_findings"]
-    assert one == context["review"]["findings"][0]
+    [ground] = context["review"]["evidence"].grounds
+    assert str(one["finding"].pk) == ground.finding.id
+    assert [value.label for value in ground.read] == ["年龄"]
     assert one["finding"].field == "age_calculated"
     assert "age_calculated" not in one["place"]
     assert "年龄" in one["place"]

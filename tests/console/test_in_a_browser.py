@@ -31,6 +31,7 @@ def test_the_first_page_after_the_login(page: Page, study: Any) -> None:
     expect(page.locator("#nav-sidebar-apps")).to_contain_text("工作台")
 
 
+@pytest.mark.smoke
 def test_a_crc_decides_at_the_desk(
     page: Page, study: Any, suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -45,8 +46,8 @@ def test_a_crc_decides_at_the_desk(
     expect(reason).to_be_focused()
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-test=review]")).to_be_visible()
-    page.get_by_role("button", name="同意").click()
-    expect(page.get_by_text("已同意。")).to_be_visible()
+    page.get_by_role("button", name="放行(推翻判断)").click()
+    expect(page.get_by_text("P002: 放行(推翻判断)")).to_be_visible()
     page.goto(f"/admin/engines/taskrun/{run.pk}/change/")
     expect(page.locator("[data-test=past-reviews]")).to_contain_text("已核对源文件")
     run.refresh_from_db()
@@ -60,11 +61,11 @@ def test_a_rejection_needs_its_reason(
     run = suspended("P002")
     log_in(page, study, "wanghushi")
     page.goto(f"/admin/engines/taskrun/{run.pk}/change/")
-    page.get_by_role("button", name="驳回").click()
+    page.get_by_role("button", name="维持违背").click()
     expect(page.get_by_text("请填写驳回原因。")).to_be_visible()
     page.locator("#decision_reason").fill("源文件缺失")
-    page.get_by_role("button", name="驳回").click()
-    expect(page.get_by_text("已驳回。")).to_be_visible()
+    page.get_by_role("button", name="维持违背").click()
+    expect(page.get_by_text("P002: 维持违背")).to_be_visible()
     run.refresh_from_db()
     assert run.final_state == "end_rejected"
 
@@ -237,7 +238,13 @@ def test_nothing_is_wider_than_the_screen(
     run = suspended("P002")
     review = sop.open_review(run)
     assert review is not None
-    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
     log_in(page, study, "admin")
     for width in (1360, 390):
         page.set_viewport_size({"width": width, "height": 800})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.test import Client
 
 from projects import services
@@ -44,7 +44,8 @@ def browser(name: str) -> Client:
 
 def form(project: Project, **fields: str) -> dict[str, Any]:
     usual = {"project": project.pk, "role": "CRC", "site": "", "language": "en", "is_active": "on"}
-    return usual | fields
+    typed = usual | fields
+    return typed | ({} if typed["site"] else {"all_sites": "on"})
 
 
 def member(name: str) -> Member:
@@ -96,6 +97,45 @@ def test_a_site_bounds_whom_its_administrator_adds(
     fields = {"wecom_userid": "new", "role": role, "site": site}
     browser(admin).post(f"{MEMBERS}add/", form(alpha, **fields))
     assert Member.objects.filter(wecom_userid="new").exists() == (site in ADMINS[admin])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_all_sites_are_chosen_and_never_left_blank(role: str, alpha: Project) -> None:
+    client = browser("chief")
+    blank = form(alpha, wecom_userid="new", role=role) | {"all_sites": ""}
+    refused = client.post(f"{MEMBERS}add/", blank)
+    assert "全部中心" in str(refused.context["adminform"].form.errors["site"])
+    both = blank | {"site": "site_a", "all_sites": "on"}
+    assert client.post(f"{MEMBERS}add/", both).status_code == 200
+    assert not Member.objects.filter(wecom_userid="new").exists()
+    assert client.post(f"{MEMBERS}add/", blank | {"all_sites": "on"}).status_code == 302
+    assert member("new").site == ""
+    assert "全部中心" in client.get(MEMBERS).content.decode()
+    row = member(f"{role}_site_a")
+    client.post(f"{MEMBERS}{row.pk}/change/", form(alpha, role=role) | {"all_sites": ""})
+    assert state(row)[1] == "site_a"
+
+
+def test_who_sees_all_sites_already_goes_on_so(alpha: Project) -> None:
+    row = member("CRC_")
+    shown = browser("chief").get(f"{MEMBERS}{row.pk}/change/").context["adminform"].form
+    assert shown["all_sites"].value() is True
+    assert change(browser("chief"), row, role="PI")
+    assert state(row)[:2] == ("PI", "")
+
+
+def test_an_import_without_a_site_is_refused(alpha: Project) -> None:
+    chief = User.objects.get(username="chief")
+    new = Member(project=alpha, wecom_userid="new", role="CRC")
+    with pytest.raises(ValidationError, match="全部中心"):
+        services.save_member(member=new, actor=chief)
+    assert not Member.objects.filter(wecom_userid="new").exists()
+    moved = member("CRC_site_a")
+    moved.site = ""
+    with pytest.raises(ValidationError, match="全部中心"):
+        services.save_member(member=moved, actor=chief)
+    services.save_member(member=moved, actor=chief, all_sites=True)
+    assert state(moved)[1] == ""
 
 
 @pytest.mark.parametrize("name", ["PI_", "CRC_", "AUDITOR_", "stranger"])

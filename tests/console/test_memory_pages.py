@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from house.markdown import LONGEST
+from core.house.markdown import LONGEST
 from memory.models import MemoryProposal, ProjectMemory, WeeklyReport
 from study.models import ProtocolDocument
 from wechat.models import Answer

@@ -169,7 +169,9 @@ def test_a_site_that_redcap_does_not_know_is_refused_with_the_nearest(
     typed = {"project": str(study.project.pk), "role": "CRC", "language": "en", "is_active": "on"}
 
     def add(userid: str, site: str) -> Any:
-        return client.post(url, typed | {"wecom_userid": userid, "site": site})
+        return client.post(
+            url, typed | {"wecom_userid": userid, "site": site, "all_sites": "" if site else "on"}
+        )
 
     refused = add("new", "site_q")
     assert list(refused.context["adminform"].form.errors) == ["site"]

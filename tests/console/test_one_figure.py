@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from house import clock
+from core.house import clock
 from memory.reports import job, report_store, weeks
 from study import readings
-from study.standing import standing
+from study.enrolment_stats import study_figures
 from tests.engines.chat.kit import ask, mute
 from tests.support.chat import chat
 
@@ -23,7 +23,7 @@ WHO = [("zhangyi", ""), ("crc_b", "site_b")]
 def read(study: Any) -> Any:
     """The study after its first reading; the model says nothing, so that figures are the house's own."""
     mute(study)
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     return study
 
 
@@ -39,7 +39,7 @@ def test_home_list_project_and_chat_agree(
     name: str, site: str, read: Any, as_user: Callable[..., Client]
 ) -> None:
     client = as_user(name)
-    count = standing(read.project, read[name]).enrolled
+    count = study_figures(read.project, read[name]).enrolled
     assert count
     assert shown(client) == count
     listed = client.get("/admin/study/subject/?enrolled=yes").context_data["cl"]
@@ -55,7 +55,7 @@ def test_home_list_project_and_chat_agree(
 
 
 def test_the_weekly_report_counts_the_same(read: Any, as_user: Callable[..., Client]) -> None:
-    count = standing(read.project, None).enrolled
+    count = study_figures(read.project, None).enrolled
     week = weeks.week_of(read.project, clock.today(read.project.timezone))
     assert week is not None
     draft = job.so_far(read.project, week)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from llm.models import LlmUsage
+from core.llm.models import LlmUsage
 from projects.models import AuditEntry, Project
 from tests.support.study import Study
 from wechat.message_words import said_in

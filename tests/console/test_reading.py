@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
+from core.house.admin_json import PARSER
 from engines import sop
 from engines.models import Batch, PendingAction, TaskRun
-from house.admin_json import PARSER
 from memory.models import ProjectMemory, UserMemory, WeeklyReport
 from projects.admin_base import ScopedAdmin
 from projects.models import Member
@@ -79,7 +79,7 @@ def test_a_run_that_is_over_stands_at_no_node(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
     client = as_user("wanghushi")
-    sent = {"approve": "1", "reason": "", "seen": review_of(run_a).seen}
+    sent = {"approve": "1", "reason": "已核对出生日期", "seen": review_of(run_a).seen}
     client.post(f"/admin/engines/taskrun/{run_a.pk}/decide/", sent)
     sop.drive(run_a.pk)
     run_a.refresh_from_db()

@@ -13,8 +13,8 @@ from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from house import cron
-from house.validators import validate_timezone
+from core.house import cron
+from core.house.validators import validate_timezone
 from skills.models import Skill
 from study.models import BlindedField
 from tests.console.test_new_study import change, skill
@@ -26,7 +26,7 @@ SCHEDULES = [
     ("61 9 * * *", "minute", "59 9 * * *"),
     ("0 9 32 * *", "day of the month", "0 9 31 * *"),
     ("0 9 * 13 *", "month", "0 9 * 12 *"),
-    ("0 9 * * 7", "weekday", "0 9 * * 0"),
+    ("0 9 * * 9", "weekday", "0 9 * * 7"),
     ("0 30 9 * * ?", "five fields", "30 9 * * *"),
     ("09:30", "five fields", "30 09 * * *"),
     ("0 9", "five fields", "0 9 * * *"),

@@ -58,7 +58,9 @@ def test_what_a_model_judged_is_looked_up_by_what_it_was_asked(
     review = review_of(run_qc(study, "P012"))
     page = as_user("wanghushi", "zh-hans").get(desk_of(review)).content.decode()
     passages = page.split('data-test="passages"')[1].split("</section>")[0]
-    assert "间质性肺炎、活动性感染、严重心血管疾病" in passages
+    assert "有间质性肺炎或肺纤维化病史" in passages
+    assert "研究方案 §4.2" in passages
+    assert "CRF" not in passages
 
 
 def test_deciding_leads_to_the_next_and_at_last_to_the_queue(
@@ -67,7 +69,7 @@ def test_deciding_leads_to_the_next_and_at_last_to_the_queue(
     client = as_user("wanghushi")
     at = desk_of(three[0])
     for review, following in zip(three, [*map(desk_of, three[1:]), DESK], strict=True):
-        answer = client.post(at, {"approve": "1", "seen": review.seen})
+        answer = client.post(at, {"approve": "1", "seen": review.seen, "reason": "已核对"})
         assert (answer.status_code, answer.headers["Location"]) == (302, following)
         at = following
     assert {review.status for review in Review.objects.all()} == {Review.Status.APPROVED}
@@ -117,7 +119,8 @@ def test_the_filters_count_and_keep_to_themselves(
     assert desk_of(three[0]) in client.get(f"{DESK}?skill=qc_process:console").content.decode()
     assert desk_of(three[0]) not in client.get(f"{DESK}?skill=another").content.decode()
     answer = client.post(
-        f"{desk_of(three[0])}?skill=qc_process:console", {"approve": "1", "seen": three[0].seen}
+        f"{desk_of(three[0])}?skill=qc_process:console",
+        {"approve": "1", "seen": three[0].seen, "reason": "已核对"},
     )
     assert answer.headers["Location"] == f"{desk_of(three[1])}?skill=qc_process%3Aconsole"
 
@@ -126,7 +129,7 @@ def test_a_decided_review_is_shown_as_it_was(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
     client = as_user("wanghushi")
-    client.post(desk_of(three[0]), {"approve": "1", "seen": three[0].seen})
+    client.post(desk_of(three[0]), {"approve": "1", "seen": three[0].seen, "reason": "已核对"})
     answer: Any = client.get(desk_of(three[0]))
     assert answer.headers["Location"] == f"/admin/engines/review/{three[0].pk}/change/"
     again = client.get(f"/admin/engines/review/{three[1].pk}/change/")
@@ -169,7 +172,9 @@ def test_a_decision_is_taken_back_and_asked_again(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
     client, review = as_user("wanghushi"), three[0]
-    after = client.post(desk_of(review), {"approve": "1", "seen": review.seen}, follow=True)
+    after = client.post(
+        desk_of(review), {"approve": "1", "seen": review.seen, "reason": "已核对"}, follow=True
+    )
     assert f'href="{closed_of(review)}#take-back"' in after.content.decode()
     assert 'name="take_back"' in client.get(closed_of(review)).content.decode()
     bare = client.post(desk_of(review), {"take_back": "1", "reason": " "})
@@ -191,7 +196,9 @@ def test_only_who_decided_takes_it_back(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
     review = three[0]
-    as_user("wanghushi").post(desk_of(review), {"approve": "1", "seen": review.seen})
+    as_user("wanghushi").post(
+        desk_of(review), {"approve": "1", "seen": review.seen, "reason": "已核对"}
+    )
     for other in ("admin", "zhangyi", "auditor"):
         client = as_user(other)
         assert 'name="take_back"' not in client.get(closed_of(review)).content.decode()
@@ -205,7 +212,7 @@ def test_an_outage_takes_nothing_back(
     as_user: Callable[..., Client], three: list[Review], study: Study
 ) -> None:
     client, review = as_user("wanghushi"), three[0]
-    client.post(desk_of(review), {"approve": "1", "seen": review.seen})
+    client.post(desk_of(review), {"approve": "1", "seen": review.seen, "reason": "已核对"})
     study.stand_ins.fault("redcap", "status", 500, times=50)
     client.post(desk_of(review), {"take_back": "1", "reason": "点错了"})
     review.refresh_from_db()

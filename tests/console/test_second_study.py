@@ -14,8 +14,8 @@ import time_machine
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from core.house import clock
 from engines import sop
-from house import clock
 from projects.models import Project
 from skills.models import Skill
 from tests.console.conftest import log_in
@@ -49,12 +49,13 @@ def make(page: Page) -> None:
     page.fill("[name=start_date]", "2026-01-01")
     page.keyboard.press("Escape")
     page.click("[name=_save]")
-    expect(page.locator("body")).to_contain_text("SECOND")
+    expect(page.locator('[data-test="step-redcap"]')).to_be_visible()
     project = Project.objects.get(code="SECOND")
     for userid, role in (("admin", "ADMIN"), ("wanghushi", "CRC"), ("zhangyi", "PI")):
         page.goto(f"/admin/projects/member/add/?project={project.pk}")
         page.fill("[name=wecom_userid]", userid)
         page.select_option("[name=role]", role)
+        page.check("[name=all_sites]", force=True)
         page.click("[name=_save]")
         page.wait_for_url("**/projects/member/")
     assert project.members.count() == 3
@@ -85,6 +86,8 @@ def set_up(page: Page, second: StandIns) -> Project:  # noqa: F811
     for column, value in (("visit", "W4"), ("day", "28"), ("minus", "3"), ("plus", "3")):
         page.fill(f"[name={column}-2]", value)
     page.click("button[value=plan]")
+    page.select_option("[name=withdrawal]", "-")
+    page.click("button[value=withdrawal]")
     expect(step(page, "plan")).to_contain_text("1 个计划访视")
 
     step(page, "skills").locator("a.iit-button").click()

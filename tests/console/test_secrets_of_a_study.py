@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from pytest_django import Settings
 
-from llm.providers import client_for
+from core.llm.providers import client_for
 from projects import services
 from projects.models import AuditEntry, Project
 

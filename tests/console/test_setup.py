@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from house import clock
+from core.house import clock
+from demo.simulators.study import METADATA_COLUMNS
 from projects.models import Member, Project
-from simulators.study import METADATA_COLUMNS
 from study.models import Subject
 from study.setup import steps
+from tests.support.forms import sent
 from tests.support.stand_ins import StandIns
 from tests.support.study import Study
 from tests.support.tasks import drain
@@ -153,6 +155,61 @@ def test_the_token_says_what_it_may(
     assert [line.ok for line in bare.context["lines"]].count(False) == 1
 
 
+def shown(page: Any, key: str) -> tuple[str, str, str]:
+    """State, what is said of a step, and its panel as the reader sees it."""
+    item = next(one for one in page.context["items"] if one.step.key == key)
+    panel = page.content.decode().partition(f'data-test="step-{key}"')[2]
+    return item.state.value, item.said, panel.partition('data-test="step-')[0]
+
+
+@pytest.mark.parametrize("status", [403, 500, 404])
+def test_a_connection_that_fails_is_not_done(
+    as_user: Callable[..., Client], made: Project, second: StandIns, status: int
+) -> None:
+    client = as_user("admin", "zh-hans")
+    second.fault("redcap", "status", status, times=None)
+    for page in (connect(client, made, second), client.get(page_of(made))):
+        state, _said, panel = shown(page, "redcap")
+        assert state == "failed"
+        assert "已完成" not in panel
+        assert not re.search(r"Error|Exception|status \d", panel)
+    made.refresh_from_db()
+    assert "redcap" in [one.step.key for one in steps.missing_steps(made)]
+    second.fault("redcap", "status", status, times=0)
+
+
+def test_a_wrong_token_and_then_the_right_one(
+    as_user: Callable[..., Client], made: Project, second: StandIns
+) -> None:
+    client = as_user("admin", "zh-hans")
+    wrong = connect(client, made, second, "F" * 32)
+    assert shown(wrong, "redcap")[0] == "failed"
+    assert "拒绝" in shown(wrong, "redcap")[2]
+    assert shown(connect(client, made, second), "redcap")[0] == "done"
+    made.refresh_from_db()
+    assert states(made)["redcap"] == "done"
+    # Another token than the one that was tested.
+    made.redcap_token = "E" * 32
+    made.save()
+    assert states(made)["redcap"] == "untested"
+
+
+def test_dify_and_the_model_are_not_done_before_a_test(
+    as_user: Callable[..., Client], study: Study, stand_ins: StandIns
+) -> None:
+    client = as_user("admin", "zh-hans")
+    assert states(study.project)["dify"] == "untested"
+    study.project.dify_key = "wrong"
+    study.project.save()
+    page = client.post(page_of(study.project), {"test": "dify"})
+    assert shown(page, "dify")[0] == "failed"
+    assert "Error" not in shown(page, "dify")[2]
+    stand_ins.fault("llm", "status", 401, times=None)
+    page = client.post(page_of(study.project), {"test": "model"})
+    assert shown(page, "model")[0] == "failed"
+    assert "Error" not in shown(page, "model")[2]
+
+
 def test_a_wrong_address_keeps_the_typed_token(
     as_user: Callable[..., Client], made: Project, second: StandIns
 ) -> None:
@@ -236,6 +293,33 @@ def test_visits_are_planned_from_the_date_fields(
     assert "week4_on" not in [row["field"] for row in client.get(page_of(read)).context["proposed"]]
 
 
+def test_the_date_of_withdrawal_is_asked(as_user: Callable[..., Client], read: Project) -> None:
+    client = as_user("admin", "zh-hans")
+    visit = {"visit": "W4", "anchor_field": "start_on", "date_field": "week4_on", "day": 28}
+    read.visit_plan.create(**visit)
+    assert states(read)["plan"] == "missing"
+    for wrong in ("", "nothing", "weight"):
+        page = client.post(page_of(read), {"do": "withdrawal", "withdrawal": wrong})
+        assert page.context["withdrawal_error"]
+    for answer in ("consent_on", "-"):
+        client.post(page_of(read), {"do": "withdrawal", "withdrawal": answer})
+        read.refresh_from_db()
+        assert read.withdraw_field == answer.strip("-")
+        assert states(read)["plan"] == "done"
+        assert f'value="{answer}" selected' in client.get(page_of(read)).content.decode()
+
+
+def test_a_new_study_opens_its_set_up(study: Study) -> None:
+    client = Client()
+    root = User.objects.create_superuser("root")
+    client.force_login(root, backend="django.contrib.auth.backends.ModelBackend")
+    url = "/admin/projects/project/add/"
+    typed = sent(client.get(url).context) | {"code": "NEW", "name": "n", "start_date": "2026-01-01"}
+    made = client.post(url, typed | {"_save": "1"})
+    assert made.status_code == 302
+    assert made["Location"] == page_of(Project.objects.get(code="NEW"))
+
+
 def test_sites_are_picked_and_a_strange_one_is_not_taken(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -243,14 +327,17 @@ def test_sites_are_picked_and_a_strange_one_is_not_taken(
     client.post(page_of(study.project), {"do": "sites", f"site-{crc.pk}": "no_such_site"})
     crc.refresh_from_db()
     assert crc.site == "site_b"
-    client.post(page_of(study.project), {"do": "sites", f"site-{crc.pk}": "site_a"})
-    crc.refresh_from_db()
-    assert crc.site == "site_a"
+    for chosen, site in (("site_a", "site_a"), ("", "site_a"), ("*", "")):
+        client.post(page_of(study.project), {"do": "sites", f"site-{crc.pk}": chosen})
+        crc.refresh_from_db()
+        assert crc.site == site
+    said = next(one.said for one in steps.checklist(study.project) if one.step.key == "sites")
+    assert crc.display_name in said
 
 
 def test_the_demo_study_lacks_nothing(study: Study) -> None:
     assert {key for key, state in states(study.project).items() if state == "failed"} == set()
-    assert not steps.missing(study.project)
+    assert not steps.missing_steps(study.project)
 
 
 @pytest.mark.parametrize("key", ["members", "dify", "model", "redcap", "reading"])

@@ -11,8 +11,9 @@ import pytest
 from django.test import Client
 
 from projects.models import Member, Project
+from skills.graph import schema
 from skills.models import Skill
-from skills.validation import schema, validate
+from skills.validation import validate
 from tests.console.conftest import CONFIG
 from tests.support.study import Study
 

@@ -10,9 +10,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from skills import standard
-from skills.envelope import envelope, take
 from skills.models import Skill, SkillVersion
+from skills.skill_exchange import STANDARD, exported, import_text, standard_rows
 from tests.engines.cron.test_printed_skill import PRINTED
 from tests.support.study import Study
 
@@ -60,7 +59,7 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     before = sorted(Skill.objects.values_list("skill_type", "version"))
     sound = changed(skillType="visit_reminder:two")
     with pytest.raises(ValidationError) as error:
-        take(project=study.project, text=f"[{sound}, {changed(**more)}]", actor="admin")
+        import_text(project=study.project, text=f"[{sound}, {changed(**more)}]", actor="admin")
     assert place in " ".join(error.value.messages)
     assert sorted(Skill.objects.values_list("skill_type", "version")) == before
 
@@ -68,7 +67,7 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", "[" * 5000])
 def test_a_text_that_holds_no_skill_is_refused(study: Study, text: str) -> None:
     with pytest.raises(ValidationError):
-        take(project=study.project, text=text, actor="admin")
+        import_text(project=study.project, text=text, actor="admin")
 
 
 def test_the_page_keeps_what_was_typed(as_user: Callable[..., Client], study: Study) -> None:
@@ -91,21 +90,21 @@ def test_only_administrators_import(
 
 def test_standard_skills_fit_the_study(as_user: Callable[..., Client], study: Study) -> None:
     Skill.objects.filter(project=study.project).delete()
-    names = [one.name for one in standard.SKILLS[:5]]
+    names = [one.name for one in STANDARD[:5]]
     answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "standard": names})
     assert answer.status_code == 302, answer.content.decode()
-    types = {one["skillType"] for one in standard.envelopes(names)}
+    types = {one["skillType"] for one in standard_rows(names)}
     assert {*Skill.objects.values_list("skill_type", flat=True)} == types
 
 
 def test_the_standard_reminder_by_model_is_the_printed_one() -> None:
-    assert standard.envelopes(["visit_reminder_llm"]) == [json.loads(PRINTED)]
+    assert standard_rows(["visit_reminder_llm"]) == [json.loads(PRINTED)]
 
 
 def test_a_saved_file_can_be_imported_again(as_user: Callable[..., Client], study: Study) -> None:
     skill = Skill.objects.get(project=study.project, skill_type="qc_process:ae")
     answer = as_user("zhangyi").get(f"/admin/skills/skill/{skill.pk}/export/")
     assert "attachment" in answer["Content-Disposition"]
-    assert json.loads(answer.content) == envelope(skill)
-    (again,) = take(project=study.project, text=answer.content.decode(), actor="admin")
+    assert json.loads(answer.content) == exported(skill)
+    (again,) = import_text(project=study.project, text=answer.content.decode(), actor="admin")
     assert (again.pk, again.version) == (skill.pk, skill.version)

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from projects.models import AuditEntry
-from study.designs import design_of
+from study.design import design_of
 from study.models import FieldRole, ReferenceLimit, Synonym
 from tests.support.study import Study
 

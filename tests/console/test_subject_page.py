@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from html import unescape
 
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engines.models import TaskRun
+from engines.pages.chart import chart
+from skills.models import Skill
 from study import readings
+from study.design import design_of
+from study.facts import Fact, Kind
 from study.models import Subject
 from tests.console.conftest import SITE_A
 from tests.engines.sop.kit import change
@@ -55,7 +61,7 @@ def test_it_tells_findings_reviews_and_runs(as_user: AsUser, run_a: TaskRun) -> 
 
 
 def test_it_names_no_person(as_user: AsUser, study: Study) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     for subject in Subject.objects.filter(record_id__in=("P001", "P016")):
         page = shown(as_user("zhangyi"), subject.record_id)
         assert "测试" not in page.split('data-test="subject"')[1]
@@ -101,8 +107,67 @@ def test_its_statements_do_not_grow_with_the_rows(
 
 
 def test_it_tells_what_was_changed(as_user: AsUser, study: Study) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     client = as_user("zhangyi", "zh-hans")
     assert "尚未读到任何数据变更" in part(shown(client, "P008"), "changes")
     change(study, "P008", "baseline_arm_1", weight_kg="61.5")
     assert "61.5" in part(shown(client, "P008"), "changes")
+
+
+def test_every_measured_field_is_drawn_with_axes(as_user: AsUser, study: Study) -> None:
+    """Those without limits, too; what has no number is named."""
+    page = shown(as_user("zhangyi", "zh-hans"), "P016")
+    labs = part(page, "labs")
+    design = design_of(study.project)
+    assert len(design.measured) > len(design.ranges)
+    for name in design.measured:
+        assert design.metadata.label(name) in labs, name
+    charts = labs.split("<svg")[1:]
+    assert len(charts) > len(design.ranges)
+    for one in charts:
+        assert 'class="iit-axis"' in one
+        assert one.count('class="iit-tick"') >= 2
+    assert "2026-" in charts[0] or "V" in charts[0]
+
+
+def test_ticks_are_round_and_within_the_values() -> None:
+    def fact(number: int, value: float) -> Fact:
+        return Fact("", Kind.VALUE, date=f"2026-01-{number:02}", value=value, text=str(value))
+
+    for values in ([3.1, 9.7, 88.0], [0.02, 0.05], [1200.0, 1350.0], [7.0], [-4.0, 4.0]):
+        drawn = chart("x", [fact(n, value) for n, value in enumerate(values, 1)])
+        assert drawn is not None
+        ticks = [float(tick.text) for tick in drawn.up]
+        assert 1 <= len(ticks) <= 4
+        assert min(values) <= min(ticks)
+        assert max(ticks) <= max(values)
+        assert drawn.along[0].text == "2026-01-01"
+
+
+def test_a_value_that_is_no_number_is_told_of(as_user: AsUser, study: Study) -> None:
+    change(study, "P016", "v2_arm_1", alt="UNK")
+    labs = part(shown(as_user("zhangyi"), "P016"), "labs")
+    assert "1 value that is no number is not drawn" in labs
+
+
+def test_history_and_empty_forms_are_told(as_user: AsUser, study: Study) -> None:
+    page = shown(as_user("zhangyi", "zh-hans"), "P001")
+    forms = part(page, "forms")
+    assert "既往史" in forms
+    design = design_of(study.project)
+    for form in design.shown_forms:
+        assert design.metadata.form_label(form) in page, form
+    screened = part(shown(as_user("zhangyi", "zh-hans"), "P035"), "forms")
+    assert "未录入" in screened
+
+
+def test_who_may_order_gets_a_form_that_is_filled_in(as_user: AsUser, study: Study) -> None:
+    page = shown(as_user("wanghushi"), "P001")
+    link = re.search(r'data-test="order" href="([^"]+)"', page)
+    assert link
+    form = as_user("wanghushi").get(unescape(link[1])).content.decode()
+    assert ">P001</textarea>" in form
+    chosen = re.search(r'<option value="([^"]+)" selected', form)
+    assert chosen
+    assert Skill.objects.get(pk=chosen[1]).skill_type == "qc_process"
+    assert 'data-test="order"' not in shown(as_user("auditor"), "P001")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -11,15 +12,17 @@ import time_machine
 from django.db import connection
 from django.test import Client
 from django.utils.html import strip_tags
+from django.utils.translation import override
 from playwright.sync_api import Page, expect
 
-from house import audit_guard
-from house.db import atomic
+from core.house import audit_guard
+from core.house.db import atomic
 from projects import audit
 from projects.models import AuditEntry
+from projects.services import save_member
 from skills.models import FieldMapping, Skill
 from skills.services import save_mapping, switch
-from study.admin import trail_check
+from study.admin import trail, trail_words
 from tests.console.conftest import log_in
 from tests.support.study import Study
 
@@ -91,6 +94,86 @@ def test_times_have_seconds(as_user: Callable[..., Client], study: Study) -> Non
     assert "2026-11-23 08:15:42" in page_of(client, newest("logout"))
 
 
+def found_by(client: Client, words: str, **more: str) -> list[int]:
+    page = client.get(LIST, {"q": words, **more})
+    return [entry.number for entry in page.context["cl"].queryset]
+
+
+@pytest.fixture
+def lived(study: Study) -> Study:
+    """A trail of several kinds, with a rating and a change of a member."""
+    crc = study["crc_b"]
+    crc.role = "AUDITOR"
+    with atomic():
+        save_member(member=crc, actor=study["admin"].user)
+        vote = {"feedback": "thumbs_down", "reason": "too_long", "answer": ""}
+        audit.record("wechat.rated", actor=study["zhangyi"], project=study.project, new=vote)
+        moved = {"added": 2, "moved": {"P001": {"from": "site_a", "to": "site_b"}}}
+        audit.record("roster.sync", actor="system", project=study.project, new=moved)
+        rows = {"model": "pendingaction", "rows": 3, "filter": {}}
+        audit.record("rows.export", actor="admin", project=study.project, new=rows)
+    return study
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_the_search_finds_every_word_that_the_list_shows(
+    as_user: Callable[..., Client], lived: Study, language: str
+) -> None:
+    client = as_user("auditor", language)
+    page = client.get(LIST)
+    admin_page = page.context["cl"].model_admin
+    with override(language):
+        shown = {
+            entry.number: [
+                admin_page.show_actor(entry),
+                admin_page.show_action(entry),
+                *(word for pair in trail_words.changes_in_short(entry, most=120) for word in pair),
+            ]
+            for entry in page.context["cl"].queryset.order_by("-number")[:12]
+        }
+    words = {text: number for number, texts in shown.items() for text in texts}
+    for text, number in words.items():
+        for part in text.split(" → "):
+            whole = part.strip().rstrip("…")
+            if whole and '"' not in whole and len(whole.split()) <= 20:
+                assert number in found_by(client, f'"{whole}"'), whole
+    assert found_by(client, "没有这样的词") == []
+
+
+def test_changes_are_told_without_stored_words(
+    as_user: Callable[..., Client], lived: Study
+) -> None:
+    client = as_user("auditor", "zh-hans")
+
+    def changes(action: str) -> str:
+        page = page_of(client, newest(action))
+        table = page[page.index('data-test="changes"') :].partition("</table>")[0]
+        return strip_tags(table[table.index(">") :])
+
+    told = "".join(map(changes, ("wechat.rated", "rows.export", "member.change", "roster.sync")))
+    for word in ("👎", "太长", "疑点", "稽查员", "site_b"):
+        assert word in told, word
+    for word in ("thumbs_down", "too_long", "pendingaction", "AUDITOR", "{", "}", "[]"):
+        assert word not in told, word
+
+
+def test_a_file_of_the_trail_holds_its_hashes(as_user: Callable[..., Client], lived: Study) -> None:
+    client = as_user("auditor")
+    answer: Any = client.get(f"{LIST}export/")
+    text = b"".join(answer.streaming_content).decode("utf-8-sig")
+    rows = [*csv.DictReader(text.splitlines())]
+    assert rows
+    entries = {entry.number: entry for entry in AuditEntry.objects.filter(project=lived.project)}
+    assert {int(row["Number"]) for row in rows} <= {*entries}
+    for row in rows:
+        entry = entries[int(row["Number"])]
+        assert (row["Hash"], row["Previous hash"], row["Chain"]) == (
+            entry.hash,
+            entry.previous,
+            entry.chain,
+        )
+
+
 def check(client: Client, chain: str, **more: str) -> Any:
     return client.post(CHECK, {"chain": chain, **more})
 
@@ -106,7 +189,7 @@ def test_a_sound_chain_is_unbroken(as_user: Callable[..., Client], study: Study)
 def test_the_parts_find_what_the_whole_finds(
     as_user: Callable[..., Client], study: Study, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
-    monkeypatch.setattr(trail_check, "PART", part)
+    monkeypatch.setattr(trail, "PART", part)
     entry = tamper(actor="somebody")
     client, first, faults, found = as_user("admin"), "1", "0", []
     while first != "0":
@@ -137,7 +220,7 @@ def test_the_chain_of_the_house_is_for_superusers(
 def test_a_long_check_goes_on_by_itself(
     page: Page, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trail_check, "PART", 5)
+    monkeypatch.setattr(trail, "PART", 5)
     log_in(page, study, "admin")
     page.goto(CHECK)
     page.get_by_role("button", name="检查").click()

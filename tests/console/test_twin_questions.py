@@ -16,8 +16,8 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from core.llm.models import LlmUsage
 from engines.models import AgentTrace
-from llm.models import LlmUsage
 from memory.models import ConversationHistory
 from projects.models import ApiToken
 from study.models import Subject
@@ -180,6 +180,7 @@ def _same_behind(
     assert differing(*twins) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", ["subject_name", "hospital_no", "phone"])
 def test_a_foreign_name_or_number_and_one_of_nobody(
     study: Study, as_user: Callable[..., Client], field: str

@@ -8,10 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils.translation import override
 
 from engines.models import AgentTrace
 from projects.models import Member, Role
 from tests.engines.chat.kit import ask
+from tests.wechat.working import receive, work
 
 PAGE = "/admin/engines/openquestion/"
 
@@ -53,3 +55,48 @@ def test_an_administrator_of_one_site_does_not_see_it(
     assert "P023抽烟吗" in as_user("zhangyi").get(PAGE).content.decode()
     Member.objects.filter(person__user__username="zhangyi").update(site="site_b")
     assert as_user("zhangyi").get(PAGE).status_code == 403
+
+
+def whys(client: Client, **more: str) -> dict[str, str]:
+    """Question -> why it is on the page."""
+    page = client.get(PAGE, more).context["cl"]
+    with override("en"):
+        return {row.query: page.model_admin.show_why(row) for row in page.queryset}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [("👎", "👎"), ("👎 太长", "Too long"), ("不对,你弄错了", "Inaccurate"), ("看不懂", "Unclear")],
+)
+def test_an_answer_that_its_reader_objects_to_is_there(
+    as_user: Callable[..., Client], study: Any, words: str, why: str
+) -> None:
+    client, question = as_user("admin"), "P001 入组了吗?"
+    ask("zhangyi", question)
+    assert question not in whys(client)
+    receive(words, user="zhangyi")
+    work()
+    assert whys(client)[question] == f"its reader objected: {why}"
+    assert question in whys(client, why="wrong")
+    assert question not in whys(client, why="open")
+    receive("👍", user="zhangyi")
+    work()
+    assert question not in whys(client)
+
+
+def test_an_objection_of_somebody_else_changes_nothing(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    ask("zhangyi", "P001 入组了吗?")
+    ask("wanghushi", "P002 入组了吗?")
+    receive("👎", user="wanghushi")
+    work()
+    assert [*whys(as_user("admin"))] == ["P002 入组了吗?"]
+
+
+@pytest.mark.parametrize("text", ["记住"])
+def test_what_was_asked_back_is_there(
+    as_user: Callable[..., Client], study: Any, text: str
+) -> None:
+    ask("wanghushi", text)
+    assert whys(as_user("admin")) == {text: "asked back, or not collected"}

@@ -20,7 +20,7 @@ AsUser = Callable[..., Client]
 
 @pytest.fixture(autouse=True)
 def _read(study: Study) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
 
 
 def shown(client: Client, **query: str) -> str:
@@ -81,7 +81,7 @@ def test_the_week_says_what_is_to_be_done(as_user: AsUser, study: Study) -> None
     today = date.fromisoformat(study.run["demo_today"])
     day = today + timedelta(days=2)
     change(study, "P008", "v2_arm_1", v2_date=str(day))
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     page = body(shown(client, view="week", day=str(day)))
     cell = page.split(f'datetime="{day}"')[1].split("</ul>")[0]
     assert "P008 V2" in cell

@@ -30,7 +30,7 @@ def overflows(page: Page) -> bool:
 
 
 def test_from_the_board_to_a_subject_by_keyboard(page: Page, study: Any, run_a: TaskRun) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     log_in(page, study, "wanghushi")
     page.set_viewport_size(DESKTOP)
     page.goto("/admin/visits/")
@@ -57,7 +57,7 @@ def test_from_the_board_to_a_subject_by_keyboard(page: Page, study: Any, run_a: 
 
 
 def test_on_a_phone_nothing_runs_out_of_the_page(page: Page, study: Any) -> None:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     log_in(page, study, "wanghushi")
     page.set_viewport_size(PHONE)
     pk = Subject.objects.get(record_id="P003").pk

@@ -24,6 +24,7 @@ def page_of(run: TaskRun) -> str:
     return f"{RUNS}{run.pk}/change/"
 
 
+@pytest.mark.full
 def test_the_administrator_opens_every_list_and_first_row(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:

@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
-from engines.assistant.intents.types import Intent
+from core.llm.labels import PURPOSES
+from core.llm.models import LlmUsage
+from core.rules.values import Reason
+from engines.assistant.read.intents import Intent
 from engines.labels import INTENTS, REASONS
 from engines.models import AgentTrace, PendingAction, TaskRun
-from llm.labels import PURPOSES
-from llm.models import LlmUsage
 from memory.models import ConversationHistory
-from rules.values import Reason
 from study.models import Dictionary, SyncState
 from wechat.models import Card, InboxMessage
 

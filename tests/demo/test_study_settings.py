@@ -97,13 +97,14 @@ def test_the_hot_memory_is_true_of_the_data() -> None:
     assert serious[0]["sae_report_date"]
 
 
-def test_members_are_the_four_personas() -> None:
+def test_members_are_the_personas() -> None:
     members = {m["wecom_userid"]: (m["role"], m["site"]) for m in load("members.json")}
     assert members == {
         "zhangyi": ("PI", ""),
         "wanghushi": ("CRC", "site_a"),
         "crc_b": ("CRC", "site_b"),
         "admin": ("ADMIN", ""),
+        "auditor": ("AUDITOR", ""),
     }
 
 

@@ -8,18 +8,19 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, Message
-from llm import breaker
-from llm.asking import Llm, TokenCapReached
-from llm.models import LlmUsage
-from llm.providers import LlmNotConfigured, clients_for, fallback
-from privacy.gate import Gate
-from privacy.outbound_policy import OutsideRefused
+from core.integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, Message
+from core.llm import breaker
+from core.llm.asking import Llm, TokenCapReached
+from core.llm.models import LlmUsage
+from core.llm.providers import LlmNotConfigured, clients_for, fallback
+from core.privacy.gate import Gate
+from core.privacy.outbound_policy import OutsideRefused
 from projects.models import Project
-from tests.engines.chat.kit import ask, prompts, say
+from tests.engines.chat.kit import UNREAD, ask, prompts, say, trace
 from tests.support.study import Study
 
-QUESTION = "P001 入组了吗?"
+SEVERAL = "P001 入组了吗?P003 的 V2 什么时候做?"
+STEPS = "帮我查下最近那个爱抱怨的病人是谁"
 
 
 @pytest.fixture
@@ -67,21 +68,31 @@ def test_a_refusal_too_leaves_it_to_the_second(second: Study, status: int) -> No
 
 
 def test_the_reader_does_not_notice(second: Study) -> None:
-    second.stand_ins.fault("llm", "status", 500, times=3)
-    second.stand_ins.script(say("您好,请问想了解什么?"))
-    reply = ask("zhangyi", "你好")
-    assert reply.text == "您好,请问想了解什么?"
+    plain = ask("zhangyi", SEVERAL).text
+    LlmUsage.objects.all().delete()
+    second.stand_ins.fault("llm", "status", 500, times=1)
+    second.stand_ins.script(say('{"say": []}'))
+    reply = ask("zhangyi", SEVERAL)
+    assert reply.text == plain
     assert not reply.outside_down
     rows = LlmUsage.objects.order_by("pk")
     assert [(row.model, row.ok) for row in rows] == [("local", False), ("second", True)]
 
 
-def test_both_down_leaves_the_data_marked_as_such(second: Study) -> None:
+def test_a_question_is_read_by_the_second(second: Study) -> None:
+    second.stand_ins.fault("llm", "status", 500, times=1)
+    ask("zhangyi", UNREAD)
+    asked = LlmUsage.objects.filter(purpose="ask").order_by("pk")
+    assert [(row.model, row.ok) for row in asked][:2] == [("local", False), ("second", True)]
+
+
+def test_both_down_leaves_the_plain_answer_and_asks_back_what_was_not_read(second: Study) -> None:
+    plain = ask("zhangyi", SEVERAL).text
     second.stand_ins.fault("llm", "status", 500, times=None)
-    reply = ask("zhangyi", "这个研究的排除标准是什么?")
-    assert "排除标准" in reply.text
-    assert reply.outside_down
+    assert ask("zhangyi", SEVERAL).text == plain
     assert set(models(second)) == {"local", "second"}
+    assert "llm" in {item["thought"] for item in trace().trace}
+    assert ask("zhangyi", UNREAD).asked_back
 
 
 def test_a_first_without_a_model_is_passed_over(second: Study, settings: Settings) -> None:
@@ -196,18 +207,16 @@ def test_an_endpoint_without_schemas_is_asked_for_plain_json(study: Study) -> No
     assert kinds == ["json_schema", "json_object"]
 
 
-def test_the_cap_is_said_clearly_in_every_kind_of_answer(study: Study) -> None:
+def test_the_cap_leaves_plain_answers_and_stands_in_the_trace(study: Study) -> None:
     Project.objects.update(llm_daily_token_cap=1)
     LlmUsage.objects.create(project=study.project, purpose="chat", model="m", input_tokens=5)
     study.project.refresh_from_db()
     with pytest.raises(TokenCapReached):
         once(study)
-    texts = {
-        q: ask("wanghushi", q).text for q in ("你好", "帮我查下最近那个爱抱怨的病人是谁", QUESTION)
-    }
-    assert "2026-02-05" in texts[QUESTION]
-    told = [text for text in texts.values() if "LLM" in text or "用量" in text]
-    assert len(told) == 2, texts  # what the data answer needs no model
+    assert "2026-02-05" in ask("wanghushi", SEVERAL).text
+    assert "token cap" in {item["thought"] for item in trace().trace}
+    assert ask("wanghushi", STEPS).asked_back
+    assert "token cap" in {item["thought"] for item in trace().trace}
     assert prompts(study) == []
 
 

@@ -11,23 +11,24 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
-from engines.models import AgentTrace
-from llm.models import LlmUsage
-from llm.providers import (
+from core.llm.models import LlmUsage
+from core.llm.providers import (
     LlmNotConfigured,
     client_for,
     clients_for,
     provider_of,
 )
-from privacy.outbound_policy import OutsideRefused
+from core.privacy.outbound_policy import OutsideRefused
+from engines.models import AgentTrace
 from projects.endpoints import Purpose
 from projects.models import Project
-from tests.engines.chat.kit import ask, calls, prompts, say
+from tests.engines.chat.kit import UNREAD, ask, calls, prompts, reasons, say
 from tests.engines.chat.kit import call as tool_call
 from tests.support.study import Study
 
 STEPS = "帮我查下最近那个爱抱怨的病人是谁"
-VAGUE = "就是那个啥来着"
+VAGUE = UNREAD
+SEVERAL = "P001 入组了吗?P003 的 V2 什么时候做?"
 
 
 def give(study: Study, **fields: str) -> Project:
@@ -139,12 +140,11 @@ def test_a_provider_that_cannot_be_asked_fails_alone(
 
 def test_an_answer_takes_the_chats_model_and_says_so(study: Study) -> None:
     by_name(study)
-    study.stand_ins.script(say("您好,请问想了解什么?"))
-    ask("zhangyi", "你好")
+    ask("zhangyi", SEVERAL)
     assert models(study) == {"talk"}
     row = LlmUsage.objects.get()
     assert (row.purpose, row.model_purpose, row.provider, row.model) == (
-        "chat",
+        "say",
         "chat",
         "local",
         "talk",
@@ -155,7 +155,7 @@ def test_an_answer_takes_the_chats_model_and_says_so(study: Study) -> None:
 
 def test_steps_take_the_model_of_the_engines(study: Study) -> None:
     by_name(study)
-    study.stand_ins.script(calls(tool_call("get_project_info")), say("没有相关记录。"))
+    reasons(study, calls(tool_call("get_project_info")), say("没有相关记录。"))
     ask("zhangyi", STEPS)
     used = {(row.purpose, row.model_purpose, row.model) for row in LlmUsage.objects.all()}
     assert ("react", "engines", "think") in used
@@ -187,16 +187,16 @@ def test_extraction_takes_the_small_model(
     assert {(row.model_purpose, row.model) for row in rows} == {("small", "tiny")}
 
 
-def test_the_intent_is_asked_of_the_small_model(study: Study) -> None:
+def test_what_is_meant_is_asked_of_the_small_model(study: Study) -> None:
     by_name(study)
     ask("zhangyi", VAGUE)
-    rows = LlmUsage.objects.filter(purpose="intent")
+    rows = LlmUsage.objects.filter(purpose="ask")
     assert {(row.model_purpose, row.model) for row in rows} == {("small", "tiny")}
 
 
 def test_the_trace_of_the_api_names_them(study: Study, client: Client) -> None:
     by_name(study)
-    ask("admin", "这个研究的排除标准是什么?")
+    ask("admin", SEVERAL)
     client.force_login(User.objects.get(username="admin"))
     listed = client.get("/api/v1/agent-traces/").json()["results"]
     assert listed[0]["models_asked"][0]["purpose"] == "chat"
@@ -204,7 +204,7 @@ def test_the_trace_of_the_api_names_them(study: Study, client: Client) -> None:
 
 def test_the_console_shows_whose_model_was_asked(study: Study, client: Client) -> None:
     by_name(study)
-    ask("admin", "这个研究的排除标准是什么?")
+    ask("admin", SEVERAL)
     client.force_login(User.objects.get(username="admin"))
     page = client.get("/admin/llm/llmusage/?model_purpose=chat").content.decode()
     assert "talk" in page

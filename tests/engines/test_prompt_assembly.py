@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pytest_django import Settings
 
+from core.llm import prompts
+from core.llm.prompts.__init__ import marked
+from core.privacy.gate import Deidentified, Gate
+from core.privacy.identifier_index import Known
 from engines.assistant.context import (
     Assembled,
     Material,
     assemble,
-    marked,
 )
-from llm import prompts
-from privacy.gate import Deidentified, Gate
-from privacy.identifier_index import Known
+from skills.chat import ChatSkill
 
-DATA = "[F1] P001 · ALT · V1 = 38"
-TEXT = "[D1] 方案 §4.2 排除标准: 妊娠"
+NEWEST = "say.v1+hot.v1+session.v1"
 
 
-NEWEST = "system.v3+hot.v1+data.v2+documents.v2"
-
-
-def build(task: str = "query_record", gate: Gate | None = None, **material: object) -> Assembled:
+def build(gate: Gate | None = None, question: str = "P001 入组了吗?", **material: Any) -> Assembled:
     used = gate or Gate()
     return assemble(
         gate=used,
-        task=task,
-        question=used.text("P001 入组了吗?"),
-        limit=100,
-        material=Material(**material),  # type: ignore[arg-type]
+        system=prompts.load("say", fields="ALT"),
+        question=used.text(question),
+        material=Material(**material),
     )
 
 
@@ -39,66 +37,44 @@ def whole(prompt: Assembled) -> str:
 
 def test_the_order_of_the_parts() -> None:
     prompt = build(
-        "query_history",
+        skill=ChatSkill(system_prompt="先说结论"),
         hot="- 只看结论",
         facts="- 简短",
-        history="[W11] 一\n[W12] 二",
-        data=DATA,
-        documents=TEXT,
         session="用户: 你好\n\nAI: 您好",
     )
     marks = [
-        "【重要原则】",
-        "【你的能力】",
-        "【回复原则】",
+        prompts.load("say", fields="ALT").text,
+        "先说结论",
         "[Hot Memory]",
         "[User Memory]",
-        "[History Context]",
-        "[W11] 一\n[W12] 二",
-        "【REDCap数据查询结果】",
-        "【研究方案文档检索结果】",
-        TEXT,
         "用户: 你好",
         "P001 入组了吗?",
     ]
     places = [whole(prompt).index(mark) for mark in marks]
     assert places == sorted(places)
-    assert [message.role for message in prompt.messages] == ["system"] * 4 + ["user"]
-
-
-@pytest.mark.parametrize("task", ["query_history", "analyze_trend"])
-def test_history_for_questions_of_the_past(task: str) -> None:
-    assert "[W12]" in whole(build(task, history="[W12] 二"))
-
-
-@pytest.mark.parametrize(
-    "task", ["qc_task", "query_record", "general_chat", "remember", "qa_query"]
-)
-def test_history_for_nothing_else(task: str) -> None:
-    assert "[W12]" not in whole(build(task, history="[W12] 二"))
+    assert [message.role for message in prompt.messages] == ["system", "system", "user"]
+    assert "general_chat.0" in prompt.version
 
 
 def test_tokens_are_counted_for_each_part() -> None:
-    prompt = build(hot="- 只看结论", data=DATA)
-    assert set(prompt.parts) == {"system", "hot", "data", "question"}
+    prompt = build(hot="- 只看结论")
+    assert set(prompt.parts) == {"system", "hot", "question"}
     assert all(count > 0 for count in prompt.parts.values())
     assert prompt.tokens == sum(prompt.parts.values())
 
 
 def test_the_versions_of_all_templates_are_named() -> None:
-    assert build(hot="x", data=DATA, documents=TEXT).version == NEWEST
+    assert build(hot="x", session="y").version == NEWEST
 
 
 def test_everything_passes_the_gate() -> None:
     gate = Gate(Known.of({"name": ["张三"]}), identifier_fields={"phone"})
     prompt = build(
-        "query_history",
         gate=gate,
+        question="[F1] 备注 = 张三 13800138000",
+        skill=ChatSkill(system_prompt="找张三"),
         hot="- 张三需随访",
         facts="- 张三",
-        history="[W1] 张三入组",
-        data="[F1] 备注 = 张三 13800138000",
-        documents="[D1] 张三的方案",
         session="用户: 张三",
     )
     assert all(type(message.content) is Deidentified for message in prompt.messages)
@@ -117,12 +93,8 @@ def test_data_stand_between_marks_nobody_can_guess(settings: Settings) -> None:
     assert marked("x") != here
 
 
-def test_the_limit_stands_in_the_system_prompt() -> None:
-    assert "100字以内" in whole(build())
-
-
 def test_a_missing_value_of_a_template_is_an_error() -> None:
     with pytest.raises(KeyError):
-        prompts.load("system")
+        prompts.load("say")
     with pytest.raises(FileNotFoundError):
         prompts.load("nothing")

@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines import render
-from engines.assistant.chat.past import asks_decision, related
 from engines.parallel import run_all
-from study.protocol.excerpts import Excerpt
 
 
 @given(st.text(max_size=300), st.integers(2, 150))
@@ -43,32 +41,6 @@ def test_a_line_of_several_lines_counts_once() -> None:
 def test_fitting_lines_come_first() -> None:
     lines = ["P001 性别:男", "P001 入组日期:2026-02-05"]
     assert render.ranked(lines, "P001 什么时候入组")[0] == lines[1]
-
-
-RULE = Excerpt(
-    "方案", "§4.2", "1. 间质性肺炎。", ("1. 间质性肺炎。", "2. 活动性感染。", "3. 哺乳期。"), True
-)
-
-
-def test_a_rule_names_its_section_and_tells_that_there_is_more() -> None:
-    assert (
-        render.excerpt_text(RULE, 100) == "方案 §4.2: 1. 间质性肺炎。\n2. 活动性感染。\n3. 哺乳期。"
-    )
-    shown = render.excerpt_text(RULE, 35)
-    assert shown.startswith("方案 §4.2: 1. 间质性肺炎。")
-    assert "3. 哺乳期" not in shown
-    assert shown.count("§4.2") == 2
-    assert len(shown) <= 35
-
-
-def test_no_rule_is_told_as_none() -> None:
-    assert "§" not in render.excerpt_text(None, 100)
-
-
-def test_words_of_measures() -> None:
-    assert "补贴" in related("最近入组太慢了")
-    assert related("P001 入组了吗") == []
-    assert asks_decision("为什么暂停")
 
 
 def test_jobs_come_back_in_order() -> None:

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines.assistant.tools import Status, execute
 from engines.models import PendingAction, TaskRun
 from engines.sop import finding_life
 from engines.sop import findings as sop_findings
-from house.db import atomic
 from memory.reports import metrics, weeks
 from memory.reports.metrics import Figures
 from memory.reports.weeks import Period
@@ -153,7 +153,7 @@ def test_findings_and_runs_of_a_week(study: Study) -> None:
     finding(study, part.until - timedelta(seconds=1))
     finding(study, part.until)
     with atomic():
-        assert sop_findings.close(closed, actor="wanghushi", resolution="核对无误")
+        assert sop_findings.close_finding(closed, actor="wanghushi", resolution="核对无误")
     PendingAction.objects.filter(pk=closed.pk).update(resolved_at=inside + timedelta(days=1))
     found = count(study, part)
     assert (found["findings_opened"], found["findings_closed"]) == (2, 1)
@@ -206,7 +206,7 @@ def test_chat_and_report_count_the_same_open_findings(study: Study) -> None:
         row = finding(study, now())
         if state == PendingAction.State.CLOSED:
             with atomic():
-                sop_findings.close(row, actor="wanghushi", resolution="核对无误")
+                sop_findings.close_finding(row, actor="wanghushi", resolution="核对无误")
         elif state == PendingAction.State.REJECTED:
             finding_life.move(finding=row, step="reject", actor="wanghushi", reason="误报")
         else:

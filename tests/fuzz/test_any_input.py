@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz import build, checks
+from tests.fuzz import build, checks
 
 BYTES = st.binary(max_size=300)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
@@ -21,20 +21,6 @@ JSON = st.recursive(
     max_leaves=12,
 )
 quick = settings(max_examples=150, deadline=None)
-
-
-@quick
-@given(BYTES)
-def test_standard_rules(content: bytes) -> None:
-    source = build.Source(content)
-    logics = [build.logic(source, build.STANDARD) for _ in range(source.below(2) + 1)]
-    checks.standard(logics, build.data(source))
-
-
-@quick
-@given(JSON, JSON)
-def test_any_json_as_a_standard_rule(logic: Any, data: Any) -> None:
-    checks.standard([logic], data)
 
 
 @quick

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils.timezone import now
 
-from house.db import atomic
+from core.house.db import atomic
 from projects.models import Member, Person, Project
 from study.models import Subject
 

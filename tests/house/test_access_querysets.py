@@ -12,8 +12,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines.models import AgentTrace, PendingAction, Review, TaskRun
-from house.db import atomic
 from memory.models import (
     ConversationHistory,
     MemoryQuestion,

@@ -22,9 +22,9 @@ from django.db import IntegrityError, connection, models, transaction
 from django.test import Client
 from pytest_django import Settings
 
+from core.house.encrypted_fields import is_sealed
 from engines import sop
 from engines.models import PendingAction, Question
-from house.encrypted_fields import is_sealed
 from memory.models import ConversationHistory, UserMemory
 from projects import checks
 from study import roster
@@ -47,6 +47,7 @@ CLEAR = {
     "what every member of the study may read": {
         "iit_protocol_chunks.content",
         "iit_protocol_documents.text",
+        "iit_dictionaries.answers",
         "iit_dictionaries.content",
     },
     "how the study is set up: names of fields, rules, the house's own words": {
@@ -71,11 +72,13 @@ CLEAR = {
         "iit_batches.record_ids",
         "iit_broker_messages.body",
         "iit_conversation_history.entities",
+        "iit_llm_check.found",
         "iit_llm_usage.replaced",
         "iit_memory_tombstones.evidence",
         "iit_reading_states.missing_columns",
         "iit_memory_tombstones.sketch",
         "iit_reviews.open_keys",
+        "iit_pending_actions.witnesses",
         "iit_reviews.reviewers",
         "iit_user_profiles.completeness",
         "iit_wechat_outbox.notice",
@@ -93,6 +96,9 @@ CLEAR = {
     },
     "encrypted for WeCom": {
         "iit_wechat_inbox.passive_reply",
+    },
+    "sealed by the key ring itself, which the columns that seal rest on": {
+        "iit_sealed_keys.value",
     },
 }
 """Columns that hold text in clear, by the reason why they may."""
@@ -149,7 +155,7 @@ def phone(study: Study) -> str:
     """A number that REDCap marks as an identifier."""
     number = f"139{secrets.randbelow(10**8):08}"
     change(study, SUBJECT, "screening_arm_1", phone=number)
-    roster.sync(study.project)
+    roster.sync_roster(study.project)
     assert number in Subject.objects.get(record_id=SUBJECT).identifiers
     return number
 
@@ -248,6 +254,7 @@ def test_the_triggers_secret_is_not_in_the_table() -> None:
         make_project("BETA", redcap_det_secret=project.redcap_det_secret)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", ["migrate", "createcachetable"])
 def test_what_is_written_belongs_to_its_owner_alone(command: str, tmp_path: Path) -> None:
     """The folder and files of before as well."""

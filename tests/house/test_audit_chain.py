@@ -13,8 +13,8 @@ from django.db import connection
 from django.db.models import F, QuerySet
 from django.utils.timezone import now
 
-from house import audit_guard
-from house.db import atomic
+from core.house import audit_guard
+from core.house.db import atomic
 from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project

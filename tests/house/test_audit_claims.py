@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError, connection, connections
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project, together

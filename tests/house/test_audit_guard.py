@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from house import audit_guard
-from house.db import atomic
+from core.house import audit_guard
+from core.house.db import atomic
 from projects import audit
 from projects.models import AuditEntry
 from tests.house.kit import make_project

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from house import db
+from core.house import db
 from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import failing, make_member, make_project

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from kombu import Connection
 
 import iit_manager.celery  # noqa: F401 - registers the transport
-from house.models import BrokerMessage
+from core.house.models import BrokerMessage
 from tests.house.kit import failing, together
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 
-from iit_manager.charset import TextCharset
+from iit_manager.serving import TextCharset
 
 URL = "/wechat/callback/"
 

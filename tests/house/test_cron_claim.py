@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from house import cron
-from house.db import atomic
-from house.models import CronFiring
+from core.house import cron
+from core.house.db import atomic
+from core.house.models import CronFiring
 from tests.house.kit import failing, make_project, together
 
 DUE = datetime(2026, 11, 21, 1, 0, tzinfo=UTC)

@@ -12,7 +12,7 @@ from django.utils import translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from house import cron
+from core.house import cron
 
 # Zones without daylight saving: there local time never jumps, so the definition can be tried minute by minute.
 ZONES = ["Asia/Shanghai", "UTC", "Asia/Kolkata", "America/Phoenix", "Asia/Kathmandu"]
@@ -124,8 +124,18 @@ def test_the_zone_of_the_moment_does_not_matter(moment: datetime, zone: str) -> 
         ("0 0 28-31 * *", "2028-03-01 00:00", "2028-02-29 00:00"),
         ("59 23 31 12 *", "2026-01-01 00:00", "2025-12-31 23:59"),
         ("0 0 1 1 *", "2026-12-31 23:59", "2026-01-01 00:00"),
-        # both days must match, as beat reads the same expression
-        ("0 9 1 * 1", "2026-06-30 00:00", "2026-06-01 09:00"),
+        # both days limited: either is enough
+        ("0 9 1 * 1", "2026-06-30 00:00", "2026-06-29 09:00"),
+        ("0 9 1 * 1", "2026-07-05 00:00", "2026-07-01 09:00"),
+        ("0 9 31 2 1", "2026-06-30 00:00", "2026-02-23 09:00"),
+        # a step in one of them limits the other
+        ("0 9 */2 * 1", "2026-06-30 00:00", "2026-06-29 09:00"),
+        ("0 9 */2 * 1", "2026-06-28 00:00", "2026-06-15 09:00"),
+        # Sunday is 0 and 7
+        ("0 9 * * 7", "2026-11-25 12:00", "2026-11-22 09:00"),
+        ("0 9 * * 6-7", "2026-11-25 12:00", "2026-11-22 09:00"),
+        ("0 9 * * 7-1", "2026-11-24 12:00", "2026-11-23 09:00"),
+        ("0 9 * * fri-sun", "2026-11-25 12:00", "2026-11-22 09:00"),
     ],
 )
 def test_known_times(expression: str, now: str, expected: str) -> None:
@@ -183,7 +193,18 @@ def test_any_text_is_a_schedule_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "* * * *", "* * * * * *", "61 * * * *", "* 25 * * *", "* * * * 7", "a b c d e"]
+    "text",
+    [
+        "",
+        "* * * *",
+        "* * * * * *",
+        "61 * * * *",
+        "* 25 * * *",
+        "* * * * 8",
+        "a b c d e",
+        "* * * * jan",
+        "1-2-3 * * * *",
+    ],
 )
 def test_what_is_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):

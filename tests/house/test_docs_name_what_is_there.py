@@ -13,7 +13,7 @@ from projects import audit
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-ROOMS = "house|iit_manager|integrations|engines|language|llm|memory|privacy|projects|rules|skills|study|wechat"
+ROOMS = "core|iit_manager|engines|memory|projects|skills|study|wechat"
 # What a page tells its reader to make is not there yet; its name says so.
 TO_MAKE = re.compile(r"example", re.IGNORECASE)
 PLACE = re.compile(r"`([\w/]+\.py):([\w.]+)`")
@@ -70,17 +70,17 @@ def test_what_a_page_names_is_there(page: Path) -> None:
 
 def test_what_is_gone_is_found() -> None:
     gone = (
-        "`house/db.py:no_such`, `house/nowhere.py:atomic`, `wechat/inbound/job.py:Job.no_such`,"
-        " `house/nowhere.py`, `house.nowhere`, `house.db.no_such`, `house.db.no_such(…)`"
+        "`core/house/db.py:no_such`, `core/house/nowhere.py:atomic`, `wechat/inbound/job.py:Job.no_such`,"
+        " `core/house/nowhere.py`, `core.house.nowhere`, `core.house.db.no_such`, `core.house.db.no_such(…)`"
     )
     assert len(missing(gone)) == 7
 
 
 def test_what_is_there_passes() -> None:
     there = (
-        "`house/db.py:atomic`, `wechat/inbound/job.py:Job.finish`, `engines/hooks.py`, `house.db.atomic`,"
-        " `study.door.ask(project, member, query)`, `models.py`, `engines/sop/chain.py:SLOW`,"
-        " `engines/example.py`, `engines/example.py:answer`"
+        "`core/house/db.py:atomic`, `wechat/inbound/job.py:Job.finish`, `engines/hooks.py`,"
+        " `core.house.db.atomic`, `study.door.ask_one(project, member, query)`, `models.py`,"
+        " `engines/sop/chain.py:SAVED`, `engines/example.py`, `engines/example.py:answer`"
     )
     assert missing(there) == []
 

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection, models
 
-from house.encrypted_fields import is_sealed
+from core.house.encrypted_fields import is_sealed
 from projects.models import Project
 
 # What seed 002 demands of each table: every column without `?`, `@default` or `@updatedAt`.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from house.crypto import DecryptionError
+from core.house.crypto import DecryptionError
 from projects.models import Project
 from study.models import Subject
 from tests.house.kit import make_project, make_subject

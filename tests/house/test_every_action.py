@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import time_machine
@@ -14,6 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines.models import VisitReminder
 from memory.hot import distiller
 from memory.hot.distill import distil
@@ -23,12 +26,14 @@ from projects import audit
 from projects.models import ApiToken, AuditEntry, Member, Person
 from projects.tasks import write_reads
 from skills.models import QualityRule, Skill
+from study import dictionary, records, roster
 from study.models import ProtocolDocument, Subject
 from study.tasks import read_study
 from tests.console import test_new_study as new_study
 from tests.console.test_memory_pages import edit
 from tests.engines.chat.kit import ask
 from tests.engines.cron.kit import at, clock, fired, no_rest
+from tests.engines.sop import test_deleted_records as deleted
 from tests.engines.sop.doors import Said as Decision
 from tests.engines.sop.doors import by_api, by_card, by_page
 from tests.engines.sop.kit import review_of, run_qc
@@ -119,6 +124,47 @@ def _(study: Study) -> None:
     form(browser("admin"), "/admin/projects/member/add/", **new)
 
 
+@door("member.accept")
+def _(study: Study) -> None:
+    invited(study)
+    receive(f"接受 {study.project.code}", user="newcomer")
+    work()
+
+
+@door("member.decline")
+def _(study: Study) -> None:
+    invited(study)
+    receive(f"拒绝 {study.project.code}", user="newcomer")
+    work()
+
+
+def invited(study: Study) -> None:
+    Member.objects.create(
+        project=study.project,
+        wecom_userid="newcomer",
+        role="CRC",
+        is_active=False,
+        invited_at=now(),
+    )
+
+
+@door("roster.moves_held", "roster.moves_accepted")
+def _(study: Study) -> None:
+    project = study.project
+    read = records.read_records(project=project)
+    there = [replace(one, site="site_z") for one in read]
+    with atomic():
+        roster.keep_some_subjects(project, dictionary.load(project), there)
+    said = {"do": "moves", "seen": roster.digest_of_moves(roster.waiting_moves(project))}
+    browser("admin").post(f"/admin/projects/project/{project.pk}/confirm/", said)
+
+
+@door("redcap.accept")
+def _(study: Study) -> None:
+    said = {"do": "redcap", "seen": "101"}
+    browser("admin").post(f"/admin/projects/project/{study.project.pk}/confirm/", said)
+
+
 @door("member.change")
 def _(study: Study) -> None:
     pk = Member.objects.get(wecom_userid="crc_b").pk
@@ -130,6 +176,13 @@ def _(study: Study) -> None:
     made, crc = User.objects.create_user("other"), Person.objects.get(wecom_userid="crc_b")
     form(
         browser("admin"), f"/admin/projects/person/{crc.pk}/change/", user=made.pk, reason="新账号"
+    )
+
+
+@door("dictionary.answers")
+def _(study: Study) -> None:
+    dictionary.store_date_answers(
+        project=study.project, answers={"screening_date": "birth"}, actor="admin"
     )
 
 
@@ -301,7 +354,19 @@ def _(study: Study) -> None:
 @door("finding.close")
 def _(study: Study) -> None:
     finding = run_qc(study, "P012").findings.all()[0]
-    post(study, "wanghushi", f"pending-actions/{finding.pk}/resolve/", resolution="已更正")
+    post(study, "wanghushi", f"pending-actions/{finding.pk}/resolve/", resolution="已核对源文件")
+
+
+@door("finding.gone", "finding.back")
+def _(study: Study) -> None:
+    deleted.read_again(study)  # what was never read cannot be missed
+    run_qc(study, "P012")
+    data = records.read_record(project=study.project, record_id="P012")
+    assert data
+    study.stand_ins.post("redcap/records", [{"record": "P012", "delete": True}])
+    deleted.read_again(study)
+    deleted.enter(study, data)
+    deleted.read_again(study)
 
 
 @door("finding.step", "finding.assign", "finding.comment")
@@ -362,12 +427,8 @@ def _(study: Study) -> None:
 def _(study: Study) -> None:
     base(study)
     said(study, "周三改为线上例会", "wanghushi")
-    kept = list(distiller._distillers)
-    try:
-        distiller.register(lambda brief: Said([], lambda: None))
+    with patch.object(distiller, "propose", lambda *_given: Said([], lambda: None)):
         distil(study.project, yesterday(study))
-    finally:
-        distiller._distillers[:] = kept
     assert MemoryProposal.objects.exists()
 
 
@@ -383,6 +444,12 @@ def _(study: Study) -> None:
             ask("zhangyi", agent.SCENARIO)
         study.stand_ins.script(agent.extracted(*agent.SCENARIO_ITEMS))
         drain()
+
+
+@door("memory.take_back")
+def _(study: Study) -> None:
+    ask("wanghushi", "通知时间改为 08:00")
+    ask("wanghushi", "撤回")
 
 
 @door("memory.forget")

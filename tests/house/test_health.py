@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils.timezone import now
 from pytest_django import Settings
 
-from house import heartbeat
-from house.models import Heartbeat
+from core.house import heartbeat
+from core.house.models import Heartbeat
 from iit_manager import health
 from projects.tasks import heartbeat as heartbeat_task
 from tests.support.tasks import drain

@@ -10,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (
-    *("language", "rules", "privacy", "integrations", "house", "projects", "study", "llm"),
-    *("skills", "memory", "engines", "wechat", "iit_manager", "demo"),
+    *("core", "projects", "study", "skills", "memory", "engines", "wechat", "iit_manager"),
+    "demo",
 )
 ENTRIES = {
     "admin",
@@ -28,8 +28,7 @@ ENTRIES = {
 }
 """Names that Django, celery or an installation look up by themselves."""
 FOUND_BY_NAME = {
-    "engines.jsonlogic": "contracts.md, Python",
-    "iit_manager.unfold_texts": "read by `make messages` for the catalog",
+    "demo.simulators.__main__": "contracts.md, stand-ins: simulators.py at the top calls it",
 }
 LAZY = {"demo.stand_ins": "the supervisor reads it before Django is set up"}
 """Files that import within a function, each with its reason."""

@@ -71,3 +71,15 @@ def test_a_fault_is_told_whole(
     assert program.get("/api/v1/projects/").status_code == 500
     assert "Traceback" in told.getvalue()
     assert "KeyError: 'here'" in told.getvalue()
+
+
+def test_the_address_of_the_trigger_is_in_no_line(told: io.StringIO, client: Client) -> None:
+    """It is the only secret of REDCap's hints; variants: another method, another ending, a crooked path."""
+    secret = make_project("TRIGGER").redcap_det_secret
+    client.get(f"/redcap/det/{secret}/")
+    client.get(f"/redcap/det/{secret}/more")
+    client.get(f"/redcap//DET//{secret}")
+    client.post(f"/redcap/det/{secret}/", {"record": "x" * 2_000_000})
+    logging.getLogger("django.request").error("Bad path: /redcap/det/%s?x", secret)
+    assert "redcap/det/•••" in told.getvalue()
+    assert secret not in told.getvalue()

@@ -24,7 +24,7 @@ from tests.house.kit import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("make-run")]
 ROOT = Path(__file__).resolve().parents[2]
-USERS = {"admin", "zhangyi", "wanghushi", "crc_b"}
+USERS = {"admin", "zhangyi", "wanghushi", "crc_b", "auditor"}
 CHILDREN = {"simulators", "web", "worker", "beat"}
 
 

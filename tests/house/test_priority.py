@@ -1,4 +1,4 @@
-"""Workers give way to the web (iit_manager.priority); in a child, because no process can take it back."""
+"""Workers give way to the web (iit_manager.celery); in a child, because no process can take it back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CODE = """
 import os
 from django.conf import settings
 settings.configure(WORKER_NICE=7)
-from iit_manager.priority import AUTOGROUP, give_way
+from iit_manager.celery import AUTOGROUP, give_way
 from celery.signals import worker_init
 before = os.nice(0)
 give_way(sender=None)
@@ -42,8 +42,8 @@ def test_a_worker_lowers_itself_and_a_session_of_its_own(
 def test_workers_and_beat_are_connected() -> None:
     from celery.signals import beat_init, worker_init
 
-    from iit_manager import celery, priority  # noqa: F401
+    from iit_manager import celery
 
     for signal in (worker_init, beat_init):
         receivers = [ref() for _key, ref in signal.receivers]
-        assert priority.give_way in receivers
+        assert celery.give_way in receivers

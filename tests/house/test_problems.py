@@ -12,7 +12,7 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from house.api_errors import Conflict, Unavailable, exception_handler
+from core.house.api_errors import Conflict, Unavailable, exception_handler
 
 
 def problem(error: Exception) -> dict[str, Any]:

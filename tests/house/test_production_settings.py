@@ -14,6 +14,7 @@ from django.conf import settings
 from projects.checks import REQUIRED
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
 KEY = base64.b64encode(b"k" * 32).decode()
 REAL = {
     "DEBUG": "0",
@@ -60,6 +61,7 @@ def test_real_values_pass_with_a_word_on_the_embedded_mode(tmp_path: Path) -> No
     assert "at most three writing processes" in done.stderr
 
 
+@pytest.mark.smoke
 def test_every_missing_value_is_an_error_with_a_hint(tmp_path: Path) -> None:
     done = check(tmp_path, **dict.fromkeys(REQUIRED, ""))
     assert done.returncode == 1
@@ -126,7 +128,6 @@ def test_values_from_files_count(tmp_path: Path) -> None:
     assert "WECOM_SECRET_FILE" in gone.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -142,7 +143,6 @@ def test_no_process_starts_without_its_secrets(migrated: Path, command: tuple[st
     assert "WECOM_SECRET is not set" in done.stderr
 
 
-@pytest.mark.slow
 def test_the_demo_refuses_to_start_in_production(tmp_path: Path) -> None:
     done = run(tmp_path, "-m", "demo.supervisor")
     assert done.returncode == 1

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from house.proxies import (
-    TrustedProxies,
+from core.house.middleware import trust_proxies
+from core.house.proxies import (
     client,
     is_named,
     networks,
@@ -25,7 +25,7 @@ NAMED = networks(("10.1.0.0/16", "127.0.0.1", "fd00::/8"))
 def seen(peer: str, **headers: str) -> HttpRequest:
     """The request as what stands behind the middleware gets it."""
     request = RequestFactory().get("/", REMOTE_ADDR=peer, headers=headers)
-    TrustedProxies(lambda _request: HttpResponse())(request)
+    trust_proxies(lambda _request: HttpResponse())(request)
     return request
 
 
@@ -64,7 +64,7 @@ def test_whatever_stands_before_it_changes_nothing(made_up: list[str]) -> None:
 @given(peer=st.ip_addresses().map(str))
 def test_no_other_peer_speaks_for_anybody(peer: str) -> None:
     request = RequestFactory().get("/", REMOTE_ADDR=peer, headers={"X-Forwarded-Proto": "https"})
-    TrustedProxies(lambda _request: HttpResponse())(request)
+    trust_proxies(lambda _request: HttpResponse())(request)
     assert is_named(peer, NAMED) or request.META["REMOTE_ADDR"] == peer
     assert not request.is_secure()
 

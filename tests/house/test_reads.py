@@ -14,12 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from engines.assistant.chat import answer_message
+from engines.assistant.say.answer import Table
+from engines.models import AgentTrace
 from projects import reads
 from projects.models import AuditEntry, Person, Read
 from projects.tasks import write_reads
 from tests.engines.sop.kit import review_of, run_qc
 from tests.house.kit import together
 from tests.support.study import Study
+from wechat.outbound import answers
 
 pytestmark = pytest.mark.django_db
 NINE = "2026-11-02T09:10:00+00:00"
@@ -161,7 +164,7 @@ def test_a_page_costs_one_row_and_no_transaction(study: Study) -> None:
 
 
 def test_reads_within_a_transaction_go_with_it(study: Study) -> None:
-    from house.db import atomic
+    from core.house.db import atomic
 
     def undone() -> None:
         with atomic():
@@ -204,3 +207,51 @@ def test_what_failed_half_way_is_written_by_the_next(
     assert (len(noted()), entries()) == (1, [])
     assert reads.write() == 1
     assert (noted(), len(entries())) == ([], 1)
+
+
+def test_lists_that_hold_the_record_are_reads(study: Study) -> None:
+    """Of the API: runs with the review's snapshot, findings; of nobody who is not on the page."""
+    run_qc(study, "P012")
+    client = program(study, "zhangyi")
+    for address in ("task-runs", "pending-actions"):
+        Read.objects.all().delete()
+        assert client.get(f"{API}/{address}/?record_id=P012").json()["results"]
+        assert {row[2] for row in noted()} == {"P012"}
+        Read.objects.all().delete()
+        client.get(f"{API}/{address}/?record_id=P013")
+        assert noted() == []
+    assert program(study, "crc_b").get(f"{API}/task-runs/").status_code == 200
+    assert "P012" not in {row[2] for row in noted()}
+
+
+def test_traces_are_reads_of_whom_they_name(study: Study) -> None:
+    """Listed, one by one, and in the console; who is shown less has read less."""
+    ask("zhangyi", "P001 和 P012 的年龄")
+    trace = AgentTrace.objects.get()
+    Read.objects.all().delete()
+    admin = program(study, "admin")
+    for address in ("agent-traces/", f"agent-traces/{trace.pk}/"):
+        Read.objects.all().delete()
+        assert admin.get(f"{API}/{address}").status_code == 200
+        assert {row[2] for row in noted()} == {"P001", "P012"}
+    Read.objects.all().delete()
+    console(study, "admin").get(f"/admin/engines/agenttrace/{trace.pk}/change/")
+    assert {(row[2], row[3]) for row in noted()} == {("P001", "console"), ("P012", "console")}
+
+
+def test_the_page_of_an_answer_is_a_read(study: Study) -> None:
+    text = "P001 的谷丙转氨酶为 185;P0012 不在其中"
+    path = answers.keep(
+        text=text,
+        to_user="wanghushi",
+        project=study.project,
+        table=Table(header=("受试者",), rows=(("P012",),)),
+    )
+    client = console(study, "wanghushi")
+    for address in (path, f"{path}xlsx/"):
+        Read.objects.all().delete()
+        assert client.get(address).status_code == 200
+        assert {row[2] for row in noted()} == {"P001", "P012"}
+    Read.objects.all().delete()
+    assert console(study, "crc_b").get(path).status_code == 404
+    assert noted() == []

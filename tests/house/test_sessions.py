@@ -168,3 +168,32 @@ def test_the_commands_own_door_ends_tokens(ann: User, monkeypatch: pytest.Monkey
     monkeypatch.setattr("getpass.getpass", lambda prompt: NEW)
     call_command("changepassword", "ann")
     assert not ApiToken.objects.exists()
+
+
+def test_a_login_that_was_switched_off_begins_anew(ann: User) -> None:
+    """Variants: switched off in the console and by a command; a token and a copied session."""
+    root = User.objects.create_superuser("root", password=NEW)
+    chief = Client()
+    chief.force_login(root, "django.contrib.auth.backends.ModelBackend")
+    for _way in ("console", "command"):
+        client, key = log_in(), tokens.create(user=ann, actor=ann)
+        other = log_in()
+        assert is_in(client)
+        for active in (False, True):
+            if _way == "command":
+                ann.is_active = active
+                ann.save()
+            else:
+                fields = {"username": "ann", "is_staff": "on", "is_superuser": "on"}
+                chief.post(
+                    f"/admin/auth/user/{ann.pk}/change/",
+                    fields | ({"is_active": "on"} if active else {}),
+                )
+            assert User.objects.get(username="ann").is_active == active
+        assert not is_in(client)
+        assert not is_in(other)
+        program = APIClient()
+        program.credentials(HTTP_AUTHORIZATION=f"Token {key}")
+        assert program.get("/api/v1/projects/").status_code == 401
+        assert is_in(log_in())
+    assert is_in(chief)

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.utils.timezone import now
 
-from house.db import atomic, later, write_now
+from core.house.db import atomic, later, write_now
 from projects import audit
 from projects.models import AuditEntry, Project
 from skills.models import FieldMapping, Skill

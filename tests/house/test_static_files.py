@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.test import Client
 
-from iit_manager.static_files import require_static_files
+from iit_manager.serving import require_static_files
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from house import clock
+from core.house import clock
 from projects.checks import demo_day
 
 SHANGHAI = "Asia/Shanghai"

@@ -8,8 +8,8 @@ import pytest
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from house import wakes
-from house.wakes import Wake, Wakes, joined
+from core.house import wakes
+from core.house.wakes import Wake, Wakes, joined
 
 TASK = "inbox"
 

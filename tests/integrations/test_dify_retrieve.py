@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.dify import (
+from core.integrations.dify import (
     QUERY_LIMIT,
     DifyClient,
     DifyError,
@@ -21,9 +21,9 @@ from integrations.dify import (
     DifyUnavailable,
     shorten,
 )
-from integrations.passages import Passage
-from privacy.gate import Deidentified, Gate
-from privacy.outbound_policy import OutsideRefused
+from core.integrations.passages import Passage
+from core.privacy.gate import Deidentified, Gate
+from core.privacy.outbound_policy import OutsideRefused
 from tests.hospital import DATASET, DIFY_KEY, Hospital, canned, open_hospital
 
 QUESTION = "V2 访视时间窗是多少?"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from integrations.llm import (
+from core.integrations.llm import (
     LlmClient,
     LlmError,
     LlmProtocolError,
@@ -16,8 +16,8 @@ from integrations.llm import (
     Message,
     ToolCall,
 )
-from privacy.gate import Gate
-from privacy.outbound_policy import OutsideRefused
+from core.privacy.gate import Gate
+from core.privacy.outbound_policy import OutsideRefused
 from tests.support.stand_ins import StandIns
 
 TOOL = {
@@ -102,7 +102,6 @@ def test_presets_switch_thinking_off(
     assert done.json() == {"a": 1}
     sent = last(stand_ins)
     assert extra.items() <= sent.items()
-    assert sent["response_format"] == {"type": "json_object"}
 
 
 def test_the_local_preset_sends_the_schema(client: LlmClient, stand_ins: StandIns) -> None:

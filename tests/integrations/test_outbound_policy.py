@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from integrations.dify import DifyClient
-from integrations.llm import LlmClient, Message
-from integrations.redcap import RedcapClient, RedcapError
-from integrations.redcap.limiter import TokenBucket
-from integrations.wecom import SendError, WecomClient, respond
-from privacy.gate import Gate
-from privacy.outbound_policy import OutsideRefused, check_url
+from core.integrations.dify import DifyClient
+from core.integrations.llm import LlmClient, Message
+from core.integrations.redcap import RedcapClient, RedcapError
+from core.integrations.redcap.limiter import TokenBucket
+from core.integrations.wecom import SendError, WecomClient, respond
+from core.privacy.gate import Gate
+from core.privacy.outbound_policy import OutsideRefused, check_url
 from tests.wecom_standin import MemoryTokens
 
 DATASET = "6f1d1a52-3c1f-4d0c-9a57-5f1b7f0c2d11"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy.gate import Gate
-from privacy.identifier_index import Known
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
 
 NAMES = ["张三丰", "王晓明", "Anna Li"]
 TODAY = date(2026, 3, 1)

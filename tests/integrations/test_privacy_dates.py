@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy.gate import Gate
-from privacy.identifier_index import Known
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
 
 TODAY = date(2026, 11, 21)
 BORN = Known.of({"dob": ["1962-03-05"]})

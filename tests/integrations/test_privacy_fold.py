@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.values import PLACEHOLDER
-from privacy.fold_text import normalise
-from privacy.gate import Gate
-from privacy.identifier_index import Known
+from core.language.values import PLACEHOLDER
+from core.privacy.fold_text import normalise
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
 
 NAMES = [
     "张伟", "张三丰", "欧阳娜娜", "测试甲一", "买买提·艾合买提江", "阿依古丽·吐尔逊·热合曼", "Anna Li",

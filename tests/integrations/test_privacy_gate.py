@@ -8,10 +8,10 @@ from datetime import date
 
 import pytest
 
-from privacy.gate import Deidentified, Gate
-from privacy.identifier_index import Known
-from privacy.identifying_fields import birth_fields
-from privacy.outbound_policy import PrivacyError
+from core.privacy.gate import Deidentified, Gate
+from core.privacy.identifier_index import Known
+from core.privacy.identifying_fields import is_birth, mentions_birth
+from core.privacy.outbound_policy import PrivacyError
 
 KNOWN = Known.of(
     {
@@ -134,10 +134,16 @@ def test_data_keeps_chinese_readable_and_masks_numbers_that_are_phones() -> None
 
 def test_birth_date_fields_become_ages() -> None:
     labels = {"birth_date": "出生日期", "dob": "DOB", "alt": "ALT"}
-    fields = birth_fields(labels)
+    fields = {name for name, label in labels.items() if is_birth(name, label)}
     assert fields == {"birth_date", "dob"}
     sent = json.loads(gate(birth_fields=fields).data({"birth_date": "1962-01-01", "alt": "1"}))
     assert sent == {"age": 64, "alt": "1"}
+
+
+def test_a_date_of_onset_is_none_of_birth() -> None:
+    labels = ("发生日期", "事件发生日", "產生日期", "医生日志", "生日", "患者生日", "生日期")
+    told = [label for label in labels if is_birth("f", label) and mentions_birth("f", label)]
+    assert told == ["生日", "患者生日", "生日期"]
 
 
 def test_what_is_learnt_later_holds_for_a_text_that_was_read_before() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.values import PLACEHOLDER
-from privacy.gate import Gate
-from privacy.identifier_index import Known
+from core.language.values import PLACEHOLDER
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
 
 
 def mask(text: str, *known: Known) -> str:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.values import PLACEHOLDER
-from privacy.gate import Gate
+from core.language.values import PLACEHOLDER
+from core.privacy.gate import Gate
 
 DOCUMENTS = Path(__file__).parents[2] / "demo" / "study" / "documents"
 

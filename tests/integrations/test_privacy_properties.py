@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.values import PLACEHOLDER
-from privacy.dates import birth_spellings
-from privacy.fold_text import normalise
-from privacy.gate import Gate
-from privacy.identifier_index import Known
-from privacy.identifying_fields import identifies
-from privacy.person_names import surname
+from core.language.values import PLACEHOLDER
+from core.privacy.dates import birth_spellings
+from core.privacy.fold_text import normalise
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
+from core.privacy.identifying_fields import identifies
+from core.privacy.person_names import surname
 
 VALUES = {
     "subject_name": ["张三", "欧阳娜娜", "测试甲一", "Anna Li"],

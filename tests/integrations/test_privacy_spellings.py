@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from language.values import PLACEHOLDER
-from privacy.gate import Gate
-from privacy.identifier_index import Known
-from privacy.identifying_fields import identifies
+from core.language.values import PLACEHOLDER
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
+from core.privacy.identifying_fields import identifies
 
 KNOWN = Known.of(
     {

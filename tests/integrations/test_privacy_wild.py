@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from language.values import PLACEHOLDER
-from privacy.gate import Gate
-from privacy.identifier_index import Known
+from core.language.values import PLACEHOLDER
+from core.privacy.gate import Gate
+from core.privacy.identifier_index import Known
 
 
 def mask(text: str, *known: Known) -> str:

@@ -7,7 +7,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.redcap import TokenBucket, limiter_for
+from core.integrations.redcap import TokenBucket, limiter_for
 
 
 class Clock:

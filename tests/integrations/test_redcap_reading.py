@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from integrations.redcap import ExportShape, RedcapClient, TokenBucket
+from core.integrations.redcap import ExportShape, RedcapClient, TokenBucket
 from tests.hospital import DEIDENTIFIED, FULL, LOG, SITE_A, V1, Hospital, open_hospital
 
 

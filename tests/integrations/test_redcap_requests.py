@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from integrations.redcap import (
+from core.integrations.redcap import (
     RedcapClient,
     RedcapError,
     RedcapPermissionError,
     RedcapUnavailable,
     TokenBucket,
 )
-from integrations.redcap.transport import ALLOWED, Transport
+from core.integrations.redcap.transport import ALLOWED, Transport
 from tests.hospital import FULL, NO_EXPORT, Hospital, canned, open_hospital
 
 SECRET = "0123456789ABCDEF0123456789ABCDEF"

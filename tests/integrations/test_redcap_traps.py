@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from integrations.redcap import (
+from core.integrations.redcap import (
     ExportShape,
     RedcapClient,
     RedcapError,

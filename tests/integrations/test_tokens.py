@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations import tokens
+from core.integrations import tokens
 
 TEXTS = [
     "P001 入组了吗?",

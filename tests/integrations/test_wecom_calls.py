@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from integrations.wecom import Kind, SendError, Sent
-from integrations.wecom.client import redact
-from integrations.wecom.results import Result, classify
+from core.integrations.wecom import Kind, SendError, Sent
+from core.integrations.wecom.client import redact
+from core.integrations.wecom.results import Result, classify
 from tests.wecom_standin import GETTOKEN, SEND, UPDATE, WecomSim, open_wecom, text
 
 CARD: dict[str, Any] = {

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.wecom import Crypt, CryptoError
-from integrations.wecom.crypto import Code, decode_key
+from core.integrations.wecom import Crypt, CryptoError
+from core.integrations.wecom.crypto import Code, decode_key
 
 VECTORS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("wecom_vectors.json").read_text("utf-8")

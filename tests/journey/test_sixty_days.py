@@ -28,7 +28,7 @@ from engines.sop.study import Study
 from projects.models import Member, Project
 from skills.models import Skill
 from skills.services import save_skill
-from study import past, tasks
+from study import tasks, versions
 from study.design import StudyDesign
 from study.door import ask_all
 from study.models import Reading, SyncState
@@ -299,7 +299,7 @@ def _listed(told: due.Schedule) -> list[Visit]:
 def _found(project: Project, skill: Skill, today: date) -> set[Finding]:
     """The rules over the records as they were known that day."""
     known = Study.load(project)
-    moment = past.moment(project, str(today))
+    moment = versions.time_of(project, str(today))
     assert moment is not None
     rules = known.compiled(skill.config["nodes"]["check"]["rules"])
     return {
@@ -309,7 +309,7 @@ def _found(project: Project, skill: Skill, today: date) -> set[Finding]:
             seen.event or "",
             "" if seen.instance is None else str(seen.instance),
         )
-        for data in past.records(project, known.metadata, None, None, moment)
+        for data in versions.records_at(project, known.metadata, None, None, moment)
         for seen in rules.evaluate(data.record_id, [*data.rows], today)
         if seen.outcome not in ("PASS", "NOT_APPLICABLE")
     }
@@ -320,10 +320,10 @@ def _as_of(project: Project, today: date, as_of: str) -> due.Schedule:
 
     def asked(design: StudyDesign) -> list[dict[str, Any]]:
         designs.append(design)
-        return [one | {"as_of": as_of} for one in due.questions(design)]
+        return [one | {"as_of": as_of} for one in due.schedule_queries(design)]
 
     answers = ask_all(project, None, asked)
-    return due.told(designs[0], today, answers)
+    return due.schedule_from(designs[0], today, answers)
 
 
 @dataclass
@@ -338,7 +338,7 @@ class Quiet:
         for row in rows.select_related("member", "project").order_by("pk"):
             given = dice.choice([*visit_reminders.Answer.values, *[""] * 9])
             if given:
-                visit_reminders.answer(reminder=row, actor=row.member, given=given)
+                visit_reminders.keep_answer(reminder=row, actor=row.member, given=given)
                 rest = visit_reminders.QUIET[visit_reminders.Answer(given)]
                 place = (row.record_id, row.visit)
                 self.until.setdefault(place, []).append((today, today + rest))

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from language.limits import limits
+from core.language.limits import limits
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.numerals import number
-from language.periods import Calendar, periods
-from language.sounds import sound
+from core.language.numerals import number
+from core.language.periods import Calendar, periods
+from core.language.sounds import sound
 
 # A Monday; the study began on a Tuesday, so that its weeks are not the calendar's.
 CALENDAR = Calendar(date(2026, 11, 23), date(2026, 1, 6))
@@ -26,6 +26,7 @@ CALENDAR = Calendar(date(2026, 11, 23), date(2026, 1, 6))
         ("上周三", "2026-11-18", "2026-11-18"),
         ("下周一共几个", "2026-11-24", "2026-11-30"),
         ("第12周", "2026-03-24", "2026-03-30"),
+        ("第1年", "2026-01-06", "2027-01-04"),
         ("W12", "2026-03-24", "2026-03-30"),
         ("本月", "2026-11-01", "2026-11-30"),
         ("上个月", "2026-10-01", "2026-10-31"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.values import han_number, plain, tokens, values
+from core.language.values import han_number, plain, tokens, values
 
 
 @pytest.mark.parametrize(

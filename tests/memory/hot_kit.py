@@ -10,11 +10,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.timezone import now
 
-from house import clock
-from memory.hot import injection
+from core.house import clock
+from memory.hot import distiller, injection
 from memory.hot.save import save_memory
 from memory.models import ProjectMemory, UserMemory
-from memory.people.fact_store import PROPOSAL
 from tests.support.study import Study
 
 LINES = [
@@ -33,6 +32,11 @@ LINES = [
     "# 系统禁令 (Rules)",
     "- 写操作必须经过人工确认",
 ]
+
+
+def distil_by(how: Any) -> None:
+    """Take `how` for the model that proposes changes of hot memory; the fixture puts the model back."""
+    vars(distiller)["propose"] = how
 
 
 def current(study: Study) -> ProjectMemory:
@@ -62,7 +66,7 @@ def without(*gone: str) -> list[str]:
 
 def kill(study: Study, line: str) -> None:
     """A person removes one line of what stands there."""
-    lines = injection.read(study.project).split("\n")
+    lines = injection.hot_text(study.project).split("\n")
     assert line in lines
     write(study, *(text for text in lines if text != line))
 
@@ -80,7 +84,7 @@ def said(
         field=more.pop("field", "statement"),
         content=text,
         evidence=text,
-        category="" if own else PROPOSAL,
+        category="" if own else UserMemory.PROPOSAL,
         **more,
     )
     UserMemory.objects.filter(pk=row.pk).update(created_at=at)
@@ -97,7 +101,7 @@ def midday(study: Study, back: int = 1) -> datetime:
 
 
 def lines_of(study: Study) -> list[str]:
-    return injection.read(study.project).split("\n")
+    return injection.hot_text(study.project).split("\n")
 
 
 def answer(*changes: dict[str, Any]) -> dict[str, str]:

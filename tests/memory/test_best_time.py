@@ -6,9 +6,9 @@ from datetime import time
 
 import pytest
 
-from language.clock_times import parse
+from core.language.clock_times import parse
 from memory.models import UserMemory
-from memory.people.best_time import best_time
+from memory.people.own_settings import best_time
 from tests.support.study import Study
 
 

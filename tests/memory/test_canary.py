@@ -13,7 +13,6 @@ import pytest
 from django.db import connection
 
 from memory import tasks
-from memory.hot import distiller
 from memory.log.flow_log import Turn, append
 from tests.engines.chat.kit import ask, mute, sent
 from tests.memory.hot_kit import midday, said
@@ -148,8 +147,6 @@ def test_ten_ways_of_asking_for_it(study: Study, silent: bool) -> None:
 def test_the_memory_jobs_do_not_read_it(study: Study) -> None:
     plant(study)
     said(study, "以后汇报先说结论", own=True)
-    kept = list(distiller._distillers)
-    assert kept, "the engines register the model's distiller"
     with watched() as strays:
         tasks.distil_days()
         drain()

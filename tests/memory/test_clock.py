@@ -6,7 +6,7 @@ from datetime import time
 
 import pytest
 
-from language.clock_times import exact, parse
+from core.language.clock_times import exact, parse
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils.timezone import now
 
-from engines.distiller import distil as by_model
-from house.db import atomic
-from llm.models import LlmUsage
+from core.house.db import atomic
+from core.llm.job_llm import ModelDown
+from core.llm.models import LlmUsage
 from memory import tasks
 from memory.hot import distiller, proposals, tombstones
 from memory.hot.distill import Distilled, distil, is_done
-from memory.hot.distiller import Brief, DistillerDown, Said
+from memory.hot.distiller import Item, Said
+from memory.hot.distiller import propose as by_model
 from memory.hot.proposals import Action, Change
 from memory.hot.text import Kind
 from memory.log.flow_log import Turn, append, set_feedback
@@ -28,6 +29,7 @@ from tests.memory.hot_kit import (
     base,
     change,
     current,
+    distil_by,
     lines_of,
     midday,
     said,
@@ -43,17 +45,17 @@ ADDED = "- **偏好**: 先说结论"
 
 @pytest.fixture(autouse=True)
 def _own_distiller() -> Iterator[None]:
-    kept = list(distiller._distillers)
+    kept = distiller.propose
     yield
-    distiller._distillers[:] = kept
+    distil_by(kept)
 
 
-def nobody(brief: Brief) -> Said:
-    raise DistillerDown("nobody")
+def nobody(project: Project, content: str, items: Sequence[Item]) -> Said[Change]:
+    raise ModelDown("nobody")
 
 
 def run(study: Study, *changes: dict[str, Any], how: Any = by_model) -> Distilled:
-    distiller.register(how)
+    distil_by(how)
     if changes:
         study.stand_ins.script(answer(*changes))
     done = distil(study.project, yesterday(study))
@@ -179,7 +181,7 @@ def test_a_line_cannot_break_out_of_its_place(study: Study) -> None:
 def test_a_useless_answer_changes_nothing(study: Study, content: str) -> None:
     base(study)
     said(study, OWN, own=True, field="statement")
-    distiller.register(by_model)
+    distil_by(by_model)
     study.stand_ins.script(*[{"content": content}] * 4)
     assert distil(study.project, yesterday(study)) is not None
     assert [line for line in LINES if line not in lines_of(study)] == []
@@ -253,12 +255,12 @@ def test_two_at_once_write_once(study: Study) -> None:
     base(study)
     said(study, OWN, own=True)
 
-    def slow(brief: Brief) -> Said:
-        distiller.register(nobody)
-        assert distil(brief.project, yesterday(study)) is not None
-        raise DistillerDown("late")
+    def slow(project: Project, content: str, items: Sequence[Item]) -> Said[Change]:
+        distil_by(nobody)
+        assert distil(project, yesterday(study)) is not None
+        raise ModelDown("late")
 
-    distiller.register(slow)
+    distil_by(slow)
     assert distil(study.project, yesterday(study)) is None
     assert lines_of(study).count(f"- **偏好**: {OWN}") == 1
 
@@ -267,7 +269,7 @@ def test_a_person_who_writes_meanwhile_wins(study: Study) -> None:
     base(study)
     cited = said(study, "只要看结果,先说结论", own=True)
 
-    def slow(brief: Brief) -> Said:
+    def slow(project: Project, content: str, items: Sequence[Item]) -> Said[Change]:
         write(study, *[line for line in LINES if "只要看结果" not in line], "- 人写的")
         moved = Change(
             Action.CHANGE,
@@ -362,7 +364,7 @@ def test_a_quiet_day_leaves_no_trace(study: Study) -> None:
 
 def test_the_task_catches_up_with_missed_days(study: Study) -> None:
     base(study)
-    distiller.register(nobody)
+    distil_by(nobody)
     said(study, "三天前说的", own=True, at=midday(study, 3))
     tasks.distil_days()
     assert drain().count("memory.tasks.distil_day") == tasks.CATCH_UP
@@ -376,7 +378,7 @@ def test_no_proposal_is_lost_over_a_long_holiday(study: Study, status: str) -> N
     """Its user was told that the administrator decides, so the house owes it."""
     base(study)
     Project.objects.filter(pk=study.project.pk).update(status=status)
-    distiller.register(nobody)
+    distil_by(nobody)
     said(study, "例会改到周三", at=midday(study, 10))
     tasks.distil_days()
     drain()

@@ -177,4 +177,4 @@ def test_a_report_is_saved_once(study: Study) -> None:
         assert line in report.summary
     assert report.week_start.astimezone(ZONE).date() == week.first
     assert report.week_end.astimezone(ZONE).date() == week.last
-    assert weeks.exists(study.project, 200) == report
+    assert weeks.report_of(study.project, 200) == report

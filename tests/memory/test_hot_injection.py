@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations import tokens
+from core.integrations import tokens
 from memory.hot import injection
 from memory.hot.save import (
     MemoryConflict,
@@ -44,7 +44,7 @@ def big(faq: int, current: int) -> str:
 
 def test_a_small_memory_goes_in_whole(study: Study) -> None:
     injected = injection.inject(study.project, study["zhangyi"])
-    assert injected.text == injection.read(study.project).strip()
+    assert injected.text == injection.hot_text(study.project).strip()
     assert injected.left_out == ()
 
 
@@ -160,7 +160,7 @@ def test_the_later_of_two_writers_is_told(study: Study) -> None:
     with pytest.raises(MemoryConflict) as caught:
         save_memory(project=study.project, content="二", actor="b", base_version=base)
     assert caught.value.content == "一"
-    assert injection.read(study.project) == "一"
+    assert injection.hot_text(study.project) == "一"
 
 
 def test_the_first_version(study: Study) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.hot.merge import merge
+from memory.versioned import merge
 
 BASE = "# 当前状态\n- 甲\n- 乙\n- 丙\n# 系统禁令\n- 丁"
 LINE = st.sampled_from(["# a", "- 甲", "- 乙", "- 丙", "- 丁", "", "- 戊"])

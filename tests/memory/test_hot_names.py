@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 
 from memory.visibility import scope_of
 from projects.models import Member
+from study.identities import Names
 from study.models import Subject
-from study.name_scan import Names
 from tests.engines.chat.kit import ask, mute, sent
 from tests.memory.hot_kit import base
 from tests.support.study import Study

@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from core.integrations import tokens
+from core.llm.models import LlmUsage
+from engines.assistant import prompt_preview as preview
 from engines.models import AgentTrace
-from integrations import tokens
-from llm.models import LlmUsage
-from memory.hot import preview
 from projects.models import Member, Project
-from tests.engines.chat.kit import ask, prompts
+from tests.engines.chat.kit import UNREAD, ask, prompts
 from tests.memory.hot_kit import LINES, base, browser
 from tests.support.study import Study
 
 URL = "/admin/what-would-be-sent/"
-QUESTIONS = ["我们之前为什么暂停筛选?", "你好", "这个研究的排除标准是什么?"]
+SEVERAL = "P001 入组了吗?P003 的 V2 什么时候做?"
+QUESTIONS = ["我们之前为什么暂停筛选?", UNREAD, SEVERAL]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -55,21 +56,24 @@ def test_several_tasks_and_vague_questions_too(study: Study) -> None:
 
 
 def test_the_parts_with_their_tokens(study: Study) -> None:
-    found = preview.preview(study["admin"], "我们之前为什么暂停筛选?")
+    found = preview.preview(study["admin"], UNREAD)
     parts = {part.name: part.tokens for part in found.prompts[0].parts}
-    assert {"system", "hot", "history", "question"} <= parts.keys()
-    assert parts["question"] == tokens.count("我们之前为什么暂停筛选?")
+    assert {"system", "hot", "question"} <= parts.keys()
+    assert parts["question"] == tokens.count(found.prompts[0].messages[-1][1])
     assert found.prompts[0].tokens == sum(parts.values())
-    present = preview.preview(study["admin"], "这个研究的排除标准是什么?")
-    assert "history" not in {part.name for part in present.prompts[0].parts}
 
 
-def test_a_question_of_data_sends_their_lines_and_no_history(study: Study) -> None:
-    sent = preview.preview(study["admin"], "P001 入组了吗?").prompts
-    assert {"hot", "data"} <= {part.name for part in sent[0].parts}
-    page = browser("admin").post(URL, {"question": "P001 入组了吗?"}).content.decode()
-    assert 'data-part="data"' in page
-    assert 'data-part="history"' not in page
+def test_lines_of_reports_go_out_for_questions_of_the_past_alone(study: Study) -> None:
+    (past,) = preview.preview(study["admin"], "我们之前为什么暂停筛选?").prompts
+    assert "[W20" in past.messages[-1][1]
+    (present,) = preview.preview(study["admin"], SEVERAL).prompts
+    assert "P003" in present.messages[-1][1]
+    assert "[W20" not in str(present.messages)
+
+
+@pytest.mark.parametrize("question", ["P001 入组了吗?", "你好", "这个研究的排除标准是什么?"])
+def test_what_needs_no_model_sends_nothing(study: Study, question: str) -> None:
+    assert preview.preview(study["admin"], question).prompts == []
 
 
 def test_nothing_is_written(study: Study) -> None:
@@ -80,10 +84,10 @@ def test_nothing_is_written(study: Study) -> None:
 
 
 def test_the_page(study: Study) -> None:
-    page = browser("admin").post(URL, {"question": "这个研究的排除标准是什么?"}).content.decode()
+    page = browser("admin").post(URL, {"question": SEVERAL}).content.decode()
     assert 'data-part="hot"' in page
     assert "[Hot Memory]" in page
-    assert "query_protocol" in page
+    assert "query_record" in page
     assert "chat · local · local" in page
 
 

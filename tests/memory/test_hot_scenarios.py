@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from memory.models import WeeklyReport
-from tests.engines.chat.kit import ask, mute, prompts, sent
+from tests.engines.chat.kit import UNREAD, ask, mute, prompts, sent
+from tests.memory.hot_kit import LINES, base, without, write
 from tests.support.study import Study
 
 HOT, HISTORY = "[Hot Memory]", "[History Context]"
-WEEKS = ("[W1a] ", "[W12a] ", "[W15a] ")
 
 
 def lead(study: Study) -> str:
@@ -18,25 +20,34 @@ def lead(study: Study) -> str:
     return text
 
 
+def asked(study: Study) -> str:
+    text = prompts(study)[-1]["messages"][-1]["content"]
+    assert isinstance(text, str)
+    return text
+
+
 def test_scenario_1_the_present(study: Study) -> None:
-    """ "P001 入组了吗?": live data and hot memory; no history is read."""
+    """ "P001 入组了吗?": live data; no history is read, and what a model is asked carries hot memory."""
     reply = ask("zhangyi", "P001 入组了吗?")
     assert reply.intents == ["query_record"]
     assert "2026-02-05" in reply.text
+    assert study.stand_ins.requests("redcap")
+    assert HISTORY not in sent(study)
+    ask("zhangyi", UNREAD)
     assert HOT in lead(study)
     assert HISTORY not in sent(study)
-    assert study.stand_ins.requests("redcap")
 
 
 def test_scenario_2_the_past(study: Study) -> None:
-    """ "我们之前有没有讨论过怎么解决?": hot memory and the reports, ascending."""
+    """ "我们之前有没有讨论过怎么解决?": hot memory and the lines of the reports."""
     mute(study)
     reply = ask("zhangyi", "最近入组太慢了,我们之前有没有讨论过怎么解决?")
     assert "query_history" in reply.intents
-    text = lead(study)
-    assert text.index(HOT) < text.index(HISTORY)
-    places = [text.index(week) for week in WEEKS]
-    assert places == sorted(places)
+    assert HOT in lead(study)
+    lines = asked(study).splitlines()
+    assert lines[0] == HISTORY
+    for week in ("[W12", "[W15"):
+        assert any(line.startswith(week) for line in lines)
     assert "补贴" in reply.text
     assert "W12" in reply.text
     assert "W15" in reply.text
@@ -44,13 +55,16 @@ def test_scenario_2_the_past(study: Study) -> None:
 
 def test_scenario_3_the_rule(study: Study) -> None:
     """ "我上次跟你说的那个规矩": hot memory alone; no reports, no log, no record."""
-    reply = ask("zhangyi", "我上次跟你说的那个只要看结果的规矩,你记得吗?")
+    base(study)
+    question = "我上次跟你说的那个只要看结果的规矩,你记得吗?"
+    reply = ask("zhangyi", question)
     assert reply.intents == ["remember"]
-    assert "只看结论" in reply.text
-    assert HOT in lead(study)
+    assert "只要看结果" in reply.text
     assert HISTORY not in sent(study)
     assert "【REDCap数据查询结果】" not in sent(study)
     assert study.stand_ins.requests("dify") == []
+    write(study, *without(LINES[3]))
+    assert "只要看结果" not in ask("zhangyi", question).text
 
 
 @pytest.mark.parametrize(
@@ -70,14 +84,20 @@ def test_other_questions_carry_no_history(study: Study, question: str) -> None:
     ask("zhangyi", question)
     assert HISTORY not in sent(study)
     for body in prompts(study):
-        assert HOT in str(body["messages"]) or "intent" in str(body)
+        assert HOT in str(body["messages"])
 
 
-@pytest.mark.parametrize("question", ["我们之前为什么暂停筛选?", "回顾下去年的入组趋势"])
-def test_history_and_trend_carry_both(study: Study, question: str) -> None:
-    ask("zhangyi", question)
+def test_a_question_of_the_past_carries_both(study: Study) -> None:
+    ask("zhangyi", "我们之前为什么暂停筛选?")
     texts = [str(body["messages"]) for body in prompts(study)]
     assert any(HISTORY in text and HOT in text for text in texts)
+
+
+def test_a_trend_is_counted_from_the_data(study: Study) -> None:
+    reply = ask("zhangyi", "回顾下去年的入组趋势")
+    assert reply.intents == ["analyze_trend"]
+    assert "2025-12" in reply.text
+    assert prompts(study) == []
 
 
 def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
@@ -88,13 +108,20 @@ def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
             week_number=number,
             week_start=last.week_start,
             week_end=last.week_end,
-            summary=f"第{number}周纪要",
+            summary=f"关键决策:暂停筛选第{number}批,等待到货",
             created_by="system_scheduler",
         )
-    ask("zhangyi", "我们之前为什么暂停筛选?")
-    shown = [n for n in range(1, last.week_number + 61) if f"[W{n}] " in lead(study)]
     newest = last.week_number + 60
-    assert shown == list(range(newest - 49, newest + 1))
+    ask("zhangyi", "我们之前为什么暂停筛选?")
+    found = {int(number) for number in re.findall(r"\[W(\d+)", asked(study))}
+    # A year's digest is marked like a week that no study reaches.
+    weeks = {number for number in found if number < 1000}
+    assert weeks
+    assert weeks <= set(range(newest - 49, newest + 1))
+    study.stand_ins.reset()
+    older = ask("zhangyi", "第3周的周报里说了什么?").text
+    assert prompts(study) == []
+    assert "50" in older, "it is there, and not among those that are read"
 
 
 def test_quality_control_never_sees_history(study: Study) -> None:
@@ -108,4 +135,4 @@ def test_quality_control_never_sees_history(study: Study) -> None:
         text = str(body["messages"])
         if "质控专家" in text or "指令:" in text:
             assert HISTORY not in text
-            assert not any(week in text for week in WEEKS)
+            assert not re.search(r"\[W\d", text)

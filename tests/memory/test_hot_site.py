@@ -54,7 +54,9 @@ def test_nothing_of_the_other_site_over_all_intents(spread: Study, silent: bool)
         mute(spread)
     ids = hidden(spread)
     for question in [*EVERY_INTENT, "他们中心的情况记得吗?", "周报里提到哪些受试者"]:
-        assert named(ids, ask("crc_b", question).text) == [], question
+        # What was typed may be repeated.
+        told = named(ids, ask("crc_b", question).text)
+        assert [rid for rid in told if rid not in question] == [], question
     for service in ("llm", "dify"):
         assert named(ids, sent(spread, service)) == []
     assert "本中心例会改为周三" in sent(spread)
@@ -62,7 +64,7 @@ def test_nothing_of_the_other_site_over_all_intents(spread: Study, silent: bool)
 
 def test_the_other_site_does_read_it(spread: Study) -> None:
     ask("wanghushi", "我们之前为什么暂停筛选?")
-    assert len(named(hidden(spread), sent(spread))) > 10
+    assert len(named(hidden(spread), sent(spread))) > 5
 
 
 def test_pages_of_the_history_book(spread: Study) -> None:

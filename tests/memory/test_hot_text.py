@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.hot import edit
-from memory.hot.edit import LineGone
 from memory.hot.text import (
     Kind,
+    LineGone,
+    add_line,
+    change_line,
     kind_of,
     lines,
-    parse,
-    render,
+    profiles,
+    remove_line,
 )
 from tests.memory.hot_kit import LINES
 
@@ -53,20 +54,18 @@ NEW = st.text(alphabet="甲乙丙abc 123", min_size=1, max_size=12).map(lambda t
 
 @given(st.text())
 def test_any_text_comes_back(text: str) -> None:
-    assert render(parse(text)) == text
+    assert "\n".join(line.text for line in lines(text)) == text
 
 
 @given(DOCUMENTS)
 def test_any_document_comes_back(text: str) -> None:
-    assert render(parse(text)) == text
     assert "\n".join(line.text for line in lines(text)) == text
 
 
 def test_the_documented_sections() -> None:
-    found = parse(TEXT)
-    kinds = [section.kind for section in found.sections if section.heading]
+    kinds = list(dict.fromkeys(line.kind for line in lines(TEXT)))
     assert kinds == [Kind.PROFILES, Kind.CURRENT, Kind.FAQ, Kind.RULES]
-    assert found.profiles == {
+    assert profiles(TEXT) == {
         "zhangyi": ["- **角色**: PI", "- **偏好**: 只要看结果"],
         "wanghushi": ["- **偏好**: 详细步骤,需要解释", ""],
     }
@@ -123,13 +122,13 @@ def test_the_rules_are_the_rules_however_their_heading_is_written(heading: str) 
         "- 禁": (Kind.RULES, ""),
         "- 现": (Kind.CURRENT, ""),
     }
-    assert render(parse(text)) == text
+    assert "\n".join(line.text for line in lines(text)) == text
 
 
 def test_what_stands_in_a_code_fence_is_no_heading() -> None:
     text = "# 系统禁令\n- 甲\n```\n# 当前状态\n```\n- 乙\n~~~~\n## 丙 (user_id: c)\n~~~\n~~~~\n- 丁"
     assert {kind for kind, _profile in places(text).values()} == {Kind.RULES}
-    assert parse(text).profiles == {}
+    assert profiles(text) == {}
 
 
 def test_a_fence_that_nobody_closed_does_not_swallow_the_rules() -> None:
@@ -151,7 +150,7 @@ def test_a_line_with_a_hash_is_a_line() -> None:
 
 def test_a_profile_may_be_written_in_full_width_and_in_two_places() -> None:
     text = "# 用户画像\n## 张（user_id：Z）\n- 甲\n## 张 (user_id: z)\n- 乙"
-    assert parse(text).profiles == {"z": ["- 甲", "- 乙"]}
+    assert profiles(text) == {"z": ["- 甲", "- 乙"]}
 
 
 def test_a_heading_without_a_user_ends_a_profile() -> None:
@@ -160,41 +159,41 @@ def test_a_heading_without_a_user_ends_a_profile() -> None:
 
 
 def test_a_line_is_added_before_the_blank_lines_of_its_place() -> None:
-    text = edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="WangHuShi")
+    text = add_line(TEXT, kind=Kind.PROFILES, line="- 新", user_id="WangHuShi")
     at = text.split("\n").index("- 新")
     assert text.split("\n")[at - 1] == "- **偏好**: 详细步骤,需要解释"
     assert text.split("\n")[at + 1] == ""
 
 
 def test_a_missing_profile_and_section_are_made() -> None:
-    text = edit.add("", kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    text = add_line("", kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
     assert "# 用户画像 (User Profiles)\n## 李医生 (user_id: li)\n- 新" in text
-    text = edit.add(TEXT, kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
+    text = add_line(TEXT, kind=Kind.PROFILES, line="- 新", user_id="li", name="李医生")
     assert text.split("\n").count("# 用户画像 (User Profiles)") == 1
-    assert parse(text).profiles["li"] == ["- 新"]
+    assert profiles(text)["li"] == ["- 新"]
 
 
 def test_the_same_words_in_two_profiles_are_two_lines() -> None:
     text = "# 用户画像\n## 甲 (user_id: a)\n- 简洁\n## 乙 (user_id: b)\n- 简洁"
-    left = edit.remove(text, line="- 简洁", kind=Kind.PROFILES, user_id="b")
-    assert parse(left).profiles == {"a": ["- 简洁"], "b": []}
+    left = remove_line(text, line="- 简洁", kind=Kind.PROFILES, user_id="b")
+    assert profiles(left) == {"a": ["- 简洁"], "b": []}
 
 
 def test_what_is_not_there_cannot_be_changed() -> None:
     with pytest.raises(LineGone):
-        edit.remove(TEXT, line="- 没有这一行", kind=Kind.CURRENT)
+        remove_line(TEXT, line="- 没有这一行", kind=Kind.CURRENT)
     with pytest.raises(LineGone):
-        edit.change(
+        change_line(
             TEXT, old="- **偏好**: 只要看结果", new="- x", kind=Kind.PROFILES, user_id="wanghushi"
         )
     with pytest.raises(LineGone):
-        edit.change(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
+        change_line(TEXT, old="- 写操作必须经过人工确认", new="- x", kind=Kind.FAQ)
 
 
 @given(DOCUMENTS, NEW, st.sampled_from([k for k in Kind if k is not Kind.OTHER]))
 def test_adding_keeps_every_line(text: str, new: str, kind: Kind) -> None:
     user = "zhangyi" if kind is Kind.PROFILES else ""
-    grown = edit.add(text, kind=kind, line=new, user_id=user)
+    grown = add_line(text, kind=kind, line=new, user_id=user)
     before, after = Counter(text.split("\n")), Counter(grown.split("\n"))
     assert not before - after
     assert after[new] == before[new] + 1
@@ -209,7 +208,7 @@ def test_removing_takes_exactly_one_line(text: str, data: st.DataObject) -> None
     if not content:
         return
     line = data.draw(st.sampled_from(content))
-    left = edit.remove(text, line=line.text, kind=line.kind, user_id=line.profile)
+    left = remove_line(text, line=line.text, kind=line.kind, user_id=line.profile)
     assert Counter(text.split("\n")) - Counter(left.split("\n")) == Counter([line.text])
 
 
@@ -219,6 +218,6 @@ def test_changing_keeps_the_order_of_the_rest(text: str, new: str, data: st.Data
     if not content:
         return
     line = data.draw(st.sampled_from(content))
-    changed = edit.change(text, old=line.text, new=new, kind=line.kind, user_id=line.profile)
+    changed = change_line(text, old=line.text, new=new, kind=line.kind, user_id=line.profile)
     pairs = list(zip(text.split("\n"), changed.split("\n"), strict=True))
     assert [(a, b) for a, b in pairs if a != b] in ([(line.text, new)], [])

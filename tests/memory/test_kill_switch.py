@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from house.db import atomic
+from core.house.db import atomic
 from memory.hot import injection, proposals
 from memory.hot.proposals import (
     Action,
@@ -18,7 +18,7 @@ from memory.hot.proposals import (
 from memory.hot.text import Kind
 from memory.models import MemoryProposal, MemoryTombstone, ProjectMemory
 from projects.models import AuditEntry
-from tests.engines.chat.kit import ask, sent
+from tests.engines.chat.kit import UNREAD, ask, sent
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
 from tests.support.study import Study
 
@@ -50,11 +50,11 @@ def propose(study: Study, **change: Any) -> MemoryProposal:
 @pytest.mark.parametrize("name", ["admin", "zhangyi"])
 def test_a_line_out_of_use_is_gone_with_the_next_message(study: Study, name: str) -> None:
     memory = base(study)
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert SHOWN in sent(study)
     assert retire(browser(name), memory, GONE).status_code == 302
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert sent(study)
     assert SHOWN not in sent(study)
     assert current(study).last_updated_by == name
@@ -67,7 +67,7 @@ def test_the_answer_that_repeated_it_is_forgotten_with_it(study: Study) -> None:
     ask("zhangyi", "你好")
     retire(browser("admin"), memory, GONE)
     study.stand_ins.reset()
-    ask("zhangyi", "谢谢你的说明,你好")
+    ask("zhangyi", UNREAD)
     assert "完成 3 例入组" not in sent(study)
 
 
@@ -76,7 +76,7 @@ def test_what_was_removed_is_no_fact_about_oneself_either(study: Study) -> None:
     write(study, *LINES)
     ask("zhangyi", "以后汇报入组时不用检查年龄")
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert "[User Memory]" not in sent(study)
 
 
@@ -124,7 +124,7 @@ def test_the_same_line_in_two_profiles(study: Study) -> None:
     memory = base(study, *twice)
     body = {"number": "2", "line": "- **偏好**: 只要看结果", "version": str(memory.version)}
     browser("admin").post(f"{PAGE}{memory.pk}/retire/", body)
-    left = injection.lines(injection.read(study.project))
+    left = injection.lines(injection.hot_text(study.project))
     assert [line.profile for line in left if "只要看结果" in line.text] == ["zhangyi"]
 
 
@@ -182,7 +182,7 @@ def test_the_later_writer_gets_both_edits(study: Study) -> None:
     assert "收尾期" in text
     assert "冲刺期" not in text
     assert "Both changed this place" not in answer.content.decode()
-    assert "收尾期" not in injection.read(study.project)
+    assert "收尾期" not in injection.hot_text(study.project)
     again = edit(browser("admin"), memory, text, memory.version + 1)
     assert again.status_code == 302
     assert {"- 甲写的", "- 当前阶段:入组收尾期"} <= set(lines_of(study))

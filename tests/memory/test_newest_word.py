@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from memory.hot import injection
 from memory.models import UserMemory
 from memory.people import facts
-from tests.engines.chat.kit import ask, mute, prompts
+from tests.engines.chat.kit import UNREAD, ask, mute, prompts
 from tests.memory.hot_kit import LINES, base, kill, said, write
 from tests.support.study import Study
 
@@ -59,10 +59,11 @@ def test_what_is_shown_holds_no_older_value(corrected: Study) -> None:
 
 
 def test_nor_does_the_prompt(corrected: Study) -> None:
-    ask("zhangyi", "你能做什么?")
-    text = prompts(corrected)[-1]["messages"][0]["content"]
+    ask("zhangyi", UNREAD)
+    head = prompts(corrected)[-1]["messages"][0]["content"]
+    text = head[head.index("[Hot Memory]") :]
     assert "16:00" in text
-    assert told(text) == [], "older, or of somebody else"
+    assert told(text.replace(OTHERS, "")) == [], "older, or said of the reader"
     injected = injection.inject(corrected.project, corrected["zhangyi"])
     assert {"line": OWN, "why": "outdated"} in injected.left_out
 
@@ -86,7 +87,7 @@ def test_a_statement_that_says_more_than_a_time_stays(corrected: Study) -> None:
 
 
 def test_what_an_editor_removed_does_not_overrule_a_line(corrected: Study) -> None:
-    lines = injection.read(corrected.project).split("\n")
+    lines = injection.hot_text(corrected.project).split("\n")
     at = lines.index(OWN)
     write(corrected, *lines[:at], "- **最佳通知时间**: 16:00", *lines[at + 1 :])
     kill(corrected, "- **最佳通知时间**: 16:00")

@@ -7,9 +7,10 @@ from datetime import timedelta
 import time_machine
 from django.utils.timezone import now
 
-from house.db import atomic
+from core.house.db import atomic
+from engines.assistant import prompt_preview as preview
 from memory import session
-from memory.hot import preview, tombstones
+from memory.hot import tombstones
 from memory.models import UserMemory
 from tests.engines.chat.kit import ask, prompts
 from tests.memory.hot_kit import said

@@ -49,7 +49,7 @@ def complain(
 def profile_of(study: Study, user: str) -> list[str]:
     from memory.hot import injection
 
-    return injection.profile_of(injection.read(study.project), user)
+    return injection.profile_of(injection.hot_text(study.project), user)
 
 
 def test_twice_too_long_reads_brief(study: Study) -> None:
@@ -233,7 +233,7 @@ def test_the_statistics_change_once_a_day_and_replace_the_old_line(
     complain(study, None, 1, value="up")
     profile_now()
     assert current(study).version == version
-    from house.models import CronFiring
+    from core.house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
     profile_now()
@@ -245,7 +245,7 @@ def test_statistics_that_a_person_removed_stay_away(study: Study) -> None:
     complain(study, None, 1, value="up")
     profile_now()
     kill(study, "- **反馈统计**: 👍 13 / 👎 1")
-    from house.models import CronFiring
+    from core.house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
     complain(study, None, 2, value="up")
@@ -317,7 +317,7 @@ def test_a_job_that_comes_late_sees_a_conflict_whatever_was_changed(study: Study
 
 
 def next_day() -> None:
-    from house.models import CronFiring
+    from core.house.models import CronFiring
 
     CronFiring.objects.filter(job__startswith="feedback:").delete()
 
@@ -339,7 +339,7 @@ def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> Non
 
 
 def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None:
-    from memory.reports.counts import preferences
+    from memory.reports.metrics import preferences
 
     base(study)
     complain(study, "too_long")
@@ -352,7 +352,7 @@ def test_a_line_that_its_user_had_forgotten_counts_as_none(study: Study) -> None
     assert BRIEF not in profile_of(study, "zhangyi")
     assert current(study).version == version
     assert not MemoryProposal.objects.filter(author="profiler_job").exists()
-    from house import clock
+    from core.house import clock
     from memory.reports.weeks import period, week_of
 
     of = week_of(study.project, clock.today(study.project.timezone))

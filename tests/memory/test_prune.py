@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from integrations import tokens
+from core.integrations import tokens
 from memory.hot import injection, proposals
-from memory.hot.prune import prune, surplus
-from memory.hot.signals import memory_over_cap
+from memory.hot.prune import memory_over_cap, prune, surplus
 from memory.models import MemoryProposal
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
 from tests.support.study import Study
@@ -53,7 +52,7 @@ def test_a_long_one_is_proposed_shorter_and_told(study: Study, told: list[Any]) 
     assert [(what["memory"].project, what["proposal"]) for what in told] == [
         (study.project, proposal)
     ]
-    assert told[0]["tokens"] == tokens.count(injection.read(study.project))
+    assert told[0]["tokens"] == tokens.count(injection.hot_text(study.project))
 
 
 def test_the_oldest_status_lines_go_first(study: Study) -> None:
@@ -77,7 +76,7 @@ def test_accepting_makes_it_fit(study: Study) -> None:
     proposal = prune(study.project)
     assert proposal is not None
     proposals.accept(proposal=proposal, actor=study["admin"])
-    assert tokens.count(injection.read(study.project)) <= injection.LIMIT
+    assert tokens.count(injection.hot_text(study.project)) <= injection.LIMIT
     assert set(lines_of(study)) < set(big(60, 5))
     assert prune(study.project) is None
 
@@ -168,7 +167,7 @@ def test_a_model_says_shorter_what_goes(study: Study) -> None:
     assert proposal.old.startswith("- 当前阶段:入组冲刺期\n- 本周目标:完成 3 例入组\n")
     proposals.accept(proposal=proposal, actor=study["admin"])
     assert proposal.new in lines_of(study)
-    assert tokens.count(injection.read(study.project)) <= injection.LIMIT
+    assert tokens.count(injection.hot_text(study.project)) <= injection.LIMIT
     assert not set(proposal.old.split("\n")) & set(lines_of(study))
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils.timezone import now
 
 from memory import tasks
-from memory.log import feedback, retention
+from memory.log import flow_log, retention
 from memory.models import ConversationHistory, WeeklyNote, WeeklyReport
 from projects.models import AuditEntry, Project
 from tests.house.kit import together
@@ -149,21 +149,21 @@ def test_delivered_twice_at_once_every_answer_is_counted_once(
 ) -> None:
     monkeypatch.setattr(retention, "CHUNK", 2)
     ConversationHistory.objects.filter(role="assistant").update(feedback="thumbs_up")
-    before = feedback.given(covered.project)
+    before = flow_log.feedback_given(covered.project)
     moment = later(covered)
     together(*[lambda: retention.purge(covered.project, moment)] * 4)
     assert rows() == 0
-    assert feedback.given(covered.project) == before
+    assert flow_log.feedback_given(covered.project) == before
 
 
 def test_figures_and_feedback_outlive_the_rows(covered: Study) -> None:
     answers = ConversationHistory.objects.filter(role="assistant").order_by("created_at")
     for row, value in zip(answers, ("thumbs_up", "thumbs_up", "thumbs_down"), strict=False):
         ConversationHistory.objects.filter(pk=row.pk).update(feedback=value)
-    before = feedback.given(covered.project)["zhangyi"]
+    before = flow_log.feedback_given(covered.project)["zhangyi"]
     retention.purge(covered.project, later(covered))
     assert rows() == 0
-    assert feedback.given(covered.project)["zhangyi"] == before
+    assert flow_log.feedback_given(covered.project)["zhangyi"] == before
     assert (before.up, before.down) == (14, 2), "the demo study's 12 and 1, and these"
     WeeklyReport.objects.filter(week_number=last_number(covered)).update(counted_at=None)
     tasks.write_report(str(covered.project.pk), last_number(covered))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memory.hot import injection
+from memory.mentions import other_site
 from memory.models import WeeklyReport
 from memory.reports.history import book
-from memory.sites import elsewhere
 from study.models import Dictionary
 from tests.memory.hot_kit import base
 from tests.support.study import Study
@@ -36,26 +36,23 @@ OWN = [
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_a_line_of_another_site(line: str) -> None:
-    assert elsewhere("site_b", SITES, line) == (True,)
+    assert other_site("site_b", SITES, line)
 
 
 @pytest.mark.parametrize("line", OWN)
 def test_a_line_of_ones_own_or_of_all_sites(line: str) -> None:
-    assert elsewhere("site_b", SITES, line) == (False,)
+    assert not other_site("site_b", SITES, line)
 
 
 def test_numbers_are_compared_as_numbers() -> None:
-    assert elsewhere("hosp_03", SITES, "3中心\n三中心\n03号中心\n04中心") == (
-        False,
-        False,
-        False,
-        True,
-    )
+    named = [other_site("hosp_03", SITES, one) for one in ("3中心", "三中心", "03号中心", "04中心")]
+    assert named == [False, False, False, True]
 
 
 def test_a_group_without_a_letter_or_number_is_known_by_its_name() -> None:
     names = frozenset({"beijing", "shanghai_east"})
-    assert elsewhere("beijing", names, "Shanghai East 启动\nbeijing 启动") == (True, False)
+    assert other_site("beijing", names, "Shanghai East 启动")
+    assert not other_site("beijing", names, "beijing 启动")
 
 
 def test_hot_memory_and_history_are_shown_without_them(study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from django.utils.timezone import now
 from hypothesis import given
 from hypothesis import strategies as st
 
-from house.db import atomic
+from core.house.db import atomic
 from memory.hot import (
     distiller,
     injection,
@@ -18,17 +19,18 @@ from memory.hot import (
     tombstones,
 )
 from memory.hot.distill import distil
-from memory.hot.distiller import Brief, Said
+from memory.hot.distiller import Item, Said
 from memory.hot.proposals import Action, Change
 from memory.hot.save import RulesAreForPeople, restore, save_memory
 from memory.hot.text import Kind
 from memory.hot.tombstones import Guard
 from memory.models import MemoryProposal, MemoryTombstone
-from projects.models import AuditEntry
+from projects.models import AuditEntry, Project
 from tests.memory.hot_kit import (
     LINES,
     base,
     current,
+    distil_by,
     kill,
     lines_of,
     said,
@@ -67,14 +69,14 @@ def restate(study: Study, *lines: str, kind: Kind = Kind.CURRENT, profile: str =
         Change(Action.ADD, kind, new=line, profile=profile, evidence=(str(cited.pk),))
         for line in lines
     ]
-    distiller.register(lambda brief: Said(changes, lambda: None))
+    distil_by(lambda *_given: Said(changes, lambda: None))
 
 
 @pytest.fixture(autouse=True)
 def _own_distiller() -> object:
-    kept = list(distiller._distillers)
+    kept = distiller.propose
     yield
-    distiller._distillers[:] = kept
+    distil_by(kept)
 
 
 @pytest.mark.parametrize("name", RESTATED)
@@ -82,10 +84,10 @@ def test_no_job_brings_it_back(study: Study, name: str) -> None:
     removed, lines = RESTATED[name]
     base(study, *LINES[:10], removed, *LINES[10:])
     kill(study, removed)
-    before = injection.read(study.project)
+    before = injection.hot_text(study.project)
     restate(study, *lines)
     distil(study.project, yesterday(study))
-    assert injection.read(study.project) == before
+    assert injection.hot_text(study.project) == before
     assert not {row.new for row in MemoryProposal.objects.filter(state="pending")} & {*lines}
 
 
@@ -230,7 +232,7 @@ def test_the_evidence_of_a_removed_line_brings_nothing_back(study: Study) -> Non
     first = Change(
         Action.ADD, Kind.PROFILES, new=line, profile="zhangyi", evidence=(str(cited.pk),)
     )
-    distiller.register(lambda brief: Said([first], lambda: None))
+    distil_by(lambda *_given: Said([first], lambda: None))
     distil(study.project, yesterday(study))
     assert line in lines_of(study)
     kill(study, line)
@@ -239,7 +241,7 @@ def test_the_evidence_of_a_removed_line_brings_nothing_back(study: Study) -> Non
         Action.ADD, Kind.PROFILES, new=other, profile="zhangyi", evidence=(str(cited.pk),)
     )
     assert not similarity.repeats(similarity.pieces(other), similarity.pieces(line))
-    distiller.register(lambda brief: Said([again], lambda: None))
+    distil_by(lambda *_given: Said([again], lambda: None))
     type(cited).objects.filter(pk=cited.pk).update(created_at=now() - timedelta(days=2))
     distil(study.project, yesterday(study) - timedelta(days=1))
     assert other not in lines_of(study)
@@ -250,7 +252,7 @@ def test_who_says_it_again_asks_the_console(study: Study) -> None:
     kill(study, WRONG)
     MemoryTombstone.objects.update(created_at=now() - timedelta(days=3))
     said(study, "入组质控不需要查年龄", "wanghushi")
-    distiller.register(lambda brief: Said([], lambda: None))
+    distil_by(lambda *_given: Said([], lambda: None))
     distil(study.project, yesterday(study))
     assert WRONG not in lines_of(study)
     waiting = MemoryProposal.objects.get()
@@ -350,13 +352,13 @@ def test_nothing_is_read_where_nothing_was_removed(
 
 
 def test_the_brief_has_no_flow_log(study: Study) -> None:
-    seen: list[Brief] = []
+    seen: list[Item] = []
 
-    def watch(brief: Brief) -> Said:
-        seen.append(brief)
+    def watch(_project: Project, _content: str, items: Sequence[Item]) -> Said[Change]:
+        seen.extend(items)
         return Said([], lambda: None)
 
     said(study, "本周起改为周三例会")
-    distiller.register(watch)
+    distil_by(watch)
     distil(study.project, yesterday(study))
-    assert [item.text for item in seen[0].items] == ["本周起改为周三例会"]
+    assert [item.text for item in seen] == ["本周起改为周三例会"]

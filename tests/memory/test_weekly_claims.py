@@ -77,7 +77,7 @@ def test_what_its_speaker_had_forgotten_since_is_not_retold(
     study: Study, later: bool, stands: int
 ) -> None:
     """design.md 9.6; what was said after that is new."""
-    from house.db import atomic
+    from core.house.db import atomic
     from memory.hot import tombstones
     from memory.models import MemoryTombstone
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llm.models import LlmUsage
+from core.llm.models import LlmUsage
 from memory import tasks
 from memory.models import WeeklyNote, WeeklyReport
 from memory.reports import job, report_store, weeks
@@ -91,7 +91,7 @@ def test_without_the_model_the_figures_stand_and_the_narrative_follows(
     assert LlmUsage.objects.filter(purpose="weekly", ok=False).exists()
     study.stand_ins.reset()
     study.stand_ins.script(told(claim("decision", KEPT, 1)))
-    assert last_number(study) not in job.due(study.project), "an outage is not hammered"
+    assert last_number(study) not in job.due_weeks(study.project), "an outage is not hammered"
     assert due_later(study) == [last_number(study)]
     finish(study)
     found = report(study)
@@ -137,11 +137,11 @@ def test_missed_weeks_are_made_up_for_oldest_first_and_bounded(study: Study) -> 
     assert last > job.BACK_FILL + 2
     missed = range(last - job.BACK_FILL - 1, last + 1)
     forget(study, *missed)
-    assert job.due(study.project) == list(missed)[: job.BACK_FILL]
+    assert job.due_weeks(study.project) == list(missed)[: job.BACK_FILL]
     write()
-    assert job.due(study.project) == list(missed)[job.BACK_FILL :]
+    assert job.due_weeks(study.project) == list(missed)[job.BACK_FILL :]
     write()
-    assert job.due(study.project) == []
+    assert job.due_weeks(study.project) == []
     rows = WeeklyReport.objects.filter(week_number__in=missed)
     assert rows.count() == len(missed)
 
@@ -212,12 +212,27 @@ def test_what_could_not_be_read_is_unknown_and_said(study: Study) -> None:
 
 def test_a_field_the_token_does_not_show_is_unknown(study: Study) -> None:
     forget(study)
-    Project.objects.filter(pk=study.project.pk).update(enrolment_field="no_such_field")
+    study.project.redcap_token = study.run["redcap_tokens"]["deidentified"]
+    study.project.save()
     write()
     found = report(study)
     assert found.metrics["enrolled"] is None
-    assert found.metrics["visits_done"] is not None
+    assert found.metrics["findings_opened"] is not None
     assert "累计入组:未知 / 30 例" in found.summary
+
+
+@pytest.mark.parametrize("field", ["", "no_such_field"])
+def test_a_setting_that_is_missing_is_told_as_that(study: Study, field: str) -> None:
+    """Nothing is down: the report is complete, and says what an administrator has to set."""
+    forget(study)
+    Project.objects.filter(pk=study.project.pk).update(enrolment_field=field)
+    write()
+    found = report(study)
+    assert (found.metrics["enrolled"], found.metrics["unread"]) == ("未设置", [])
+    assert found.metrics["visits_done"] is not None
+    assert "累计入组:未设置 / 30 例" in found.summary
+    assert "未设置入组日期字段" in found.summary
+    assert "未知" not in found.summary
 
 
 def test_the_current_week_is_in_progress_and_finished_later(study: Study) -> None:
@@ -228,9 +243,9 @@ def test_the_current_week_is_in_progress_and_finished_later(study: Study) -> Non
     assert running.created_by == "zhangyi"
     assert "进行中" in running.summary
     assert asked(study) == []
-    assert job.due(study.project) == []
+    assert job.due_weeks(study.project) == []
     end = weeks.bounds(study.project, weeks.week(study.project, number))[1]
-    assert job.due(study.project, end) == [number]
+    assert job.due_weeks(study.project, end) == [number]
 
 
 def test_a_missed_week_on_demand_gets_its_narrative_from_the_job(study: Study) -> None:

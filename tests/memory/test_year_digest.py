@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.models import WeeklyReport
-from memory.reports import digest, history
-from memory.reports.digest import figures
+from memory.reports import history
+from memory.reports.history import figures
 from memory.reports.report_store import edit
 from study.models import Subject
 from tests.engines.chat.kit import ask, prompts
@@ -65,18 +65,20 @@ def test_older_weeks_become_a_paragraph_a_year(study: Study) -> None:
     assert book[0].block.startswith("[Y1]: 第 1 年")
 
 
-def test_it_goes_into_the_prompt_of_a_history_question_alone(study: Study) -> None:
+def test_it_answers_questions_of_the_past_with_lines_of_old_weeks(study: Study) -> None:
     fill(study, 60)
-    ask("zhangyi", "我们之前为什么暂停筛选?")
-    ask("zhangyi", "这个研究的排除标准是什么?")
-    texts = [str(body["messages"]) for body in prompts(study)]
-    history_text, other = texts[0], texts[-1]
-    assert "[W1001] 第 1 年" in history_text
-    assert "决策编号7号" in history_text
-    places = [history_text.index(mark) for mark in ("[W1001]", "[W11a]", "[W60a]")]
-    assert places == sorted(places)
-    assert "[W10a]" not in history_text
-    assert "[W1001]" not in other
+    text = ask("zhangyi", "之前讨论过决策编号7号吗?").text
+    assert "决策编号7号" in text
+    ask("zhangyi", "P001 入组了吗?P003 的 V2 什么时候做?")
+    assert "决策编号" not in str(prompts(study)[-1]["messages"])
+
+
+def test_the_decisions_of_a_year_are_told_from_its_digest(study: Study) -> None:
+    fill(study, 120)
+    text = ask("zhangyi", "第1年的关键决策有哪些?").text
+    assert "第 1 年(第 1 ~ 52 周)" in str(prompts(study)[-1]["messages"])
+    assert "决策编号1号" in text
+    assert "决策编号53号" not in text
 
 
 def test_an_edited_old_report_counts_at_once(study: Study) -> None:
@@ -130,10 +132,10 @@ def test_a_year_has_a_size(study: Study) -> None:
     for found in WeeklyReport.objects.filter(week_number__lte=52):
         found.summary = "### 关键决策\n" + "\n".join(f"- 决策{n}" + "很" * 60 for n in range(3))
         found.save()
-    from integrations import tokens
+    from core.integrations import tokens
 
     first = history.book(study.project, study["zhangyi"])[0].text
-    assert tokens.count(first) <= digest.TOKENS + 60
+    assert tokens.count(first) <= history.YEAR_TOKENS + 60
     assert "条决策,见第" in first
 
 

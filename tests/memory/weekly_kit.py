@@ -30,7 +30,9 @@ def due_later(study: Study) -> list[int]:
     """What an hour from now is due of the weeks that are over now; one more may end within the hour."""
     last = last_number(study)
     return [
-        number for number in job.due(study.project, now() + timedelta(hours=1)) if number <= last
+        number
+        for number in job.due_weeks(study.project, now() + timedelta(hours=1))
+        if number <= last
     ]
 
 

@@ -1,4 +1,4 @@
-"""What may become a document: encodings, sizes, versions (study.protocol.documents)."""
+"""What may become a document: encodings, sizes, versions (study.protocol.index)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from projects.models import AuditEntry
 from study.models import ProtocolChunk, ProtocolDocument
-from study.protocol.chunking import LIMIT, chunks
-from study.protocol.documents import (
+from study.protocol.index import (
     MAX_BYTES,
+    MAX_PASSAGES,
+    DocumentError,
     add_document,
-    checked,
-    decoded,
+    checked_document,
+    decoded_document,
     delete_document,
+    search,
 )
-from study.protocol.index import MAX_PASSAGES, DocumentError, search
+from study.protocol.units import LIMIT, chunks
 from tests.house.kit import make_project
 
 TEXT = "# 7 补偿\n受试者在访视当天领取交通补贴 60 元。\n"
@@ -38,13 +40,13 @@ CHINESE = st.text(st.characters(codec="gb18030", exclude_categories=("C", "Z")),
     ],
 )
 def test_each_usual_encoding_gives_the_same_text(raw: bytes) -> None:
-    assert decoded(raw) == TEXT
+    assert decoded_document(raw) == TEXT
 
 
 @given(CHINESE)
 def test_a_text_comes_back_as_it_was(text: str) -> None:
     text = f"# 1 方案\n受试者{text}"
-    assert decoded(text.encode()) == text
+    assert decoded_document(text.encode()) == text
 
 
 @pytest.mark.parametrize(
@@ -60,21 +62,21 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
         (b"x" * (MAX_BYTES + 1), "1024 KB"),
         (b"", "没有正文"),
         (b"# 1 \n\n## 2\n", "没有正文"),
-        (b"# 1\na\n" * (MAX_PASSAGES + 1), "5000"),
+        (b"# 1\na\n" * (MAX_PASSAGES + 1), "20000"),
     ],
 )
 def test_what_is_no_document_says_why(raw: bytes, word: str) -> None:
     with override("zh-hans"), pytest.raises(DocumentError, match=word):
-        decoded(raw)
+        decoded_document(raw)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_document_or_refused(raw: bytes) -> None:
     try:
-        text = decoded(raw)
+        text = decoded_document(raw)
     except DocumentError:
         return
-    assert checked(text) == text
+    assert checked_document(text) == text
 
 
 @pytest.mark.parametrize(

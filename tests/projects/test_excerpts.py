@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study.protocol.excerpts import Shelf
-from study.protocol.excerpts.figures import fitting, ranges
-from study.protocol.excerpts.units import units
+from study.protocol.figures import fitting, ranges
+from study.protocol.rules import RuleIndex, rule_lines
+from study.protocol.units import units
 
 TEXT = """# 方案
 ## 4 人群
@@ -45,14 +45,14 @@ TEXT = """# 方案
 
 
 @pytest.fixture(scope="module")
-def shelf() -> Shelf:
-    return Shelf([("方案", TEXT)])
+def rules() -> RuleIndex:
+    return RuleIndex([("方案", TEXT)])
 
 
-def _answer(shelf: Shelf, question: str) -> tuple[str, str]:
-    found = shelf.answer(question, {})
-    assert found is not None
-    return found.place, "\n".join(found.lines)
+def _answer(rules: RuleIndex, question: str) -> tuple[str, str]:
+    told = rules.find(question, {}).quoted
+    assert told
+    return told[0].place, "\n".join(rule_lines(told))
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def _answer(shelf: Shelf, question: str) -> tuple[str, str]:
     ],
 )
 def test_the_row_or_item_that_holds(
-    shelf: Shelf, question: str, place: str, words: str, never: str
+    rules: RuleIndex, question: str, place: str, words: str, never: str
 ) -> None:
-    found, text = _answer(shelf, question)
+    found, text = _answer(rules, question)
     assert found == place
     assert words in text
     assert never not in text
 
 
-def test_a_row_keeps_the_heads_of_its_columns(shelf: Shelf) -> None:
+def test_a_row_keeps_the_heads_of_its_columns(rules: RuleIndex) -> None:
     assert (
-        _answer(shelf, "血小板45怎么处理")[1]
+        _answer(rules, "血小板45怎么处理")[1]
         == "情况:血小板低于 50×10⁹/L;处理:暂停用药，恢复后下调一级"
     )
 
@@ -87,9 +87,9 @@ def test_a_row_keeps_the_heads_of_its_columns(shelf: Shelf) -> None:
     ("question", "place"), [("排除标准有哪些", "§4.2"), ("入选标准是什么", "§4.1")]
 )
 def test_a_heading_that_is_asked_for_gives_its_list(
-    shelf: Shelf, question: str, place: str
+    rules: RuleIndex, question: str, place: str
 ) -> None:
-    found, text = _answer(shelf, question)
+    found, text = _answer(rules, question)
     assert found == place
     lead, first, second, *_rest = text.split("\n")
     assert "以下" in lead
@@ -97,13 +97,13 @@ def test_a_heading_that_is_asked_for_gives_its_list(
 
 
 @pytest.mark.parametrize("question", ["能打疫苗吗", "可以坐飞机吗", "今天天气怎么样", "", "???"])
-def test_what_no_rule_speaks_of_has_no_answer(shelf: Shelf, question: str) -> None:
-    assert shelf.answer(question, {}) is None
+def test_what_no_rule_speaks_of_has_no_answer(rules: RuleIndex, question: str) -> None:
+    assert not rules.find(question, {}).is_sure
 
 
 def test_without_documents_there_is_no_answer() -> None:
-    assert Shelf([]).answer("排除标准有哪些", {}) is None
-    assert Shelf([("空", "")]).answer("排除标准有哪些", {}) is None
+    assert RuleIndex([]).find("排除标准有哪些", {}).rules == ()
+    assert RuleIndex([("空", "")]).find("排除标准有哪些", {}).rules == ()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_below_and_not_below_part_all_figures(value: int, bound: int) -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_breaks_it(text: str) -> None:
-    Shelf([("方案", text)]).answer(text, {})
+    RuleIndex([("方案", text)]).find(text, {})
     ranges(text)
 
 
@@ -151,6 +151,6 @@ def test_a_time_is_told_by_the_rule_that_has_one_and_by_no_heading_alone() -> No
     """第 5 天 is a day of an example, and no time limit."""
     rule = "### 6.7 妊娠的报告\n研究者获知后应在 48 小时内报告妊娠。\n"
     form = "### 10.1 妊娠报告表的内容\n报告表包括末次月经日期。受试者在第 5 天发现妊娠并报告。\n"
-    shelf = Shelf([("方案", f"# 方案\n{rule}{form}")])
-    assert _answer(shelf, "妊娠多久内要报告")[0] == "§6.7"
-    assert _answer(shelf, "妊娠报告表的内容")[0] == "§10.1"
+    rules = RuleIndex([("方案", f"# 方案\n{rule}{form}")])
+    assert _answer(rules, "妊娠多久内要报告")[0] == "§6.7"
+    assert _answer(rules, "妊娠报告表的内容")[0] == "§10.1"

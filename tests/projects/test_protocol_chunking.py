@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study.protocol.chunking import LIMIT, chunks
+from study.protocol.units import LIMIT, chunks, units
 
 TEXT = """# 示例方案
 
@@ -40,7 +40,7 @@ def test_headings_are_kept_for_the_citation() -> None:
 
     assert [chunk.heading for chunk in found] == [
         "示例方案",
-        *["5.3 访视安排"] * 4,
+        *["5.3 访视安排"] * 6,
         "5.3 访视安排 / 注意",
     ]
     assert all(chunk.content.startswith(f"{chunk.heading}\n") for chunk in found)
@@ -54,8 +54,13 @@ def test_a_table_gives_a_passage_a_row_with_its_header() -> None:
     assert not [body for body in bodies if "|" in body or "---" in body]
 
 
-def test_list_items_stay_with_their_section() -> None:
-    assert "1. 采血。\n2. 体格检查。" in chunks(TEXT)[1].content
+def test_a_list_item_is_a_passage_with_what_introduces_it() -> None:
+    found = chunks("# 4 检查\n每次检查以下项目:\n1. 采血。\n2. 体格检查。")
+
+    assert [chunk.content for chunk in found][1:] == [
+        "4 检查\n每次检查以下项目:1. 采血。",
+        "4 检查\n每次检查以下项目:2. 体格检查。",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,20 +84,17 @@ def test_plain_text_has_headings_too(heading: str) -> None:
     ],
 )
 def test_lines_that_only_look_like_headings(line: str) -> None:
-    (found,) = chunks(f"# 4.1 标准\n{line}\n正文。")
+    found = chunks(f"# 4.1 标准\n{line}\n正文。")
 
-    assert found.heading == "4.1 标准"
-    assert line in found.content
+    assert {chunk.heading for chunk in found} == {"4.1 标准"}
+    assert line in found[0].content
 
 
-def test_a_long_section_is_cut_at_sentences() -> None:
+def test_a_sentence_is_a_passage() -> None:
     sentence = "受试者应在每次访视时完成规定的检查项目。"
     found = chunks(f"# 6.1 检查\n{sentence * 100}")
 
-    assert len(found) > 3
-    assert all(len(chunk.content) <= LIMIT for chunk in found)
-    assert all(chunk.content.endswith("。") for chunk in found)
-    assert all(len(chunk.content) >= 200 for chunk in found[:-1])
+    assert [chunk.content for chunk in found] == [f"6.1 检查\n{sentence}"] * 100
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# 1 标题\n## 1.1 空", "|---|---|"])
@@ -118,3 +120,54 @@ def test_no_text_is_lost_and_no_passage_too_long(paragraphs: list[str]) -> None:
 @given(st.text(max_size=2000))
 def test_any_text_can_be_cut(text: str) -> None:
     assert all(chunk.content.strip() for chunk in chunks(text))
+
+
+GRADES = """## 7.2 处理
+
+| 不良反应 | 处理 |
+|---|---|
+| 皮疹 | 外用激素 |
+
+| 恶心 | 止吐药 |
+| 乏力 | 休息 |
+
+下表为剂量。
+
+| 皮疹 | 减量 |
+| 恶心 | 不变 |
+
+| 分级 | 剂量 | 备注 |
+|:-:|---|---|
+| 1 级 | 100 mg | |
+|| 75 mg | 二次 |
+| | | |
+| a\\|b | 50 mg |
+| 项目 | 周期 |
+|---|---|
+| 血常规 | 每周 |
+"""
+
+
+def test_no_row_of_a_table_is_the_head_of_another() -> None:
+    bodies = [chunk.content.partition("\n")[2] for chunk in chunks(GRADES)]
+
+    assert bodies == [
+        *("不良反应:皮疹;处理:外用激素", "不良反应:恶心;处理:止吐药", "不良反应:乏力;处理:休息"),
+        "下表为剂量。",
+        *("皮疹;减量", "恶心;不变"),
+        *("分级:1 级;剂量:100 mg", "剂量:75 mg;备注:二次", "分级:a|b;剂量:50 mg"),
+        "项目:血常规;周期:每周",
+    ]
+    assert [unit.text for unit in units([("方案", GRADES)])] == bodies
+
+
+def test_a_part_of_a_long_row_says_of_which_row_it_is() -> None:
+    long = "。".join(["外用弱效激素软膏并避免日晒"] * 60)
+    rows = f"| 皮疹 | {long} | 请会诊 |\n| 恶心 | 止吐药 | |\n"
+    text = f"## 7.2 处理\n\n| 不良反应 | 处理 | 备注 |\n|---|---|---|\n{rows}"
+    bodies = [chunk.content.partition("\n")[2] for chunk in chunks(text)]
+
+    assert len(bodies) > 2
+    assert all(body.startswith("不良反应:皮疹;") for body in bodies[:-1])
+    assert bodies[-1] == "不良反应:恶心;处理:止吐药"
+    assert all(len(chunk.content) <= LIMIT for chunk in chunks(text))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from projects.models import AuditEntry, Project
 from study.models import ProtocolChunk, ProtocolDocument
-from study.protocol.bm25 import Index, query_terms
 from study.protocol.index import EmptyDocumentError, import_document, search
+from study.protocol.rules import RuleIndex, without_asking
 from study.protocol.synonyms import synonyms_of
 
 pytestmark = pytest.mark.django_db
@@ -170,28 +170,26 @@ def test_other_words(query: str, word: str, found: bool) -> None:
 
 
 def test_words_that_only_ask_are_left_out() -> None:
-    assert "多少" not in query_terms("请问V2窗口是多少天")
-    assert {"v2", "窗口"} <= query_terms("请问V2窗口是多少天").keys()
-    assert query_terms("多少")
+    assert without_asking("请问V2窗口是多少天").split() == ["v2窗口"]
 
 
-def test_a_heading_counts_more_than_a_mention() -> None:
-    index = Index([("1 其他", "妊娠与其他事项说明"), ("6.8 妊娠", "其他事项的说明文字")])
+def test_a_heading_counts_more_than_the_rest_of_a_section() -> None:
+    shelf = RuleIndex(
+        [("方案", "# 1 其他\n一般事项。妊娠见别处。\n# 6.8 妊娠\n其他事项的说明文字。")]
+    )
 
-    assert index.search("妊娠")[0][0] == 1
-
-
-passages = st.lists(
-    st.tuples(st.text(alphabet="访视窗口12 V", max_size=8), st.text(max_size=60)), max_size=8
-)
+    assert next(unit.number for _score, unit in shelf.ranked("妊娠的说明", {})) == "6.8"
 
 
-@given(passages, st.text(alphabet="访视窗口停药 V12ab?", max_size=30))
-def test_scores_are_ordered_and_within_bounds(documents: list[tuple[str, str]], query: str) -> None:
-    found = Index(documents).search(query)
-    scores = [score for _, score in found]
+lines = st.lists(st.text(alphabet="访视窗口停药12 V。|#", max_size=60), max_size=12)
 
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-    assert len({number for number, _ in found}) == len(found)
-    assert all(0 <= number < len(documents) for number, _ in found)
+
+@given(lines, st.text(alphabet="访视窗口停药 V12ab?", max_size=30))
+def test_shares_are_of_rules_of_the_text(text: list[str], query: str) -> None:
+    shelf = RuleIndex([("方案", "\n".join(text))])
+    found = shelf.find(query, {})
+
+    assert set(found.rules) <= set(shelf.units)
+    assert len(set(found.rules)) == len(found.rules)
+    assert all(score >= 0 for score, _unit in shelf.ranked(query, {}))
+    assert found.rules or not found.is_sure

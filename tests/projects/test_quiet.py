@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from house import holidays
+from core.house import holidays
 from projects.quiet import Rest, Span, delivery_time
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -10,17 +10,12 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
+from core.integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
 from projects.models import AuditEntry
 from study import dictionary
 from study.client import NotConfiguredError, dify_client, redcap_client
 from study.models import Dictionary
-from study.records import (
-    RecordData,
-    list_records,
-    read_record,
-    read_records,
-)
+from study.records import RecordData, list_records, read_record, read_records
 from tests.hospital import DEIDENTIFIED, Hospital, open_hospital
 from tests.projects.studies import member, study
 

@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from integrations.redcap import RedcapError, RedcapPermissionError
-from privacy.gate import Gate
+from core.integrations.redcap import RedcapError, RedcapPermissionError
+from core.privacy.gate import Gate
 from projects.models import AuditEntry, Project
 from study import dictionary, roster
 from study.identities import known_identifiers, names_in
@@ -41,7 +41,7 @@ def subject(record_id: str) -> Subject:
 
 
 def test_everybody_with_site_and_identifiers(project: Project) -> None:
-    result = roster.sync(project)
+    result = roster.sync_roster(project)
 
     assert (result.present, result.added, result.vanished) == (5, 5, 0)
     assert {s.record_id: s.site for s in Subject.objects.all()} == {
@@ -59,17 +59,17 @@ def test_everybody_with_site_and_identifiers(project: Project) -> None:
 
 
 def test_identifiers_are_encrypted_at_rest(project: Project) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
 
     raw = Subject.objects.extra(select={"raw": "identifiers"}).values_list("raw", flat=True)
     assert not [text for text in raw if "138" in text or "张" in text]
 
 
 def test_a_second_reading_changes_nothing(project: Project) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     stored = list(Subject.objects.values_list("pk", "record_id"))
 
-    result = roster.sync(project)
+    result = roster.sync_roster(project)
 
     assert (result.added, result.changed, result.vanished) == (0, 0, 0)
     assert list(Subject.objects.values_list("pk", "record_id")) == stored
@@ -77,24 +77,24 @@ def test_a_second_reading_changes_nothing(project: Project) -> None:
 
 
 def test_who_vanishes_is_kept_and_may_come_back(project: Project, hospital: Hospital) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
 
     hospital.save([{"record": "P003", "delete": True}])
-    assert roster.sync(project).vanished == 1
+    assert roster.sync_roster(project).vanished == 1
     assert not subject("P003").is_present
-    assert roster.sync(project).vanished == 0
+    assert roster.sync_roster(project).vanished == 0
 
     back = person("P003", "site_a", "Anna Li", "13800000003")
     hospital.save([{**back, "instrument": "demo", "event": SCREENING}])
-    assert roster.sync(project).changed == 1
+    assert roster.sync_roster(project).changed == 1
     assert subject("P003").is_present
 
 
 def test_new_values_are_taken_over(project: Project, hospital: Hospital) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
 
     hospital.save([{**person("7", "site_a", "赵八", "1"), "instrument": "demo"}])
-    result = roster.sync(project)
+    result = roster.sync_roster(project)
 
     assert result.changed == 1
     assert json.loads(subject("7").identifiers)["subject_name"] == "赵八"
@@ -104,33 +104,33 @@ def test_new_values_are_taken_over(project: Project, hospital: Hospital) -> None
 
 
 def test_no_record_at_all_is_taken_for_a_failure(project: Project, hospital: Hospital) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     hospital.fault("body", [])
 
     with pytest.raises(RedcapError):
-        roster.sync(project)
+        roster.sync_roster(project)
     assert Subject.objects.filter(is_present=True).count() == 5
     assert SyncState.objects.get().error
 
 
 def test_a_failure_is_noted_and_a_success_clears_it(project: Project, hospital: Hospital) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     hospital.fault("status", 403)
     with pytest.raises(RedcapPermissionError):
-        roster.sync(project)
+        roster.sync_roster(project)
     state = SyncState.objects.get()
     assert "403" in state.error
     assert state.failed_at is not None
 
-    roster.sync(project)
+    roster.sync_roster(project)
     assert SyncState.objects.get().error == ""
 
 
 def test_a_token_without_identifiers_does_not_make_us_forget(project: Project) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     project.redcap_token = DEIDENTIFIED
 
-    roster.sync(project)
+    roster.sync_roster(project)
 
     assert json.loads(subject("P001").identifiers)["subject_name"] == "张三"
     assert "subject_name" in SyncState.objects.get().error
@@ -149,7 +149,7 @@ def test_fresh_is_not_read_again(project: Project, hospital: Hospital) -> None:
 
 
 def test_an_outage_keeps_the_stored_roster(project: Project, hospital: Hospital) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     SyncState.objects.update(roster_at=datetime(2020, 1, 1, tzinfo=UTC))
     hospital.fault("status", 403, times=9)
 
@@ -179,14 +179,14 @@ def test_without_any_roster_an_outage_shows(project: Project, hospital: Hospital
     ],
 )
 def test_names_are_resolved(project: Project, text: str, found: dict[str, list[str]]) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
 
     assert names_in(Reader(project), text) == found
 
 
 def test_names_of_the_other_site_are_unknown(project: Project) -> None:
     """E43: a longer name of the other site does not become a shorter one of one's own."""
-    roster.sync(project)
+    roster.sync_roster(project)
 
     assert names_in(Reader(project, member(project, "site_a")), "张三丰和张三") == {
         "张三": ["P001"]
@@ -197,7 +197,7 @@ def test_names_of_the_other_site_are_unknown(project: Project) -> None:
 def test_namesakes_all_come_back(project: Project, hospital: Hospital) -> None:
     rows = [person("P010", "site_a", "张三", "13800000010")]
     hospital.save([{**row, "instrument": "demo"} for row in rows])
-    roster.sync(project)
+    roster.sync_roster(project)
 
     assert names_in(Reader(project), "张三怎么样了") == {"张三": ["P001", "P010"]}
 
@@ -205,16 +205,16 @@ def test_namesakes_all_come_back(project: Project, hospital: Hospital) -> None:
 def test_who_vanished_is_not_found_by_name_but_still_masked(
     project: Project, hospital: Hospital
 ) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
     hospital.save([{"record": "P003", "delete": True}])
-    roster.sync(project)
+    roster.sync_roster(project)
 
     assert names_in(Reader(project, member(project)), "Anna Li") == {}
     assert "Anna" not in Gate(known_identifiers(Reader(project))).text("Anna Li")
 
 
 def test_the_gate_masks_what_the_roster_knows(project: Project) -> None:
-    roster.sync(project)
+    roster.sync_roster(project)
 
     sent = Gate(known_identifiers(Reader(project))).text(
         "张三丰 13800000002 与 Anna Li, 受试者 P002"

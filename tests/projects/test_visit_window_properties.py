@@ -12,12 +12,13 @@ from study.records import RecordData
 from study.visits.calendar import (
     OPEN_STATES,
     State,
+    VisitPlanSpec,
+    VisitSpec,
     VisitState,
     is_due_within,
     is_to_do,
     plan_windows,
 )
-from study.visits.plan import VisitPlanSpec, VisitSpec
 from study.visits.window import planned_states
 
 dates = st.dates(date(2000, 1, 1), date(2100, 1, 1))

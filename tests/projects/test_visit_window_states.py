@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from study.visits.calendar import VisitState, plan_windows
-from study.visits.plan import VisitPlanSpec
+from study.visits.calendar import VisitPlanSpec, VisitState, plan_windows
 
 V1 = {
     "visit": "V1",

@@ -15,10 +15,13 @@ from django.core.management.base import CommandError
 from pydantic import ValidationError
 from pytest_django import Settings
 
-from integrations.redcap import Row
+from core.integrations.redcap import Row
 from projects.models import Project
+from study import dictionary
+from study.models import Dictionary
 from study.records import RecordData, read_record
-from study.visits.window import State, VisitState, visit_states
+from study.visits.calendar import State, VisitState
+from study.visits.window import visit_states
 from tests.hospital import SCREENING, V1, V2, Hospital, open_hospital
 from tests.projects.studies import plan, study
 
@@ -122,6 +125,7 @@ def test_a_withdrawal_stops_what_has_not_opened(project: Project) -> None:
 
 
 def test_visits_of_another_arm_are_left_out(project: Project) -> None:
+    dictionary.refresh(project)
     plan(
         project,
         {"visit": "V1", "event": V1, "arm": "arm_1", "day": 1, "plus": 3},
@@ -132,6 +136,29 @@ def test_visits_of_another_arm_are_left_out(project: Project) -> None:
     found = visit_states(project, record(screening(), visit(V1, "2024-03-02")), TODAY)
 
     assert [(s.visit, s.target) for s in found] == [("V1", date(2024, 3, 1))]
+
+
+def test_the_arm_of_an_event_is_the_one_that_redcap_says(project: Project) -> None:
+    dictionary.refresh(project)
+    stored = Dictionary.objects.get(project=project)
+    stored.content["events"] += [
+        {"event_name": "V1", "arm_num": 1, "unique_event_name": "v1_arm_1b"},
+        {"event_name": "C", "arm_num": 2, "unique_event_name": "check_arm_1_arm_9"},
+    ]
+    stored.digest = "two arms"
+    stored.save()
+    entries = [
+        {"visit": "V1", "event": "v1_arm_1b", "arm": "arm_1", "day": 1},
+        {"visit": "V2", "event": "check_arm_1_arm_9", "arm": "2", "day": 8},
+    ]
+    plan(project, *entries)
+
+    def planned(event: str) -> list[str]:
+        row = {**screening(), "redcap_event_name": event}
+        return [found.visit for found in visit_states(project, record(row), TODAY)]
+
+    assert planned("v1_arm_1b") == ["V1"]
+    assert planned("check_arm_1_arm_9") == ["V2"]
 
 
 def test_the_studys_convention_is_used_and_told(project: Project) -> None:

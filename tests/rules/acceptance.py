@@ -20,7 +20,7 @@ from engines.hard_rules import (
     record_rows,
     resolve_today,
 )
-from fuzz.checks import agreed
+from tests.fuzz.checks import agreed
 from tests.rules.support import TODAY, field
 
 ONLY_WOMEN = '[sex]="0"'

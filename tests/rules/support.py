@@ -16,7 +16,7 @@ from engines.hard_rules import (
     resolve_today,
     validate_rules,
 )
-from fuzz.checks import agreed
+from tests.fuzz.checks import agreed
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 TODAY = "2024-06-01"

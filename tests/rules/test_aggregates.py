@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.operands import Open, Operand
+from core.rules.redcap.nodes import Open, Operand
 from tests.rules.redcap import support
 from tests.rules.test_branching import outcome
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.hard_rules import RuleResult, RuleSet, StudyContext, compile_rule_set
-from fuzz.checks import agreed
+from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, field, result, var
 
 SHOWN, HIDDEN = "PASS", "NOT_APPLICABLE"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.operands import Open, Operand
+from core.rules.redcap.nodes import Open, Operand
 from tests.rules.redcap import support
 
 CELLS: dict[str, Operand] = {

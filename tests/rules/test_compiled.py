@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from core.rules import writer
 from engines.hard_rules import RuleError, RuleSet, StudyContext, compile_rule_set
-from fuzz.checks import agreed
-from rules import writer
+from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, MISSING_CODES, field, var
 
 TODAY = date(2024, 6, 1)
@@ -162,7 +162,7 @@ def test_another_day_is_not_answered_from_memory() -> None:
 
 
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rules.leaves.MAX_CACHED", 3)
+    monkeypatch.setattr("core.rules.writer.MAX_CACHED", 3)
     rules = rule_set(MISSING_CODES, DICTIONARY + EXTRA)
     for n in range(30):
         row = {"age": str(n), "alt": str(n), "ast": "7", "icf": f"2024-03-{n % 28 + 1}"}
@@ -297,9 +297,8 @@ def test_what_is_met_again_is_answered_without_the_closures(
     rules = rule_set(MISSING_CODES, DICTIONARY, logics)
     for n in range(2):
         rules.evaluate("1", [{"age": "50", "alt": str(n), "ast": "9"}], TODAY)
-    for module in ("compiled", "writer", "leaves"):
-        name = "decide" if module == "leaves" else "judge"
-        monkeypatch.setattr(f"rules.{module}.{name}", lambda *_asked: pytest.fail("asked"))
+    for name in ("compiled.judge", "writer.judge", "writer.decide"):
+        monkeypatch.setattr(f"core.rules.{name}", lambda *_asked: pytest.fail("asked"))
     found = rules.evaluate("2", [{"age": "50", "alt": "9", "ast": "1"}], TODAY)
     assert [str(one.outcome) for one in found] == ["PASS", "FAIL"]
     assert [one["raw"] for one in found[1].detail] == ["9", "1"]

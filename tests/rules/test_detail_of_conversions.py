@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules import units
+from core.rules import units
 from tests.rules.support import DICTIONARY, field, result, results, var
 
 ALT = var("alt")

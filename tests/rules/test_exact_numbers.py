@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.hard_rules import StudyContext, compile_rule_set
-from fuzz.checks import agreed
+from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, result, var
 
 ALT, AST = var("alt"), var("ast")

@@ -104,7 +104,7 @@ def test_a_defect_in_one_rule_does_not_lose_the_others(monkeypatch: pytest.Monke
     def explode(*_args: Any) -> bool:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("rules.pattern.Pattern.fullmatch", explode)
+    monkeypatch.setattr("core.rules.pattern.Pattern.fullmatch", explode)
     found = rules.evaluate("1", [{"age": "50"}], date(2024, 6, 1))
     assert [str(r.outcome) for r in found] == ["ERROR", "PASS"]
     assert "ZeroDivisionError" in found[0].message

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rules.errors import RuleError
-from rules.pattern import compile_pattern
+from core.rules.limits import RuleError
+from core.rules.pattern import compile_pattern
 
 ATOMS = st.sampled_from(
     ["a", "b", "c", ".", "[ab]", "[^a]", "[a-c]", "\\d", "\\w", "\\.", "1", "^", "$", "[-b]", "\\s"]

@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 from openai import OpenAI
 
-from simulators.llm.service import LlmService
-from simulators.server import start_in_thread
-from simulators.state import State
+from demo.simulators.llm.service import LlmService
+from demo.simulators.server import start_in_thread
+from demo.simulators.state import State
 
 
 def tool(name: str, description: str, required: list[str], **properties: Any) -> dict[str, Any]:

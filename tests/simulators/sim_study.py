@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx
 
-from simulators.dify.service import DifyService
-from simulators.redcap.service import RedcapService
-from simulators.server import RunningServer, start_in_thread
-from simulators.state import State
-from simulators.study import METADATA_COLUMNS
+from demo.simulators.dify.service import DifyService
+from demo.simulators.redcap.service import RedcapService
+from demo.simulators.server import RunningServer, start_in_thread
+from demo.simulators.state import State
+from demo.simulators.study import METADATA_COLUMNS
 
 TODAY = date(2026, 3, 20)
 FULL = "F" * 32

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from simulators.http import Request, Response
-from simulators.server import start_in_thread
-from simulators.state import State
-from simulators.wecom.crypto import Crypt, signature
+from demo.simulators.http import Request, Response
+from demo.simulators.server import start_in_thread
+from demo.simulators.state import State
+from demo.simulators.wecom.crypto import Crypt, signature
 from tests.simulators.wecom_kit import Kit, serve_wecom
 
 TOKEN, AES_KEY = "botToken", "kWxPEV2UEDyxWpmPdKC3F4dgPDmOvfKX1HGnEUDS1aR"

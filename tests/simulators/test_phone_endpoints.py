@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from simulators.http import Response
+from demo.simulators.http import Response
 from tests.simulators.wecom_kit import AGENT, Inbound, Kit, passive_text, review_card, serve_wecom
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from simulators.http import Response
+from demo.simulators.http import Response
 from tests.simulators.wecom_kit import (
     AGENT,
     Inbound,

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from simulators.http import Headers, Request, Response
-from simulators.server import RunningServer, start_in_thread
-from simulators.state import State
+from demo.simulators.http import Headers, Request, Response
+from demo.simulators.server import RunningServer, start_in_thread
+from demo.simulators.state import State
 from tests.house.kit import until
 
 

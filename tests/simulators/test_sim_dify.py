@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulators.dify.index import CHUNK_CHARS, Index, split, tokens
-from simulators.dify.service import SWITCHES
+from demo.simulators.dify.index import CHUNK_CHARS, Index, split, tokens
+from demo.simulators.dify.service import SWITCHES
 from tests.simulators.sim_study import DATASET, DIFY_KEY, Sim
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulators.redcap.errors import ApiError, classic, invalid_values, not_an_array
-from simulators.redcap.formats import error, plain, single, table
+from demo.simulators.redcap.errors import ApiError, classic, invalid_values, not_an_array
+from demo.simulators.redcap.formats import error, plain, single, table
 from tests.simulators.sim_study import FULL, Sim
 
 HEAD = '<?xml version="1.0" encoding="UTF-8" ?>'

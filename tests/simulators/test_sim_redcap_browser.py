@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from simulators.http import Request, Response
-from simulators.server import start_in_thread
-from simulators.state import State
+from demo.simulators.http import Request, Response
+from demo.simulators.server import start_in_thread
+from demo.simulators.state import State
 from tests.simulators.sim_study import SITE_A, Sim, configure
 
 

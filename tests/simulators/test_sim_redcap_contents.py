@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulators.study import METADATA_COLUMNS
+from demo.simulators.study import METADATA_COLUMNS
 from tests.simulators.sim_study import (
     FIELDS,
     NO_IDS,

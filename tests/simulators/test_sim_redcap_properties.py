@@ -14,14 +14,14 @@ from defusedxml import ElementTree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulators.http import Request
-from simulators.redcap.dictionary import Dictionary, checkbox_column, parse_choices
-from simulators.redcap.errors import ApiError
-from simulators.redcap.formats import table
-from simulators.redcap.logic import compile_filter
-from simulators.redcap.params import Params
-from simulators.redcap.store import Record, RowKey, natural_key
-from simulators.study import Study
+from demo.simulators.http import Request
+from demo.simulators.redcap.dictionary import Dictionary, checkbox_column, parse_choices
+from demo.simulators.redcap.errors import ApiError
+from demo.simulators.redcap.formats import table
+from demo.simulators.redcap.logic import compile_filter
+from demo.simulators.redcap.params import Params
+from demo.simulators.redcap.store import Record, RowKey, natural_key
+from demo.simulators.study import Study
 from tests.simulators.sim_study import WRITER, Sim, metadata_rows, study_parts
 
 # XML has no control characters, and readers normalise carriage returns.

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from simulators import state as module
-from simulators.http import Request
-from simulators.state import Fault, State
+from demo.simulators import state as module
+from demo.simulators.http import Request
+from demo.simulators.state import Fault, State
 
 
 def request(path: str = "/redcap/api/", body: str = "", query: str = "") -> Request:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.state import State
-from simulators.study import load_documents, load_study, place_dates
+from demo.simulators.state import State
+from demo.simulators.study import load_documents, load_study, place_dates
 from tests.simulators.sim_study import TODAY, Sim, configure, serve_study, study_parts, write_study
 
 

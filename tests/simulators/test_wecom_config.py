@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.state import State
-from simulators.wecom.config import Config, Switches
-from simulators.wecom.service import WecomService
+from demo.simulators.state import State
+from demo.simulators.wecom.config import Config, Switches
+from demo.simulators.wecom.service import WecomService
 from tests.simulators.wecom_kit import AGENT, CORP, serve_wecom
 
 NAMES = ("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY")

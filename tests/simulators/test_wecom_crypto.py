@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.wecom.crypto import Crypt, CryptoError, signature
+from demo.simulators.wecom.crypto import Crypt, CryptoError, signature
 
 VECTORS = json.loads((Path(__file__).parent / "wecom_vectors.json").read_text(encoding="utf-8"))
 GOOD = [vector for vector in VECTORS if not vector["expect"]]

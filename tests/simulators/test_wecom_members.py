@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from integrations.wecom import Kind, SendError, Standing
+from core.integrations.wecom import Kind, SendError, Standing
 from tests.wecom_standin import GETTOKEN, open_wecom
 
 USERS: list[dict[str, Any]] = [

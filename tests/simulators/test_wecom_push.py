@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulators.http import Response
-from simulators.wecom.xml import parse
+from demo.simulators.http import Response
+from demo.simulators.wecom.xml import parse
 from tests.simulators.wecom_kit import (
     AGENT,
     CORP,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulators.http import Response
+from demo.simulators.http import Response
 from tests.simulators.wecom_kit import AGENT, Kit, passive, review_card, serve_wecom
 
 CLICK = {"user": "ZhangYi", "task_id": "review_42@1", "key": "approve"}

@@ -12,12 +12,12 @@ from xml.etree.ElementTree import Element
 import httpx
 from defusedxml import ElementTree
 
-from simulators.http import Request, Response
-from simulators.phone.service import PhoneService
-from simulators.server import RunningServer, start_in_thread
-from simulators.state import State
-from simulators.wecom.crypto import Crypt, signature
-from simulators.wecom.service import WecomService
+from demo.simulators.http import Request, Response
+from demo.simulators.phone.service import PhoneService
+from demo.simulators.server import RunningServer, start_in_thread
+from demo.simulators.state import State
+from demo.simulators.wecom.crypto import Crypt, signature
+from demo.simulators.wecom.service import WecomService
 
 TOKEN, AES_KEY = "QDG6eK", "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C"
 CORP, AGENT, SECRET = "wx5823bf96d3bd56c7", 218, "s-1"

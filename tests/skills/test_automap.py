@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from privacy.identifying_fields import identifies
+from core.privacy.identifying_fields import identifies
 from projects.models import AuditEntry
-from skills.automap import accept, propose
+from skills.automap import propose, store_proposals
 from skills.mapping import aliases
 from skills.models import FieldMapping
 from study import dictionary
@@ -68,14 +68,16 @@ def test_what_could_mean_two_fields_is_not_proposed(means: dict[str, str]) -> No
 
 def test_what_the_study_has_is_not_proposed_again(study: Study, means: dict[str, str]) -> None:
     assert not set(aliases(study.project)) & set(means)
-    accept(study.project, ["gpt"], "admin")
+    store_proposals(study.project, ["gpt"], "admin")
     assert "gpt" not in {row.alias for row in propose(study.project)}
-    assert accept(study.project, ["gpt"], "admin") == []
+    assert store_proposals(study.project, ["gpt"], "admin") == []
 
 
 def test_accepting_stores_and_audits_only_what_was_proposed(study: Study) -> None:
     before = FieldMapping.objects.count()
-    made = accept(study.project, ["GPT", "体重", "no such alias", "姓名", "电话"], study["admin"])
+    made = store_proposals(
+        study.project, ["GPT", "体重", "no such alias", "姓名", "电话"], study["admin"]
+    )
     assert {(row.alias_name, row.actual_name) for row in made} == {
         ("gpt", "alt"),
         ("体重", "weight_kg"),

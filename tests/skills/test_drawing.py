@@ -10,15 +10,14 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.drawing import draw
-from skills.graph import EDGES
-from skills.shapes import HEIGHT, WIDTH, Drawing, cut
+from skills.drawing import HEIGHT, WIDTH, Drawing, cut, draw
+from skills.graph import KINDS
 from tests.skills.test_places import JSON
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "end_success", "end", "gone", "", 7, None])
 NODE = st.fixed_dictionaries(
-    {"type": st.sampled_from([*EDGES, "unknown", 3])},
-    optional={edge: NAMES for edges in EDGES.values() for edge in edges},
+    {"type": st.sampled_from([*KINDS, "unknown", 3])},
+    optional={edge: NAMES for kind in KINDS.values() for edge in kind.edges},
 )
 CONFIGS = st.fixed_dictionaries(
     {"start_node": NAMES, "nodes": st.dictionaries(st.sampled_from("abcd"), NODE, min_size=1)}

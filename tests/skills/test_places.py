@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.places import line_of, lines
+from skills.places import line_of, lines_of_paths
 
 KEYS = st.text(alphabet=st.characters(exclude_characters="."), min_size=1, max_size=6)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -29,7 +29,7 @@ def paths(value: Any, path: tuple[str, ...] = ()) -> Any:
 @given(JSON.filter(lambda value: isinstance(value, dict | list)))
 def test_every_path_stands_at_its_line(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    rows, found = text.split("\n"), lines(text)
+    rows, found = text.split("\n"), lines_of_paths(text)
     assert len(found) == 1 + len([*paths(value)])
     last = 1
     for path, child in paths(value):
@@ -45,15 +45,15 @@ def test_every_path_stands_at_its_line(value: Any) -> None:
 
 @given(st.text(alphabet='{}[]",:\\ \n1a'))
 def test_any_text_is_read_to_its_end(text: str) -> None:
-    found = lines(text)
+    found = lines_of_paths(text)
     assert all(1 <= line <= text.count("\n") + 1 for line in found.values())
 
 
 def test_a_path_that_is_not_there_is_shown_at_what_it_belongs_to() -> None:
-    found = lines('{\n "nodes": {\n  "a": {"type": 1}}}')
+    found = lines_of_paths('{\n "nodes": {\n  "a": {"type": 1}}}')
     assert line_of(found, "nodes.a.rules.0.logic") == 3
     assert line_of(found, "nowhere") == 1
 
 
 def test_a_text_without_end_does_not_hang() -> None:
-    assert lines("[" * 200_000)[""] == 1
+    assert lines_of_paths("[" * 200_000)[""] == 1

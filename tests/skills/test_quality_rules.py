@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from engines.sop.dry import walk
 from projects.models import AuditEntry, Project
-from skills import dq, dq_file
+from skills import dq
 from skills.models import QualityRule, Skill, SkillVersion
 from study import records
 from tests.engines.sop.kit import findings, run_of
@@ -134,7 +134,7 @@ def test_without_any_rule_on_nothing_runs(study: Study) -> None:
         (b"rule_name,rule_logic,real_time_execution\n\n,,\n", "没有规则"),
         (b"rule_name,rule_logic\n" + b"a,[b] = 1\n" * 1001, "1000"),
         (b"\xff\xfe\xff", "文本"),
-        (b"x" * (dq_file.MOST_BYTES + 1), "2 MB"),
+        (b"x" * (dq.MOST_BYTES + 1), "2 MB"),
     ],
 )
 def test_what_is_no_such_file_is_refused_whole(study: Study, content: bytes, part: str) -> None:
@@ -147,9 +147,9 @@ def test_what_is_no_such_file_is_refused_whole(study: Study, content: bytes, par
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_files_as_spreadsheets_save_them(encoding: str, delimiter: str) -> None:
-    text = delimiter.join(dq_file.COLUMNS) + "\r\n" + delimiter.join(["年龄", "[age] > 3", "y"])
-    [line] = dq_file.read(text.encode(encoding))
-    assert line == dq_file.Line(1, "年龄", "[age] > 3", True)
+    text = delimiter.join(dq.COLUMNS) + "\r\n" + delimiter.join(["年龄", "[age] > 3", "y"])
+    [line] = dq.read_lines(text.encode(encoding))
+    assert line == dq.Line(1, "年龄", "[age] > 3", True)
 
 
 def test_without_a_dictionary_nothing_is_taken_over(study: Study) -> None:

@@ -15,8 +15,11 @@ from projects.models import AuditEntry, Project
 from skills import services
 from skills.beat import FIRE, name
 from skills.models import FieldMapping, Skill, SkillVersion
+from skills.validation import validate
+from study import dictionary
 from tests.house.kit import make_project, together
 from tests.skills.graphs import SEED_QC, SEED_REMINDER, graph, hard, human
+from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
 
@@ -275,3 +278,19 @@ def test_two_editors_at_once_make_two_versions() -> None:
     assert [version for version, _ in versions(skill)] == [1, 2, 3]
     assert Skill.objects.get().config == SkillVersion.objects.get(version=3).config
     assert [*audit.verify()] == []
+
+
+def test_another_reading_of_a_rule_is_a_hint_and_keeps_nothing_back(study: Study) -> None:
+    dictionary.refresh(study.project)
+    node = hard()
+    node["rules"][0] |= {
+        "field": "ecog_score",
+        "logic": {"in": [{"var": "ecog_score"}, ["0", "1"]]},
+    }
+
+    [hint] = validate(graph(a=node), study.project)
+
+    assert (hint.path, hint.is_warning) == ("nodes.a.rules.0.logic", True)
+    assert "ecog_score = " in hint.message
+    assert "json-logic-qubit" in hint.message
+    assert saved(study.project, "qc_process:hint", config=graph(a=node)).version == 1

@@ -7,11 +7,12 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from rules.context import StudyContext
-from study.design import ReferenceRange, StudyDesign
+from core.rules.context import StudyContext
+from study.design import StudyDesign
 from study.metadata import StudyMetadata
+from study.proposals import ReferenceRange
 from study.records import RecordData
-from study.visits.plan import VisitPlanSpec
+from study.visits.calendar import VisitPlanSpec
 from tests.study.oracle import export, generate
 from tests.study.oracle.study import Study
 
@@ -100,7 +101,7 @@ def design_of(files: dict[str, Any], blinded: frozenset[str]) -> StudyDesign:
     return StudyDesign(
         metadata=metadata,
         context=StudyContext.build(files["metadata"], project),
-        plan=VisitPlanSpec(timezone=settings["timezone"], **settings["plan"]),
+        plan=VisitPlanSpec(timezone=settings["timezone"], arms=metadata.arms, **settings["plan"]),
         start=date.fromisoformat(settings["start"]),
         target=settings["target"],
         enrolment_field=settings["enrolment_field"],

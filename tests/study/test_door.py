@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.models import Person, Project
 from study import door
 from study.models import ReadingState
@@ -43,7 +43,7 @@ EVERYBODY: dict[str, Any] = {"aggregate": "count"}
 
 
 def weight(project: Project, *ids: str, reader: Any = None) -> list[tuple[str, Any]]:
-    told = door.ask(project, reader, {"subjects": list(ids) or None, "select": ["weight"]})
+    told = door.ask_one(project, reader, {"subjects": list(ids) or None, "select": ["weight"]})
     return [(fact.subject, fact.text) for fact in told.facts if fact.kind == "value"]
 
 
@@ -62,7 +62,7 @@ def exports(hospital: Hospital) -> int:
 
 
 def test_a_question_about_one_subject_is_read_live(hospital: Hospital, project: Project) -> None:
-    door.ask(project, None, EVERYBODY)
+    door.ask_one(project, None, EVERYBODY)
     save(hospital, "P001", "81.5")
     assert weight(project, "P001") == [("P001", "81.5")]
 
@@ -71,7 +71,7 @@ def test_a_question_about_many_stands_on_fresh_readings(
     hospital: Hospital, project: Project
 ) -> None:
     save(hospital, "P001", "70")
-    door.ask(project, None, EVERYBODY)
+    door.ask_one(project, None, EVERYBODY)
     before = exports(hospital)
     save(hospital, "P001", "81.5")
     assert ("P001", "70") in weight(project)
@@ -81,7 +81,7 @@ def test_a_question_about_many_stands_on_fresh_readings(
 
 
 def test_what_was_read_live_is_in_the_readings(hospital: Hospital, project: Project) -> None:
-    door.ask(project, None, EVERYBODY)
+    door.ask_one(project, None, EVERYBODY)
     save(hospital, "P001", "66.6")
     weight(project, "P001")
     assert ("P001", "66.6") in weight(project)
@@ -92,10 +92,10 @@ def test_an_outage_is_answered_from_readings_with_their_time(
     hospital: Hospital, project: Project, ids: tuple[str, ...]
 ) -> None:
     save(hospital, "P001", "70")
-    door.ask(project, None, EVERYBODY)
+    door.ask_one(project, None, EVERYBODY)
     age_readings(project, 90)
     hospital.fault("status", 500, times=50)
-    told = door.ask(project, None, {"subjects": list(ids) or None, "select": ["weight"]})
+    told = door.ask_one(project, None, {"subjects": list(ids) or None, "select": ["weight"]})
     assert "70" in [fact.text for fact in told.facts]
     assert told.read_at is not None
     assert timezone.datetime.fromisoformat(told.read_at) < timezone.now() - timedelta(minutes=80)
@@ -117,7 +117,7 @@ def test_a_foreign_subject_reads_like_an_invented_one(project: Project) -> None:
     assert own
     assert foreign
     answers = {
-        name: door.ask(project, reader, {"subjects": [name], "select": ["weight"]}).as_json()
+        name: door.ask_one(project, reader, {"subjects": [name], "select": ["weight"]}).as_json()
         for name in (*sorted(foreign), "P999")
     }
     assert len({json.dumps(told) for told in answers.values()}) == 1
@@ -126,7 +126,7 @@ def test_a_foreign_subject_reads_like_an_invented_one(project: Project) -> None:
 
 def test_who_left_the_study_is_told_nothing(project: Project) -> None:
     reader = member(project, is_active=False)
-    assert door.ask(project, reader, EVERYBODY).facts[0].value == 0
+    assert door.ask_one(project, reader, EVERYBODY).facts[0].value == 0
     assert weight(project, "P001", reader=reader) == []
 
 
@@ -134,7 +134,7 @@ def test_who_left_the_study_is_told_nothing(project: Project) -> None:
 def test_an_identifier_and_a_blinded_field_do_not_exist(project: Project, name: str) -> None:
     def refused(field: str, **more: Any) -> dict[str, Any]:
         with pytest.raises(QueryError) as caught:
-            door.ask(project, None, {"select": [field], **more}, blinded=["weight"])
+            door.ask_one(project, None, {"select": [field], **more}, blinded=["weight"])
         return caught.value.as_json()["error"]
 
     told, invented = refused(name), refused("no_such_field")

@@ -16,7 +16,7 @@ WEEK = timedelta(days=7)
 
 
 def told(study: Study, userid: str = "zhangyi") -> Schedule:
-    readings.refresh(study.project)
+    readings.read_all(study.project)
     return due.schedule(study.project, study[userid])
 
 

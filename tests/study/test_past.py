@@ -16,11 +16,11 @@ from hypothesis import strategies as some
 from pytest_django import Settings
 
 from projects.models import Project
-from study import door, past, sync
+from study import door, sync, versions
 from study.dictionary import load
 from study.models import ReadingState, SyncState
 from study.query.errors import QueryError
-from study.readings import current
+from study.readings import current_rows
 from tests.hospital import SCREENING, Hospital, open_hospital, person
 from tests.projects.studies import member, study
 
@@ -47,12 +47,12 @@ def save(hospital: Hospital, record: str = "P001", **values: str) -> None:
 
 
 def weight(project: Project, **query: Any) -> dict[str, str]:
-    told = door.ask(project, None, {"select": ["weight"], **query})
+    told = door.ask_one(project, None, {"select": ["weight"], **query})
     return {fact.subject: fact.text for fact in told.facts if fact.kind == "value"}
 
 
 def changes(project: Project, reader: Any = None, **query: Any) -> list[tuple[str, ...]]:
-    told = door.ask(project, reader, {"select": CHANGES, **query}).facts
+    told = door.ask_one(project, reader, {"select": CHANGES, **query}).facts
     rows = [told[n : n + len(CHANGES)] for n in range(0, len(told), len(CHANGES))]
     return [(row[0].subject, *(fact.text for fact in row[:3])) for row in rows]
 
@@ -67,10 +67,10 @@ def test_an_earlier_time_is_answered_as_it_was_known_then(
     sync.poll(project)
     assert weight(project)["P001"] == "81.5"
     assert weight(project, as_of=before)["P001"] == "61.5"
-    everybody = door.ask(project, None, {"as_of": before}).facts
+    everybody = door.ask_one(project, None, {"as_of": before}).facts
     assert {"P003"} <= {fact.subject for fact in everybody}
     assert "P100" not in {fact.subject for fact in everybody}
-    told = door.ask(project, None, {"select": ["weight"], "as_of": before}).read_at
+    told = door.ask_one(project, None, {"select": ["weight"], "as_of": before}).read_at
     assert told is not None
     assert timezone.datetime.fromisoformat(told) <= timezone.datetime.fromisoformat(before)
 
@@ -90,7 +90,7 @@ def test_today_and_what_is_to_come_is_now(hospital: Hospital, project: Project) 
 
 def test_findings_have_no_earlier_time(project: Project) -> None:
     with pytest.raises(QueryError):
-        door.ask(
+        door.ask_one(
             project,
             None,
             {"select": ["@findings.status"], "as_of": timezone.now().isoformat()},
@@ -133,7 +133,7 @@ def test_what_a_query_must_not_name_is_no_change_either(
 ) -> None:
     save(hospital, weight="81.5", sex="2")
     sync.poll(project)
-    told = door.ask(project, None, {"select": CHANGES}, blinded=["weight"]).facts
+    told = door.ask_one(project, None, {"select": CHANGES}, blinded=["weight"]).facts
     assert {fact.text for fact in told if fact.field == "@changes.field"} == {"sex"}
 
 
@@ -159,9 +159,9 @@ def test_as_of_equals_a_snapshot_taken_then(steps: list[tuple[str, str]], swept:
         for record, value in steps:
             save(hospital, record, weight=value)
             (sync.sweep if swept else sync.poll)(project)
-            taken.append((timezone.now(), current(project, load(project))))
+            taken.append((timezone.now(), current_rows(project, load(project))))
         for at, rows in taken:
-            known = past.records(project, load(project), None, None, at)
+            known = versions.records_at(project, load(project), None, None, at)
             assert {data.record_id: list(data.rows) for data in known} == rows
         assert SyncState.objects.get(project=project).cause == ""
         assert ReadingState.objects.get(project=project).whole_since is not None

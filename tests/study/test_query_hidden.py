@@ -10,7 +10,7 @@ import pytest
 
 from study.query import run
 from study.query.errors import QueryError
-from study.query.schema import parse
+from study.query.schema import parse_query
 from tests.study.oracle.queries import Random
 from tests.study.oracle_studies import TODAY, Both, both, files_of, without
 
@@ -73,8 +73,8 @@ def lacking(name: str, field: str) -> Both:
 def line(study: Both, query: dict[str, Any]) -> str:
     """The line that `manage.py query` would print."""
     try:
-        found = run.answer(
-            parse(query), study.design, study.records, today=TODAY, work=lambda _form: {}
+        found = run.answer_query(
+            parse_query(query), study.design, study.records, today=TODAY, work=lambda _form: {}
         )
     except QueryError as error:
         return json.dumps(error.as_json(), ensure_ascii=False)

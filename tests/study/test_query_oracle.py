@@ -28,7 +28,7 @@ import pytest
 
 from study.query import run
 from study.query.errors import QueryError
-from study.query.schema import parse
+from study.query.schema import parse_query
 from tests.study.oracle.answer import answer as second_opinion
 from tests.study.oracle.queries import KEYS, OPERATORS, Random
 from tests.study.oracle.spoiled import spoiled
@@ -38,6 +38,7 @@ COUNT = 1_000
 SEED = 20261123
 COMPARED = ("kind", "subject", "field", "event", "instrument", "instance", "value", "flags")
 # One process reads the oracle's answers for all tests of a study.
+pytestmark = pytest.mark.full
 STUDIES = [
     pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("demo", "generated")
 ]
@@ -62,8 +63,8 @@ def expected(name: str) -> list[dict[str, Any]]:
 
 def told(study: Both, query: dict[str, Any]) -> dict[str, Any]:
     """The product's answer as JSON."""
-    found = run.answer(
-        parse(query), study.design, study.records, today=TODAY, work=lambda _form: {}
+    found = run.answer_query(
+        parse_query(query), study.design, study.records, today=TODAY, work=lambda _form: {}
     )
     read: dict[str, Any] = json.loads(json.dumps(found.as_json()))
     return read
@@ -103,7 +104,7 @@ def test_what_one_query_read_changes_no_other_answer(name: str) -> None:
     study = studied(name)
     held = run.Asked(study.design, study.records, today=TODAY, work=lambda _form: {})
     for number, (query, answer) in enumerate(zip(asked(name), expected(name), strict=True)):
-        found = json.loads(json.dumps(held.answer(parse(query)).as_json()))
+        found = json.loads(json.dumps(held.answer(parse_query(query)).as_json()))
         assert in_short(found) == answer, (name, SEED, number)
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 from pytest_django import Settings
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.models import Project
 from study import readings
 from study.dictionary import load
@@ -35,7 +35,7 @@ def project(hospital: Hospital, settings: Settings) -> Project:
 
 
 def rows(project: Project, record_id: str) -> list[dict[str, object]]:
-    return readings.current(project, load(project), [record_id]).get(record_id, [])
+    return readings.current_rows(project, load(project), [record_id]).get(record_id, [])
 
 
 def change(hospital: Hospital, record: str, **values: str) -> None:
@@ -43,7 +43,7 @@ def change(hospital: Hospital, record: str, **values: str) -> None:
 
 
 def test_one_export_keeps_all_subjects_and_the_roster(hospital: Hospital, project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
 
     stored = set(Reading.objects.values_list("record_id", flat=True))
     assert stored == set(Subject.objects.values_list("record_id", flat=True))
@@ -53,7 +53,7 @@ def test_one_export_keeps_all_subjects_and_the_roster(hospital: Hospital, projec
 
 
 def test_what_is_kept_is_what_redcap_shows_but_for_identifiers(project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     live = read_record(project=project, record_id="P001")
     assert live is not None
 
@@ -64,7 +64,7 @@ def test_what_is_kept_is_what_redcap_shows_but_for_identifiers(project: Project)
 
 
 def test_no_identifier_and_no_value_stands_in_the_table(project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     live = read_record(project=project, record_id="P001")
     assert live is not None
     secrets = {
@@ -82,10 +82,10 @@ def test_no_identifier_and_no_value_stands_in_the_table(project: Project) -> Non
 
 
 def test_reading_the_same_again_adds_nothing(project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     before = list(Reading.objects.values("pk", "last_seen"))
     version = ReadingState.objects.get().version
-    readings.refresh(project)
+    readings.read_all(project)
     assert list(Reading.objects.values("pk", "last_seen")) == before
     assert ReadingState.objects.get().version == version
 
@@ -93,9 +93,9 @@ def test_reading_the_same_again_adds_nothing(project: Project) -> None:
 def test_a_change_makes_a_version_and_ends_the_one_before(
     hospital: Hospital, project: Project
 ) -> None:
-    first = readings.refresh(project)
+    first = readings.read_all(project)
     change(hospital, "P001", weight="81.5")
-    second = readings.refresh(project)
+    second = readings.read_all(project)
 
     assert [row["weight"] for row in rows(project, "P001") if row["weight"]] == ["81.5"]
     versions = Reading.objects.filter(record_id="P001", event=SCREENING).order_by("first_seen")
@@ -107,14 +107,14 @@ def test_a_change_makes_a_version_and_ends_the_one_before(
 def test_what_a_transaction_took_back_is_not_remembered(
     hospital: Hospital, project: Project
 ) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     with transaction.atomic():
         change(hospital, "P001", weight="81.5")
-        readings.refresh(project)
+        readings.read_all(project)
         assert [row["weight"] for row in rows(project, "P001") if row["weight"]] == ["81.5"]
         transaction.set_rollback(True)
     change(hospital, "P001", weight="90")
-    readings.refresh(project)
+    readings.read_all(project)
     assert [row["weight"] for row in rows(project, "P001") if row["weight"]] == ["90"]
 
 
@@ -125,7 +125,7 @@ def test_what_names_the_subject_is_masked_in_its_notes(
     assert live is not None
     name = next(str(row["subject_name"]) for row in live.rows if row.get("subject_name"))
     change(hospital, "P001", withdraw_date=f"{name}自述乏力")
-    readings.refresh(project)
+    readings.read_all(project)
     (kept,) = [row["withdraw_date"] for row in rows(project, "P001") if row["withdraw_date"]]
     assert str(kept) == f"[{load(project).label('subject_name')}]自述乏力"
 
@@ -133,12 +133,12 @@ def test_what_names_the_subject_is_masked_in_its_notes(
 def test_a_live_reading_of_one_subject_is_kept_and_touches_no_other(
     hospital: Hospital, project: Project
 ) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     others = list(Reading.objects.exclude(record_id="P001").values("pk", "is_current"))
     change(hospital, "P001", weight="70")
     live = read_record(project=project, record_id="P001")
     assert live is not None
-    readings.keep(project, [live])
+    readings.keep_readings(project, [live])
 
     assert any(row["weight"] == "70" for row in rows(project, "P001"))
     assert list(Reading.objects.exclude(record_id="P001").values("pk", "is_current")) == others
@@ -151,17 +151,17 @@ def test_a_live_reading_of_one_subject_is_kept_and_touches_no_other(
 def test_a_reading_that_fails_leaves_what_was_read(
     hospital: Hospital, project: Project, kind: str, value: object, body: str
 ) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     before = list(Reading.objects.values())
     hospital.fault(kind, value, times=9, body="content=record")
     with pytest.raises(RedcapError):
-        readings.refresh(project)
+        readings.read_all(project)
     assert list(Reading.objects.values()) == before
     assert SyncState.objects.get(project=project).error
 
 
 def test_a_member_with_a_site_gets_their_own(project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     metadata = load(project)
     own = readings.of_members(project, metadata, member(project, "site_a"), None)
     every = readings.of_members(project, metadata, None, None)
@@ -174,7 +174,7 @@ def test_a_member_with_a_site_gets_their_own(project: Project) -> None:
 
 
 def test_blank_and_not_shown_stay_two_things(project: Project) -> None:
-    readings.refresh(project)
+    readings.read_all(project)
     state = ReadingState.objects.get()
     state.missing_columns = ["withdraw_date"]
     state.save()

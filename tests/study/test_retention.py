@@ -12,12 +12,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from projects.models import Project
-from study import door, past, sync, tasks, versions
+from study import door, sync, tasks, versions
 from study.dictionary import load
+from study.identifier_filter import hidden_columns
 from study.models import Reading, ReadingState
 from study.query.errors import QueryError
-from study.retention import forget_identifiers
-from study.stripping import hidden_columns
+from study.readings import forget_identifiers
 from tests.hospital import SCREENING, Hospital, open_hospital
 from tests.projects.studies import study
 
@@ -66,8 +66,8 @@ def test_what_ended_before_goes_and_no_earlier_time_is_told(project: Project) ->
     assert weights() == ["70", "80"]
     assert Reading.objects.filter(is_current=True, first_seen=ago(30)).exists()
     with pytest.raises(QueryError):
-        past.moment(project, ago(15).isoformat())
-    told = door.ask(project, None, {"select": ["weight"], "as_of": ago(7).isoformat()}).facts
+        versions.time_of(project, ago(15).isoformat())
+    told = door.ask_one(project, None, {"select": ["weight"], "as_of": ago(7).isoformat()}).facts
     assert ("P001", "70") in {(fact.subject, fact.text) for fact in told}
     changes = versions.of_project(project)["P001"]
     assert [(one.column, one.before, one.after) for one in changes] == [("weight", "70", "80")]

@@ -14,12 +14,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from integrations.redcap import RedcapError
+from core.integrations.redcap import RedcapError
 from projects.models import Project
-from study import door, follow, readings, sync, tasks
+from study import change_handlers, door, readings, sync, tasks
 from study.dictionary import load
 from study.models import Reading, ReadingState, Subject, SyncState
-from study.readings import current
+from study.readings import current_rows
 from study.records import read_record
 from tests.hospital import DEIDENTIFIED, FULL, LOG, SCREENING, Hospital, open_hospital, person
 from tests.projects.studies import study
@@ -52,7 +52,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, set[str]]]:
     def hear(project: Project, record_id: str, columns: Any) -> None:
         heard.append((record_id, set(columns)))
 
-    monkeypatch.setattr(follow, "_followers", [hear])
+    monkeypatch.setattr(change_handlers, "_handlers", [hear])
     return heard
 
 
@@ -61,7 +61,7 @@ def save(hospital: Hospital, record: str = "P001", **values: str) -> None:
 
 
 def weights(project: Project) -> dict[str, str]:
-    rows = current(project, load(project))
+    rows = current_rows(project, load(project))
     return {i: str(row["weight"]) for i, some in rows.items() for row in some if row["weight"]}
 
 
@@ -100,7 +100,7 @@ def test_a_poll_finds_new_subjects_and_those_that_are_gone(
     sync.poll(project)
     assert weights(project)["P100"] == "70"
     assert Subject.objects.get(record_id="P100").site == "site_b"
-    assert "P003" not in current(project, load(project))
+    assert "P003" not in current_rows(project, load(project))
     assert not Subject.objects.get(record_id="P003").is_present
     ended = Reading.objects.get(record_id="P003")
     assert (ended.is_current, ended.last_seen is None) == (False, False)
@@ -110,7 +110,7 @@ def test_a_row_that_was_deleted_ends(hospital: Hospital, project: Project) -> No
     live = read_record(project=project, record_id="P001")
     assert live is not None
     later = replace(live, rows=live.rows[:-1], read_at=timezone.now())
-    readings.keep(project, [later])
+    readings.keep_readings(project, [later])
     [ended] = Reading.objects.filter(is_current=False)
     assert (ended.event, ended.instance, ended.last_seen) == (LOG, 2, later.read_at)
 
@@ -135,12 +135,12 @@ def test_polling_twice_writes_nothing_the_second_time(
     rows = list(Reading.objects.values_list("pk", "last_seen"))
     sync.poll(project)
     assert list(Reading.objects.values_list("pk", "last_seen")) == rows
-    assert [follow.follow(project), follow.follow(project)] == [0, 0]
+    assert [change_handlers.handle_changes(project).left for _time in range(2)] == [0, 0]
     assert told == [("P001", {"weight"})]
 
 
 def test_the_first_reading_is_no_change(project: Project, told: list[Any]) -> None:
-    follow.follow(project)
+    change_handlers.handle_changes(project)
     assert told == []
 
 
@@ -152,14 +152,34 @@ def test_what_a_follower_could_not_do_is_asked_for_again(
     def busy(project: Project, record_id: str, columns: Any) -> None:
         heard.append(record_id)
         if len(heard) == 1:
-            raise follow.NotNow("later")
+            raise change_handlers.NotNow("later")
 
-    monkeypatch.setattr(follow, "_followers", [busy])
+    monkeypatch.setattr(change_handlers, "_handlers", [busy])
     save(hospital, weight="81.5")
     sync.poll(project)
-    assert [follow.follow(project) for _time in range(3)] == [1, 0, 0]
+    assert [change_handlers.handle_changes(project).left for _time in range(3)] == [1, 0, 0]
     assert heard == ["P001", "P001"]
-    assert follow.unfollowed() == []
+    assert change_handlers.projects_with_changes() == []
+
+
+def test_a_subject_that_cannot_be_worked_on_stops_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    def broken(project: Project, record_id: str, columns: Any) -> None:
+        heard.append(record_id)
+        if len(heard) == 1:
+            raise LookupError
+
+    monkeypatch.setattr(change_handlers, "_handlers", [broken])
+    people = {*Reading.objects.values_list("record_id", flat=True)}
+    assert len(people) > 1
+    Reading.objects.update(is_followed=False)
+    assert change_handlers.handle_changes(project).left == 1
+    assert {*heard} == people
+    assert [*Reading.objects.filter(is_followed=False).values_list("record_id", flat=True)]
+    assert change_handlers.handle_changes(project).left == 0
 
 
 FAULTS = [
@@ -202,7 +222,7 @@ def test_a_poll_that_fails_is_made_up_for_once(
     failed = state(project)
     assert (failed.cause, failed.is_incomplete) == (cause, True)
     assert weights(project).get("P001") == "61.5"
-    follow.follow(project)
+    change_handlers.handle_changes(project)
     assert told == []
 
     for _time in range(3):  # what is left of the planned faults
@@ -213,8 +233,8 @@ def test_a_poll_that_fails_is_made_up_for_once(
     healed = state(project)
     assert (healed.cause, healed.error, healed.is_incomplete) == ("", "", False)
     assert weights(project)["P001"] == "81.5"
-    follow.follow(project)
-    follow.follow(project)
+    change_handlers.handle_changes(project)
+    change_handlers.handle_changes(project)
     assert told == [("P001", {"weight"})]
 
 
@@ -254,7 +274,7 @@ def test_columns_that_are_hidden_are_not_blank_and_no_change(
     assert "subject_name" in failing.error
     assert ReadingState.objects.get().missing_columns
     assert {s.record_id: s.identifiers for s in Subject.objects.all()} == names
-    follow.follow(project)
+    change_handlers.handle_changes(project)
     assert told == []
     assert Reading.objects.filter(is_current=False).count() == 0
 
@@ -281,7 +301,7 @@ def test_a_day_of_outage_is_made_up_for_by_one_poll(
     sync.poll(project)
     assert (weights(project)["P001"], weights(project)["P002"]) == ("90", "55")
     for _time in range(2):
-        follow.follow(project)
+        change_handlers.handle_changes(project)
     assert sorted(told) == [("P001", {"weight"}), ("P002", {"weight"})]
 
 
@@ -294,7 +314,7 @@ def test_without_the_right_to_the_log_times_of_change_are_asked_for(
     hospital.save([{"record": "P003", "delete": True}])
     sync.poll(project)
     assert (weights(project)["P001"], weights(project)["P100"]) == ("81.5", "70")
-    assert "P003" not in current(project, load(project))
+    assert "P003" not in current_rows(project, load(project))
     assert state(project).cursor == ""
 
 
@@ -363,6 +383,6 @@ def test_a_question_over_many_fetches_what_changed_first(
     ReadingState.objects.filter(project=project).update(read_at=at)
     save(hospital, weight="81.5")
     count = exports(hospital)
-    answer = door.ask(project, None, {"select": ["weight"]})
+    answer = door.ask_one(project, None, {"select": ["weight"]})
     assert ("P001", "81.5") in {(fact.subject, fact.text) for fact in answer.facts}
     assert exports(hospital) == count + 1

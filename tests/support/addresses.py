@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,15 +51,20 @@ def addresses() -> list[Address]:
 
 
 def console_pages() -> list[Address]:
-    """Those of the console that show a page, of no row or of one; no files and no answers for scripts."""
+    """Those of the console that show a page, of no row or of one; no files and no answers for scripts.
+
+    PAGE_STRIDE: every so many-th.
+    """
+    stride = int(os.environ.get("PAGE_STRIDE") or 1)
     files = ("/export/", "/autocomplete/", "/jsi18n/", "/logout/")
-    return [
+    pages = [
         one
         for one in addresses()
         if one.path.startswith("/admin/")
         and not any(part in one.path for part in files)
         and not {*one.parameters} - {"object_id", "pk"}
     ]
+    return pages[::stride]
 
 
 def _walk(patterns: Any, before: str) -> Iterator[tuple[str, URLPattern]]:

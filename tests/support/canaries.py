@@ -188,7 +188,7 @@ def _noted(token: str) -> str:
 
 
 def _dictionary(token: str) -> Any:
-    empty: dict[str, Any] = {one.name: [] for one in fields(StudyMetadata)}
+    empty: dict[str, Any] = {one.name: [] for one in fields(StudyMetadata) if one.name != "answers"}
     project = {"project_title": token, "is_longitudinal": 0}
     column = {"field_name": token, "field_type": "text", "form_name": token, "field_label": token}
     return empty | {"project": project, "metadata": [column]}
@@ -214,14 +214,18 @@ SHAPES: dict[str, Any] = {
     "ReferenceLimit.high_field": lambda token: "",
     "Synonym.meaning": lambda token: token,
     "TaskRun.config": _workflow,
+    "TaskRun.trace": lambda token: [{"node": "a", "timestamp": "", "result": {"note": token}}],
     "TaskRun.status": lambda token: "CANCELLED" if token == SITE_B else "SUSPENDED",
     "TaskRun.question_key": lambda token: token,
     "Review.question_key": lambda token: token,
     "TaskRun.current_node": lambda token: "a",
     "TaskRun.final_state": lambda token: "",
-    "TaskRun.data": _noted,
+    "TaskRun.data": lambda token: json.dumps([{"note": token}]),
     "Reading.values": _noted,
     "Review.values": lambda token: "[]",
+    "Review.brief": lambda token: json.dumps(
+        {"passages": [{"document": token, "place": "", "text": token}]}
+    ),
     "Review.node": lambda token: "a",
     "Review.reviewers": lambda token: [],
     "PendingAction.detail": _noted,
@@ -233,6 +237,7 @@ SHAPES: dict[str, Any] = {
     "AgentTrace.trace": lambda token: [{"thought": token, "observation": token}],
     "LlmUsage.replaced": lambda token: [],
     "Dictionary.content": _dictionary,
+    "Dictionary.answers": lambda token: {},
     "OutboxMessage.status": lambda token: "dead",
     "OutboxMessage.payload": _noted,
     "Card.content": _noted,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.test import Client
 
-from engines.assistant import asked
+from engines.assistant import chat_queue
 from engines.models import Question
 
 URL = "/api/v1/chat/"
@@ -25,4 +25,4 @@ def chat(client: Client, **body: Any) -> Any:
 def work() -> None:
     """Answer what waits, as a worker does whose wakes came in any order."""
     for pk in Question.objects.filter(status__in=Question.UNFINISHED).values_list("pk", flat=True):
-        asked.answer(pk)
+        chat_queue.answer_question(pk)

@@ -17,7 +17,7 @@ from django.forms import (
 )
 from django.http import HttpRequest
 
-from house.asked_once import AskedOnce
+from core.house.asked_once import AskedOnce
 from tests.support.canaries import Kind
 
 

@@ -1,16 +1,16 @@
-"""The stand-ins in a thread, over real HTTP, with their control API."""
+"""The stand-ins in a thread: over real HTTP for the product, their control API in process."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-import httpx
-
-from simulators.__main__ import DEMO_STUDY
-from simulators.registry import build_services
-from simulators.server import start_in_thread
-from simulators.state import State
+from demo.simulators.__main__ import DEMO_STUDY
+from demo.simulators.http import Request
+from demo.simulators.registry import build_services
+from demo.simulators.server import start_in_thread
+from demo.simulators.state import State
 
 
 class StandIns:
@@ -21,21 +21,23 @@ class StandIns:
         self._server = start_in_thread(state, build_services(state, study))
         self.url = self._server.url.rstrip("/")
         self.port = int(self.url.rpartition(":")[2])
-        self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+        self._app = self._server.app
 
     def stop(self) -> None:
-        self._http.close()
         self._server.stop()
 
     def post(self, path: str, content: Any = None) -> Any:
-        answer = self._http.post(f"/_control/{path}", json=content)
-        answer.raise_for_status()
-        return answer.json()
+        return self._control("POST", path, {}, json.dumps(content).encode())
 
     def get(self, path: str, **query: str) -> Any:
-        answer = self._http.get(f"/_control/{path}", params=query)
-        answer.raise_for_status()
-        return answer.json()
+        return self._control("GET", path, {name: [value] for name, value in query.items()}, b"")
+
+    def _control(self, method: str, path: str, query: dict[str, list[str]], body: bytes) -> Any:
+        """Raises AssertionError for what the control API refuses."""
+        headers = {"content-type": "application/json"}
+        answer = self._app.handle(Request(method, f"/_control/{path}", query, headers, body))
+        assert answer.status < 400, answer.body.decode()
+        return json.loads(answer.body)
 
     def reset(self) -> None:
         """Forget requests, faults, scripts, messages and changed data."""

@@ -132,6 +132,6 @@ def _seed() -> dict[str, Any]:
     project = seed.seed(run, today)
     stand_ins.configure(run, det_url="", today=today)
     dictionary.refresh(project)
-    roster.sync(project)
+    roster.sync_roster(project)
     seed.fill(project, today)
     return run

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.test import Client
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 
 URL = "/wechat/aibot/"
 TOKEN, AES_KEY = "botToken", "kWxPEV2UEDyxWpmPdKC3F4dgPDmOvfKX1HGnEUDS1aR"

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.test import Client
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 from wechat.inbound.parse import read_xml
 
 URL = "/wechat/callback/"

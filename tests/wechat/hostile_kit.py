@@ -13,7 +13,7 @@ from Crypto.Cipher import AES
 from django.http import HttpResponse
 from django.test import Client
 
-from integrations.wecom.crypto import decode_key
+from core.integrations.wecom.crypto import decode_key
 from tests.wechat.callback_kit import AES_KEY, CORP, CRYPT, TOKEN, URL, envelope, plaintext
 
 KEY = decode_key(AES_KEY)

@@ -171,3 +171,48 @@ def test_what_is_for_our_bot_is_taken(kind: str, known: str, settings: Settings)
 def test_what_is_no_message_to_a_bot_is_kept(plain: bytes) -> None:
     assert bot_kit.say(plain) == {}
     assert InboxMessage.objects.get().status == Status.QUARANTINED
+
+
+# --- every field that says whom it is for ----------------------------------------------------------
+
+FOREIGN = "ww00000000000000df"
+HIDDEN = {
+    "an inner corp": {"CorpId": FOREIGN},
+    "an inner corp in capitals": {"CORPID": FOREIGN},
+    "the corp that authorised": {"AuthCorpId": FOREIGN},
+    "a receiveid": {"ReceiveId": FOREIGN},
+    "a suite beside our corp": {"SuiteId": "tj4asffe99e54c0f4c"},
+    "both spellings of the app": {"AgentId": 7},
+    "deep inside": {"Info": f"<Deep><Corp_Id>{FOREIGN}</Corp_Id></Deep>"},
+    "our corp in small letters": {"CorpId": CORP.upper()},
+}
+
+
+@pytest.mark.parametrize(("place", "kind"), [*zip(HIDDEN, itertools.cycle(KINDS), strict=False)])
+def test_a_hidden_field_for_others_is_kept(client: Client, kind: str, place: str) -> None:
+    is_kept(client, KINDS[kind](**HIDDEN[place]))
+
+
+@pytest.mark.parametrize(
+    "second",
+    [f"<ToUserName>{FOREIGN}</ToUserName>", "<AgentID>7</AgentID>", f'<Note corpid="{FOREIGN}"/>'],
+)
+def test_a_second_address_is_kept(client: Client, second: str) -> None:
+    """Variants: the element twice, and as an attribute."""
+    is_kept(client, plaintext().replace("</xml>", f"{second}</xml>"))
+
+
+def test_our_own_names_in_every_field_are_ours(client: Client) -> None:
+    plain = plaintext(CorpId=CORP, AgentId=AGENT, ReceiveId=CORP, Content=f"CorpId {FOREIGN}")
+    assert Callback(plain).post(client).status_code == 200
+    assert InboxMessage.objects.get().status == Status.NEW
+
+
+@pytest.mark.usefixtures("bot")
+@pytest.mark.parametrize(
+    "hidden",
+    [{"corpid": FOREIGN}, {"chat_info": [{"aibotid": "AIBOT"}]}, {"from_corp_id": FOREIGN}],
+)
+def test_a_hidden_field_for_another_bot_is_kept(hidden: dict[str, Any]) -> None:
+    assert bot_kit.say({**bot_kit.message(), **hidden}) == {}
+    assert InboxMessage.objects.get().status == Status.QUARANTINED

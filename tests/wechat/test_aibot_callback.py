@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 from tests.wechat.bot_kit import (
     AES_KEY,
     BOT,

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 from projects.models import AuditEntry, Member
 from tests.wechat import bot_kit
 from tests.wechat.callback_kit import CORP, TOKEN, Callback, event, plaintext

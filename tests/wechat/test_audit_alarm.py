@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
-from engines.briefing.daily import digest
+from core.house import audit_guard
+from core.house.db import atomic
+from engines.briefing.daily import daily_briefing
 from engines.briefing.material import Material, Reading
-from house import audit_guard
-from house.db import atomic
 from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Member, Project
 from skills.graph import Node
@@ -116,7 +116,7 @@ def test_the_daily_message_says_where_the_chain_ends(
         Reading(),
     )
     ending = audit_anchors.end(str(trail.pk))[1][:16]
-    assert (f"3 {ending}" in digest(material.for_reader(reader)).render()) == is_told
+    assert (f"3 {ending}" in daily_briefing(material.for_reader(reader)).render()) == is_told
     audit_guard.remove(connection)
-    assert ("audit verify" in digest(material.for_reader(reader)).render()) == is_told
+    assert ("audit verify" in daily_briefing(material.for_reader(reader)).render()) == is_told
     audit_guard.install(connection)

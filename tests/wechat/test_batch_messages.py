@@ -78,7 +78,9 @@ def test_who_waits_for_review_is_counted_and_asked_for(study: Study) -> None:
     waits = batch.runs.order_by("record_id").first()
     assert waits is not None
     review, actor = review_of(waits), study["wanghushi"]
-    sop.decide(review_id=review.pk, actor=actor, decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk, actor=actor, decision="approve", reason="已核对", seen=review.seen
+    )
     drain()
     assert len(outgoing("zhangyi")) == 1, "the reviewer knows; the page of the batch shows it"
 
@@ -121,7 +123,8 @@ def test_a_single_run_is_told_as_before(study: Study) -> None:
 
 
 def test_everybody_ordered_in_chat_is_one_batch(study: Study) -> None:
-    reply = ask("crc_b", "全部受试者跑一遍质控")
+    ask("crc_b", "全部受试者跑一遍质控")
+    reply = ask("crc_b", "确认")
     batch = Batch.objects.get()
     mine = Subject.objects.filter(project=study.project, site="site_b", is_present=True)
     assert len(reply.task_run_ids) == batch.runs.count() == mine.count() > 5

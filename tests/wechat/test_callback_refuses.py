@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 from tests.integrations.test_wecom_vectors import BAD, VECTORS
 from tests.wechat.callback_kit import (
     AES_KEY,

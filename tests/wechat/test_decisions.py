@@ -229,7 +229,13 @@ def test_who_comes_second_is_told_who_decided(study: Study, suspend: Run) -> Non
 def test_a_decision_in_the_console_takes_the_buttons_off(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     deliver()
-    sop.decide(review_id=review.pk, actor=study["admin"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["admin"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
     deliver()
     assert OutboxMessage.objects.get(kind="card_update").status == "sent"
     assert [

@@ -18,8 +18,6 @@ USER = "zhangyi"
 def card(study: Study, monkeypatch: pytest.MonkeyPatch) -> Card:
     """The card under an answer."""
     monkeypatch.setattr(feedback_cards, "LEAST_CHARS", 1)
-    study.project.feedback_cards = True
-    study.project.save()
     receive("P001 入组了吗?", user=USER)
     work()
     return Card.objects.get(kind=feedback_cards.KIND)

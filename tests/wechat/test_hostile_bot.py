@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
 from tests.wechat.bot_kit import AES_KEY, BOT, TOKEN, URL, event, message, post
 from tests.wechat.working import work
 from wechat.models import InboxMessage, OutboxMessage, Stream

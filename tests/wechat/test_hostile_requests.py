@@ -14,8 +14,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from house.models import BrokerMessage
-from integrations.wecom import Crypt
+from core.house.models import BrokerMessage
+from core.integrations.wecom import Crypt
 from tests.wechat.callback_kit import AES_KEY, CORP, CRYPT, TOKEN, envelope, plaintext
 from tests.wechat.hostile_kit import Attempt, encrypt, frame, padded, stamp
 from wechat.models import InboxMessage, OutboxMessage

@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.utils.timezone import now
 
-from house.db import atomic
-from house.leases import LEASE
+from core.house.db import atomic
+from core.house.leases import LEASE
 from tests.house.kit import until
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
 from wechat.inbound import inbox
@@ -211,7 +211,7 @@ def test_a_fresh_row_is_left_to_its_own_wake() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("house.leases.RENEW_S", 0.01)
+    monkeypatch.setattr("core.house.leases.RENEW_S", 0.01)
     row = receive_kind("image")
     claimed = inbox.claim(row.pk)
     assert claimed

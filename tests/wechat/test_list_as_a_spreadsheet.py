@@ -11,15 +11,15 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from engines.assistant.answer.sheet import Sheet
-from house import spreadsheet
+from core.house import spreadsheet
+from engines.assistant.say.answer import Table
 from projects.models import Member, Project
 from wechat.models import Answer
 from wechat.outbound.answers import with_link
 
 pytestmark = pytest.mark.django_db
 ROWS = [(f"P{number:03}", f"{number}") for number in range(1, 251)]
-SHEET = Sheet(("受试者", "值"), (*ROWS, ("P300", "=1+1")))
+SHEET = Table(("受试者", "值"), (*ROWS, ("P300", "=1+1")))
 
 
 def browser(member: Member) -> Client:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from house.db import atomic
+from core.house.db import atomic
 from projects.audit import actions
 from projects.models import AuditEntry, Project
 from wechat.models import OutboxMessage

@@ -112,6 +112,8 @@ def test_a_review_is_approved_on_the_card(suspend: Run, phone: Callable[[str], P
     review = suspend()
     drain()
     page = phone("wanghushi")
+    expect(page.locator(".card fieldset input").first).to_be_visible()
+    expect(page.locator(".card fieldset input:checked")).to_have_count(0)
     button(page, "approve").click()
     arrived(page, "template_card_event")
     expect(page.locator(".card .done")).to_have_text("已同意")

@@ -6,7 +6,7 @@ import pytest
 
 from engines.models import FindingEvent, PendingAction, RunEvent
 from engines.sop import finding_life
-from tests.engines.sop.kit import run_qc, tell
+from tests.engines.sop.kit import change, run_qc, tell
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, payloads, said, work
 from wechat.models import Card, OutboxMessage
@@ -38,6 +38,11 @@ def answer(card: Card, user: str = "wanghushi", chosen: str = "corrected") -> st
     return "\n".join(outgoing(user)[before:])
 
 
+def correct(study: Study) -> None:
+    """The site enters the right value in REDCap."""
+    change(study, "P004", "screening_arm_1", ecog_score="1")
+
+
 def state(finding: PendingAction) -> str:
     finding.refresh_from_db()
     return str(finding.state)
@@ -50,9 +55,10 @@ def test_the_site_is_asked_and_answers_from_the_phone(study: Study, finding: Pen
     [sent] = payloads("card")
     assert ASK in str(sent)
     assert f"/admin/engines/pendingaction/{finding.pk}/change/" in str(sent)
+    correct(study)
     assert answer(card) == ""
-    assert state(finding) == State.ANSWERED
-    event = FindingEvent.objects.get(what="answer")
+    assert state(finding) == State.DATA_CHANGED, "the checks have run again"
+    event = FindingEvent.objects.get(what="correct")
     assert (event.by, event.note) == ("wanghushi", said("Corrected"))
     [update] = payloads("card_update")
     assert said("Corrected") in update["template_card"]["sub_title_text"]
@@ -60,10 +66,10 @@ def test_the_site_is_asked_and_answers_from_the_phone(study: Study, finding: Pen
 
 def test_doubled_and_late_clicks_change_nothing(study: Study, finding: PendingAction) -> None:
     card = query(study, finding)
-    answer(card)
-    told = answer(card, chosen="verified")
+    answer(card, chosen="verified")
+    told = answer(card, chosen="no_source")
     assert "wanghushi" in told
-    assert said("Corrected") in told
+    assert said("Data are right") in told
     assert FindingEvent.objects.filter(what="answer").count() == 1
     newer = query(study, finding, "再次核对")
     assert newer.task_id != card.task_id

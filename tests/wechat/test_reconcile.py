@@ -9,9 +9,9 @@ import pytest
 import time_machine
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines.models import Review
-from engines.sop.run_events import Kind, keep
-from house.db import atomic
+from engines.sop.run_events import Kind, keep_event
 from projects.models import Member
 from tests.engines.sop.kit import tell
 from tests.support.study import Study
@@ -127,8 +127,8 @@ def test_the_engines_own_reminders_reach_people_once(suspend: Run) -> None:
     review = suspend()
     for _ in range(2):
         with atomic():
-            keep(Kind.REVIEW_REMINDED, review.task_run, review)
-            keep(Kind.REVIEW_ESCALATED, review.task_run, review)
+            keep_event(Kind.REVIEW_REMINDED, review.task_run, review)
+            keep_event(Kind.REVIEW_ESCALATED, review.task_run, review)
         tell()
     assert len(outgoing("wanghushi")) == 1
     assert len(outgoing("admin")) == 1

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines.models import PendingAction, TaskRun
-from engines.sop.run_events import Kind, keep
-from house.db import atomic
+from engines.sop.run_events import Kind, keep_event
 from projects.models import Member, Project
 from skills.models import Skill
 from study.models import Subject
@@ -39,7 +39,7 @@ def finished(
 
 def announce(run: TaskRun) -> None:
     with atomic():
-        keep(Kind.RUN_FINISHED, run)
+        keep_event(Kind.RUN_FINISHED, run)
     tell()
 
 
@@ -115,7 +115,7 @@ def test_a_transaction_that_fails_tells_nobody(project: Project) -> None:
 
     def fail() -> None:
         with atomic():
-            keep(Kind.RUN_FINISHED, run)
+            keep_event(Kind.RUN_FINISHED, run)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -9,7 +9,7 @@ import time_machine
 from django.utils.timezone import now
 from pytest_django import Settings
 
-from house.models import CronFiring
+from core.house.models import CronFiring
 from projects.models import Member
 from tests.wechat.working import outgoing, receive, work
 from wechat import housekeeping

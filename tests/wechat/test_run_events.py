@@ -11,11 +11,11 @@ import time_machine
 from django.contrib.auth import get_user_model
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines import sop, tasks
 from engines.models import Review, RunEvent
 from engines.sop import run_events
 from engines.sop.run_events import Kind
-from house.db import atomic
 from projects.models import Member, Person
 from study.models import Subject
 from tests.engines.sop.kit import hard, human, new_skill, review_of, run_of, tell
@@ -38,7 +38,13 @@ def asked(study: Study) -> Ask:
 
 
 def approve(study: Study, review: Review) -> None:
-    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
 
 
 def events() -> list[RunEvent]:
@@ -107,7 +113,7 @@ def test_a_run_without_a_review_is_told_at_its_end(study: Study) -> None:
     run = run_of(study, new_skill(study, {"check": hard()}))
     assert kinds() == [Kind.RUN_FINISHED]
     with atomic():
-        run_events.keep(Kind.RUN_FINISHED, run)
+        run_events.keep_event(Kind.RUN_FINISHED, run)
     tell()
     assert messages() == ["text zhangyi"], "whatever is told twice arrives once"
 
@@ -117,7 +123,7 @@ def test_only_the_newest_question_is_asked(study: Study, asked: Ask) -> None:
     Review.objects.filter(pk=review.pk).update(version=2)
     review.refresh_from_db()
     with atomic():
-        run_events.keep(Kind.REVIEW_REQUESTED, review.task_run, review)
+        run_events.keep_event(Kind.REVIEW_REQUESTED, review.task_run, review)
     tell()
     assert [card["template_card"]["task_id"] for card in payloads("card")] == [
         f"review_{review.pk}@2"
@@ -138,7 +144,7 @@ def test_a_transaction_that_fails_leaves_nothing_to_tell(study: Study, asked: As
 
     def fail() -> None:
         with atomic():
-            run_events.keep(Kind.REVIEW_REQUESTED, review.task_run, review)
+            run_events.keep_event(Kind.REVIEW_REQUESTED, review.task_run, review)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -161,7 +167,7 @@ def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -
     tasks.sweep_runs()
     assert "engines.tasks.tell_events" in drain()
     assert messages() == ["card wanghushi", "text zhangyi"]
-    assert run not in run_events.due(10)
+    assert run not in run_events.lanes_due(10)
 
 
 def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
@@ -182,7 +188,9 @@ def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> No
     )
     review = asked()
     tell()
-    sop.decide(review_id=review.pk, actor=member, decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk, actor=member, decision="approve", reason="已核对", seen=review.seen
+    )
     tell()
     assert "李协调" in shown()
 
@@ -196,7 +204,9 @@ def test_of_two_who_are_called_alike_neither_is_named(study: Study, asked: Ask) 
     Member.objects.create(project=study.project, person=other, display_name="李薇", role="AUDITOR")
     review = asked()
     tell()
-    sop.decide(review_id=review.pk, actor=member, decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk, actor=member, decision="approve", reason="已核对", seen=review.seen
+    )
     tell()
     assert "liwei" in shown()
     assert "李" not in shown()

@@ -10,7 +10,7 @@ import time_machine
 from django.db import connection
 from django.utils.timezone import now
 
-from integrations.wecom import Kind, SendError, Token, TokenRefused
+from core.integrations.wecom import Kind, SendError, Token, TokenRefused
 from tests.wecom_standin import GETTOKEN, WecomSim, text
 from wechat.models import AccessToken
 from wechat.outbound import gateway

@@ -240,5 +240,11 @@ def test_the_question_for_a_reason_does_not_wait_for_ever(suspend: Run) -> None:
 def test_a_review_that_was_decided_is_not_asked_about(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     say(f"驳回 {review.pk}")
-    sop.decide(review_id=review.pk, actor=study["admin"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["admin"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
     assert f"驳回 {review.pk}" not in say("数据有误")

@@ -82,7 +82,7 @@ def test_an_answer_that_comes_too_late_for_wecom(
     house: WecomSim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """WeCom waits a second; here no time at all."""
-    monkeypatch.setattr("integrations.wecom.probe.VERIFY_S", 0.0)
+    monkeypatch.setattr("core.integrations.wecom.probe.VERIFY_S", 0.0)
     code, text = check()
     assert (code, failed(text)) == (1, 1)
     assert "HTTP 200" in next(line for line in text.splitlines() if line.startswith("FAIL"))

@@ -152,7 +152,9 @@ def through_a_card(house: House) -> None:
 def through_the_console(house: House) -> None:
     run = f"/admin/engines/taskrun/{house.review.task_run_id}/"
     assert house.console.get(f"{run}change/").status_code in (302, 404)
-    house.console.post(f"{run}decide/", {"approve": "1", "seen": house.review.seen})
+    house.console.post(
+        f"{run}decide/", {"approve": "1", "reason": "已核对", "seen": house.review.seen}
+    )
     for page in ("engines/taskrun", "engines/review", "study/subject", "engines/agenttrace"):
         assert "LUNG-IIT" not in house.console.get(f"/admin/{page}/").content.decode(), page
 

@@ -15,14 +15,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 
-from house.db import atomic
-from integrations.wecom import Crypt
+from core.house.db import atomic
+from core.integrations.wecom import Crypt
 from projects.models import Member
 from wechat.aibot import cards, streams
 from wechat.aibot.parse import envelope, parse
 from wechat.inbound import arrivals, genuine
 from wechat.inbound.genuine import Door
-from wechat.inbound.parse import BadCallback, Incoming
+from wechat.inbound.parse import BadCallback, Incoming, is_for_all
 from wechat.inbound.waking import wake_inbox
 from wechat.models import InboxMessage
 from wechat.outbound import gateway, welcome
@@ -69,6 +69,9 @@ def _ours(incoming: Incoming) -> Incoming:
     """What is addressed to our bot, where it is named; its keys tell it where it is not. Else BadCallback."""
     if settings.WECOM_AIBOT_ID and incoming.to_user != settings.WECOM_AIBOT_ID:
         raise BadCallback("addressed to another bot")
+    ours = (settings.WECOM_AIBOT_ID or incoming.to_user,)
+    if not is_for_all(incoming, settings.WECOM_CORP_ID, ("", str(settings.WECOM_AGENT_ID)), ours):
+        raise BadCallback("a field names another corp or bot")
     return incoming
 
 

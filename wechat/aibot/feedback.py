@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import Member
 from wechat.inbound import votes

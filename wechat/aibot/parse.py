@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wechat.inbound.parse import (
@@ -12,6 +12,7 @@ from wechat.inbound.parse import (
     BadCallback,
     Incoming,
     Vote,
+    addressee,
     checked,
 )
 
@@ -60,10 +61,20 @@ def parse(raw: str) -> Incoming:
         stream_id=_text(_part(found, "stream"), "id"),
         is_group=_text(found, "chattype") == "group",
         vote=_vote(_part(event, "feedback_event")),
+        addressees=frozenset(_addressees(found)),
     )
     if not incoming.msg_id and kind != "stream":
         raise BadCallback("msgid is missing")
     return checked(incoming)
+
+
+def _addressees(found: Any) -> Iterator[tuple[str, str]]:
+    """Of every object, however deep; what is deeper than Python reads never gets here."""
+    inner = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+    if isinstance(found, dict):
+        yield from filter(None, (addressee(name, value) for name, value in found.items()))
+    for one in inner:
+        yield from _addressees(one)
 
 
 def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:

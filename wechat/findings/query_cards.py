@@ -10,10 +10,10 @@ from typing import Any
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines import sop
 from engines.models import PendingAction
-from engines.sop import finding_life
-from house.db import atomic
+from engines.sop import corrections, finding_life
 from memory.visibility import told_to
 from projects.models import Member, Role
 from wechat.models import Card
@@ -83,7 +83,6 @@ def _content(finding: PendingAction, question: str) -> dict[str, Any]:
         {"keyname": cut(name, "keyname"), "value": cut(value, "value")} for name, value in facts
     ]
     more = {"keyname": cut(_("Finding"), "keyname"), "value": cut(_("Open console"), "value")}
-    options = [{"id": key, "text": cut(text, "button")} for key, text in answers().items()]
     return {
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
@@ -94,11 +93,7 @@ def _content(finding: PendingAction, question: str) -> dict[str, Any]:
         "sub_title_text": cut(question, "sub_title"),
         "horizontal_content_list": [*shown, {"type": 1, "url": url, **more}],
         "card_action": {"type": 1, "url": url},
-        "button_selection": {
-            "question_key": QUESTION,
-            "title": _("Answer"),
-            "option_list": options,
-        },
+        "button_selection": cards.selection(QUESTION, _("Answer"), answers()),
         "button_list": [{"text": cut(_("Send the answer"), "button"), "style": 1, "key": "answer"}],
     }
 
@@ -128,11 +123,13 @@ def clicked(click: Click) -> str:
     if code := click.incoming.response_code:
         Card.objects.filter(pk=click.card.pk).update(response_code=code[:CODE_CHARS])
     try:
-        finding_life.move(finding=finding, step="answer", actor=click.member, reason=answer)
+        corrections.move(finding=finding, step="answer", actor=click.member, reason=answer)
     except finding_life.NoSuchStep:  # somebody was faster
         finding.refresh_from_db()
         show_as_it_stands(finding)
         return _told(finding)
+    except finding_life.Unfit as error:  # the card stays open: it can be answered otherwise
+        return str(error)
     return ""
 
 
@@ -164,7 +161,7 @@ def show_as_it_stands(finding: PendingAction) -> None:
 
 def _told(finding: PendingAction) -> str:
     """What became of the query, and who said so."""
-    last = finding.events.exclude(what__in=("comment", "assign", "observed")).last()
+    last = finding.events.exclude(what__in=("comment", "assign")).exclude(by="system").last()
     state = finding.get_state_display()
     if last is None:
         return str(state)

@@ -13,14 +13,15 @@ from django.db import IntegrityError, connection
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from house.db import atomic
-from integrations.wecom import Crypt
+from core.house.db import atomic
+from core.integrations.wecom import Crypt
 from wechat.inbound import arrivals, genuine, passive
 from wechat.inbound.genuine import Door
 from wechat.inbound.parse import (
     BadCallback,
     Incoming,
     envelope,
+    is_for_all,
     parse,
 )
 from wechat.inbound.waking import wake_inbox
@@ -54,8 +55,11 @@ def _ours(incoming: Incoming) -> Incoming:
     """What is addressed to our corp and app; some events name no app (wecom.md 1.9). Else BadCallback."""
     if incoming.to_user != settings.WECOM_CORP_ID:
         raise BadCallback("addressed to another corp")
-    if incoming.agent_id not in ("", str(settings.WECOM_AGENT_ID)):
+    ours = ("", str(settings.WECOM_AGENT_ID))
+    if incoming.agent_id not in ours:
         raise BadCallback("addressed to another app")
+    if not is_for_all(incoming, settings.WECOM_CORP_ID, ours, ()):
+        raise BadCallback("a field names another corp or app")
     return incoming
 
 

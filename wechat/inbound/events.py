@@ -8,15 +8,16 @@ from collections.abc import Callable
 
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import Member
 from wechat.aibot import feedback
 from wechat.findings import query_cards
+from wechat.inbound import invitations
 from wechat.inbound.job import Job
 from wechat.inbound.questions import ask
 from wechat.models import Card
-from wechat.outbound import alerts, feedback_cards, visit_cards, welcome
+from wechat.outbound import alerts, cards, feedback_cards, order_cards, visit_cards, welcome
 from wechat.outbound.cards import Click
 from wechat.reviews import review_cards
 
@@ -29,12 +30,32 @@ VOTE = "feedback_event"
 # WeCom suspends an app that nobody uses (wecom.md 1.9).
 WARNINGS = ("inactive_alert", "close_inactive_agent", "low_active_alert", "low_active")
 RELIEFS = ("active_restored", "reopen_inactive_agent")
+
+
+def _ordered(click: Click) -> str:
+    """A tap on an order for many is answered like the typed word; the buttons go."""
+    if click.member.wecom_userid not in click.card.to_user.split("|"):
+        return _("This card is meant for somebody else.")
+    said = order_cards.WORDS[click.incoming.event_key]
+    ask(click.job, f"{said} #{click.card.ref}", click.member.project)
+    with atomic():
+        cards.replace(
+            click.card,
+            note=_("Answered"),
+            button=_("Answered"),
+            key=click.key,
+            code=click.incoming.response_code,
+        )
+    return ""
+
+
 CLICKED: dict[str, Callable[[Click], str]] = {
     review_cards.KIND: review_cards.clicked,
     query_cards.KIND: query_cards.clicked,
     feedback_cards.KIND: feedback_cards.clicked,
     visit_cards.KIND: visit_cards.clicked,
     welcome.KIND: welcome.clicked,
+    order_cards.KIND: _ordered,
 }
 """Who answers the clicks on a kind of card, with what the person is told in words; blank where the changed card
 says it all. May finish the job itself."""
@@ -65,6 +86,9 @@ def answer(job: Job) -> None:
 
 def _click(job: Job) -> None:
     card = Card.objects.filter(task_id=job.incoming.task_id).select_related("project").first()
+    if card is not None and card.kind == invitations.KIND and _fits(job, card):
+        invitations.clicked(job, card)
+        return
     handler = CLICKED.get(card.kind) if card else None
     if card is None or handler is None or not _fits(job, card):
         _ignore(job, card)

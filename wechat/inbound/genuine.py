@@ -17,7 +17,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.request import UnreadablePostError
 
-from integrations.wecom import Crypt, CryptoError
+from core.integrations.wecom import Crypt, CryptoError
 from wechat.inbound.parse import BadCallback
 from wechat.outbound import alerts
 

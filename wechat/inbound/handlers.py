@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
+from engines.models import Review
 from projects.models import Member
 from wechat.inbound import (
     events,
+    invitations,
     pending,
     strangers,
     votes,
@@ -31,6 +33,8 @@ def answer(job: Job) -> None:
     alerts.heard(job.row.from_user, job.row.channel)
     if job.incoming.is_event:
         events.answer(job)
+    elif not job.incoming.is_group and invitations.answer(job):
+        return
     elif job.speaker is None:
         strangers.refuse(job)
     elif job.incoming.is_group:
@@ -67,6 +71,7 @@ def _obey(job: Job, command: Command) -> None:
             decision=command.decision,
             reason=command.reason,
             seen=last_seen(command.review_id, job.row),
+            door=Review.Door.TEXT,
         )
         with atomic():
             job.finish(outcome.text, outcome.project)
@@ -77,17 +82,23 @@ def _obey(job: Job, command: Command) -> None:
 def _note_feedback(job: Job, command: Feedback) -> None:
     """👍 or 👎 on the last answer (decisions.md, "feedback"); a bare 👎 is asked for its reason once."""
     member = _last_membership(job.row)
+    if member is None:
+        with atomic():
+            job.finish(_(votes.NOTHING))
+        return
     with atomic():
         rated = votes.cast(member=member, feedback=command.feedback, reason=command.reason)
         job.finish(votes.thanks(rated, command.feedback, command.reason), member.project)
 
 
-def _last_membership(row: InboxMessage) -> Member:
-    """The membership in the project of the last answer, else the first one."""
+def _last_membership(row: InboxMessage) -> Member | None:
+    """The membership in the study of the last answer, else the only one: a vote is no study's to catch."""
     members = Member.objects.active_of(row.from_user)
     answered = InboxMessage.objects.filter(
         from_user=row.from_user, pk__lt=row.pk, project__isnull=False
     )
     last = answered.order_by("-pk").values_list("project_id", flat=True).first()
-    member: Member = members.filter(project_id=last).first() or members[0]
-    return member
+    held = [*members]
+    return next(
+        (one for one in held if one.project_id == last), held[0] if len(held) == 1 else None
+    )

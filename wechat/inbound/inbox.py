@@ -15,9 +15,9 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import translation
 from django.utils.timezone import now
 
-from engines.assistant.chat.texts import FAILED
-from house.db import atomic
-from house.leases import LEASE
+from core.house.db import atomic
+from core.house.leases import LEASE
+from engines.assistant.texts import FAILED
 from projects.models import Member
 from wechat.inbound import handlers
 from wechat.inbound.job import (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.utils.timezone import now
 
-from house import leases
+from core.house import leases
+from projects.members import headed
 from projects.models import Member, Project
 from wechat.inbound.parse import Incoming
 from wechat.models import InboxMessage
@@ -38,8 +39,16 @@ class Job:
         `conversation_id`: the row of the flow log that a vote on this reply concerns.
         """
         close(self.row, InboxMessage.Status.DONE, project=project)
-        reply(self.row, text, project, conversation_id)
+        reply(self.row, self._headed(text, project), project, conversation_id)
         self.finished = True
+
+    def _headed(self, text: str, project: Project | None) -> str:
+        """With the study's name for a reader of several."""
+        if project is None or self.speaker is None or not text.strip():
+            return text
+        mine = [*Member.objects.active_of(self.row.from_user)]
+        here = next((one for one in mine if one.project_id == project.pk), None)
+        return headed(text, here) if here and len(mine) > 1 else text
 
 
 def mine(row: InboxMessage) -> dict[str, object]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError
 
@@ -14,6 +15,8 @@ from defusedxml.ElementTree import fromstring
 MAX_QUESTIONS = 10
 USERID_CHARS = 64
 EVERYBODY = "@all"
+_LETTERS = re.compile(r"[^a-z]")
+_ADDRESSES = ("tousername", "corpid", "receiveid", "suiteid", "agentid", "aibotid")
 
 
 class BadCallback(ValueError):
@@ -32,7 +35,10 @@ class Vote:
 
 @dataclass(frozen=True)
 class Incoming:
-    """A message or an event; a blank is an element that was not there. `created`: seconds since 1970."""
+    """A message or an event; a blank is an element that was not there. `created`: seconds since 1970.
+
+    `addressees`: what every field says whom it is for, wherever it stands, as (name in small letters, value).
+    """
 
     to_user: str
     from_user: str
@@ -51,6 +57,7 @@ class Incoming:
     stream_id: str = ""
     is_group: bool = False
     vote: Vote | None = None
+    addressees: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def is_event(self) -> bool:
@@ -111,8 +118,30 @@ def parse(raw: str) -> Incoming:
             card_type=_text(root, "CardType"),
             response_code=_text(root, "ResponseCode"),
             selected=_selected(root),
+            addressees=frozenset(_addressees(root)),
         )
     )
+
+
+def is_for_all(
+    incoming: Incoming, corp: str, agents: Collection[str], bots: Collection[str]
+) -> bool:
+    """Whether no field names another corp, app or bot; there may be several, and each is one too many."""
+    known = {"agentid": agents, "aibotid": bots}
+    return all(value in known.get(name, (corp,)) for name, value in incoming.addressees)
+
+
+def addressee(name: str, value: object) -> tuple[str, str] | None:
+    """What a field says whom it is for; None for any other field. Names are WeCom's, in any spelling."""
+    plain = _LETTERS.sub("", name.casefold())
+    found = next((one for one in _ADDRESSES if plain.endswith(one)), None)
+    return (found, str(value or "").strip()) if found else None
+
+
+def _addressees(root: Element) -> Iterator[tuple[str, str]]:
+    for element in root.iter():
+        fields = [(str(element.tag), element.text), *element.attrib.items()]
+        yield from filter(None, (addressee(name, value) for name, value in fields))
 
 
 def checked(incoming: Incoming) -> Incoming:

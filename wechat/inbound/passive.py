@@ -6,8 +6,8 @@ import logging
 import secrets
 import time
 
-from engines.assistant.intents import detect
-from integrations.wecom import Crypt
+from core.integrations.wecom import Crypt
+from engines.assistant.read.offline import detect
 from projects.models import Member
 from wechat.inbound.commands import read as read_command
 from wechat.inbound.parse import Incoming

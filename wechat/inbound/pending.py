@@ -10,8 +10,9 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from engines.assistant.intents import detect
+from engines.assistant.read.offline import detect
 from engines.models import Review
+from engines.sop.brief import Brief, kept_brief, verbs
 from engines.sop.reviews import reviewer
 from projects.models import Member
 from wechat.inbound import commands
@@ -79,11 +80,15 @@ def _line(review: Review) -> str:
 
 
 def _how(review: Review, reason: str) -> str:
+    approve, reject = verbs(review, kept_brief(review) or Brief())
     more = {
         "approve": f"{APPROVE_WORDS[0]} {review.pk}",
+        "approving": approve,
         "reject": rejecting(review.pk, reason or _("reason")),
+        "rejecting": reject,
     }
-    return _('Reply "%(approve)s" to approve, or "%(reject)s" to reject.') % more
+    text = _('Reply "%(approve)s": %(approving)s; "%(reject)s": %(rejecting)s.')
+    return text % more
 
 
 def _waiting(userid: str) -> list[Review]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from core.house.db import atomic
 from engines.assistant.chat import ChatReply, answer_message
-from house.db import atomic
 from projects.models import Project
 from wechat.inbound.job import Job
-from wechat.outbound import answers, channels, feedback_cards
+from wechat.outbound import answers, channels, feedback_cards, order_cards
 
 
 class NoAnswer(Exception):
@@ -20,13 +20,17 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
         if not reply.text.strip():
             raise NoAnswer
         text, reader = reply.text, job.row.from_user
-        if reply.sheet:
-            text = answers.with_link(text, reply.sheet, to_user=reader, project=reply.project)
+        if reply.table:
+            text = answers.with_link(text, reply.table, to_user=reader, project=reply.project)
         job.finish(text, reply.project, reply.conversation_id)
-        if not channels.of(job.row.channel).rates_natively:
+        if channels.of(job.row.channel).rates_natively:
+            return
+        if reply.order:
+            order_cards.offer(reply, reader)
+        else:
             feedback_cards.offer(
                 project=reply.project,
-                to_user=job.row.from_user,
+                to_user=reader,
                 answer=reply.text,
                 conversation_id=reply.conversation_id,
             )

@@ -7,7 +7,7 @@ from django.utils import translation
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit
 from projects.models import Member, Role
 from wechat.inbound.job import Job

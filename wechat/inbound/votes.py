@@ -7,9 +7,9 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from core.house.db import atomic
 from engines.assistant.chat import record_feedback
-from house.db import atomic
-from memory.log.rating_result import Rated
+from memory.log.flow_log import Rated
 from projects import audit
 from projects.models import Member
 from wechat.texts import DOWN_WORDS, FEEDBACK_REASONS

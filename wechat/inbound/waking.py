@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from house import wakes
-from house.db import after_commit
+from core.house import wakes
+from core.house.db import after_commit
 from wechat.models import InboxMessage
 
 

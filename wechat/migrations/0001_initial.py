@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import house.encrypted_fields
+import core.house.encrypted_fields
 import uuid
 from django.db import migrations, models
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             name='AccessToken',
             fields=[
                 ('key', models.CharField(max_length=150, primary_key=True, serialize=False)),
-                ('token', house.encrypted_fields.EncryptedTextField(blank=True)),
+                ('token', core.house.encrypted_fields.EncryptedTextField(blank=True)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('refresh_until', models.DateTimeField(blank=True, null=True)),
                 ('fence', models.PositiveIntegerField(default=0)),
@@ -60,8 +60,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('to_user', models.CharField(max_length=64, verbose_name='to')),
-                ('text', house.encrypted_fields.EncryptedTextField(verbose_name='text')),
-                ('table', house.encrypted_fields.EncryptedTextField(blank=True, default='', verbose_name='table')),
+                ('text', core.house.encrypted_fields.EncryptedTextField(verbose_name='text')),
+                ('table', core.house.encrypted_fields.EncryptedTextField(blank=True, default='', verbose_name='table')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project', verbose_name='project')),
             ],
@@ -80,8 +80,8 @@ class Migration(migrations.Migration):
                 ('from_user', models.CharField(max_length=64, verbose_name='from')),
                 ('msg_type', models.CharField(max_length=32, verbose_name='kind')),
                 ('event', models.CharField(blank=True, max_length=64, verbose_name='event')),
-                ('content', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='text')),
-                ('raw', house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='callback')),
+                ('content', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='text')),
+                ('raw', core.house.encrypted_fields.EncryptedTextField(blank=True, verbose_name='callback')),
                 ('passive_reply', models.TextField(blank=True)),
                 ('status', models.CharField(choices=[('new', 'New'), ('processing', 'In progress'), ('done', 'Done'), ('failed', 'Failed'), ('quarantined', 'Not understood')], default='new', max_length=16, verbose_name='status')),
                 ('attempts', models.PositiveIntegerField(default=0, verbose_name='attempts')),
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=150)),
                 ('to_user', models.CharField(max_length=1000, verbose_name='to')),
                 ('kind', models.CharField(choices=[('text', 'Text'), ('markdown', 'Markdown'), ('card', 'Card'), ('card_update', 'Card update'), ('response', 'Answer of the smart bot')], max_length=16, verbose_name='kind')),
-                ('payload', house.encrypted_fields.EncryptedTextField(verbose_name='content')),
+                ('payload', core.house.encrypted_fields.EncryptedTextField(verbose_name='content')),
                 ('status', models.CharField(choices=[('pending', 'Waiting'), ('sending', 'Being sent'), ('sent', 'Sent'), ('failed', 'Refused by WeCom'), ('dead', 'Given up'), ('held', "Held until the reader's time"), ('withdrawn', 'Withdrawn, outdated')], default='pending', max_length=16, verbose_name='status')),
                 ('attempts', models.PositiveIntegerField(default=0, verbose_name='attempts')),
                 ('available_at', models.DateTimeField(default=django.utils.timezone.now)),
@@ -140,8 +140,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('stream_id', models.CharField(max_length=64, unique=True)),
-                ('content', house.encrypted_fields.EncryptedTextField(blank=True)),
-                ('response_url', house.encrypted_fields.EncryptedTextField(blank=True)),
+                ('content', core.house.encrypted_fields.EncryptedTextField(blank=True)),
+                ('response_url', core.house.encrypted_fields.EncryptedTextField(blank=True)),
                 ('conversation_id', models.UUIDField(null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('finished_at', models.DateTimeField(null=True)),
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
                 ('version', models.PositiveIntegerField(default=1, verbose_name='version')),
                 ('seen', models.CharField(blank=True, max_length=64, verbose_name='hash of what was shown')),
                 ('to_user', models.CharField(max_length=1000, verbose_name='to')),
-                ('content', house.encrypted_fields.EncryptedTextField(verbose_name='content')),
+                ('content', core.house.encrypted_fields.EncryptedTextField(verbose_name='content')),
                 ('response_code', models.CharField(blank=True, max_length=512)),
                 ('state', models.CharField(choices=[('open', 'Open'), ('closed', 'Closed')], default='open', max_length=16, verbose_name='state')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 from projects.models import Project
 from projects.scoping import User, memberships
 

@@ -6,15 +6,15 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 from projects.models import Project
-from projects.scoping import ScopedQuerySet, Telling
+from projects.scoping import BlindingRule, ScopedQuerySet
 
 
 class InboxQuerySet(ScopedQuerySet["InboxMessage"]):
     """Messages of a study; what the unblinded wrote is for the unblinded."""
 
-    telling = Telling(made="received_at", person="from_user")
+    blinding_rule = BlindingRule(made="received_at", person="from_user")
 
 
 class InboxMessage(models.Model):

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 
 
 class AccessToken(models.Model):
@@ -53,6 +53,7 @@ class Alert(models.Model):
         INACTIVE = "inactive", _("WeCom is about to suspend the app")
         UNREACHABLE = "unreachable", _("A member cannot be reached")
         AUDIT = "audit", _("The audit trail does not hold, or nothing guards it")
+        SWEEP = "sweep", _("A background step failed")
 
     REMEDIES = {
         Code.KEY: _(
@@ -72,6 +73,9 @@ class Alert(models.Model):
         Code.REFUSED: _("Run manage.py wecom_check and do what it says."),
         Code.INACTIVE: _("Have members open the app, or reopen it in the WeCom console."),
         Code.UNREACHABLE: _("Add the member to the app's visible range, or end the membership."),
+        Code.SWEEP: _(
+            "Look in the log for the row named below and mend it; everything else goes on meanwhile."
+        ),
         Code.AUDIT: _(
             "Run manage.py audit verify: it names every place. Find out who had access to the database."
         ),

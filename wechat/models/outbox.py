@@ -6,16 +6,16 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from house.encrypted_fields import EncryptedTextField
+from core.house.encrypted_fields import EncryptedTextField
 from projects.models import Project
-from projects.scoping import ScopedQuerySet, Telling
+from projects.scoping import BlindingRule, ScopedQuerySet
 from wechat.models.cards import CODE_CHARS
 
 
 class OutboxQuerySet(ScopedQuerySet["OutboxMessage"]):
     """Messages of a study; what the unblinded were told is for the unblinded."""
 
-    telling = Telling(made="created_at", person="to_user")
+    blinding_rule = BlindingRule(made="created_at", person="to_user")
 
 
 class OutboxMessage(models.Model):

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
-from house.db import atomic
-from integrations.wecom import Kind, SendError
-from integrations.wecom.results import TOKEN_CODES
+from core.house.db import atomic
+from core.integrations.wecom import Kind, SendError
+from core.integrations.wecom.results import TOKEN_CODES
 from projects import audit
 from wechat.models import Alert
 
@@ -37,6 +37,11 @@ def sound(code: Alert.Code, detail: str = "", subject: str = "") -> None:
     Alert.objects.filter(code=code, subject=subject[:64]).update(
         detail=detail[:300], last_at=now(), times=F("times") + 1, cleared_at=None
     )
+
+
+def sweep_failed(sender: str, detail: str, **_signal: object) -> None:
+    """A step of a sweep, or a row of it, failed (`core.house.alone`): somebody has to look at it."""
+    sound(Code.SWEEP, detail, subject=sender)
 
 
 def code_of(error: SendError) -> Alert.Code | None:

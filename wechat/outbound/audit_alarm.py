@@ -11,7 +11,7 @@ from django.utils import translation
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects import audit_anchors, audit_watch
 from projects.audit_anchors import FILE, Break
 from projects.models import Member, Role

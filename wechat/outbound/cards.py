@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
-from house.db import later
+from core.house.db import later
 from projects.models import Member, Project
 from wechat.inbound.job import Job
 from wechat.inbound.parse import Incoming
@@ -17,7 +18,12 @@ from wechat.models import Card, OutboxMessage
 from wechat.outbound.neutralise import neutralise
 from wechat.outbound.outbox import Held, enqueue
 
+SOURCE_CHARS = 20
 CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
+CARD_CHARS |= {"quote": 160}  # the documentation names no limit: that of the text above it
+MOST_ROWS = 6
+NO_OPTION = "none"
+"""The option that stands first and is no answer: WeCom shows the first one where none is selected (3.3)."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def send(
     if not to:
         return
     name = task_id(kind, ref, version)
-    card = {**content, "task_id": name}
+    card = {**_of_study(content, project, to), "task_id": name}
     lane = "|".join(sorted(userid.lower() for userid in to))
     row = Card(
         task_id=name,
@@ -85,6 +91,18 @@ def send(
         fallback=fallback,
         held=held,
     )
+
+
+def _of_study(content: Mapping[str, Any], project: Project, to: list[str]) -> Mapping[str, Any]:
+    """The content with the study above it, where it does not say it and one of `to` reads of several."""
+    if project.code in json.dumps(content, ensure_ascii=False):
+        return content
+    readers = Member.objects.filter(
+        wecom_userid__in=[userid.lower() for userid in to], is_active=True
+    )
+    if not readers.exclude(project=project).exists():
+        return content
+    return {**content, "source": {"desc": project.code[:SOURCE_CHARS]}}
 
 
 def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
@@ -130,9 +148,23 @@ def show_closed(
 
 def cut(text: str, name: str) -> str:
     """`text` in the length that WeCom shows of a card's part."""
-    most = CARD_CHARS[name]
-    line = " ".join(neutralise(text).split())
+    line, most = as_line(text), CARD_CHARS[name]
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def as_line(text: str) -> str:
+    """`text` as a part of a card shows it."""
+    return " ".join(neutralise(text).split())
+
+
+def selection(question: str, title: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """A question with its options, of which none is chosen before a person chooses."""
+    listed = {NO_OPTION: _("Please choose"), **options}
+    return {
+        "question_key": question,
+        "title": title,
+        "option_list": [{"id": key, "text": cut(text, "button")} for key, text in listed.items()],
+    }
 
 
 def link(path: str) -> str:

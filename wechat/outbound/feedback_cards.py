@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from house.db import atomic
+from core.house.db import atomic
 from projects.models import Project
 from wechat.inbound import votes
 from wechat.outbound import cards
@@ -47,15 +47,10 @@ def offer(
 
 def content() -> dict[str, Any]:
     """The card without its task_id."""
-    options = [{"id": key, "text": cut(text, "button")} for key, text in reasons().items()]
     return {
         "card_type": "button_interaction",
         "main_title": {"title": cut(_("Was this answer helpful?"), "title")},
-        "button_selection": {
-            "question_key": QUESTION,
-            "title": _("If not, why?"),
-            "option_list": options,
-        },
+        "button_selection": cards.selection(QUESTION, _("If not, why?"), reasons()),
         "button_list": [
             {"text": "👍", "style": 1, "key": "up"},
             {"text": "👎", "style": 2, "key": "down"},

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from integrations.wecom import Crypt, SendError, Sent, WecomClient, respond
+from core.integrations.wecom import Crypt, SendError, Sent, WecomClient, respond
 from wechat.outbound.tokens import DatabaseTokens, key_of
 
 

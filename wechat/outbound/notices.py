@@ -13,8 +13,9 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from engines.models import RunEvent, TaskRun
-from engines.sop.notify import Notice, Unreadable, renewed
+from engines.sop.nodes.notify import Notice, Unreadable, renewed
 from memory.visibility import told_to
+from projects.members import headed, without_head
 from projects.models import Member
 from wechat.models import OutboxMessage
 from wechat.outbound import formats, outbox
@@ -105,12 +106,13 @@ def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
     if member is None:
         return ""
     if "run" not in about:
-        return told_to(member, _text(row)) if may_know(member, about["record"]) else ""
+        own = without_head(_text(row), member)
+        return headed(told_to(member, own), member) if may_know(member, about["record"]) else ""
     try:
         text = renewed(about["run"], about["node"], row.to_user)
     except Unreadable:
         text = _unchecked(row)
-    return told_to(member, text)
+    return headed(told_to(member, without_head(text, member)), member)
 
 
 def _has_waited(row: OutboxMessage) -> bool:

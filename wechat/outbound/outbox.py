@@ -13,10 +13,11 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
-from house import wakes
-from house.db import atomic, is_new, later, write_now
+from core.house import wakes
+from core.house.db import atomic, is_new, later, write_now
 from memory.visibility import told_to
 from projects import audit
+from projects.members import headed
 from projects.models import Member, Project
 from wechat.models import OutboxMessage
 from wechat.outbound import answers, formats
@@ -93,7 +94,13 @@ def tell(*, to: Member, content: str, key: str, held: Held | None = None) -> boo
     """
     text = told_to(to, content)
     if text.strip():
-        answer(to_user=to.wecom_userid, project=to.project, content=text, key=key, held=held)
+        answer(
+            to_user=to.wecom_userid,
+            project=to.project,
+            content=headed(text, to),
+            key=key,
+            held=held,
+        )
     return bool(text.strip())
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.house.db import atomic
 from engines.assistant.tools import (
     Status,
     Tool,
@@ -17,8 +18,7 @@ from engines.assistant.tools import (
     ToolResult,
     register,
 )
-from engines.sop.notify import deliver_at
-from house.db import atomic
+from engines.sop.nodes.notify import deliver_at
 from memory.visibility import concerns, told_to
 from projects.models import Member
 from study.models import Subject

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from house.db import atomic
-from integrations.wecom import Kind, SendError, Sent
-from integrations.wecom.results import Result
+from core.house.db import atomic
+from core.integrations.wecom import Kind, SendError, Sent
+from core.integrations.wecom.results import Result
 from wechat.models import Alert, Card, OutboxMessage
 from wechat.models.cards import CODE_CHARS
 from wechat.outbound import alerts, formats

@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import F, Min, Q, QuerySet
 from django.utils.timezone import now
 
-from integrations.wecom import Kind, SendError, WecomClient
-from integrations.wecom.results import Result
+from core.integrations.wecom import Kind, SendError, WecomClient
+from core.integrations.wecom.results import Result
 from wechat.models import Card, OutboxMessage
 from wechat.outbound import gateway, notices, send_result
 from wechat.outbound.outbox import Payload

@@ -10,7 +10,7 @@ from datetime import timedelta
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
-from integrations.wecom import Kind, SendError, Token, TokenRefused
+from core.integrations.wecom import Kind, SendError, Token, TokenRefused
 from wechat.models import AccessToken
 from wechat.outbound import alerts
 
@@ -25,7 +25,7 @@ def key_of(corp_id: str, agent_id: int, secret: str) -> str:
 
 
 class DatabaseTokens:
-    """integrations.wecom.TokenStore on one row."""
+    """core.integrations.wecom.TokenStore on one row."""
 
     def __init__(self, key: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self._key = key

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines.models import RunEvent, VisitReminder
 from engines.sop import visit_reminders
-from engines.sop.notify import Notice
-from house.db import atomic
+from engines.sop.nodes.notify import Notice
 from projects.models import Member
 from wechat.outbound import cards
 from wechat.outbound.cards import Click, cut
@@ -29,7 +29,7 @@ def ready(event: RunEvent) -> None:
     member = notice.member
     known = [one for one in notice.visits if may_know(member, one[0])]
     with translation.override(member.language):
-        for reminder in visit_reminders.ask(run, member, known):
+        for reminder in visit_reminders.ask_about(run, member, known):
             _close_others(reminder, _("There is a newer reminder."), own_only=True)
             cards.send(
                 kind=KIND,
@@ -82,7 +82,7 @@ def clicked(click: Click) -> str:
     if reminder is None or not may_know(click.member, reminder.record_id):
         return _("This card is meant for somebody else.")
     with atomic():
-        outcome = visit_reminders.answer(
+        outcome = visit_reminders.keep_answer(
             reminder=reminder, actor=click.member, given=click.incoming.event_key
         )
         note = _note(outcome, click.member)

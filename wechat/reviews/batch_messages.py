@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from engines.models import Batch, PendingAction, RunEvent, TaskRun
 from engines.sop.batches import progress
+from engines.sop.checks import coverage, switch
 from projects.models import Member
 from study.models import Subject
 from wechat.outbound.cards import link
@@ -42,9 +43,17 @@ def summary(batch: Batch, member: Member) -> str:
         _("Subjects: %(number)d") % {"number": counts["total"]},
         *_states(counts),
         _findings(batch, mine),
+        *_checked(batch),
         link(f"/admin/engines/batch/{batch.pk}/change/"),
     ]
     return "\n".join(lines)
+
+
+def _checked(batch: Batch) -> list[str]:
+    """What its last run looked at; they share the workflow."""
+    last = batch.runs.filter(status=TaskRun.Status.COMPLETED).order_by("-completed_at")[:1]
+    on = switch.running(batch.project)
+    return [told for run in last if (told := coverage.said(run, on))]
 
 
 def _states(counts: dict[str, int]) -> list[str]:
@@ -60,8 +69,7 @@ def _findings(batch: Batch, record_ids: list[str]) -> str:
         project=batch.project,
         skill_type=batch.skill.skill_type,
         record_id__in=record_ids,
-        open_key__isnull=False,
-    )
+    ).unclosed()
     found = {*rows.values_list("record_id", flat=True)}
     named = [record_id for record_id in record_ids if record_id in found]
     if not named:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines import sop
 from engines.models import Review
-from house.db import atomic
+from engines.sop.reviews import STATUS, Decision
 from projects import audit
 from projects.models import Member, Project
-from wechat.reviews.review_words import shown_now, to_be_signed
-from wechat.texts import REJECT_WORDS
-
-Decision = Literal["approve", "reject"]
-STATUS: dict[Decision, Review.Status] = {
-    "approve": Review.Status.APPROVED,
-    "reject": Review.Status.REJECTED,
-}
+from wechat.reviews.review_words import deed, shown_now, to_be_signed
+from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 
 @dataclass(frozen=True)
@@ -34,9 +28,18 @@ class Outcome:
     stale: bool = False
 
 
-def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen: str) -> Outcome:
-    """Approve or reject for a WeCom user. Commits by itself: the engine reads REDCap before it decides.
+def decide(
+    *,
+    userid: str,
+    review_id: int,
+    decision: Decision,
+    reason: str,
+    seen: str,
+    door: str = Review.Door.TEXT,
+) -> Outcome:
+    """Approve or reject for a WeCom user, by card or typed word.
 
+    Commits by itself: the engine reads REDCap before it decides.
     Idempotent: who decided so already is told so again.
     """
     member, review = find(userid, review_id)
@@ -51,10 +54,11 @@ def decide(*, userid: str, review_id: int, decision: Decision, reason: str, seen
             decision=decision,
             reason=reason,
             seen=seen,
+            door=door,
         )
     except sop.SopError as error:
         return _refused(error, member, review, decision)
-    said = {"number": review_id, "status": STATUS[decision].label}
+    said = {"number": review_id, "status": deed(review, decision)}
     text = _("Review #%(number)s: %(status)s.") % said
     return Outcome(text, review.project, fresh=True)
 
@@ -80,7 +84,8 @@ def _refused(error: sop.SopError, member: Member, review: Review, decision: Deci
     if isinstance(error, sop.NotShown):
         return Outcome(shown_now(review, member), review.project)
     if isinstance(error, sop.ReasonRequired):
-        said = {"reject": f"{REJECT_WORDS[0]} {review.pk}"}
+        word = (APPROVE_WORDS if decision == "approve" else REJECT_WORDS)[0]
+        said = {"reject": f"{word} {review.pk}"}
         hint = _('Reply "%(reject)s" and the reason.') % said
         return Outcome(f"{error} {hint}", review.project)
     return Outcome(str(error), review.project, stale=True)
@@ -113,7 +118,7 @@ def decision_text(review: Review) -> str:
     local = timezone.localtime(review.decided_at, ZoneInfo(review.project.timezone))
     said = {
         "number": review.pk,
-        "status": Review.Status(review.status).label,
+        "status": deed(review),
         "who": _name(review.project, review.decided_by),
         "time": f"{local:%m-%d %H:%M}",
     }

@@ -14,8 +14,9 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from core.house.alone import each
+from core.house.db import atomic
 from engines.models import Review
-from house.db import atomic
 from projects.models import Member
 from wechat.models import Card, OutboxMessage
 from wechat.outbound import alerts
@@ -25,7 +26,6 @@ from wechat.reviews.review_audience import Circle
 from wechat.reviews.review_words import (
     KIND,
     in_words,
-    masked,
     page_of,
 )
 
@@ -40,7 +40,9 @@ def reconcile() -> int:
     """Look at every open review; how many of them needed something."""
     rows = Review.objects.filter(status=Review.Status.OPEN, created_at__lt=now() - SETTLED)
     rows = rows.select_related("project", "task_run__skill")
-    return sum(_look_at(review) for review in rows) + _close_answered()
+    found: list[bool] = []
+    each("cards", rows, lambda review: found.append(_look_at(review)))
+    return sum(found) + _close_answered()
 
 
 def _close_answered() -> int:
@@ -49,9 +51,7 @@ def _close_answered() -> int:
     refs = [int(ref) for ref in waiting.values_list("ref", flat=True).distinct()]
     rows = Review.objects.filter(pk__in=refs).exclude(status=Review.Status.OPEN)
     answered = [*rows.values_list("pk", flat=True)]
-    for pk in answered:
-        review_cards.show_as_it_stands(pk)
-    return len(answered)
+    return len(answered) - each("cards", answered, review_cards.show_as_it_stands)
 
 
 def _look_at(review: Review) -> bool:
@@ -121,9 +121,8 @@ def _remind_late(circle: Circle) -> bool:
 def _ask(circle: Circle, people: list[Member], intro: str, key: str) -> bool:
     """A text with the commands and the link, to each person once per `key`."""
     review = circle.review
-    question = masked(review, circle.identifiers)
     for one in people:
         with translation.override(one.language):
-            text = "\n".join((_(intro), in_words(review, question), page_of(review)))
+            text = "\n".join((_(intro), in_words(circle), page_of(review)))
         tell(to=one, content=text, key=f"{key}:{one.wecom_userid}")
     return bool(people)

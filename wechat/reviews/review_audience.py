@@ -10,12 +10,13 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from core.house.crypto import decrypt
 from engines.models import Review, TaskRun
-from house.crypto import decrypt
+from engines.pages.evidence import Evidence, evidence
 from memory.visibility import told_to
 from projects.access import sees, tells_arm
 from projects.models import Member, Role
-from study.subjects import with_identifiers, with_site
+from study.roster import with_identifiers, with_site
 from wechat.models import Alert
 
 
@@ -80,14 +81,36 @@ class Circle:
         return [one for one in self._near if one.role == Role.ADMIN]
 
     @cached_property
+    def evidence(self) -> Evidence:
+        """What is shown of the review."""
+        return evidence(self.review)
+
+    def paragraphs(self) -> list[str]:
+        """Question, findings, rules and passages, without the values."""
+        told = [self.review.question, *self.evidence.lines(), *self.evidence.protocol()]
+        return [self.masked(text) for text in dict.fromkeys(told)]
+
+    def values(self) -> list[str]:
+        """The values that the findings rest on, each with place and date."""
+        return [self.masked(text) for text in self.evidence.values()]
+
+    def masked(self, text: str) -> str:
+        """Without the subject's known identifiers: a message stays in a chat for ever."""
+        for value in self.identifiers:
+            if len(value) > 1:
+                text = text.replace(value, "***")
+        return text
+
+    @cached_property
     def _near(self) -> list[Member]:
-        """Who can be reached and may read all of the question: nobody decides about a part of it."""
+        """Who can be reached and may read all that is shown: nobody decides about a part of it."""
+        text = "\n".join([*self.paragraphs(), *self.values()])
         return [
             one
             for one in self.people
             if one.wecom_userid
             and not one.is_away  # type: ignore[attr-defined]
-            and told_to(one, self.review.question) == self.review.question
+            and told_to(one, text) == text
         ]
 
     def orderer(self, run: TaskRun) -> Member | None:

@@ -8,22 +8,23 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
 from engines.models import Review, TaskRun
-from house.db import atomic
 from projects.models import Member
 from wechat.inbound.parse import Incoming
 from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, cut
+from wechat.outbound.cards import CARD_CHARS, MOST_ROWS, Click, as_line, cut
 from wechat.outbound.outbox import tell
 from wechat.reviews.decisions import decide, decision_text
 from wechat.reviews.review_audience import Circle
 from wechat.reviews.review_words import KIND as KIND
-from wechat.reviews.review_words import in_words, masked, page_of
+from wechat.reviews.review_words import deed, in_words, page_of
 
 CLICK = "template_card_event"
 QUESTION = "reason"
+_JOINT = " · "
 
 
 def reasons() -> dict[str, str]:
@@ -43,7 +44,6 @@ def ask(circle: Circle, run: TaskRun) -> None:
         close_outdated(review)
     if not people:
         return
-    question = masked(review, circle.identifiers)
     with translation.override(people[0].language):
         cards.send(
             kind=KIND,
@@ -51,63 +51,94 @@ def ask(circle: Circle, run: TaskRun) -> None:
             version=review.version,
             project=review.project,
             to=[member.wecom_userid for member in people],
-            content=content(review, run, question),
+            content=content(circle, run),
             seen=review.seen,
-            fallback=in_words(review, question),
+            fallback=in_words(circle),
         )
     for member in people:
         if member.plain_text:  # sees no cards: the commands are an equal way
-            _ask_in_words(review, member, question)
+            _ask_in_words(circle, member)
 
 
-def _ask_in_words(review: Review, member: Member, question: str) -> None:
+def _ask_in_words(circle: Circle, member: Member) -> None:
+    review = circle.review
     with translation.override(member.language):
         tell(
             to=member,
-            content=in_words(review, question),
+            content=in_words(circle),
             key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
         )
 
 
-def content(review: Review, run: TaskRun, question: str) -> dict[str, Any]:
-    """The card without its task_id; where an e-signature is due it only links to the console."""
-    url = page_of(review)
+def content(circle: Circle, run: TaskRun) -> dict[str, Any]:
+    """The card without its task_id.
+
+    Where an e-signature is due, and where the evidence does not fit whole, it only links to the console:
+    nobody decides by a tap on what they were not shown.
+    """
+    review = circle.review
+    url, name = page_of(review), run.skill.name or run.skill.skill_type
+    about = f"{review.project.code} {review.record_id or ''} {name}"
     card: dict[str, Any] = {
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
         "main_title": {
             "title": cut(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
-            "desc": cut(str(run.skill.name or run.skill.skill_type), "desc"),
+            "desc": cut(about, "desc"),
         },
-        "sub_title_text": cut(question, "sub_title"),
-        "horizontal_content_list": _facts(review, url),
         "card_action": {"type": 1, "url": url},
     }
-    if review.project.requires_signature:
-        return {**card, "button_list": [_button(_("Open console"), 1, url=url)]}
-    card["button_selection"] = {
-        "question_key": QUESTION,
-        "title": _("Reason"),
-        "option_list": [
-            {"id": key, "text": cut(text, "button")} for key, text in reasons().items()
-        ],
-    }
-    approve, reject = _button(_("Approve"), 1, key="approve"), _button(_("Reject"), 2, key="reject")
-    return {**card, "button_list": [approve, reject]}
+    texts, rows = _texts(circle.paragraphs()), _rows(circle.values())
+    is_whole = texts is not None and rows is not None
+    if is_whole and not review.project.requires_signature:
+        card["button_selection"] = cards.selection(QUESTION, _("Reason"), reasons())
+        approve, reject = circle.evidence.verbs
+        card["button_list"] = [
+            _button(approve, 1, key="approve"),
+            _button(reject, 2, key="reject"),
+        ]
+    else:
+        card["button_list"] = [_button(_("Open console"), 1, url=url)]
+    if not is_whole:
+        more = _("The evidence does not fit on a card: please decide in the console.")
+        texts = {"sub_title_text": cut(f"{more} {circle.masked(review.question)}", "sub_title")}
+    facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
+    listed = [*(rows or [])] if is_whole else []
+    if len(facts) + len(listed) < MOST_ROWS:
+        listed = [*facts, *listed]
+    shown = [{"keyname": cut(key, "keyname"), "value": cut(text, "value")} for key, text in listed]
+    page = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
+    link = {"type": 1, "url": url, **page}
+    return {**card, **(texts or {}), "horizontal_content_list": [*shown, link]}
+
+
+def _texts(paragraphs: list[str]) -> dict[str, Any] | None:
+    """The paragraphs, whole, in the card's text, or in its quote, which stands above that, and the text.
+
+    None where they do not fit.
+    """
+    head, rest = list[str](), [as_line(one) for one in paragraphs]
+    most, quote = CARD_CHARS["sub_title"], CARD_CHARS["quote"]
+    while rest and len(_JOINT.join(rest)) > most and len(_JOINT.join([*head, rest[0]])) <= quote:
+        head.append(rest.pop(0))
+    if not rest or len(_JOINT.join(rest)) > most:
+        return None
+    texts: dict[str, Any] = {"sub_title_text": _JOINT.join(rest)}
+    return {"quote_area": {"type": 0, "quote_text": _JOINT.join(head)}, **texts} if head else texts
+
+
+def _rows(values: list[str]) -> list[tuple[str, str]] | None:
+    """The values, whole, in rows of the card; a long one takes several. None where they do not fit."""
+    most, rows = CARD_CHARS["value"], list[tuple[str, str]]()
+    for value in map(as_line, values):
+        pieces = [value[start : start + most] for start in range(0, len(value), most)]
+        rows += [("…" if at else _("Value"), piece) for at, piece in enumerate(pieces)]
+    return rows if len(rows) < MOST_ROWS else None
 
 
 def _button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
     target = {"type": 1, "url": url} if url else {"key": key}
     return {"text": cut(text, "button"), "style": style, **target}
-
-
-def _facts(review: Review, url: str) -> list[dict[str, Any]]:
-    facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
-    shown: list[dict[str, Any]] = [
-        {"keyname": cut(name, "keyname"), "value": cut(value, "value")} for name, value in facts
-    ]
-    details = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
-    return [*shown, {"type": 1, "url": url, **details}]
 
 
 def clicked(click: Click) -> str:
@@ -124,6 +155,7 @@ def clicked(click: Click) -> str:
         decision="approve" if key == "approve" else "reject",
         reason=_reason(click.incoming),
         seen=click.card.seen,
+        door=Review.Door.CARD,
     )
     if outcome.fresh:
         return ""
@@ -150,7 +182,7 @@ def show_decision(review: Review) -> None:
     closed = cards.close(kind=KIND, ref=review.pk, up_to=review.version)
     if not closed:
         return
-    button = str(Review.Status(review.status).label)
+    button = deed(review)
     note = decision_text(review) if review.decided_by else button
     for card in closed:
         key = f"decided:{card.task_id}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
 from engines.models import Review
+from engines.sop.brief import Brief, kept_brief, overrides, verbs
 from memory.visibility import told_to
 from projects.models import Member
 from wechat.inbound import commands
@@ -25,30 +26,40 @@ def page_of(review: Review) -> str:
     return link(f"/admin/engines/review/{review.pk}/change/")
 
 
-def masked(review: Review, identifiers: Sequence[str]) -> str:
-    """The question with the subject's known identifiers masked: a card stays in a chat for ever."""
-    text: str = review.question
-    for value in identifiers:
-        if len(value) > 1:
-            text = text.replace(value, "***")
-    return text
+def in_words(circle: Circle) -> str:
+    """The request with its evidence and the commands that answer it, or where it is signed."""
+    review, shown = circle.review, circle.evidence
+    head = f"{review.project.code} {review.record_id or ''}".strip()
+    lines = [_("Review #%(number)s needed") % {"number": review.pk}, head, *circle.paragraphs()]
+    lines += circle.values()
+    signed = review.project.requires_signature
+    return "\n".join([*lines, to_be_signed(review) if signed else _commands(review, *shown.verbs)])
 
 
-def in_words(review: Review, question: str) -> str:
-    """The request with the commands that answer it, or where it is signed; `question` is masked."""
-    lines = [
-        _("Review #%(number)s needed") % {"number": review.pk},
-        f"{review.project.code} {review.record_id or ''} {question}".strip(),
-        to_be_signed(review) if review.project.requires_signature else _commands(review),
-    ]
-    return "\n".join(lines)
-
-
-def _commands(review: Review) -> str:
-    return _('Reply "%(approve)s" to approve, or "%(reject)s" and the reason to reject.') % {
+def _commands(review: Review, approve: str, reject: str) -> str:
+    said = {
         "approve": f"{APPROVE_WORDS[0]} {review.pk}",
+        "approving": approve,
         "reject": f"{REJECT_WORDS[0]} {review.pk}",
+        "rejecting": reject,
     }
+    if overrides(review):
+        text = _(
+            'Reply "%(approve)s" and the reason: %(approving)s; "%(reject)s" and the reason: %(rejecting)s.'
+        )
+    else:
+        text = _('Reply "%(approve)s": %(approving)s; "%(reject)s" and the reason: %(rejecting)s.')
+    return text % said
+
+
+def deed(review: Review, decision: str = "") -> str:
+    """What was decided, in the words of its button; the status where it has none of its own."""
+    status = {"approve": Review.Status.APPROVED, "reject": Review.Status.REJECTED}.get(
+        decision, Review.Status(review.status)
+    )
+    approve, reject = verbs(review, kept_brief(review) or Brief())
+    told = {Review.Status.APPROVED: approve, Review.Status.REJECTED: reject}.get(status, "")
+    return str(status.label) if told in ("", _("Approve"), _("Reject")) else told
 
 
 def to_be_signed(review: Review) -> str:
@@ -58,9 +69,9 @@ def to_be_signed(review: Review) -> str:
 
 def shown_now(review: Review, member: Member) -> str:
     """The review for who wants to decide what they have not been shown; from now on they have."""
-    question = told_to(member, masked(review, Circle.of(review, review.task_run).identifiers))
+    text = told_to(member, in_words(Circle.of(review, review.task_run)))
     hint = _("You have not been shown this review; nothing was decided.")
-    return "\n".join([hint, in_words(review, question), page_of(review)])
+    return "\n".join([hint, text, page_of(review)])
 
 
 def last_seen(review_id: int, row: InboxMessage) -> str:
@@ -78,10 +89,16 @@ def last_seen(review_id: int, row: InboxMessage) -> str:
 def _was_shown(card: Card, row: InboxMessage) -> bool:
     """Whether the sender of a message has the card, was told in words, or has tried to decide it before."""
     return (
-        row.from_user in card.to_user.split("|")
+        (row.from_user in card.to_user.split("|") and is_whole(card))
         or _was_told(card, row)
         or any(_tried(earlier, card) for earlier in _since(card, row))
     )
+
+
+def is_whole(card: Card) -> bool:
+    """Whether the card shows all that is decided on: one that does not only links to the console."""
+    buttons = json.loads(card.content)["button_list"]
+    return any("key" in one for one in buttons)
 
 
 def _was_told(card: Card, row: InboxMessage) -> bool:

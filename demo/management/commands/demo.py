@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from core.integrations.redcap import RedcapError
 from demo import runfile, seed, stand_ins
-from integrations.redcap import RedcapError
 from study import dictionary, roster
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         try:
             stand_ins.configure(run, det_url=run["det_url"], today=today)
             dictionary.refresh(project)
-            roster.sync(project)
+            roster.sync_roster(project)
             seed.fill(project, today)
         except (httpx.HTTPError, RedcapError) as error:
             self.stderr.write(_("The stand-ins do not answer: %s") % error)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from demo import seed
 from demo.planted import CHECKS, CLEAN, PLANTED, Planted
-from engines.sop.checks.kinds import LABELS, Kind, kind_of
+from engines.sop.checks.kinds import Kind, kind_of
 from engines.sop.dry import DryRun, walk
 from engines.sop.findings import GOOD, Observation
 from projects.models import Project
@@ -52,8 +52,8 @@ class Command(BaseCommand):
         for seen in found.values():
             for skill, one in _bad(seen):
                 kind = kind_of(one.rule_key)
-                counts[str(LABELS[kind]) if kind else f"{skill} {one.rule_key}"] += 1
-        names = [str(LABELS[kind]) for kind in Kind]
+                counts[str(kind.label) if kind else f"{skill} {one.rule_key}"] += 1
+        names = [str(kind.label) for kind in Kind]
         for name in [*names, *sorted(counts.keys() - set(names))]:
             self.stdout.write(f"{counts[name]:5d}  {name}")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from engines.assistant.answer.sheet import Sheet
+from engines.assistant.say.answer import Table
 from engines.assistant.tools import ToolResult
 from projects.models import Project
 
@@ -15,7 +15,8 @@ from projects.models import Project
 class ChatReply:
     """The final answer and what it rests on; `project` None: no study was chosen.
 
-    `sheet`: the whole of a list that the text shows a part of.
+    `calls`: of a model. `table`: the whole of what the text shows a part of. `order`: what it offers to start
+    (id, title, subjects); a yes starts it. `asked_back`: it is a question to the reader.
     """
 
     text: str
@@ -24,22 +25,26 @@ class ChatReply:
     record_ids: list[str] = field(default_factory=list)
     task_run_ids: list[str] = field(default_factory=list)
     tokens: int = 0
+    calls: int = 0
     sources: list[dict[str, Any]] = field(default_factory=list)
     conversation_id: str | None = None
     refused: bool = False
     outside_down: bool = False
-    sheet: Sheet | None = None
+    table: Table | None = None
+    order: dict[str, Any] | None = None
+    asked_back: bool = False
 
 
 @dataclass
 class Outcome:
     """One task of a message done: its text, or `finish`, which writes in the last transaction.
 
-    `guided`: nothing was done, the reader is told what to do.
+    `guided`: nothing was done, the reader is told what to do. `asks`: the text is a question to the reader.
     """
 
     text: str = ""
     finish: Callable[[], str] | None = None
     guided: bool = False
+    asks: bool = False
     results: list[ToolResult] = field(default_factory=list)
-    sheet: Sheet | None = None
+    table: Table | None = None

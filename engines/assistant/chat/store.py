@@ -6,127 +6,139 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
-from engines.assistant.chat import texts
+from core.house.db import atomic
+from engines.assistant import texts
+from engines.assistant.chat.handlers.talk import echo
 from engines.assistant.chat.reply import ChatReply, Outcome
 from engines.assistant.chat.turn import Turn
-from engines.assistant.intents import Part
+from engines.assistant.read.intents import intents_of
+from engines.assistant.read.task import Task
 from engines.assistant.tools.results import sources_of
 from engines.models import AgentTrace
-from house.db import atomic
-from memory import session
+from memory import session, tasks
 from memory.labels import INTENTS
 from memory.log import flow_log
-from memory.people import questions
-from memory.people.after_reply import after_reply
+from memory.people import questions, turns
 from projects import reads
-from projects.models import Member, Project
+from projects.members import headed
+from projects.models import Member
 
 _OF_SUBJECTS = ("read_clinical_data", "study_data")
 InTransaction = Callable[[ChatReply], None] | None
 
 
-def heading(number: int, part: Part, outcome: Outcome) -> str:
+def hand_on(reply: ChatReply, in_transaction: InTransaction) -> ChatReply:
+    """The reply, with the channel's rows written in a transaction."""
+    with atomic():
+        if in_transaction:
+            in_transaction(reply)
+    return reply
+
+
+def heading(number: int, task: Task, outcome: Outcome) -> str:
     """`1. [任务1] 已完成 / 结果:` (seed 001, 5.3, step 3)."""
     state = texts.TO_CONFIRM if outcome.guided else texts.DONE
-    return f"{number}. [{label(part.intent)}] {state}"
-
-
-def label(intent: str) -> str:
-    """What people call a task."""
-    return str(INTENTS.get(intent, intent))
+    [intent] = intents_of([task])
+    return f"{number}. [{INTENTS.get(intent, intent)}] {state}"
 
 
 def finished(
-    turn: Turn, outcomes: Sequence[tuple[Part, Outcome]], in_transaction: InTransaction
+    turn: Turn, outcomes: Sequence[tuple[Task, Outcome]], in_transaction: InTransaction
 ) -> ChatReply:
     """Write what the tasks left, the flow log, trace and usage; the channel's rows come last."""
     with atomic():
         told = [
-            (part, outcome, outcome.finish() if outcome.finish else outcome.text)
-            for part, outcome in outcomes
+            (task, outcome, outcome.finish() if outcome.finish else outcome.text)
+            for task, outcome in outcomes
         ]
-        text = _with_question(turn, compose(told, turn.limit))
-        answer_id = _append(turn, text)
-        _trace(turn, text)
-        reads.note(actor=turn.member, project=turn.project, record_ids=_read(turn), door="chat")
+        text = _composed(turn, told)
+        # Two values that the reader gave for one thing are asked once, where the reply leaves room.
+        asked = questions.to_ask(turn.member, turn.limit - len(text))
+        text = f"{text}\n{asked}" if asked else text
+        intents = intents_of(turn.reading.tasks)
+        answer_id = _append(turn, text, intents)
+        _trace(turn, answer_id, intents)
+        looked_at = [i for r in turn.results if r.tool in _OF_SUBJECTS for i in r.record_ids]
+        # Subjects of whom the answer has values, or knows that there are none.
+        read = [fact.subject for result in turn.results for fact in result.facts] + looked_at
+        ids = [one for one in read if one]
+        reads.note(actor=turn.member, project=turn.project, record_ids=ids, door="chat")
         turn.llm.save()
         reply = ChatReply(
-            text=text,
+            text=headed(text, turn.member),
             project=turn.project,
-            intents=list(turn.detection.intents),
-            record_ids=list(turn.detection.record_ids),
+            intents=intents,
+            record_ids=list(turn.reading.record_ids),
             task_run_ids=list(turn.task_runs),
             tokens=turn.llm.tokens,
+            calls=len(turn.llm.rows),
             sources=sources_of(turn.results),
             conversation_id=answer_id,
             outside_down=turn.outside_down,
-            sheet=next((outcome.sheet for _part, outcome in outcomes if outcome.sheet), None),
+            table=next((outcome.table for _task, outcome in outcomes if outcome.table), None),
+            order=turn.order,
+            asked_back=bool(outcomes) and all(outcome.asks for _task, outcome in outcomes),
         )
         if in_transaction:
             in_transaction(reply)
+    spoken_of = looked_at + [i for i in turn.reading.record_ids if turn.scope.allows(i)]
     session.remember(
         turn.member,
         question=turn.plain(turn.resolved(turn.text)),
-        answer=turn.plain(said(told, text)),
-        record_ids=_spoken_of(turn),
-        talk=turn.talk.as_json(),
+        answer=turn.plain(text if len(told) == 1 else "\n".join(one for *_job, one in told)),
+        record_ids=list(dict.fromkeys(spoken_of))[:5],
+        talk=turn.state.as_json(),
+        order=turn.order,
+        undo=turn.undo,
     )
-    after_reply(turn.member, turn.text, at=turn.at)
+    turns.after_reply(turn.member, turn.text, at=turn.at, wake=tasks.save_info.delay)
     return reply
 
 
-def _with_question(turn: Turn, text: str) -> str:
-    """Two values that the reader gave for one thing are asked once, where the reply leaves room."""
-    asked = questions.to_ask(turn.member, turn.limit - len(text))
-    return f"{text}\n{asked}" if asked else text
-
-
-def compose(told: Sequence[tuple[Part, Outcome, str]], limit: int) -> str:
-    """One task: its text. Several: a numbered reply in the order of handling."""
-    if len(told) == 1:
-        return told[0][2]
-    rows = [f"{heading(n, part, outcome)}{text}" for n, (part, outcome, text) in enumerate(told, 1)]
+def _composed(turn: Turn, told: Sequence[tuple[Task, Outcome, str]]) -> str:
+    """One task: its text. Several: a numbered reply in the order of handling. What was not read is said."""
+    rows = [
+        f"{heading(n, task, outcome)}{text}" if len(told) > 1 else text
+        for n, (task, outcome, text) in enumerate(told, 1)
+    ]
+    unread = _("“%(words)s” was not understood.")
+    rows += [unread % {"words": echo(words)} for words in turn.reading.unread]
     return "\n".join(rows)
 
 
-def said(told: Sequence[tuple[Part, Outcome, str]], text: str) -> str:
-    """A reply as the session keeps it: without the frame of a numbered one, which a model would copy."""
-    return text if len(told) == 1 else "\n".join(answer for _part, _outcome, answer in told)
-
-
-def _append(turn: Turn, text: str) -> str:
-    found = turn.detection
-    ids = found.record_ids or [rid for ids in turn.names.values() for rid in ids]
+def _append(turn: Turn, text: str, intents: Sequence[str]) -> str:
+    ids = list(turn.reading.record_ids) or [rid for ids in turn.names.values() for rid in ids]
+    asked = [task.question for task in turn.reading.tasks if task.question]
     entry = flow_log.Turn(
         question=turn.text,
         answer=text,
-        intent=found.intents[0] if found.intents else "",
+        intent=intents[0] if intents else "",
         entities={
-            "intents": list(found.intents),
-            "record_ids": list(ids),
-            "visits": list(found.visits),
-            "fields": [],
+            "intents": list(intents),
+            "record_ids": ids,
+            "visits": list(dict.fromkeys(name for one in asked for name in one.place)),
+            "fields": list(dict.fromkeys(name for one in asked for name in one.select)),
         },
         record_id=ids[0] if ids else None,
     )
-    return str(
-        flow_log.append(
-            project=turn.project,
-            user_id=turn.member.identity,
-            turn=entry,
-            at=turn.at,
-            answer_id=turn.answer_id,
-        )
+    row = flow_log.append(
+        project=turn.project,
+        user_id=turn.member.identity,
+        turn=entry,
+        at=turn.at,
+        answer_id=turn.answer_id,
     )
+    return str(row)
 
 
-def _trace(turn: Turn, text: str) -> None:
+def _trace(turn: Turn, answer_id: str, intents: Sequence[str]) -> None:
     AgentTrace.objects.create(
         project=turn.project,
         user_id=turn.member.identity,
-        query=str(turn.gate.text(turn.resolved(turn.text), own=True)),
-        intent_type=turn.detection.intents[0] if turn.detection.intents else None,
+        query=str(turn.question(turn.text)),
+        intent_type=intents[0] if intents else None,
         trace=turn.trace,
         token_usage=turn.llm.tokens,
         duration=int((now() - turn.at).total_seconds() * 1000),
@@ -137,29 +149,11 @@ def _trace(turn: Turn, text: str) -> None:
         left_out=list(turn.hot.left_out),
         replaced=turn.gate.replaced,
         is_open=turn.is_open,
+        answer_id=answer_id,
     )
 
 
-def _read(turn: Turn) -> list[str]:
-    """Subjects of whom the answer has values, or knows that there are none."""
-    facts = [fact.subject for result in turn.results for fact in result.facts]
-    return [rid for rid in [*facts, *_looked_at(turn)] if rid]
-
-
-def _looked_at(turn: Turn) -> list[str]:
-    return [
-        rid for result in turn.results if result.tool in _OF_SUBJECTS for rid in result.record_ids
-    ]
-
-
-def _spoken_of(turn: Turn) -> list[str]:
-    ids = _looked_at(turn)
-    ids += [rid for rid in turn.detection.record_ids if turn.scope.allows(rid)]
-    return list(dict.fromkeys(ids))[:5]
-
-
 def failed(
-    project: Project,
     member: Member,
     text: str,
     answer: str,
@@ -169,6 +163,7 @@ def failed(
     outside_down: bool = False,
 ) -> ChatReply:
     """A fixed final reply when no answer could be made; logged like every other one."""
+    project = member.project
     with atomic():
         entry = flow_log.Turn(question=text, answer=answer, intent="", entities={"intents": []})
         answer_id = flow_log.append(
@@ -183,11 +178,9 @@ def failed(
             success=False,
         )
         reply = ChatReply(
-            text=answer,
+            text=headed(answer, member),
             project=project,
             conversation_id=str(answer_id),
             outside_down=outside_down,
         )
-        if in_transaction:
-            in_transaction(reply)
-    return reply
+        return hand_on(reply, in_transaction)

@@ -4,53 +4,63 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db.models import Max
 from django.utils.timezone import localtime
 
-from engines.assistant.intents import Detection, Part
+from core.language.values import PLACEHOLDER
+from core.llm.asking import Llm
+from core.privacy.gate import Deidentified, Gate
+from engines.assistant.read.scan import scan
+from engines.assistant.read.setting import Setting, setting_of
+from engines.assistant.read.task import Reading, State
+from engines.assistant.read.tokens import Kind
 from engines.assistant.tools import ToolContext, ToolResult
-from engines.assistant.understand import State
 from engines.models import Review
 from engines.models.traces import OPEN
-from language.values import PLACEHOLDER
-from llm.asking import Llm
 from memory import session
 from memory.hot import injection
+from memory.hot.tombstones import Guard
 from memory.models import MemoryQuestion
-from memory.people import fact_store
-from memory.visibility import Scope
-from privacy.gate import Deidentified, Gate
+from memory.people import fact_store, facts
+from memory.visibility import Scope, scope_of
 from projects.endpoints import Purpose
 from projects.models import Member, Project
+from skills import chat
 from skills.chat import ChatSkill
-from study import terms
-from study.blinding import veil
-from study.design import StudyDesign
-from study.designs import design_of, genes
+from study import free_text_values, roster
+from study.blinding import mask
+from study.design import StudyDesign, design_of, genes
+from study.identities import gate_for, names_in, names_to_ids
+from study.record_ids import pattern_of
 from study.request_cache import Reader, Roster
 
 LIMIT = 150
+_UNKNOWN = (Kind.LEFT, Kind.ABSENT)
 
 
 @dataclass
 class Turn:
     """Everything that one message needs; made by the router, read by the handlers.
 
-    `answered`: our question about the reader that the message answers, and the value it gives. `talk`: what
-    follow-ups refer to; `is_open`: it was asked back, or the study does not collect what was asked for.
+    `asked`: the message with names turned into record ids. `reading`: what it wants. `answered`: our question
+    about the reader that the message answers, and the value it gives. `state`: what follow-ups refer to;
+    `is_open`: it was asked back, or the study does not collect what was asked for.
+    `order`: what the answer offers to do. `said_yes`: what the message says to what the last one offered.
+    `undo`: key of what it keeps about the reader, "" where that was taken back.
     """
 
     project: Project
     member: Member
     text: str
-    detection: Detection
+    asked: str
     gate: Gate
     llm: Llm
     context: ToolContext
@@ -70,13 +80,26 @@ class Turn:
     outside_down: bool = False
     success: bool = True
     answered: tuple[MemoryQuestion, fact_store.Detail] | None = None
-    talk: State = field(default_factory=State)
+    state: State = field(default_factory=State)
+    reading: Reading = field(default_factory=Reading)
     is_open: bool = False
+    order: dict[str, Any] | None = None
+    said_yes: bool | None = None
+    undo: str | None = None
 
-    @property
-    def has_model(self) -> bool:
-        """Whether the study lets a model word answers."""
-        return self.skill.switches.model
+    @cached_property
+    def setting(self) -> Setting:
+        """What the message is read in."""
+        return setting_of(
+            design=self.design,
+            today=self.context.today,
+            sites=self.sites,
+            own_site=self.member.site,
+            subjects=self.roster.present,
+            pattern=pattern_of(self.project, self.roster.ids),
+            terms=self.terms,
+            reviewed=lambda: self.reviewed,
+        )
 
     @property
     def engines(self) -> Llm:
@@ -92,7 +115,7 @@ class Turn:
     @cached_property
     def withheld(self) -> frozenset[str]:
         """Fields of genes: nothing the assistant says tells them (redcap_dify.md 5.2); and what is blinded."""
-        hidden = veil.of_member(self.project, self.member).fields
+        hidden = mask.mask_of_member(self.project, self.member).fields
         return genes(self.context.metadata) | hidden
 
     @cached_property
@@ -109,7 +132,7 @@ class Turn:
     @cached_property
     def terms(self) -> Mapping[str, frozenset[str]]:
         """What the rows that the reader may see are called."""
-        return terms.of_members(self.project, self.design, self.member)
+        return free_text_values.free_texts_of_member(self.project, self.design, self.member)
 
     @cached_property
     def reviewed(self) -> str:
@@ -119,26 +142,22 @@ class Turn:
         here = localtime(at, ZoneInfo(self.project.timezone)) if at else None
         return here.replace(tzinfo=None).isoformat("T", "seconds") if here else ""
 
-    def keep(self, talk: State) -> None:
+    def keep(self, state: State) -> None:
         """What the next message may refer to; nothing where it names somebody."""
-        kept = json.dumps(talk.as_json(), ensure_ascii=False)
-        self.talk = talk if self.tells_nobody(kept) else State()
+        kept = json.dumps(state.as_json(), ensure_ascii=False)
+        self.state = state if str(self.gate.text(kept)) == kept else State()
 
     def plain(self, text: str) -> str:
         """De-identified, only the kind of what was masked is told: also what the reader typed stays masked."""
         return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", str(self.gate.text(text)))
 
-    def tells_nobody(self, text: str) -> bool:
-        """Whether the privacy gate has nothing to mask in a text."""
-        return str(self.gate.text(text)) == text
-
-    def question(self, part: Part) -> Deidentified:
-        """The task as it may go out: names already turned into record ids, identifiers masked."""
-        return self.gate.text(self.resolved(part.text), own=True)
+    def question(self, text: str) -> Deidentified:
+        """Words of the message as they may go out: names already turned into record ids, the rest masked."""
+        return self.gate.text(self.resolved(text), own=True)
 
     def resolved(self, text: str) -> str:
         """Names of subjects the reader may see, replaced by their record ids (E47)."""
-        return resolve(text, self.names)
+        return names_to_ids(text, self.names)
 
     def note(self, what: str, *, spans: Sequence[Mapping[str, Any]] = (), **more: Any) -> None:
         """Add an item to the trace, de-identified; `spans`: of an answer, with the lines behind them."""
@@ -147,10 +166,13 @@ class Turn:
         self.trace.append(item | ({"spans": json.loads(self.gate.data(spans))} if spans else {}))
 
     def not_understood(self, words: Iterable[str]) -> None:
-        """Keep the question for those who teach the house the study's words."""
+        """Keep the question for those who teach the house the study's words: with the words nobody knows."""
         self.is_open = True
         for word in words:
-            self.note(OPEN, observation=word)
+            tokens = scan(word, self.setting)
+            unknown = [t.said for t in tokens if t.kind in _UNKNOWN and len(t.said) > 1]
+            for one in unknown or [""]:
+                self.note(OPEN, observation=one)
 
     def read(self, result: ToolResult) -> ToolResult:
         """Keep what a tool gave back."""
@@ -159,8 +181,41 @@ class Turn:
         return result
 
 
-def resolve(text: str, names: dict[str, list[str]]) -> str:
-    """`text` with subjects' names replaced by their record ids; longer names first."""
-    for name, ids in sorted(names.items(), key=lambda pair: -len(pair[0])):
-        text = text.replace(name, "、".join(ids))
-    return text
+def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
+    """The gate, whom the message names, and the context that it is read in: before any outside call.
+
+    Raises RedcapError, NotConfiguredError where the study was never read: without its roster no
+    identifier could be recognised.
+    """
+    reader = Reader(project, member)
+    roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
+    gate = gate_for(reader)
+    names = names_in(reader, text)
+    # What is split is masked in pieces: an identifier that lies across a split is put together before.
+    asked = names_to_ids(gate.joined(text), names)
+    scope = scope_of(member, reader)
+    content = injection.hot_text(project)
+    ban = injection.length_ban(content, member.identity)
+    guard = Guard(project, member.identity)
+    talk = session.load(member, guard)
+    # After an answer of another kind a follow-up refers to the subjects that it was about.
+    kept = State.from_json(talk.talk)
+    said = facts.holding(member, text, guard=guard, scope=scope)
+    return Turn(
+        project=project,
+        member=member,
+        text=text,
+        asked=asked,
+        gate=gate,
+        llm=Llm(project, user_id=member.identity),
+        context=ToolContext(project, member, gate, question=text, reader=reader),
+        scope=scope,
+        names=names,
+        session=talk,
+        hot=injection.inject(project, member, content=content, scope=scope, said=said),
+        facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
+        skill=chat.of(project),
+        limit=min(LIMIT, ban) if ban else LIMIT,
+        at=at,
+        state=kept if kept.subjects else replace(kept, subjects=tuple(talk.record_ids)),
+    )

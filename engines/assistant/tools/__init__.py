@@ -1,6 +1,5 @@
 """Read-only tools of the assistant, from one registry (seed 001, 5; decisions.md)."""
 
-from engines.assistant.tools.context import ToolContext
 from engines.assistant.tools.registry import (
     OF_WORKFLOWS,
     READONLY_TOOLS,
@@ -10,7 +9,7 @@ from engines.assistant.tools.registry import (
     get,
     register,
 )
-from engines.assistant.tools.results import Status, ToolResult
+from engines.assistant.tools.results import Status, ToolContext, ToolResult
 
 __all__ = [
     "OF_WORKFLOWS",

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.assistant.tools.context import ToolContext
-from engines.assistant.tools.results import Status, ToolResult
-from integrations import tokens
-from integrations.dify import DifyError
-from integrations.passages import Passage
-from privacy.outbound_policy import PrivacyError
+from core.integrations import tokens
+from core.integrations.dify import DifyError
+from core.integrations.passages import Passage
+from core.privacy.outbound_policy import PrivacyError
+from engines.assistant.tools.results import Status, ToolContext, ToolResult
 from study.client import NotConfiguredError, dify_client
 from study.protocol import index
-from study.protocol.excerpts import Excerpt
+from study.protocol.rules import rule_lines
+from study.protocol.units import Unit
 
 logger = logging.getLogger(__name__)
 
@@ -31,20 +30,20 @@ def search_protocol(context: ToolContext, arguments: Mapping[str, Any]) -> ToolR
     """The passages nearest to a question. A failing Dify leaves the local index, and says so."""
     query = str(arguments["query"])
     found, down = _from_dify(context, query)
-    own = index.excerpt(context.project, query, found or ())
+    own = index.find_rules(context.project, query, passages=found or ()).quoted
     if found is None:
         found = index.search(context.project, query, WIDE)
-    return replace(describe(_first(found, own), dify_down=down), excerpt=own)
+    return describe(_first(found, own), dify_down=down)
 
 
-def _first(found: Sequence[Passage], own: Excerpt | None) -> list[Passage]:
+def _first(found: Sequence[Passage], own: Sequence[Unit]) -> list[Passage]:
     """The passages with the rule that answers before the others; the rule itself where none holds it."""
-    if own is None:
+    if not own:
         return list(found)
-    if not any(own.rule in one.content for one in found):
-        content = "\n".join([own.place, *own.lines])
-        return [Passage(own.document, content, 0, None, ""), *found]
-    return sorted(found, key=lambda one: own.rule not in one.content)
+    if not any(own[0].text in one.content for one in found):
+        content = "\n".join([own[0].place, *rule_lines(own)])
+        return [Passage(own[0].document, content, 0, None, ""), *found]
+    return sorted(found, key=lambda one: own[0].text not in one.content)
 
 
 def _from_dify(context: ToolContext, query: str) -> tuple[list[Passage] | None, bool]:

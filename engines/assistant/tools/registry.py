@@ -13,13 +13,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator
 
+from core.integrations.redcap import RedcapError
+from core.privacy.outbound_policy import PrivacyError
 from engines.assistant.tools import study_query
-from engines.assistant.tools.context import ToolContext
 from engines.assistant.tools.protocol import search_protocol
-from engines.assistant.tools.results import Status, ToolResult
-from engines.assistant.tools.texts import redcap_down
-from integrations.redcap import RedcapError
-from privacy.outbound_policy import PrivacyError
+from engines.assistant.tools.results import Status, ToolContext, ToolResult, redcap_down
 from study.client import NotConfiguredError
 
 logger = logging.getLogger(__name__)
@@ -119,25 +117,17 @@ def execute(
     if tool is None or name not in allowed or not _may(tool, context.role):
         text = REFUSAL.format(name=context.gate.text(name)[:64])
         return ToolResult(name, Status.REFUSED, text)
-    problem = _problem(tool, arguments)
-    if problem:
-        return ToolResult(name, Status.BAD_ARGUMENTS, problem)
+    errors = Draft202012Validator(dict(tool.parameters)).iter_errors(dict(arguments))
+    if error := min(errors, key=str, default=None):
+        schema = json.dumps(tool.parameters, ensure_ascii=False)
+        where = "/".join(map(str, error.absolute_path)) or tool.name
+        told = f"参数错误({where}: {error.validator})。请按此说明修正后重试:{schema}"
+        return ToolResult(name, Status.BAD_ARGUMENTS, told)
     try:
         return tool.function(context, arguments)
     except (RedcapError, NotConfiguredError) as error:
         logger.warning("Tool %s: %s", name, error)
-        return ToolResult(name, Status.DOWN, redcap_down(), outside_down=True)
+        return ToolResult(name, Status.DOWN, redcap_down(error), outside_down=True)
     except PrivacyError as error:
         logger.error("Tool %s: %s", name, error)
         return ToolResult(name, Status.DOWN, _("The privacy check failed; nothing was read."))
-
-
-def _problem(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    errors = sorted(
-        Draft202012Validator(dict(tool.parameters)).iter_errors(dict(arguments)), key=str
-    )
-    if not errors:
-        return ""
-    schema = json.dumps(tool.parameters, ensure_ascii=False)
-    where = "/".join(map(str, errors[0].absolute_path)) or tool.name
-    return f"参数错误({where}: {errors[0].validator})。请按此说明修正后重试:{schema}"

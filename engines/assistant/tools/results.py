@@ -1,16 +1,59 @@
-"""What a tool gives back: data for the model, facts to cite, lines for plain rendering."""
+"""What a tool call knows, what it gives back, and what every door says in the same words."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
-from integrations.passages import Passage
+from django.utils.translation import gettext as _
+
+from core.house import clock
+from core.integrations.passages import Passage
+from core.privacy.gate import Gate
+from projects.models import Member, Project
+from study.client import NotConfiguredError
 from study.facts import Answer, Fact
-from study.protocol.excerpts import Excerpt
+from study.metadata import StudyMetadata
+from study.request_cache import Reader
+
+
+@dataclass
+class ToolContext:
+    """`member` scopes every read; None only for jobs of the house, such as soft rules.
+
+    `effect_key` names the step of a workflow that may have effects, `record_id` its subject, `can_wait`
+    says that its messages wait for their readers' time; `reader` is what the request has read already.
+    """
+
+    project: Project
+    member: Member | None
+    gate: Gate
+    question: str = ""
+    today_is: date | None = None
+    effect_key: str = ""
+    record_id: str = ""
+    can_wait: bool = False
+    reader: Reader | None = None
+
+    @cached_property
+    def metadata(self) -> StudyMetadata:
+        """The dictionary. Raises integrations.redcap.RedcapError when none was ever read."""
+        return (self.reader or Reader(self.project, self.member)).metadata
+
+    @property
+    def today(self) -> date:
+        """The study's calendar day."""
+        return self.today_is or clock.today(self.project.timezone)
+
+    @property
+    def role(self) -> str:
+        """The reader's role; "" for a job."""
+        return self.member.role if self.member else ""
 
 
 class Status(StrEnum):
@@ -28,20 +71,17 @@ class Status(StrEnum):
 class ToolResult:
     """The outcome of one call.
 
-    `data` goes to the model through the gate; `lines` are what is known beside StudyQueries, `facts` what
-    they state; `passages` are those of documents, `excerpt` the rule of one that answers; `asked` are
-    StudyQueries with their answers; `outside_down` says that an outside system failed.
+    `data` goes to the model through the gate; `facts` are what was read; `passages` are those of documents;
+    `asked` are StudyQueries with their answers; `outside_down` says that an outside system failed.
     """
 
     tool: str
     status: Status
     data: Any = None
     facts: tuple[Fact, ...] = ()
-    lines: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     record_ids: tuple[str, ...] = ()
     outside_down: bool = False
-    excerpt: Excerpt | None = None
     passages: tuple[Passage, ...] = ()
     asked: tuple[tuple[dict[str, Any], Answer], ...] = ()
 
@@ -66,3 +106,15 @@ def sources_of(results: Iterable[ToolResult]) -> list[dict[str, Any]]:
         if known is None or str(source.get("read_at")) < str(known.get("read_at")):
             found[place] = source
     return list(found.values())
+
+
+def not_found() -> str:
+    """The one wording for "does not exist" and "not yours" (design.md 9.7)."""
+    return _("There is no such subject, or you have no right to see it. Please check the number.")
+
+
+def redcap_down(error: Exception) -> str:
+    """REDCap cannot be read: it is not set up, which only an administrator can mend, or does not answer."""
+    if isinstance(error, NotConfiguredError):
+        return str(error)
+    return _("REDCap cannot be read at the moment. Please try again later.")

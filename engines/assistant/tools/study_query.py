@@ -9,22 +9,20 @@ from typing import Any
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from engines.assistant.lines import background
-from engines.assistant.tools.context import ToolContext
-from engines.assistant.tools.results import Status, ToolResult
-from engines.assistant.tools.texts import not_found
-from engines.assistant.understand.naming import fold
-from engines.assistant.understand.study_words import vocabulary
-from engines.assistant.understand.tokens import Kind
+from engines.assistant.read.naming import fold
+from engines.assistant.read.tokens import Kind
+from engines.assistant.read.vocabulary import vocabulary
+from engines.assistant.tools.results import Status, ToolContext, ToolResult, not_found
 from study import door
-from study.blinding import veil
-from study.design import StudyDesign
-from study.designs import design_of, genes
-from study.facts import Answer, Fact, Group, plain
+from study.blinding import mask
+from study.design import StudyDesign, design_of, genes
+from study.enrolment_stats import ENROLLED, enrolled
+from study.facts import Answer, Fact, Group, json_value
 from study.query.errors import QueryError, nearest
-from study.visits.due import SubjectVisit, schedule
+from study.visits.due import schedule
 
 MOST_LINES, MOST_MEANT = 60, 4
+_VISITS = ("visit", "state", "target", "open", "close", "actual", "days")
 WEEK = timedelta(days=6)
 _OPEN = {"field": "@findings.status", "op": "in", "value": ["open", "data_changed"]}
 
@@ -36,7 +34,7 @@ def query_study(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResul
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """One subject: the fields or forms that are named, also by label, else all forms (seed 001, 5)."""
-    hidden = veil.of_member(context.project, context.member).fields
+    hidden = mask.mask_of_member(context.project, context.member).fields
     design = design_of(context.project, genes(context.metadata) | hidden)
     shown = [name for name in design.metadata.fields if name not in design.hidden]
     forms = design.shown_forms
@@ -55,7 +53,7 @@ def check_visit_window(context: ToolContext, arguments: Mapping[str, Any]) -> To
     wanted = str(arguments.get("visit") or "").strip().upper()
     if wanted and wanted not in planned:
         return _unknown("check_visit_window", wanted, planned)
-    query: dict[str, Any] = {"select": [f"@visits.{name}" for name in background.VISITS]}
+    query: dict[str, Any] = {"select": [f"@visits.{name}" for name in _VISITS]}
     if wanted:
         query["where"] = [{"field": "@visits.visit", "op": "=", "value": planned[wanted]}]
     return _of_one(context, "check_visit_window", arguments, query)
@@ -79,10 +77,15 @@ def list_due_visits(context: ToolContext, arguments: Mapping[str, Any]) -> ToolR
         }
         return ToolResult("list_due_visits", Status.NOT_FOUND, told)
     visits = found.due(first, last, overdue=bool(arguments.get("overdue", True)))
+    lines = list[str]()
+    for one in visits[:MOST_LINES]:
+        planned = f" {_('planned for %(day)s') % {'day': one.planned}}" if one.planned else ""
+        window = f"{one.subject} {one.visit} {one.open} ~ {one.close}"
+        lines.append(f"{window} {one.state.value} {one.days}{planned}")
     body: dict[str, Any] = {
         "今天": today.isoformat(),
         "日期范围": f"{first} ~ {last}",
-        "待完成访视": [*map(_due, visits[:MOST_LINES])] or [_("Nothing was found.")],
+        "待完成访视": lines or [_("Nothing was found.")],
         "可见受试者": sorted(found.sites)[:MOST_LINES],
         "读取时间": found.read_at or "",
     }
@@ -98,16 +101,17 @@ def list_due_visits(context: ToolContext, arguments: Mapping[str, Any]) -> ToolR
     )
 
 
-def _due(visit: SubjectVisit) -> str:
-    planned = f" {_('planned for %(day)s') % {'day': visit.planned}}" if visit.planned else ""
-    place = f"{visit.subject} {visit.visit} {visit.open} ~ {visit.close}"
-    return f"{place} {visit.state.value} {visit.days}{planned}"
-
-
 def get_project_stats(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """How the study stands: subjects, enrolled, target, by site and status, open findings (seed 001, 5)."""
-    stands = background.of_enrolment(design_of(context.project), by_month=False)
-    queries = [{"aggregate": "count"}, *stands, {"where": [_OPEN], "aggregate": "count"}]
+    queries: list[dict[str, Any]] = [
+        {"aggregate": "count"},
+        enrolled(),
+        {"select": ["@project.target"]},
+        {"where": [ENROLLED], "aggregate": "count", "by": ["@site"]},
+    ]
+    if design_of(context.project).status_field:
+        queries.append({"aggregate": "count", "by": ["@status"]})
+    queries.append({"where": [_OPEN], "aggregate": "count"})
     return _answered(context, "get_project_stats", queries)
 
 
@@ -184,14 +188,11 @@ def _body(queries: Sequence[Mapping[str, Any]], answers: Sequence[Answer]) -> di
 def _line(fact: Fact) -> str:
     place = f"{fact.event}#{fact.instance}" if fact.instance else fact.event
     where = " · ".join(filter(None, [fact.subject, fact.label, place, fact.date]))
-    return f"{where} = {_value(fact)}"
-
-
-def _value(fact: Fact) -> str:
-    text = fact.text or ("" if fact.value is None else str(plain(fact.value)))
-    return " ".join(filter(None, [text or _("not filled in"), fact.unit, *sorted(fact.flags)]))
+    text = fact.text or ("" if fact.value is None else str(json_value(fact.value)))
+    value = [text or _("not filled in"), fact.unit, *sorted(fact.flags)]
+    return f"{where} = {' '.join(filter(None, value))}"
 
 
 def _group(group: Group) -> str:
-    by = " · ".join(str(plain(value)) for value in group.by)
-    return f"{by} = {plain(group.value)} ({', '.join(group.subjects)})"
+    by = " · ".join(str(json_value(value)) for value in group.by)
+    return f"{by} = {json_value(group.value)} ({', '.join(group.subjects)})"

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from core.house.jsonlines import answer_lines
+from engines.api.chat import QuestionSerializer
 from engines.assistant.chat import ChatReply, answer_message, refuse
-from engines.chat_api import QuestionSerializer
-from house.jsonlines import answer_lines
 from memory import session
 from projects.models import Person
 
@@ -95,5 +95,7 @@ def _told(reply: ChatReply) -> dict[str, Any]:
         "record_ids": reply.record_ids,
         "task_run_ids": reply.task_run_ids,
         "tokens": reply.tokens,
+        "calls": reply.calls,
         "sources": reply.sources,
+        "asked_back": reply.asked_back,
     }

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
+from core.house.jsonlines import answer_lines, unique_keys
 from engines.hard_rules import (
     RuleError,
     RuleSet,
@@ -20,7 +21,6 @@ from engines.hard_rules import (
     resolve_today,
     rule_list,
 )
-from house.jsonlines import answer_lines, unique_keys
 
 
 class Command(BaseCommand):

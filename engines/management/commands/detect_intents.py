@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from engines.assistant.intents import detect
-from house.jsonlines import answer_lines
+from core.house.jsonlines import answer_lines
+from engines.assistant.read.offline import detect
 from projects.models import Project
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
             text = line.get("text")
             if not isinstance(text, str):
                 raise ValueError('"text" must be a string')
-            found = detect(text, record_id_pattern=pattern)
+            found = detect(text, pattern)
             return {
                 "intents": found.intents,
                 "record_ids": found.record_ids,

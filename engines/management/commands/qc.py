@@ -8,12 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from core.integrations.redcap import RedcapError
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.findings import finding_line, open_now
 from engines.sop.order_run import OnSchedule, check_order
 from engines.sop.serializers import RecordId
-from integrations.redcap import RedcapError
 from projects.models import Project
 from skills.models import Skill
 from study import records

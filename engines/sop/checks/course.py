@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from engines.sop.checks.dictionary import Rule
+from core.integrations.redcap import Row
+from core.rules.context import Kind as Type
+from core.rules.convert import text_of
+from engines.sop.checks.dictionary import Rule, rule
 from engines.sop.checks.kinds import Kind, key, kind_of
 from engines.sop.findings import Observation
-from rules.context import Kind as Type
 from study import proposals
 from study.design import StudyDesign
 
 
-def consent(design: StudyDesign, field: str) -> Iterator[Rule]:
-    """No planned visit, anchor or examination is earlier than the consent in `field`."""
+def consent(design: StudyDesign, field: str, here: Collection[str]) -> Iterator[Rule]:
+    """No planned visit, anchor or examination is earlier than the consent in `field`.
+
+    `here`: the subject's events, which tell the one of its arm.
+    """
     if field not in design.context.columns:
         return
-    signed = _at(design, field, {"var": field})
-    unsigned = _at(design, field, {"is_blank": [{"var": field}]})
+    event = event_of(design, field, here)
+    signed = _at(event, {"var": field})
+    unsigned = _at(event, {"is_blank": [{"var": field}]})
     for name in procedures(design, field):
         var = {"var": name}
         logic = {
@@ -29,11 +35,20 @@ def consent(design: StudyDesign, field: str) -> Iterator[Rule]:
         }
         message = _("%(label)s is before %(consent)s")
         told = {"label": design.metadata.label(name), "consent": design.metadata.label(field)}
-        yield _rule(Kind.CONSENT, name, logic, message % told)
+        yield rule(Kind.CONSENT, name, logic, message % told)
 
 
-def told_once(design: StudyDesign, field: str, seen: Sequence[Observation]) -> list[Observation]:
-    """Where several procedures are before the consent its own date is doubted: one finding tells them all."""
+def told_once(
+    design: StudyDesign,
+    field: str,
+    seen: Sequence[Observation],
+    here: Collection[str],
+    without: str,
+) -> list[Observation]:
+    """Where several procedures are before the consent its own date is doubted: one finding tells them all.
+
+    `without`: what `done_unconsented` says, told by the same finding.
+    """
     late = [s for s in seen if kind_of(s.rule_key) is Kind.CONSENT and s.outcome == "FAIL"]
     others = [replace(s, outcome="PASS") if s in late and len(late) > 1 else s for s in seen]
     if field not in design.context.columns:
@@ -44,23 +59,43 @@ def told_once(design: StudyDesign, field: str, seen: Sequence[Observation]) -> l
         "labels": "、".join(design.metadata.label(one.field) for one in late),
     }
     told = _("%(consent)s is later than: %(labels)s") % about
-    at = event_of(design, field)
+    at = event_of(design, field, here)
     return [
         *others,
         Observation(
             rule_key=key(Kind.CONSENT, field),
-            outcome="FAIL" if several else "PASS",
+            outcome="FAIL" if several or without else "PASS",
             field=field,
-            message=told,
+            message=without or told,
             event=at,
+            detail=[one for seen in late for one in seen.detail or ()] if several else None,
         ),
     ]
 
 
-def event_of(design: StudyDesign, field: str) -> str:
-    """The one event that holds a field; "" where several or none do."""
+def done_unconsented(design: StudyDesign, field: str, rows: Sequence[Row]) -> str:
+    """Which procedures are dated though no consent is, be it that its form was never begun; "" for none.
+
+    Nothing is said where REDCap does not show the consent. A missing data code is no consent.
+    """
+    nothing = {"", *design.metadata.missing_codes}
+    consents = [text_of(row[field]) for row in rows if field in row]
+    if field not in design.context.columns or not consents or {*consents} - nothing:
+        return ""
+    names = dict.fromkeys([*procedures(design, field), design.enrolment_field])
+    done = [name for name in names if {text_of(row.get(name)) for row in rows} - nothing]
+    about = {
+        "consent": design.metadata.label(field),
+        "labels": "、".join(design.metadata.label(name) for name in done),
+    }
+    return _("%(consent)s is missing, but these are dated: %(labels)s") % about if done else ""
+
+
+def event_of(design: StudyDesign, field: str, here: Collection[str] = ()) -> str:
+    """The one event that holds a field, else the one of `here` that does; "" where several or none do."""
     forms, form = design.context.forms_by_event, design.form_of(field)
     events = [event for event, held in forms.items() if form in held]
+    events = events if len(events) < 2 else [event for event in events if event in here]
     return events[0] if len(events) == 1 else ""
 
 
@@ -90,20 +125,9 @@ def prohibited(design: StudyDesign, told: Mapping[str, Any]) -> Iterator[Rule]:
     var = {"var": field}
     hits = [{"in": [name, var]} for name in names]
     logic = {"or": [{"is_blank": [var]}, {"!": [{"or": hits}]}]}
-    yield _rule(Kind.PROHIBITED, field, logic, _("A medication that the protocol prohibits"))
+    yield rule(Kind.PROHIBITED, field, logic, _("A medication that the protocol prohibits"))
 
 
-def _at(design: StudyDesign, field: str, expression: Any) -> Any:
-    """The expression at the one event that holds the field; in a classic study there is none."""
-    event = event_of(design, field)
+def _at(event: str, expression: Any) -> Any:
+    """The expression at an event; in a classic study there is none."""
     return {"across_events": [event, expression]} if event else expression
-
-
-def _rule(kind: Kind, name: str, logic: Any, message: str) -> Rule:
-    return {
-        "id": key(kind, name),
-        "field": name,
-        "logic": logic,
-        "message": message,
-        "severity": "error",
-    }

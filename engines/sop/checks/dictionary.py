@@ -7,16 +7,15 @@ An impossible value and a hidden one fail whatever rule reads them, each with it
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from core.rules import parse
+from core.rules.context import Column, StudyContext
+from core.rules.context import Kind as Type
 from engines.sop.checks.kinds import Kind, key, severity
-from rules import parse
-from rules.context import Kind as Type
-from rules.context import StudyContext
 from study.metadata import StudyMetadata
 
 Rule = dict[str, Any]
@@ -50,78 +49,89 @@ def valid(metadata: StudyMetadata, context: StudyContext) -> Iterator[Rule]:
 
 
 def required(metadata: StudyMetadata, context: StudyContext) -> Iterator[Rule]:
-    """A rule for each required field, once somebody began its form.
-
-    Checkboxes have none: no box ticked is an answer.
-    """
-    forms = _answers(metadata, context)
+    """A rule for each required field; checkboxes have none: no box ticked is an answer."""
     for name, row in metadata.fields.items():
         column = context.columns.get(name)
         if column is None or column.kind is Type.TICKS or row.get("required_field") != "y":
             continue
-        others = [other for other in forms[column.form] if other != name]
-        untouched = {"and": [{"is_blank": [{"var": other}]} for other in others]}
         filled = {"!": [{"is_blank": [{"var": name}]}]}
         message = _("%(label)s is required and blank") % {"label": metadata.label(name)}
-        yield _rule(Kind.REQUIRED, name, {"or": [filled, untouched]}, message)
-
-
-def _answers(metadata: StudyMetadata, context: StudyContext) -> dict[str, list[str]]:
-    """Form -> what shows that somebody began it: its status and its fields."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for name in metadata.fields:
-        column = context.columns.get(name)
-        if column is not None and column.kind is not Type.TICKS:
-            if not found[column.form]:
-                found[column.form].append(f"{column.form}_complete")
-            if name != context.record_id_field:
-                found[column.form].append(name)
-    return found
+        yield rule(Kind.REQUIRED, name, filled, message)
 
 
 def ranges(metadata: StudyMetadata, context: StudyContext) -> Iterator[Rule]:
-    """A rule for each field with a least or a greatest value; a bound that nobody can compare with is none."""
-    for name, row in metadata.fields.items():
-        column = context.columns.get(name)
-        if column is None or column.kind not in _NUMBERS | _MOMENTS:
-            continue
-        low, high = (str(row.get(f"text_validation_{end}") or "").strip() for end in ("min", "max"))
-        if row["field_type"] == "slider":
-            low, high = low or "0", high or "100"
-        least, most = (_bound(text, column.kind, context) for text in (low, high))
+    """A rule for each field with a least or a greatest value; `unread_bounds` tells those without one."""
+    for name, column, (low, high) in _bounded(metadata, context):
+        least, most = _bound(low, column, context), _bound(high, column, context)
         logic = [
-            *([] if least is None else [_not_below(name, least, column.kind)]),
-            *([] if most is None else [_not_above(name, most, column.kind)]),
+            *([] if least is None else [_within(name, ">=", least, column.kind)]),
+            *([] if most is None else [_within(name, "<=", most, column.kind)]),
         ]
         if logic:
             blank = {"is_blank": [{"var": name}]}
             told = {"label": metadata.label(name), "low": low or "…", "high": high or "…"}
             message = _("%(label)s is beyond its range %(low)s – %(high)s") % told
-            yield _rule(Kind.RANGE, name, {"or": [blank, {"and": logic}]}, message)
+            yield rule(Kind.RANGE, name, {"or": [blank, {"and": logic}]}, message)
 
 
-def _bound(text: str, kind: Type, context: StudyContext) -> Any:
+def unread_bounds(metadata: StudyMetadata, context: StudyContext) -> Iterator[tuple[str, str]]:
+    """(field, text) of each bound that no value can be compared with: nobody checks it."""
+    for name, column, bounds in _bounded(metadata, context):
+        yield from (
+            (name, text) for text in bounds if text and _bound(text, column, context) is None
+        )
+
+
+def _bounded(
+    metadata: StudyMetadata, context: StudyContext
+) -> Iterator[tuple[str, Column, tuple[str, str]]]:
+    """Each field with its least and its greatest value as they are written; a slider has both."""
+    for name, row in metadata.fields.items():
+        low, high = (str(row.get(f"text_validation_{end}") or "").strip() for end in ("min", "max"))
+        if row["field_type"] == "slider":
+            low, high = low or "0", high or "100"
+        if (low or high) and (column := context.columns.get(name)) is not None:
+            yield name, column, (low, high)
+
+
+def _bound(text: str, column: Column, context: StudyContext) -> Any:
+    """An expression that the field's values can be compared with; None where there is none."""
+    kind = column.kind
     if text in {"today", "now"} and kind in _MOMENTS:
         return {"today": []}
     if piped := _PIPED.fullmatch(text):
         other = context.columns.get(piped[1])
-        return {"var": other.name} if other and other.kind is kind else None
+        return {"var": other.name} if other and _stands_beside(other, column, context) else None
     if kind in _MOMENTS:
         return text if parse.moment(text) else None
-    number = parse.exact(text)
+    if kind is Type.TIME:
+        return text if parse.clock(text, minutes_first=column.minutes_first) else None
+    if kind not in _NUMBERS:
+        return None
+    number = parse.exact(text, decimal_comma=column.decimal_comma)
     return None if number is None else float(number)
 
 
-def _not_below(name: str, bound: Any, kind: Type) -> dict[str, Any]:
+def _stands_beside(other: Column, column: Column, context: StudyContext) -> bool:
+    """Whether every row of `column` holds a value of `other` of the same sort."""
+    sorts = (_NUMBERS, _MOMENTS, {Type.TIME})
+    is_alike = any(other.kind in sort and column.kind in sort for sort in sorts)
+    if not is_alike or other.minutes_first is not column.minutes_first:
+        return False
+    events = [event for event, forms in context.forms_by_event.items() if column.form in forms]
+    is_there = all(context.is_mapped(other.form, event) for event in events)
+    repeats = any(form == other.form for _event, form in context.repeating)
+    return other.form == column.form or (is_there and not repeats)
+
+
+def _within(name: str, comparison: str, bound: Any, kind: Type) -> dict[str, Any]:
     var = {"var": name}
-    return {"!": [{"before": [var, bound]}]} if kind in _MOMENTS else {">=": [var, bound]}
+    if kind not in _MOMENTS:
+        return {comparison: [var, bound]}
+    return {"!": [{"before" if comparison == ">=" else "after": [var, bound]}]}
 
 
-def _not_above(name: str, bound: Any, kind: Type) -> dict[str, Any]:
-    var = {"var": name}
-    return {"!": [{"after": [var, bound]}]} if kind in _MOMENTS else {"<=": [var, bound]}
-
-
-def _rule(kind: Kind, name: str, logic: Any, message: str) -> Rule:
+def rule(kind: Kind, name: str, logic: Any, message: str) -> Rule:
+    """The rule of a check about a field."""
     about = {"id": key(kind, name), "field": name, "logic": logic, "message": message}
     return about | {"severity": severity(kind)}

@@ -1,11 +1,11 @@
-"""The kinds of standard checks, with the words of the console and what each may be told."""
+"""The table of standard checks: kinds with their words, groups, severities and what their facts are about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
+from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -13,45 +13,42 @@ Checks = Mapping[str, Mapping[str, Any]]
 """What is switched on: kind -> what it is told."""
 
 
-class Kind(StrEnum):
+class Kind(TextChoices):
     """What a standard check looks for; the values stand in workflows and in the keys of findings."""
 
-    REQUIRED = "required"
-    RANGE = "range"
-    TYPE = "type"
-    CHOICE = "choice"
-    HIDDEN = "hidden"
-    CALC = "calc"
-    CONSENT = "consent"
-    LAB_AE = "lab_ae"
-    AE_MEDICATION = "ae_medication"
-    PROHIBITED = "prohibited"
-    VISIT_WINDOW = "visit_window"
-    VISIT_ORDER = "visit_order"
-    DUPLICATE = "duplicate"
+    REQUIRED = "required", _("Required field is blank")
+    RANGE = "range", _("Value beyond the range of the dictionary")
+    TYPE = "type", _("Value is not of the field's type")
+    CHOICE = "choice", _("Code is no choice of the field")
+    HIDDEN = "hidden", _("Hidden field is filled")
+    CALC = "calc", _("Calculated field differs from its formula")
+    CONSENT = "consent", _("Procedure before consent")
+    LAB_AE = "lab_ae", _("Lab value far beyond its limit without an adverse event")
+    AE_MEDICATION = "ae_medication", _("Adverse event names a medication that no row holds")
+    PROHIBITED = "prohibited", _("Prohibited medication")
+    VISIT_WINDOW = "visit_window", _("Visit outside its window or missed")
+    VISIT_ORDER = "visit_order", _("Visits out of order")
+    DUPLICATE = "duplicate", _("Subject enrolled twice")
 
 
-LABELS: dict[Kind, Promise] = {
-    Kind.REQUIRED: _("Required field is blank"),
-    Kind.RANGE: _("Value beyond the range of the dictionary"),
-    Kind.TYPE: _("Value is not of the field's type"),
-    Kind.CHOICE: _("Code is no choice of the field"),
-    Kind.HIDDEN: _("Hidden field is filled"),
-    Kind.CALC: _("Calculated field differs from its formula"),
-    Kind.CONSENT: _("Procedure before consent"),
-    Kind.LAB_AE: _("Lab value far beyond its limit without an adverse event"),
-    Kind.AE_MEDICATION: _("Adverse event names a medication that no row holds"),
-    Kind.PROHIBITED: _("Prohibited medication"),
-    Kind.VISIT_WINDOW: _("Visit outside its window or missed"),
-    Kind.VISIT_ORDER: _("Visits out of order"),
-    Kind.DUPLICATE: _("Subject enrolled twice"),
-}
-
-SEVERITIES: dict[Kind, str] = {
-    Kind.RANGE: "warning",
-    Kind.VISIT_WINDOW: "warning",
-}
-"""Where it is not an error."""
+OF_VALUE = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.CHOICE, Kind.HIDDEN})
+"""What is wrong with one value; it can be one of them at a time."""
+OF_VISITS = frozenset({Kind.VISIT_WINDOW, Kind.VISIT_ORDER})
+OF_SUBJECT = OF_VISITS | {Kind.CONSENT, Kind.DUPLICATE}
+"""Facts that a subject has once, wherever the values stand."""
+OF_ROW = frozenset({Kind.PROHIBITED})
+"""Facts of a whole row, whichever of its fields tells them."""
+SAFETY = frozenset({Kind.LAB_AE, Kind.AE_MEDICATION, Kind.PROHIBITED})
+OF_COURSE = OF_VISITS | {Kind.CONSENT}
+GROUPS: tuple[tuple[Promise, frozenset[Kind]], ...] = (
+    (_("data checks"), frozenset(Kind) - SAFETY - OF_COURSE),
+    (_("safety checks"), SAFETY),
+    (_("consent and visit checks"), OF_COURSE),
+)
+"""What people call several of them."""
+PROPOSED = frozenset(Kind) - {Kind.PROHIBITED}
+"""Those that need to be told nothing."""
+_WARNINGS = {Kind.RANGE, Kind.VISIT_WINDOW}
 
 
 def key(kind: Kind, about: str) -> str:
@@ -63,9 +60,9 @@ def kind_of(rule_key: str) -> Kind | None:
     """The standard check that a rule key belongs to; None for a rule of the study."""
     start, _dot, rest = rule_key.partition(".")
     name = rest.partition(".")[0]
-    return Kind(name) if start == "std" and name in set(Kind) else None
+    return Kind(name) if start == "std" and name in Kind.values else None
 
 
 def severity(kind: Kind) -> str:
     """error or warning."""
-    return SEVERITIES.get(kind, "error")
+    return "warning" if kind in _WARNINGS else "error"

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from django.conf import settings
 from django.utils import translation
 
 from engines.models import TaskRun
-from engines.sop import snapshot
-from engines.sop.checks import course, dictionary, safety, shadow, treatment, twins, visits
+from engines.sop import same_fact, snapshot
+from engines.sop.checks import adverse, course, dictionary, shadow, twins, visits
+from engines.sop.checks.asked import Asked
 from engines.sop.checks.dictionary import VALID, Rule
-from engines.sop.checks.kinds import LABELS, Checks, Kind, key, kind_of, severity
-from engines.sop.findings import Observation
-from engines.sop.snapshot import Rows
+from engines.sop.checks.kinds import OF_COURSE, OF_VALUE, OF_VISITS, SAFETY, Checks, Kind, key
+from engines.sop.checks.kinds import severity as severity_of
+from engines.sop.findings import GOOD, Observation
 from engines.sop.study import Study
-from study.blinding import veil
-from study.design import StudyDesign
-from study.designs import age_fields, design_of
+from study.design import age_fields
 from study.records import RecordData
 
 Evaluate = Callable[[list[Rule]], list[Observation]]
-_IMPOSSIBLE = {"type_mismatch", "invalid_choice"}
 _NOTHING = {"missing", "missing_code", "hidden_with_value", "type_mismatch", "invalid_choice"}
-_ABOUT_STUDY = {
-    *(Kind.CONSENT, Kind.LAB_AE, Kind.AE_MEDICATION, Kind.PROHIBITED),
-    *(Kind.VISIT_WINDOW, Kind.VISIT_ORDER),
-}
 
 
 def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> list[Observation]:
@@ -36,22 +30,28 @@ def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> l
     `evaluate` runs rules on it. Messages are in the house's language, whoever started the run. What
     identifies a person is not told.
     """
-    study = _as_read_by(run, study)
+    rows, study = snapshot.rows(run), _as_read_by(run, study)
+    metadata = study.metadata
     with translation.override(settings.LANGUAGE_CODE):
+        asked = Asked(study, rows, study.today())
         found = [*_of_dictionary(checks, study, evaluate)]
-        if _ABOUT_STUDY & checks.keys():
-            found += _of_study(checks, run, study, evaluate)
         if Kind.CALC in checks:
-            found += shadow.shadow(study, snapshot.rows(run), study.today())
+            found += shadow.shadow(study, asked)
+        found = asked.settle(found, checks)
+        if (SAFETY | OF_COURSE) & checks.keys():
+            failed = {seen.rule_key for seen in found if seen.outcome not in GOOD}
+            found += _of_study(checks, run, study, evaluate, failed)
         if Kind.DUPLICATE in checks:
-            rows = snapshot.rows(run)
-            found += twins.twins(run.project, study.metadata, run.record_id or "", rows)
-    return [_discreet(seen, study) for seen in found]
+            found += twins.twins(run.project, metadata, run.record_id or "", rows)
+    return [
+        replace(one, value=None, detail=None) if one.field in metadata.identifier_fields else one
+        for one in found
+    ]
 
 
 def _as_read_by(run: TaskRun, study: Study) -> Study:
     """The study without the fields that its snapshot does not hold: a blinded one is not missing."""
-    hidden = frozenset() if run.unblinds else veil.of_all(run.project).fields
+    hidden = snapshot.hidden_from(run)
     if not hidden:
         return study
     metadata = study.metadata
@@ -61,86 +61,73 @@ def _as_read_by(run: TaskRun, study: Study) -> Study:
 
 def unseen(checks: Checks) -> list[Observation]:
     """What the checks say where there is no subject: nothing is decided."""
-    told = [(key(Kind(kind), "study"), str(LABELS[Kind(kind)])) for kind in checks]
+    kinds = [Kind(kind) for kind in checks]
     return [
-        Observation(rule, "UNKNOWN", message=text, reason="not_exported") for rule, text in told
+        Observation(key(one, "study"), "UNKNOWN", message=str(one.label), reason="not_exported")
+        for one in kinds
     ]
 
 
-def rules_of(checks: Checks, study: Study, design: StudyDesign | None = None) -> list[Rule]:
-    """The rules that the checks are made of, the visit plan's with a `design`."""
-    metadata, context = study.metadata, study.context()
-    made: list[Rule] = []
-    if {Kind.TYPE, Kind.CHOICE, Kind.HIDDEN} & checks.keys():
-        made += dictionary.valid(metadata, context)
-    if Kind.REQUIRED in checks:
-        made += dictionary.required(metadata, context)
-    if Kind.RANGE in checks:
-        made += dictionary.ranges(metadata, context)
-    if design and Kind.CONSENT in checks:
-        made += course.consent(design, age_fields(study.project, metadata)[1])
-    if design and Kind.PROHIBITED in checks:
-        made += course.prohibited(design, checks[Kind.PROHIBITED])
-    return made
-
-
 def _of_dictionary(checks: Checks, study: Study, evaluate: Evaluate) -> Iterator[Observation]:
-    context = study.context()
-    for seen in evaluate(rules_of(checks, study)):
+    metadata, context = study.metadata, study.context()
+    rules: list[Rule] = []
+    if (OF_VALUE - {Kind.REQUIRED}) & checks.keys():
+        rules += dictionary.valid(metadata, context)
+    if Kind.REQUIRED in checks:
+        rules += dictionary.required(metadata, context)
+    if Kind.RANGE in checks:
+        rules += dictionary.ranges(metadata, context)
+    fields = {rule["id"]: rule["field"] for rule in rules}
+    for told in evaluate(rules):
+        # Of an undecided one the rule engine names the field that leaves it open.
+        seen = replace(told, field=fields.get(told.rule_key, told.field))
         if not seen.rule_key.startswith(VALID):
             yield _own(seen)
             continue
-        for kind, reason in dictionary.kinds_of(seen.rule_key.removeprefix(VALID), context):
+        name = seen.rule_key.removeprefix(VALID)
+        for kind, reason in dictionary.kinds_of(name, context):
             if kind in checks:
-                yield _valid(seen, kind, reason, study)
+                # Of the rule that always holds its failure by that reason alone counts.
+                is_of_another = seen.reason != reason and seen.reason in _NOTHING
+                yield replace(
+                    seen,
+                    rule_key=key(kind, name),
+                    outcome="PASS" if is_of_another else seen.outcome,
+                    message=f"{metadata.label(name)}: {kind.label}",
+                    severity=severity_of(kind),
+                )
 
 
 def _of_study(
-    checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate
+    checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate, failed: Collection[str]
 ) -> Iterator[Observation]:
-    hidden = frozenset() if run.unblinds else veil.of_all(run.project).fields
-    design, rows = design_of(run.project, hidden), snapshot.rows(run)
-    only = {kind: told for kind, told in checks.items() if kind in _ABOUT_STUDY}
-    seen = map(_own, evaluate(rules_of(only, study, design)))
-    yield from course.told_once(design, age_fields(run.project, study.metadata)[1], [*seen])
+    design, rows = snapshot.design_for(run), snapshot.rows(run)
+    if Kind.CONSENT in checks:
+        signed = age_fields(run.project, study.metadata)[1]
+        required = key(Kind.REQUIRED, signed)
+        here = {event for row in rows if (event := str(row.get(snapshot.PLACE[0]) or ""))}
+        seen = [*map(_own, evaluate([*course.consent(design, signed, here)]))]
+        # A date that its begun form lacks is told by that check: one finding per fact.
+        is_told = required in failed
+        without = "" if is_told else course.done_unconsented(design, signed, rows)
+        for one in course.told_once(design, signed, seen, here, without):
+            is_blank = bool(without) and one.rule_key == key(Kind.CONSENT, signed)
+            fact = same_fact.of_standard(required, one.place()[1:])
+            yield replace(one, fact=fact) if is_blank else one
+    if Kind.PROHIBITED in checks:
+        yield from map(_own, evaluate([*course.prohibited(design, checks[Kind.PROHIBITED])]))
     if Kind.LAB_AE in checks:
-        yield from safety.lab_without_event(design, rows, checks[Kind.LAB_AE])
+        yield from adverse.lab_without_event(design, rows, checks[Kind.LAB_AE])
     if Kind.AE_MEDICATION in checks:
-        told = checks[Kind.AE_MEDICATION]
-        yield from treatment.event_without_medication(design, rows, told)
-    if {Kind.VISIT_WINDOW, Kind.VISIT_ORDER} & checks.keys():
-        yield from visits.visits(design, _record(run, rows), study.today(), checks.keys())
-
-
-def _record(run: TaskRun, rows: Rows) -> RecordData:
-    whole = bool(run.is_complete)
-    return RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
-
-
-def _valid(seen: Observation, kind: Kind, reason: str, study: Study) -> Observation:
-    """What the rule that always holds says of one kind: its failure by that reason alone counts."""
-    name = seen.rule_key.removeprefix(VALID)
-    is_of_another = seen.reason != reason and seen.reason in _NOTHING
-    outcome = "PASS" if is_of_another else seen.outcome
-    message = f"{study.metadata.label(name)}: {LABELS[kind]}"
-    return replace(
-        seen, rule_key=key(kind, name), outcome=outcome, message=message, severity=severity(kind)
-    )
+        yield from adverse.event_without_medication(design, rows, checks[Kind.AE_MEDICATION])
+    if OF_VISITS & checks.keys():
+        whole = bool(run.is_complete)
+        record = RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
+        yield from visits.visits(design, record, study.today(), checks.keys())
 
 
 def _own(seen: Observation) -> Observation:
-    """A check speaks of its own error only: a blank, a wrong type or a hidden value is another's.
-
-    A blank beside what no field can hold is blank all the same: somebody began the form.
-    """
-    if kind_of(seen.rule_key) is Kind.REQUIRED and seen.reason in _IMPOSSIBLE and not seen.value:
-        return replace(seen, reason="")
+    """A check speaks of its own error only: a blank, a wrong type or a hidden value is another's."""
     if seen.outcome not in {"PASS", "ERROR"} and seen.reason in _NOTHING:
         return replace(seen, outcome="NOT_APPLICABLE", reason="", detail=None)
-    return seen
-
-
-def _discreet(seen: Observation, study: Study) -> Observation:
-    if seen.field in study.metadata.identifier_fields:
-        return replace(seen, value=None, detail=None)
     return seen

@@ -7,48 +7,49 @@ day is not compared, since no export tells on which day it was saved; nor is one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from core.rules import evaluation
+from core.rules.context import Column
+from core.rules.convert import Reading, text_of
+from core.rules.record import Row
+from core.rules.redcap.calculation import agrees, calculated, written
+from core.rules.redcap.nodes import Open
+from core.rules.values import Reason
+from core.rules.visibility import logic_names, visibility
+from engines.sop.checks.asked import Asked
 from engines.sop.checks.kinds import Kind, key
 from engines.sop.findings import Observation
-from engines.sop.snapshot import Rows
+from engines.sop.snapshot import named
 from engines.sop.study import Study
-from rules import evaluation
-from rules.context import Column, StudyContext
-from rules.convert import Reading, text_of
-from rules.operands import Open
-from rules.record import Record, Row
-from rules.redcap.calculation import agrees, calculated, written
-from rules.values import Reason
-from rules.visibility import logic_names, visibility
-from study.metadata import StudyMetadata
-from study.own_logic import calculations
+from study.metadata import StudyMetadata, calculations
 
 _OF_OTHERS = {Reason.MISSING, Reason.MISSING_CODE, Reason.TYPE_MISMATCH, Reason.INVALID_CHOICE}
 """What leaves a calculation open and is itself found by another check, or is nobody's error."""
 
 
-def shadow(study: Study, rows: Rows, today: date) -> Iterator[Observation]:
+def shadow(study: Study, asked: Asked) -> Iterator[Observation]:
     """What is said of every calculated field in every row that holds it."""
-    context, metadata = study.context(), study.metadata
-    record = Record(context, rows, today)
+    metadata, record = study.metadata, asked.record
+    context = record.context
     for own in calculations(metadata):
         column = context.columns.get(own.field)
         if column is None or own.why_not:
             continue
         for row in record.rows:
             if row.is_mapped(column.form) and row.holds(column.form):
-                yield _compared(metadata, column, row, own.text)
+                begun = asked.is_begun(row, column.form)
+                yield _compared(metadata, column, row, own.text, begun)
 
 
-def _compared(metadata: StudyMetadata, column: Column, row: Row, formula: str) -> Observation:
+def _compared(
+    metadata: StudyMetadata, column: Column, row: Row, formula: str, begun: bool
+) -> Observation:
     own = row.read(column.name)
-    outcome, reason, expected = _verdict(column, row, own, formula)
+    outcome, reason, expected = _verdict(column, row, own, formula, begun)
     is_wrong = outcome == "FAIL"
-    place = row.place
     return Observation(
         rule_key=key(Kind.CALC, column.name),
         outcome=outcome,
@@ -57,20 +58,19 @@ def _compared(metadata: StudyMetadata, column: Column, row: Row, formula: str) -
         reason=reason,
         value=own.raw,
         detail=_detail(metadata, row, formula, own) if is_wrong else None,
-        event=place.event or "",
-        instrument=place.instrument or "",
-        instance="" if place.instance is None else str(place.instance),
+        **named(row.place),
     )
 
 
-def _verdict(column: Column, row: Row, own: Reading, formula: str) -> tuple[str, str, str]:
-    """(outcome, reason, what it should be)."""
+def _verdict(
+    column: Column, row: Row, own: Reading, formula: str, begun: bool
+) -> tuple[str, str, str]:
+    """(outcome, reason, what it should be). REDCap calculates as it saves: a form that was begun."""
     stored = text_of(own.raw)
     if own.is_blank is None:
         return "UNKNOWN", Reason.NOT_EXPORTED, ""
     is_shown = visibility(row, column.field)[0]
-    is_untouched = stored == "" and not _is_begun(row, column, row.record.context)
-    if is_shown is False or is_untouched:
+    if is_shown is False or (stored == "" and not begun):
         return "NOT_APPLICABLE", "", ""
     expected = calculated(row, formula)
     if isinstance(expected, Open):
@@ -81,16 +81,6 @@ def _verdict(column: Column, row: Row, own: Reading, formula: str) -> tuple[str,
     if is_shown is None:
         return "UNKNOWN", Reason.APPLICABILITY_UNKNOWN, ""
     return "FAIL", "", written(column, expected)
-
-
-def _is_begun(row: Row, column: Column, context: StudyContext) -> bool:
-    """Whether somebody entered anything in the form here: REDCap calculates as it saves."""
-    names = (name for name, one in context.columns.items() if one.form == column.form)
-    return any(
-        text_of(row.data.get(name)) not in {"", "0"}
-        for name in names
-        if name != context.record_id_field
-    )
 
 
 def _told(metadata: StudyMetadata, column: Column, own: Reading, expected: str) -> str:

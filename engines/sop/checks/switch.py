@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from core.house.db import atomic
+from engines.sop.batches import start_batch
 from engines.sop.checks.kinds import Checks, Kind, kind_of
 from engines.sop.dry import walk
 from engines.sop.findings import GOOD, Observation
@@ -15,6 +17,7 @@ from projects.models import Project
 from skills.models import Skill
 from skills.services import save_skill
 from study.metadata import StudyMetadata
+from study.models import Subject
 from study.records import RecordData
 
 TYPE, NODE = "qc_process:standard", "standard"
@@ -33,11 +36,17 @@ class Previewed:
         return kind_of(self.seen.rule_key)
 
 
-def standing(project: Project) -> tuple[dict[str, dict[str, Any]], bool]:
+def saved_checks(project: Project) -> tuple[dict[str, dict[str, Any]], bool]:
     """The checks as they were last saved, with what they are told; and whether they run."""
     skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
     nodes = (skill.config.get("nodes") or {}) if skill else {}
     return {**(nodes.get(NODE) or {}).get("checks", {})}, bool(skill and skill.is_active)
+
+
+def running(project: Project) -> frozenset[str]:
+    """The kinds of standard checks that are on."""
+    checks, is_on = saved_checks(project)
+    return frozenset(checks) if is_on else frozenset()
 
 
 def config_of(checks: Checks) -> dict[str, Any]:
@@ -53,10 +62,11 @@ def config_of(checks: Checks) -> dict[str, Any]:
 
 
 def switch(*, project: Project, checks: Checks, actor: object) -> Skill | None:
-    """Let exactly these checks run from now on; none: the workflow rests. Raises ValidationError.
+    """Let exactly these checks run from now on, and at once on everybody; none: the workflow rests.
 
-    Findings stay as they are: what a check found is closed by a person.
+    Findings stay as they are: what a check found is closed by a person. Raises ValidationError.
     """
+    before = saved_checks(project)
     skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
     if skill is None and not checks:
         return None
@@ -64,7 +74,14 @@ def switch(*, project: Project, checks: Checks, actor: object) -> Skill | None:
     if checks:
         skill.config = config_of(checks)
     skill.trigger_type, skill.is_active = Skill.Trigger.EVENT, bool(checks)
-    return save_skill(skill=skill, actor=actor)
+    with atomic():
+        save_skill(skill=skill, actor=actor)
+        present = Subject.objects.filter(project=project, is_present=True).order_by("record_id")
+        everybody = [*present.values_list("record_id", flat=True)]
+        if checks and everybody and before != saved_checks(project):
+            # What changes later is checked when it changes.
+            start_batch(project=project, skill=skill, record_ids=everybody, actor=actor)
+    return skill
 
 
 def preview(
@@ -78,9 +95,8 @@ def preview(
         for seen in walk(project=project, config=config, data=data).observations
         if seen.outcome not in GOOD
     ]
-    return [replace(one, seen=_discreet(one.seen, metadata)) for one in found]
-
-
-def _discreet(seen: Observation, metadata: StudyMetadata) -> Observation:
-    """Without a value that identifies somebody."""
-    return replace(seen, value=None) if seen.field in metadata.identifier_fields else seen
+    hidden = metadata.identifier_fields
+    return [
+        replace(one, seen=replace(one.seen, value=None)) if one.seen.field in hidden else one
+        for one in found
+    ]

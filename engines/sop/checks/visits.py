@@ -15,8 +15,7 @@ from engines.sop.checks.kinds import Kind, key, severity
 from engines.sop.findings import Observation
 from study.design import StudyDesign
 from study.records import RecordData
-from study.visits.calendar import State, VisitState
-from study.visits.plan import VisitSpec
+from study.visits.calendar import State, VisitSpec, VisitState
 from study.visits.window import planned_states
 
 Planned = list[tuple[VisitSpec, VisitState]]

@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from house.jsonlines import answer_lines
-from memory.people import actions, tools
-from memory.people.extraction import ExtractorDown
+from core.house.jsonlines import answer_lines
+from core.llm.job_llm import ModelDown
+from memory.people import actions
 from memory.people.schemas import current
 from projects.models import Member
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["tools"]:
-            self.stdout.write(json.dumps(tools.definitions(current()), ensure_ascii=False))
+            self.stdout.write(json.dumps(actions.tool_definitions(current()), ensure_ascii=False))
             return
         member = _member(options["user"] or "", options["project"])
         answer_lines(sys.stdin, self.stdout, lambda given: _answer(member, given))
@@ -46,5 +46,5 @@ def _answer(member: Member, given: dict[str, Any]) -> dict[str, Any]:
     """The documented output, or {"error"} where no model answers. Raises pydantic.ValidationError."""
     try:
         return actions.invoke(member, given).model_dump(by_alias=True)
-    except ExtractorDown as error:
+    except ModelDown as error:
         return {"error": str(error)}

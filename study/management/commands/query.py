@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from house.jsonlines import answer_lines
-from integrations.redcap import RedcapError
+from core.house.jsonlines import answer_lines
+from core.integrations.redcap import RedcapError
 from projects.models import Member, Person
 from study import door
 from study.client import NotConfiguredError
@@ -49,7 +49,7 @@ def _member(userid: str, code: str | None) -> Member | None:
 
 def _answer(member: Member, line: dict[str, Any]) -> dict[str, Any]:
     try:
-        return door.ask(member.project, member, line).as_json()
+        return door.ask_one(member.project, member, line).as_json()
     except QueryError as error:
         return error.as_json()
     except (RedcapError, NotConfiguredError) as error:

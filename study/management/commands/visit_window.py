@@ -11,14 +11,16 @@ from zoneinfo import ZoneInfo
 from django.core.management.base import BaseCommand, CommandError
 from pydantic import BaseModel, BeforeValidator, StrictBool, StrictStr, ValidationError
 
-from house import clock
-from house.jsonlines import answer_lines, explain
-from integrations.redcap import RedcapError
+from core.house import clock
+from core.house.jsonlines import answer_lines, explain
+from core.integrations.redcap import RedcapError
 from projects.models import Project
 from study.client import NotConfiguredError
+from study.dictionary import load
+from study.identifier_filter import IdentifierFilter
 from study.records import read_record
-from study.visits.plan import VisitPlanSpec
-from study.visits.window import plan_of, plan_windows, visit_states
+from study.visits.calendar import VisitPlanSpec, plan_windows
+from study.visits.window import plan_of, visit_states
 
 BAD_INPUT = 2
 NOT_FOUND = 3
@@ -79,10 +81,12 @@ class Command(BaseCommand):
         project = Project.objects.filter(code=code).first()
         if project is None:
             raise CommandError(f"no such project: {code}", returncode=NOT_FOUND)
-        plan = _stored_plan(project)
-        today = _today(day, plan.timezone)
         try:
+            plan = plan_of(project)
+            today = _today(day, plan.timezone)
             record = read_record(project=project, record_id=record_id)
+        except ValidationError as error:
+            raise CommandError(explain(error), returncode=BAD_INPUT) from error
         except NotConfiguredError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         except RedcapError as error:
@@ -91,7 +95,8 @@ class Command(BaseCommand):
             ) from error
         if record is None:
             raise CommandError(f"no such record: {record_id}", returncode=NOT_FOUND)
-        states = visit_states(project, record, today, plan)
+        told = IdentifierFilter(project, load(project)).record(record)
+        states = visit_states(project, told, today, plan)
         answer_lines(["{}"], self.stdout, lambda _: [s.as_json(record_id) for s in states])
 
 
@@ -100,17 +105,9 @@ def _read_plan(path: Path) -> VisitPlanSpec:
         return VisitPlanSpec.model_validate_json(path.read_text("utf-8-sig"))
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}", returncode=BAD_INPUT) from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path}: {error}", returncode=BAD_INPUT) from error
-    except ValidationError as error:
-        raise CommandError(f"{path}: {explain(error)}", returncode=BAD_INPUT) from error
-
-
-def _stored_plan(project: Project) -> VisitPlanSpec:
-    try:
-        return plan_of(project)
-    except ValidationError as error:
-        raise CommandError(explain(error), returncode=BAD_INPUT) from error
+    except (UnicodeDecodeError, ValidationError) as error:
+        why = explain(error) if isinstance(error, ValidationError) else error
+        raise CommandError(f"{path}: {why}", returncode=BAD_INPUT) from error
 
 
 def _today(text: str | None, zone: str) -> date:

@@ -10,7 +10,8 @@ from engines.models import AgentTrace
 from projects.models import Person
 from tests.support.study import Study
 
-NOT_FOUND_OF_LLM = "我在提供的资料中没有找到相关信息。"
+UNREAD = "P003最近整体状况咋样"
+"""What the rules do not read, so that a model is asked, with all that comes with every prompt."""
 
 
 def ask(userid: str, text: str, **more: Any) -> ChatReply:
@@ -65,9 +66,15 @@ def mute(study: Study) -> None:
     study.stand_ins.post("configure", {"llm": {"empty_content": True, "latency_s": 0}})
 
 
-def cites(study: Study, *texts: str) -> None:
-    """What the LLM says next, where it is asked for prose: `{a|b}` is the mark of the line that holds both."""
-    study.stand_ins.post("llm/script", [say(text) for text in texts])
+def reasons(study: Study, *messages: dict[str, Any]) -> None:
+    """What the LLM says next: that a question takes several steps, then these."""
+    asked = {"tasks": [{"task": "reason", "search": "病人"}]}
+    study.stand_ins.script(say(json.dumps(asked, ensure_ascii=False)), *messages)
+
+
+def steps(study: Study) -> list[dict[str, Any]]:
+    """The requests of the ReAct engine."""
+    return [body for body in prompts(study) if "ReAct" in str(body["messages"][0]["content"])]
 
 
 def silenced(study: Study) -> None:

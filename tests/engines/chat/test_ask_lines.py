@@ -54,7 +54,16 @@ def test_a_line_each_in_order_and_a_bad_one_stops_none(
 
 def test_json_says_what_the_command_says(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     (told,) = play(monkeypatch, line("P001入组了吗", project="LUNG-IIT"), json_too=True)
-    assert set(told) == {"reply", "intents", "record_ids", "task_run_ids", "tokens", "sources"}
+    assert set(told) == {
+        "reply",
+        "intents",
+        "record_ids",
+        "task_run_ids",
+        "tokens",
+        "calls",
+        "sources",
+        "asked_back",
+    }
     assert told["record_ids"] == ["P001"]
 
 

@@ -12,10 +12,7 @@ from tests.support.study import Study
     ("text", "told"),
     [
         ("P001恢复得顺不顺利", "痊愈"),
-        ("P003过敏史写的啥", "青霉素"),
         ("P014登记合并用药了吗", "没有"),
-        ("漏服了怎么补", "12 小时"),
-        ("恢复筛选以后每天最多筛几个人", "不超过四人"),
     ],
 )
 def test_a_question_is_neither_an_order_nor_an_opinion(study: Study, text: str, told: str) -> None:
@@ -31,40 +28,8 @@ def test_a_follow_up_stays_with_the_data(study: Study) -> None:
     assert "演示医院A" in ask("zhangyi", "A中心呢").text
 
 
-def test_a_question_set_right_is_asked_anew(study: Study) -> None:
-    silenced(study)
-    ask("wanghushi", "P002的ALT")
-    reply = ask("wanghushi", "我不是问P002一个人,是问所有人")
-    assert "P001" in reply.text
-    assert "谷丙转氨酶" in reply.text
-
-
-def test_what_holds_now_was_decided_last(study: Study) -> None:
-    silenced(study)
-    reply = ask("wanghushi", "交通补贴现在是多少钱").text
-    assert reply.index("降到100元") < reply.find("提高到200元") % 10_000
-
-
 def test_results_of_all_are_no_order(study: Study) -> None:
     assert ask("zhangyi", "质控有没有没过的").task_run_ids == []
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("谁疼得最厉害", "疼痛VAS评分最高"),
-        ("照这速度啥时候能入满", "还差 3 例"),
-        ("禁用药用了的有谁", "P019"),
-        ("门诊CRC是哪周加的", "W15"),
-        ("SAE上报时限", "24 小时"),
-        ("P010最近血小板是不是低了", "148"),
-    ],
-)
-def test_what_was_understood_counts_more_than_an_unsure_label(
-    study: Study, text: str, told: str
-) -> None:
-    silenced(study)
-    assert told in ask("zhangyi", text).text
 
 
 def test_a_short_follow_up_asks_of_what_was_listed(study: Study) -> None:

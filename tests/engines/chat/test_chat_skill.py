@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.test import Client
 
+from engines.assistant import prompt_preview as preview
 from engines.models import AgentTrace, TaskRun
-from memory.hot import preview
 from projects.models import Member
 from skills.models import Skill
 from skills.services import save_skill
@@ -20,6 +20,7 @@ from tests.support.study import Study
 QUESTION = "V2 的窗口期是多少天?"
 TRUE = "V2 的窗口期为第 28 天前后各 7 天。"
 STEPS = "帮我查下最近那个爱抱怨的病人是谁"
+OPEN = "大家最近都在忙些啥"
 VAGUE = "就是那个啥来着"
 WORDS = "称呼研究者为老师,先说结论。"
 GRAPH = {
@@ -40,7 +41,7 @@ def heads(study: Study) -> list[str]:
     return [body["messages"][0]["content"] for body in prompts(study)]
 
 
-@pytest.mark.parametrize("question", ["你好", QUESTION, STEPS, "这个研究的排除标准是什么?"])
+@pytest.mark.parametrize("question", [STEPS, OPEN])
 def test_its_text_is_in_every_prompt_of_the_chat(study: Study, question: str) -> None:
     skill(study, {"system_prompt": WORDS})
     ask("zhangyi", question)
@@ -53,13 +54,13 @@ def test_its_text_is_in_every_prompt_of_the_chat(study: Study, question: str) ->
 
 
 def test_without_one_nothing_is_added(study: Study) -> None:
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
     assert "补充要求" not in sent(study)
 
 
 def test_one_that_is_out_of_use_adds_nothing(study: Study) -> None:
     skill(study, {"system_prompt": WORDS}, is_active=False)
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
     assert WORDS not in sent(study)
 
 
@@ -67,7 +68,7 @@ def test_a_change_holds_with_the_next_message_and_is_named_by_its_version(study:
     made = skill(study, {"system_prompt": WORDS})
     made.config = {"system_prompt": "请用英文回答。"}
     save_skill(skill=made, actor="admin")
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
     assert WORDS not in sent(study)
     assert "请用英文回答。" in sent(study)
     assert "general_chat.2" in AgentTrace.objects.latest("created_at").prompt_version
@@ -75,25 +76,24 @@ def test_a_change_holds_with_the_next_message_and_is_named_by_its_version(study:
 
 def test_its_text_passes_the_gate_like_everything(study: Study) -> None:
     skill(study, {"system_prompt": "有问题打 13800001234 找我"})
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
     assert "13800001234" not in sent(study)
 
 
 def test_its_text_is_no_source_for_an_answer(study: Study) -> None:
     skill(study, {"system_prompt": "P001 的入组日期是 2031-05-06。"})
     study.stand_ins.script(say("P001 入组日期 2031-05-06。"), say("P001 入组日期 2031-05-06。"))
-    assert "2031" not in ask("zhangyi", QUESTION).text
+    assert "2031" not in ask("zhangyi", OPEN).text
 
 
 def test_what_is_switched_off_is_not_sent(study: Study) -> None:
-    ask("zhangyi", QUESTION)
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
+    ask("zhangyi", OPEN)
     before = sent(study)
     assert "[Hot Memory]" in before
-    assert "【对话上下文】" in before or "用户:" in before
     study.stand_ins.reset()
     skill(study, {"switches": {"hot_memory": False, "session": False, "own_memory": False}})
-    ask("zhangyi", QUESTION)
+    ask("zhangyi", OPEN)
     after = sent(study)
     assert after
     assert "[Hot Memory]" not in after
@@ -111,19 +111,18 @@ def test_without_the_model_answers_are_the_data_alone(study: Study, question: st
         assert "Day 28" in reply.text
 
 
-@pytest.mark.parametrize(("on", "asked"), [(True, 1), (False, 0)])
-def test_the_small_model_is_asked_what_is_meant_or_not(study: Study, on: bool, asked: int) -> None:
+@pytest.mark.parametrize("on", [True, False])
+def test_the_small_model_is_asked_what_is_meant_or_not(study: Study, on: bool) -> None:
     skill(study, {"switches": {"ask_intent": on}})
-    ask("zhangyi", VAGUE)
-    assert sum("response_format" in body for body in prompts(study)) == asked
+    ask("zhangyi", "P016这人最近感觉咋样了呀")
+    assert bool(prompts(study)) is on
 
 
 def test_the_preview_shows_it(study: Study) -> None:
     skill(study, {"system_prompt": WORDS})
     member = Member.objects.select_related("project", "person").get(pk=study["admin"].pk)
-    shown = preview.preview(member, QUESTION).prompts[0]
+    shown = preview.preview(member, OPEN).prompts[0]
     assert WORDS in shown.messages[0][1]
-    assert "skill" in {part.name for part in shown.parts}
 
 
 @pytest.mark.parametrize(

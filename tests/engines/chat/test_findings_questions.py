@@ -23,15 +23,6 @@ def found(study: Study) -> PendingAction:
     return PendingAction.objects.get(rule_key="EL03")
 
 
-@pytest.mark.parametrize("text", ["为什么P007没评估", "P007哪些规则没评估", "P007为什么未能评估"])
-def test_why_something_was_not_evaluated(study: Study, found: PendingAction, text: str) -> None:
-    told = ask("zhangyi", text).text
-    assert "缺少单位" in told
-    assert "P004" not in told
-    assert "P004" in ask("zhangyi", text.replace("P007", "P004")).text
-    assert "缺少单位" not in ask("zhangyi", text.replace("P007", "P004")).text
-
-
 @pytest.mark.parametrize("text", ["我名下的疑点", "我名下有哪些疑点", "指派给我的疑点有哪些"])
 def test_whose_findings_they_are(study: Study, found: PendingAction, text: str) -> None:
     assert "ECOG" not in ask("wanghushi", text).text

@@ -45,7 +45,7 @@ def test_the_canary_stays_in_the_log(study: Study) -> None:
 
 
 def test_the_engines_import_only_append_and_feedback() -> None:
-    allowed = {"append", "set_feedback", "Turn"}
+    allowed = {"append", "set_feedback", "Turn", "Rated"}  # the two functions and their values
     for path in [*(ROOT / "engines").rglob("*.py"), *(ROOT / "wechat").rglob("*.py")]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):

@@ -8,18 +8,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.llm.models import LlmUsage
 from engines.assistant.chat import ChatReply
 from engines.models import AgentTrace
-from llm.models import LlmUsage
 from memory import session
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member, Project
-from tests.engines.chat.kit import ask, mute, prompts, trace
+from tests.engines.chat.kit import ask, mute, trace
 from tests.support.study import Study
 
 
 def test_both_rows_trace_and_usage(study: Study) -> None:
-    reply = ask("zhangyi", "方案里停药标准是什么?")
+    reply = ask("zhangyi", "大家最近都在忙些啥")
     asked, answered = ConversationHistory.objects.order_by("role").reverse()
     assert (asked.role, answered.role) == ("user", "assistant")
     assert answered.content == reply.text
@@ -31,16 +31,19 @@ def test_both_rows_trace_and_usage(study: Study) -> None:
         "visits": [],
         "fields": [],
     }
-    usage = LlmUsage.objects.get()
+    usage = LlmUsage.objects.first()
+    assert usage
     assert (usage.purpose, usage.user_id, usage.model, usage.ok) == (
-        "chat",
+        "ask",
         "zhangyi",
         "local",
         True,
     )
-    assert usage.input_tokens + usage.output_tokens == reply.tokens == trace().token_usage
+    rows = LlmUsage.objects.all()
+    used = sum(row.input_tokens + row.output_tokens for row in rows)
+    assert used == reply.tokens == trace().token_usage > 0
     assert trace().duration is not None
-    assert trace().prompt_version.startswith("system.v3")
+    assert trace().prompt_version.startswith("ask.v")
 
 
 def test_the_channels_rows_come_last_in_the_same_transaction(study: Study) -> None:
@@ -50,10 +53,10 @@ def test_the_channels_rows_come_last_in_the_same_transaction(study: Study) -> No
         assert connection.in_atomic_block
         assert ConversationHistory.objects.count() == 2
         assert AgentTrace.objects.count() == 1
-        assert LlmUsage.objects.count() == 1
+        assert LlmUsage.objects.exists()
         seen.append(reply)
 
-    reply = ask("zhangyi", "方案里停药标准是什么?", in_transaction=store)
+    reply = ask("zhangyi", "大家最近都在忙些啥", in_transaction=store)
     assert seen == [reply]
 
 
@@ -95,8 +98,6 @@ def test_the_session_keeps_three_rounds_of_deidentified_text(study: Study) -> No
     assert "P001" not in kept.text
     assert "13800138000" not in kept.text
     assert "[电话]" in kept.text
-    ask("wanghushi", "你好")
-    assert "用户: P004 入组了吗?" in prompts(study)[-1]["messages"][-2]["content"]
 
 
 def test_sessions_are_per_user(study: Study) -> None:
@@ -159,6 +160,15 @@ def test_a_named_study_a_known_subject_and_the_last_one_decide(
     assert ask("zhangyi", "你好").project == study.project
     assert ask("zhangyi", "P001 入组了吗?").project == study.project
     assert ask("zhangyi", "心衰研究 这是什么项目").project == second
+
+
+@pytest.mark.parametrize("name", ["的", "入组情况", "入组", "P001"])
+def test_a_short_name_within_a_sentence_captures_nothing(
+    study: Study, second: Project, name: str
+) -> None:
+    assert ask("zhangyi", "LUNG-IIT 你好").project == study.project
+    Project.objects.filter(pk=second.pk).update(name=name)
+    assert ask("zhangyi", "P001的入组情况怎么样").project == study.project
 
 
 def test_a_project_code_wins(study: Study, second: Project) -> None:

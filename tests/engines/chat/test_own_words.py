@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory.models import UserMemory
-from tests.engines.chat.kit import ask, prompts, say
+from tests.engines.chat.kit import ask, prompts
 from tests.support.study import Study
-
-LONG = "您好,很高兴为您服务。" * 12
 
 
 @pytest.mark.parametrize(
@@ -23,16 +21,13 @@ LONG = "您好,很高兴为您服务。" * 12
 )
 def test_a_length_holds_from_the_next_message_on(study: Study, wish: str) -> None:
     ask("wanghushi", wish)
-    study.stand_ins.script(say(LONG), say(LONG))
-    assert len(ask("wanghushi", "你好").text) <= 50
-    assert "50字以内" in prompts(study)[0]["messages"][0]["content"]
+    assert len(ask("wanghushi", "P001的情况").text) <= 50
 
 
 def test_the_newest_length_holds_and_a_report_has_its_own(study: Study) -> None:
     for wish in ("以后回复不要超过50字", "以后回复不超过90字", "以后周报不超过20字"):
         ask("wanghushi", wish)
-    study.stand_ins.script(say(LONG), say(LONG))
-    assert 50 < len(ask("wanghushi", "你好").text) <= 90
+    assert 50 < len(ask("wanghushi", "P001的情况").text) <= 90
 
 
 @pytest.mark.parametrize(
@@ -43,5 +38,5 @@ def test_a_rule_of_the_study_is_a_proposal(study: Study, rule: str) -> None:
     kept = ask("wanghushi", "以后汇报只看结论").text
     assert ask("wanghushi", rule).text != kept
     assert UserMemory.objects.get(category="proposal").evidence == rule
-    ask("wanghushi", "你好")
+    ask("wanghushi", "大家最近都在忙些啥")
     assert rule not in prompts(study)[-1]["messages"][0]["content"]

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from house import clock
+from core.house import clock
 from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study
 
@@ -45,19 +45,3 @@ def test_who_had_a_visit_does_not_count_one_to_come(
 ) -> None:
     text = ask(PERSON, question).text
     assert ("P027" in text) is holds, text
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "P010的SAE报告日期",
-        "P010的SAE是什么时候报告的",
-        "P010的SAE报告日期是哪天?",
-        "P010 SAE上报日期填了吗",
-        "P010的SAE报告给伦理的日期",
-    ],
-)
-def test_a_blank_that_is_asked_for_is_told_as_blank(study: Study, llm: str, question: str) -> None:
-    text = ask(PERSON, question).text
-    assert "未填写" in text, text
-    assert not re.search(r"没有(?:相关)?(?:记录|信息)|未找到|没有找到", text), text

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
-from engines.assistant.chat.prepare import prepare
+from engines.assistant.chat.turn import prepare
 from memory.reports.history import book
 from study.models import Subject
 from tests.engines.chat.kit import ask, prompts, sent
@@ -23,6 +23,7 @@ from tests.support.study import Study
 QUESTION = "当初为什么放慢入组?"
 ONCE = {
     "iit_dictionaries",
+    "iit_llm_check",
     "iit_llm_usage",
     "iit_memory_tombstones",
     "iit_project_memory",
@@ -72,11 +73,11 @@ def test_a_subject_that_moves_is_out_of_sight_with_the_next_message(study: Study
     moved = of_b.order_by("record_id").first()
     assert moved is not None
     base(study, f"- {moved.record_id} 的随访改为周三")
-    ask("crc_b", "你能做什么?")
+    ask("crc_b", "大家最近都在忙些啥")
     assert moved.record_id in sent(study)
     study.stand_ins.reset()
     # Only the site: no reading of the roster tells of it.
     Subject.objects.filter(pk=moved.pk).update(site="site_a")
-    ask("crc_b", "你能做什么?")
+    ask("crc_b", "大家最近都在忙些啥")
     assert prompts(study)
     assert moved.record_id not in sent(study)

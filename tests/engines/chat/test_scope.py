@@ -51,7 +51,7 @@ def of_site(study: Study, site: str) -> set[str]:
 def test_not_yours_and_not_there_read_the_same(study: Study, question: str) -> None:
     yours = ask("crc_b", question.format("P001"))
     absent = ask("crc_b", question.format("P999"))
-    assert yours.text == absent.text
+    assert yours.text.replace("P001", "P999") == absent.text
     assert yours.text
     assert yours.outside_down == absent.outside_down
     assert yours.sources == absent.sources
@@ -59,7 +59,8 @@ def test_not_yours_and_not_there_read_the_same(study: Study, question: str) -> N
 
 
 def test_the_same_for_everybody_where_nothing_is(study: Study) -> None:
-    assert ask("zhangyi", "P999 入组了吗?").text == ask("crc_b", "P001 入组了吗?").text
+    absent = ask("zhangyi", "P999 入组了吗?").text
+    assert absent == ask("crc_b", "P001 入组了吗?").text.replace("P001", "P999")
 
 
 @pytest.mark.parametrize("silent", [False, True])
@@ -70,7 +71,9 @@ def test_no_request_and_no_reply_names_the_other_sites_subjects(study: Study, si
     assert len(hidden) > 10
     for question in EVERY_INTENT:
         reply = ask("crc_b", question)
-        named = [i for i in hidden if re.search(rf"(?<![A-Z0-9]){i}(?!\d)", reply.text)]
+        # What was typed may be repeated.
+        told = re.sub("|".join(re.findall(r"P\d{3}", question)) or "-", "", reply.text)
+        named = [i for i in hidden if re.search(rf"(?<![A-Z0-9]){i}(?!\d)", told)]
         assert named == [], question
     for service in ("llm", "dify"):
         wire = sent(study, service)

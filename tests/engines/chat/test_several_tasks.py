@@ -66,28 +66,6 @@ def test_every_figure_of_the_study_that_is_named_is_told(study: Study) -> None:
     assert "张医生" in reply
 
 
-def test_the_plan_and_a_subjects_visit_are_two_answers(study: Study) -> None:
-    reply = ask("wanghushi", "V3窗口期多少天,P001的V3什么时候")
-    assert reply.intents == ["visit_window"]
-    first, _, second = reply.text.partition("2. ")
-    assert "Day 56" in first
-    assert "P001 V3" in second
-
-
-def test_two_opinions_of_one_message_are_one(study: Study) -> None:
-    mute(study)
-    ask("zhangyi", "P001入组了吗?")
-    reply = ask("zhangyi", "不对,我问的是P003的AE,不是P002的").text
-    assert reply.count("[反馈]") == 1
-    assert "P003" in reply
-
-
-def test_a_figure_that_had_no_room_is_said_to_be_missing(study: Study) -> None:
-    mute(study)
-    reply = ask("zhangyi", "上周入组几例,本周入组几例,项目启动日期是哪天").text
-    assert all(week in reply for week in ("上周", "本周")) or re.search(r"另有 \d+ 项", reply)
-
-
 def test_whether_data_are_entered_is_no_outcome_of_an_event(study: Study) -> None:
     mute(study)
     assert "转归" not in ask("wanghushi", "P003的数据录好了吗").text

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from engines import sop
-from engines.assistant.chat import record_feedback, texts
+from engines.assistant import texts
+from engines.assistant.chat import record_feedback
 from engines.models import PendingAction, TaskRun
 from memory.models import ConversationHistory, UserMemory, WeeklyReport
 from projects.models import Member
@@ -57,7 +58,9 @@ def test_quality_control_of_everybody_means_everybody_one_may_see(study: Study) 
             "record_id", flat=True
         )
     )
-    reply = ask("crc_b", "全部受试者跑一遍质控")
+    asked = ask("crc_b", "全部受试者跑一遍质控")
+    assert asked.task_run_ids == []
+    reply = ask("crc_b", "确认")
     assert set(TaskRun.objects.values_list("record_id", flat=True)) == mine
     assert len(reply.task_run_ids) == len(mine)
 
@@ -72,22 +75,12 @@ def test_quality_control_needs_a_subject_a_skill_and_a_role(study: Study) -> Non
     assert TaskRun.objects.count() == 0
 
 
-def test_a_statement_about_oneself_holds_from_the_next_message(study: Study) -> None:
-    ask("wanghushi", "以后汇报只看结论")
-    kept = UserMemory.objects.get()
-    assert (kept.user_id, kept.evidence, kept.category) == ("wanghushi", "以后汇报只看结论", "")
-    ask("wanghushi", "你好")
-    assert "以后汇报只看结论" in prompts(study)[-1]["messages"][0]["content"]
-    ask("zhangyi", "你好")
-    assert "以后汇报只看结论" not in prompts(study)[-1]["messages"][0]["content"]
-
-
 def test_a_statement_about_others_is_only_a_proposal(study: Study) -> None:
     first = ask("wanghushi", "以后汇报只看结论").text
     reply = ask("wanghushi", "记一下:王PI下周出差")
     assert reply.text != first
     assert UserMemory.objects.get(category="proposal").evidence == "记一下:王PI下周出差"
-    ask("wanghushi", "你好")
+    ask("wanghushi", "大家最近都在忙些啥")
     assert "王PI下周出差" not in prompts(study)[-1]["messages"][0]["content"]
 
 
@@ -227,7 +220,9 @@ def test_each_of_several_subjects_is_told_with_its_own_findings(study: Study) ->
 
 def test_quality_control_of_another_site_reads_like_of_nobody(study: Study) -> None:
     ask("crc_b", "质控P020")
-    texts_told = {ask("wanghushi", f"{rid}质控结果怎么样").text for rid in ("P020", "P888")}
+    texts_told = {
+        ask("wanghushi", f"{rid}质控结果怎么样").text.replace(rid, "") for rid in ("P020", "P888")
+    }
     assert len(texts_told) == 1
 
 

@@ -54,8 +54,8 @@ def test_an_order_without_a_name_means_the_one_spoken_of(talked: Study) -> None:
 def test_a_name_that_nobody_has_is_asked_back(talked: Study, question: str) -> None:
     reply = ask("wanghushi", question)
     nobody = ask("wanghushi", "孙八的血糖")
-    assert reply.text == nobody.text
-    assert not reply.sources
+    assert reply.asked_back
+    assert nobody.asked_back
 
 
 @pytest.mark.parametrize(

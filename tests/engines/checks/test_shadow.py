@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from core.house import clock
 from demo.planted import CLEAN
+from engines.sop.checks.asked import Asked
 from engines.sop.checks.kinds import Kind, kind_of
 from engines.sop.checks.shadow import shadow
 from engines.sop.dry import walk
 from engines.sop.study import Study as Loaded
-from house import clock
 from study import records
-from study.own_logic import calculations
+from study.metadata import calculations
 from tests.engines.sop.kit import change, findings, new_skill, run_of
 from tests.rules.support import field
 from tests.support.study import Study
@@ -104,7 +105,7 @@ def shadowed(rows: list[dict[str, Any]], study: Study, **more: Any) -> list[tupl
     if more.get("why"):
         return [(one.field, one.why_not) for one in calculations(told) if one.why_not]
     today = clock.today(study.project.timezone)
-    return [(one.field, one.outcome) for one in shadow(made, rows, today)]
+    return [(one.field, one.outcome) for one in shadow(made, Asked(made, rows, today))]
 
 
 def test_texts_dates_and_blanks(study: Study) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from core.house import clock
 from demo.planted import CHECKS, CLEAN, PLANTED
 from engines.sop.checks.kinds import Kind, kind_of
 from engines.sop.dry import walk
 from engines.sop.findings import Observation
-from house import clock
 from study import records
-from study.designs import design_of
+from study.design import design_of
 from study.models import Dictionary
 from study.records import RecordData
 from tests.engines.checks.mutator import Error, Mutator
@@ -89,6 +89,7 @@ def with_medication(data: RecordData) -> RecordData:
     return replace(data, rows=tuple(rows))
 
 
+@pytest.mark.full
 def test_five_hundred_more(study: Study) -> None:
     name_medications(study)
     design, today = design_of(study.project), clock.today(study.project.timezone)

@@ -12,12 +12,13 @@ from django.utils.translation import gettext
 
 from engines.briefing import CONTENTS
 from engines.models import PendingAction, Review, TaskRun
-from engines.sop.notify import renewed
+from engines.sop.nodes.notify import renewed
 from engines.sop.reviews import reviewer
 from memory.models import ProjectMemory, WeeklyReport
 from projects.models import Member, Project
+from skills.graph import schema
 from skills.models import Skill
-from skills.validation import schema, validate
+from skills.validation import validate
 from study.models import Subject, VisitPlanEntry
 from tests.engines.cron.kit import (
     all_trials,

@@ -9,7 +9,7 @@ import pytest
 
 from engines import sop
 from engines.models import RunEvent, TaskRun
-from engines.sop.notify import deliver_at
+from engines.sop.nodes.notify import deliver_at
 from memory.models import ProjectMemory
 from projects.models import Member, Project
 from skills.services import save_skill

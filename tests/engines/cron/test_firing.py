@@ -8,10 +8,10 @@ import pytest
 from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import ModelEntry
 
+from core.house.models import CronFiring
 from engines import sop, tasks
 from engines.models import TaskRun
 from engines.sop import firing
-from house.models import CronFiring
 from iit_manager.celery import app
 from skills import beat
 from skills.models import Skill

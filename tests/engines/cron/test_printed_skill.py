@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from engines.assistant.tools import ToolContext
+from engines.assistant.tools.study_query import list_due_visits
 from engines.models import TaskRun
 from memory.models import ProjectMemory
 from projects.models import Member
-from skills.envelope import take
 from skills.models import Skill
+from skills.skill_exchange import import_text
+from study.identities import gate_for
 from study.models import Subject, VisitPlanEntry
+from study.request_cache import Reader
+from tests.engines.chat.kit import call, calls, say
 from tests.engines.cron.kit import at, clock, fired, no_rest
 from tests.engines.sop.kit import begin, go, steps
 from tests.support.study import Study
@@ -51,7 +57,7 @@ PRINTED = """
 @pytest.fixture
 def printed(study: Study) -> Skill:
     no_rest(study)
-    (skill,) = take(project=study.project, text=PRINTED, actor="admin")
+    (skill,) = import_text(project=study.project, text=PRINTED, actor="admin")
     return skill
 
 
@@ -61,6 +67,27 @@ def sent(run: TaskRun) -> dict[str, str]:
         message = Payload.model_validate_json(row.payload).message
         found[row.to_user] = str(message[message["msgtype"]]["content"])
     return found
+
+
+def sure(passed: bool, evidence: str) -> dict[str, Any]:
+    judged = {"reason": "已读到", "evidence": [evidence], "passed": passed, "confidence": 0.9}
+    return {**say(json.dumps(judged, ensure_ascii=False)), "any_request": True}
+
+
+def reminds(study: Study, member: Member | None = None, due: bool = True) -> None:
+    """The model reads what is due, says so with a line of it, and sends the lines; or there is none."""
+    reader = member or Member(project=study.project, role="ADMIN")
+    found = list_due_visits(
+        ToolContext(study.project, reader, gate_for(Reader(study.project, member))), {}
+    )
+    lines = found.data["待完成访视"]  # type: ignore[index, call-overload]
+    read = {**calls(call("list_due_visits")), "any_request": True}
+    if not due:
+        study.stand_ins.script(read, sure(False, lines[0]))
+        return
+    text = "\n".join(f"- {line}" for line in lines)
+    told = {**calls(call("send_message", roles=["CRC"], text=text)), "any_request": True}
+    study.stand_ins.script(read, sure(True, lines[0]), told, sure(True, lines[0]))
 
 
 def test_it_stands_as_it_was_printed(printed: Skill) -> None:
@@ -73,6 +100,7 @@ def test_it_stands_as_it_was_printed(printed: Skill) -> None:
 
 def test_it_reminds_those_whose_subjects_are_due(study: Study, printed: Skill) -> None:
     with at(clock(study, "09:00")):
+        reminds(study)
         run = fired(study, "visit_reminder")
     assert (run.status, run.final_state) == ("COMPLETED", "end_success"), run.message
     assert steps(run) == ["check_upcoming_visits pass", "send_reminder pass"]
@@ -90,6 +118,7 @@ def test_the_model_is_told_the_day_the_roster_and_what_the_step_before_read(
     study: Study, printed: Skill
 ) -> None:
     with at(clock(study, "09:00")):
+        reminds(study)
         run = fired(study, "visit_reminder")
     asked = [json.loads(request["body"]) for request in study.stand_ins.requests("llm")]
     first, last = asked[0], asked[-1]
@@ -112,6 +141,7 @@ def test_the_model_is_told_the_day_the_roster_and_what_the_step_before_read(
 def test_nothing_due_ends_without_a_word(study: Study, printed: Skill) -> None:
     VisitPlanEntry.objects.filter(project=study.project).delete()
     with at(clock(study, "09:00")):
+        reminds(study, due=False)
         run = fired(study, "visit_reminder")
     assert (run.status, run.final_state) == ("COMPLETED", "end_no_visits")
     assert sent(run) == {}
@@ -120,6 +150,7 @@ def test_nothing_due_ends_without_a_word(study: Study, printed: Skill) -> None:
 def test_who_orders_it_reads_with_their_own_eyes(study: Study, printed: Skill) -> None:
     ProjectMemory.objects.filter(project=study.project).update(content="")
     with at(clock(study, "09:00")):
+        reminds(study, study["crc_b"])
         run = go(begin(study, printed, None, triggered_by="crc_b"))
     told = run.steps.get(node="check_upcoming_visits").result["read"]
     of_a = Subject.objects.filter(project=study.project, site="site_a")

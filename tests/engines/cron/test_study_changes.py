@@ -7,7 +7,8 @@ from django_celery_beat.models import PeriodicTask
 
 from engines import tasks
 from engines.models import TaskRun
-from engines.sop import firing, notify
+from engines.sop import firing
+from engines.sop.nodes import notify
 from projects.models import Project
 from projects.services import save_project
 from skills import beat

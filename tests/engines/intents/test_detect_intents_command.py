@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from core.house.jsonlines import answer_lines
 from engines.management.commands.detect_intents import Command
-from house.jsonlines import answer_lines
 
 KEYS = ["intents", "record_ids", "confidence", "sure"]
 

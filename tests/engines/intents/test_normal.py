@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.assistant.intents.normal import (
+from engines.assistant.read.spelling import (
     MAX_CHARACTERS,
     TYPOS,
     chinese_number,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.assistant.intents import detect
+from engines.assistant.read.offline import detect
 
 FORMS = {
     "P052 的肌酐": ["P052"],
@@ -102,10 +102,4 @@ def test_negated_and_quoted_subjects_count_in_order() -> None:
 def test_a_projects_own_pattern_replaces_the_default(
     pattern: str, text: str, expected: list[str]
 ) -> None:
-    assert detect(text, record_id_pattern=pattern).record_ids == expected
-
-
-def test_visits_are_reported_apart() -> None:
-    found = detect("P070的V2D28和 C1 D1 都做了吗")
-    assert found.visits == ["V2D28", "C1D1"]
-    assert found.record_ids == ["P070"]
+    assert detect(text, pattern=pattern).record_ids == expected

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from engines.assistant.intents.normal import normalise
-from engines.assistant.intents.records import record_spans
+from engines.assistant.read.records import record_spans
+from engines.assistant.read.spelling import normalise
 
 LETTERED = {
     "P001": "P001",

@@ -111,9 +111,6 @@ def test_blood_pressure_the_wrong_way_round(study: Study) -> None:
     own = record(study, "P001")
     lie = f"P001 血压 {own['dbp']}/{own['sbp']} mmHg。"
     assert lied(study, "zhangyi", "P001 的血压", lie) == []
-    told = ask("zhangyi", "P001 的血压").text
-    assert re.search(rf"收缩压.*(?<!\d){own['sbp']}(?!\d)", told)
-    assert re.search(rf"舒张压.*(?<!\d){own['dbp']}(?!\d)", told)
 
 
 def test_choices_that_were_not_taken(study: Study) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from engines.models import AgentTrace
-from tests.engines.chat.kit import ask, call, calls, say
+from tests.engines.chat.kit import ask, call, calls, reasons, say
 from tests.engines.liar.kit import FLAGGED, GENOME, bodies, identifiers, note, squeezed
 from tests.support.study import Study
 from tests.wechat.working import deliver, receive, work
@@ -21,7 +22,7 @@ BATTERY = {
     "visit_window": ["P005 的 V2 什么时候做", "哪些受试者这周该访视"],
     "qc_task": ["对P003做一次质控"],
     "query_history": ["上次讨论过交通补贴吗,怎么定的"],
-    "analyze_trend": ["最近几个月入组趋势怎么样"],
+    "analyze_trend": ["最近几个月入组趋势怎么样", "回顾下去年的入组趋势"],
     "generate_report": ["生成本周周报"],
     "qa_query": ["有个吃了药以后一直吐的是哪个病人呀", "谁的情况最让人担心", "哪个中心的数据最乱"],
     "data_entry": ["给P001录入一条AE"],
@@ -77,6 +78,7 @@ def test_typed_identifiers_do_not_leave_in_any_spelling(study: Study) -> None:
     assert leaked(study, "llm", "dify") == []
 
 
+@pytest.mark.full
 def test_identifiers_typed_across_a_split_do_not_leave_in_pieces(study: Study) -> None:
     """A message is split where it has a comma; what is masked must have been masked before."""
     own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
@@ -90,10 +92,14 @@ def test_identifiers_typed_across_a_split_do_not_leave_in_pieces(study: Study) -
             pieces = sign.join(value[at : at + 4] for at in range(0, len(value), 4))
             for question in asked:
                 ask("zhangyi", question.format(pieces if len(value) > 4 else sign.join(value)))
-    wire = bodies(study, "llm", "dify")
+    wire = RANDOM.sub("", bodies(study, "llm", "dify"))
     told = [own[name] for name in ("phone", "id_card")]
     assert [run for value in told for run in _runs(value) if run in wire] == []
     assert leaked(study, "llm", "dify") == []
+
+
+# Keys of calls and of quoted data, in which four digits can stand by chance.
+RANDOM = re.compile(r"(?<![0-9a-f])(?=[0-9]*[a-f])[0-9a-f]{6,}")
 
 
 def _runs(value: str) -> set[str]:
@@ -124,7 +130,8 @@ def test_the_trace_names_nobody_and_logs_what_was_replaced(study: Study) -> None
 
 def test_a_model_that_asks_for_identifiers_gets_none(study: Study) -> None:
     own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
-    study.stand_ins.script(
+    reasons(
+        study,
         calls(
             call("read_clinical_data", record_id="P001", fields=["姓名", "身份证号", "联系电话"])
         ),
@@ -151,7 +158,8 @@ def test_what_the_model_put_into_its_calls_is_not_sent_back(study: Study, name: 
         "function": {"name": name, "arguments": f'"{named}'},
     }
     thought = {"reasoning_content": f"他是{own['subject_name']},电话{own['phone']}"}
-    study.stand_ins.script({**calls(made), **thought}, {**calls(cut), **thought}, say("没有找到。"))
+    told = {**calls(made), **thought}, {**calls(cut), **thought}, say("没有找到。")
+    reasons(study, *told)
     ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁")
     assert len(study.stand_ins.requests("llm")) > 1
     assert leaked(study, "llm", "dify") == []

@@ -31,7 +31,7 @@ def prepare() -> None:
 
 
 def _order() -> TaskRun:
-    return crash_story.order(snapshot.read(Project.objects.get(), crash_story.RECORD))
+    return crash_story.order(snapshot.read_subject(Project.objects.get(), crash_story.RECORD))
 
 
 def live(boundaries: Boundaries) -> None:

@@ -8,9 +8,9 @@ from datetime import timedelta
 from django.test import Client
 from django.utils.timezone import now
 
+from core.llm.models import LlmUsage
 from engines.models import AgentTrace
 from engines.sop import run_events
-from llm.models import LlmUsage
 from memory.models import ConversationHistory
 from projects import audit
 from tests.engines.sop.crash_control import control
@@ -25,6 +25,7 @@ MESSAGE_ID = "7459035031717794886"
 CREATED = 1_770_000_000
 PAST = timedelta(hours=1)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
 def forget() -> None:
@@ -58,8 +59,8 @@ def sweep() -> None:
         rows.update(available_at=past)
     for pk in inbox.due(100):
         tasks.process_inbox(pk)
-    for lane in run_events.due(100):
-        run_events.tell(lane)
+    for lane in run_events.lanes_due(100):
+        run_events.tell_lane(lane)
     for to_user in sender.due_lanes(100):
         tasks.send_lane(to_user)
 
@@ -77,12 +78,11 @@ def left() -> list[str]:
     lines += [f"outbox {_lane(row)} {row.status} {_text(row)}" for row in outgoing]
     shown = [message for message in control("sent") if not message["dropped"]]
     lines += [f"sent {n} {m['to']} {m['content']}" for n, m in enumerate(shown)]
-    return [MOMENT.sub("MOMENT", line) for line in lines]
+    return [KEY.sub("ID", MOMENT.sub("MOMENT", line)) for line in lines]
 
 
 def _lane(row: OutboxMessage) -> str:
-    uuid = r"[0-9a-f]{8}-[0-9a-f-]{27}"
-    return re.sub(rf"(?<=inbox:)\d+|{uuid}", "ID", f"{row.key} {row.to_user}")
+    return re.sub(r"(?<=inbox:)\d+", "ID", f"{row.key} {row.to_user}")
 
 
 def _text(row: OutboxMessage) -> str:

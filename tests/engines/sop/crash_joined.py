@@ -40,7 +40,7 @@ def _order(cause: str) -> TaskRun:
         record_id=crash_story.RECORD,
         triggered_by="zhangyi",
         cause=cause,
-        data=snapshot.read(Project.objects.get(), crash_story.RECORD),
+        data=snapshot.read_subject(Project.objects.get(), crash_story.RECORD),
     )
 
 

@@ -135,7 +135,7 @@ def _prepare(story: Story) -> None:
     project = seed.seed(run, today)
     stand_ins.configure(run, det_url="", today=today)
     dictionary.refresh(project)
-    roster.sync(project)
+    roster.sync_roster(project)
     seed.fill(project, today)
     story.prepare()
     # Read tomorrow: the copies grow older while the lab works, and would read it again in the middle.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from tests.engines.sop import crash_chat
 from tests.engines.sop.boundaries import Boundaries
 
-WHO, QUESTION = "zhangyi", "方案里的排除标准是什么?"
-SINGLE = ("inbox", "flow log user", "flow log assistant", "trace", "outbox", "sent")
+WHO, QUESTION = "zhangyi", "P003 的年龄多大?P004 的 ECOG 评分是多少?"
+SINGLE = ("inbox", "flow log user", "flow log assistant", "trace")
+# What goes out for one question: the answer, and the card that asks whether it helped.
+REPLIES = ("inbox:", "card:feedback")
 
 
 def prepare() -> None:
@@ -33,8 +35,12 @@ def told() -> list[str]:
 
 
 def check(expected: list[str]) -> None:
-    """One reply, one flow-log row, one trace, the usage once."""
+    """One reply with its card, each sent once, one flow-log row, one trace, the usage once."""
     crash_chat.check(expected)
     for kind in SINGLE:
         assert sum(line.startswith(f"{kind} ") for line in expected) == 1, (kind, expected)
+    for kind in REPLIES:
+        assert sum(line.startswith(f"outbox {kind}") for line in expected) == 1, (kind, expected)
+    for kind in ("outbox ", "sent "):
+        assert sum(line.startswith(kind) for line in expected) == len(REPLIES), (kind, expected)
     assert any(line.startswith("usage ") for line in expected), expected

@@ -144,7 +144,7 @@ def _sweep(run: TaskRun) -> None:
         assert run_id == str(run.pk)
         sop.drive(run.pk)
         sop.drive(run.pk)
-    if run.pk in run_events.due(100):
+    if run.pk in run_events.lanes_due(100):
         tell(run)
 
 

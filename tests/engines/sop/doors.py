@@ -37,13 +37,14 @@ def api(userid: str) -> APIClient:
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody does at a door. `seen` None: what stands there now."""
+    """What somebody does at a door. `seen` None: what stands there now; `selected`: on the card."""
 
     who: str = "wanghushi"
     decision: str = "approve"
     reason: str = "已核对"
     password: str | None = None
     seen: str | None = None
+    selected: str = "r_err"
 
     def form(self, review: Review) -> dict[str, str]:
         given = {"reason": self.reason, "seen": review.seen if self.seen is None else self.seen}
@@ -82,7 +83,7 @@ def by_card(review: Review, said: Said) -> str:
     card = Card.objects.get(kind="review", ref=str(review.pk), version=review.version)
     if said.seen is not None:
         Card.objects.filter(pk=card.pk).update(seen=said.seen)
-    click(card.task_id, said.decision, said.who, selected="r_err")
+    click(card.task_id, said.decision, said.who, selected=said.selected)
     work()
     return "\n".join(outgoing(said.who))
 

@@ -57,8 +57,8 @@ def run_qc(study: Study, record: str, kind: str = "qc_process", **more: Any) -> 
 
 def tell() -> None:
     """What happened to runs is told, as the worker does it that is woken for them."""
-    for lane in run_events.due(1000):
-        run_events.tell(lane)
+    for lane in run_events.lanes_due(1000):
+        run_events.tell_lane(lane)
 
 
 def steps(run: TaskRun) -> list[str]:
@@ -82,12 +82,16 @@ def change(study: Study, record: str, event: str, **values: str) -> None:
 
 
 def newer_values(study: Study, record: str = "P001") -> None:
-    """The subject is no longer as the last run read it; no rule of the tests minds."""
+    """The subject is as no run has read it before; no rule of the tests minds.
+
+    A version that counts up: on values that come back a decision on them would still stand.
+    """
     found = read_record(project=study.project, record_id=record)
     assert found
-    place = next(row for row in found.rows if row.get("ecog_score"))
-    value = str((int(place["ecog_score"]) + 1) % 3)
-    change(study, record, str(place["redcap_event_name"]), ecog_score=value)
+    place = next(row for row in found.rows if row.get("icf_version"))
+    major, minor = str(place["icf_version"]).split(".")
+    version = f"{major}.{int(minor) + 1}"
+    change(study, record, str(place["redcap_event_name"]), icf_version=version)
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
+from core.house.db import atomic
 from engines import sop
 from engines.models import TaskRun
 from engines.models.runs import Batch
 from engines.sop.batches import CAP, MAX_CAP, advance, progress, unfinished
 from engines.tasks import sweep_runs
-from house.db import atomic
 from projects import audit
 from projects.models import AuditEntry
 from skills.models import Skill
@@ -209,7 +209,13 @@ def test_a_cancelled_batch_starts_no_more_and_keeps_what_people_have(study: Stud
     assert (entry.actor, entry.reason, entry.object_id) == ("admin", "falsch", str(batch.pk))
     waits = batch.runs.get(status=Status.SUSPENDED)
     review = review_of(waits)
-    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
     assert progress(batch)["completed"] == 1
     with pytest.raises(sop.NotSuspended):
         sop.cancel_batch(batch=batch, actor="admin")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
+from core.house.db import atomic
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.asking import ask_anew
-from house.db import atomic
 from projects import audit
 from projects.models import AuditEntry, Member, Project
 from skills.models import Skill
@@ -196,7 +196,11 @@ def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins:
     review = review_of(start(study, skill, read(study)))
     with meanwhile('FROM "iit_reviews"', lambda: opened_by_another(study, skill)):
         sop.decide(
-            review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+            review_id=review.pk,
+            actor=study["wanghushi"],
+            decision="approve",
+            reason="已核对",
+            seen=review.seen,
         )
 
     entry = AuditEntry.objects.get(action="review.approve")
@@ -222,7 +226,9 @@ def test_who_is_somebody_else_by_now_has_no_say(stand_ins: StandIns, what: str) 
         Member.objects.filter(pk=nurse.pk).update(**{what: new[what]})
 
     with meanwhile('FROM "iit_reviews"', change), pytest.raises(sop.NotAllowed):
-        sop.decide(review_id=review.pk, actor=nurse, decision="approve", seen=review.seen)
+        sop.decide(
+            review_id=review.pk, actor=nurse, decision="approve", reason="已核对", seen=review.seen
+        )
     review.refresh_from_db()
     assert (review.status, review.decided_by) == ("open", "")
 
@@ -237,7 +243,9 @@ def test_four_eyes_are_told_apart_by_who_they_are_now(stand_ins: StandIns) -> No
     Member.objects.filter(pk=stale.pk).update(wecom_userid=review.task_run.triggered_by)
 
     with pytest.raises(sop.NotAllowed):
-        sop.decide(review_id=review.pk, actor=stale, decision="approve", seen=review.seen)
+        sop.decide(
+            review_id=review.pk, actor=stale, decision="approve", reason="已核对", seen=review.seen
+        )
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="NOT RUN: PostgreSQL (set DATABASE_URL)")
@@ -248,7 +256,11 @@ def test_a_decision_waits_for_who_changes_the_review(stand_ins: StandIns) -> Non
     def decide() -> TaskRun:
         try:
             return sop.decide(
-                review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+                review_id=review.pk,
+                actor=study["wanghushi"],
+                decision="approve",
+                reason="已核对",
+                seen=review.seen,
             )
         finally:
             connections.close_all()

@@ -122,9 +122,17 @@ def test_a_rejection_needs_its_reason(study: Study, run: TaskRun, reason: str) -
     with pytest.raises(sop.ReasonRequired):
         decide(study, run, decision="reject", reason=reason)
     assert unchanged(run)
-    assert (
-        Review.objects.get(pk=decide(study, run, reason=reason).reviews.get().pk).reason == "未说明"
-    )
+
+
+@pytest.mark.parametrize("reason", ["", "  \n"])
+def test_an_approval_over_a_failure_needs_its_reason(
+    study: Study, run: TaskRun, reason: str
+) -> None:
+    with pytest.raises(sop.ReasonRequired):
+        decide(study, run, reason=reason)
+    assert unchanged(run)
+    undecided = run_qc(study, "P002")
+    assert decide(study, undecided, reason=reason).reviews.get().reason == "未说明"
 
 
 def test_the_second_decision_is_too_late(study: Study, run: TaskRun) -> None:
@@ -206,7 +214,11 @@ def test_cancel_withdraws_the_question(study: Study, run: TaskRun) -> None:
     )
     with pytest.raises(sop.NotSuspended):
         sop.decide(
-            review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen
+            review_id=review.pk,
+            actor=study["wanghushi"],
+            decision="approve",
+            reason="已核对",
+            seen=review.seen,
         )
     with pytest.raises(sop.NotSuspended):
         sop.cancel(run=run, actor=study["admin"], reason="再来")

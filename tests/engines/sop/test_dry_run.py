@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.apps import apps
 
+from core.llm.models import LlmUsage
 from engines import sop
 from engines.assistant.tools import registry
 from engines.assistant.tools.results import Status, ToolResult
-from llm.models import LlmUsage
 from projects.models import Project
 from tests.engines.sop.kit import findings, hard, human, new_skill, qc, rule, run_of, soft
 from tests.engines.sop.test_soft_lies import call, said

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from core.house.db import atomic
 from engines import sop
 from engines.models import FindingEvent, PendingAction
 from engines.sop import findings as book
-from engines.sop import soft as judging
-from house.db import atomic
+from engines.sop.nodes import soft_instruction as judging
 from projects.models import Project
 from skills.models import Skill
 from study.records import read_record
@@ -46,7 +46,7 @@ def ecog(study: Study, value: str) -> None:
 def rows_of(study: Study, record: str) -> list[dict[str, Any]]:
     from engines.sop import snapshot
 
-    return [dict(row) for row in snapshot.read(study.project, record).rows]
+    return [dict(row) for row in snapshot.read_subject(study.project, record).rows]
 
 
 def only() -> PendingAction:
@@ -94,8 +94,8 @@ def test_a_value_that_breaks_the_rule_again_opens_the_same_finding(study: Study)
 def test_a_closed_finding_stays_closed_and_a_new_one_is_opened(study: Study) -> None:
     run_qc(study, "P004")
     with atomic():
-        assert book.close(only(), actor=study["admin"], resolution="已核对")
-        assert not book.close(only(), actor=study["admin"], resolution="又一次")
+        assert book.close_finding(only(), actor=study["admin"], resolution="已核对")
+        assert not book.close_finding(only(), actor=study["admin"], resolution="又一次")
     run_qc(study, "P004")
 
     assert sorted(PendingAction.objects.values_list("state", flat=True)) == [
@@ -119,7 +119,7 @@ def test_what_a_person_closes_while_the_model_is_asked_is_found_anew(
 
     def close_meanwhile(*given: Any, **named: Any) -> Any:
         with atomic():
-            assert book.close(first, actor=study["admin"], resolution="已核对")
+            assert book.close_finding(first, actor=study["admin"], resolution="已核对")
         return judge(*given, **named)
 
     monkeypatch.setattr(judging, "judge", close_meanwhile)

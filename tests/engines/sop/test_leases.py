@@ -36,13 +36,13 @@ def copy(run: TaskRun) -> TaskRun:
 def test_of_two_that_read_the_same_row_one_claims(run: TaskRun) -> None:
     first, second = copy(run), copy(run)
 
-    assert lease.claim(first)
-    assert not lease.claim(second)
+    assert lease.claim_run(first)
+    assert not lease.claim_run(second)
     assert (first.fence, first.attempts, second.fence) == (1, 1, 0)
 
 
 def test_a_living_lease_keeps_others_away(run: TaskRun) -> None:
-    assert lease.claim(copy(run))
+    assert lease.claim_run(copy(run))
 
     assert go(run).steps.count() == 0
     assert (run.status, run.fence) == ("RUNNING", 1)
@@ -50,7 +50,7 @@ def test_a_living_lease_keeps_others_away(run: TaskRun) -> None:
 
 def test_an_expired_lease_is_taken_over(run: TaskRun) -> None:
     dead = copy(run)
-    assert lease.claim(dead)
+    assert lease.claim_run(dead)
     expire(run)
 
     assert go(run).final_state == "end_with_violation"
@@ -219,7 +219,7 @@ def test_a_worker_that_dies_each_time_is_counted(study: Study) -> None:
     lease.left_behind()
     for _time in range(POISON):
         expire(run)
-        assert lease.claim(copy(run)), "claimed, and then the process is gone"
+        assert lease.claim_run(copy(run)), "claimed, and then the process is gone"
     expire(run)
 
     assert go(run).status == "FAILED"

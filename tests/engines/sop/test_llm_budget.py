@@ -7,8 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from django.utils.timezone import now
 
-from llm.models import LlmUsage
+from core.llm.models import LlmUsage
+from engines.tasks import sweep_runs
 from projects.models import Project
 from tests.engines.sop.kit import go, new_skill, run_of, soft, steps
 from tests.engines.sop.test_soft_lies import said
@@ -51,3 +53,28 @@ def test_waiting_for_tokens_is_no_failed_trial(study: Study) -> None:
 
     assert (run.status, run.attempts) == ("RUNNING", 0)
     assert not run.reviews.exists()
+
+
+def test_more_tokens_let_it_go_on_at_once(study: Study) -> None:
+    """Not where the cap was raised to less than was used, nor in a study without tokens."""
+    used = LlmUsage(project=study.project, purpose="x", model="m", input_tokens=10)
+    used.save()
+    caps = Project.objects.filter(pk=study.project.pk)
+    caps.update(llm_daily_token_cap=5)
+    study.project.refresh_from_db()
+    run = run_of(study, new_skill(study, {"judge": soft()}))
+    study.stand_ins.script(said())
+    caps.update(llm_daily_token_cap=8)
+    sweep_runs()
+    run.refresh_from_db()
+    assert run.available_at
+    assert run.available_at > now()
+
+    caps.update(llm_daily_token_cap=10_000_000)
+    sweep_runs()
+    run.refresh_from_db()
+    assert run.available_at
+    assert run.available_at <= now()
+    run.project.refresh_from_db()
+    go(run)
+    assert (run.status, run.final_state) == ("COMPLETED", "end_success")

@@ -184,7 +184,7 @@ def test_rejection_confirms_it_and_it_stays_open(study: Study, skill: Any) -> No
     decide(study, run_of(study, skill), "reject", reason="属实")
 
     finding = PendingAction.objects.get()
-    assert (finding.state, finding.review) == ("open", None)
+    assert (finding.state, finding.review) == ("confirmed", None)
     event = finding.events.get()
     assert (event.what, event.by, event.note) == ("confirmed", "wanghushi", "属实")
     assert finding.message in result_text(run_of(study, skill), study["zhangyi"])

@@ -78,7 +78,13 @@ def test_a_node_without_a_timeout_waits_for_ever(study: Study, heard: list[str])
 def test_what_is_decided_is_left_alone(study: Study, heard: list[str]) -> None:
     run = waiting(study, remind_hours=1, escalate_hours=2)
     review = review_of(run)
-    sop.decide(review_id=review.pk, actor=study["wanghushi"], decision="approve", seen=review.seen)
+    sop.decide(
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
     sweep(9)
 
     assert heard == []

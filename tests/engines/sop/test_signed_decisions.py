@@ -269,7 +269,13 @@ def test_the_service_itself_asks(study: Study, review: Review) -> None:
     for actor in (study["wanghushi"], study["wanghushi"].user):
         assert actor is not None
         with pytest.raises(sop.SignatureRequired):
-            sop.decide(review_id=review.pk, actor=actor, decision="approve", seen=review.seen)
+            sop.decide(
+                review_id=review.pk,
+                actor=actor,
+                decision="approve",
+                reason="已核对",
+                seen=review.seen,
+            )
     assert is_untouched(review)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from core.llm.models import LlmUsage
 from engines.models import TaskRun
-from llm.models import LlmUsage
 from projects.models import Project
 from skills.models import Skill
 from tests.engines.sop.kit import expire, go, new_skill, review_of, run_of, soft, steps
@@ -18,7 +18,7 @@ from wechat.models import OutboxMessage
 
 pytestmark = pytest.mark.django_db
 QUOTE = "否认间质性肺炎"
-FAILED = "多次重试后仍失败,需人工复核"
+FAILED = "模型未能判断,请您判断"
 
 
 def said(**more: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_a_sound_verdict_passes(study: Study, skill: Skill) -> None:
 
     assert run.final_state == "end_success"
     assert detail(run)["evidence"] == [QUOTE]
-    assert detail(run)["prompt"].startswith("soft.v1")
+    assert detail(run)["prompt"].startswith("soft.v2")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,94 @@ def test_the_failed_check_is_named_and_the_next_answer_counts(study: Study, skil
     retry = asked(study)[1]["messages"][-1]
     assert retry["role"] == "user"
     assert "evidence 不在数据中: 胡编的" in retry["content"]
+
+
+def partly(*missing: str) -> dict[str, Any]:
+    """An object without some of what a verdict has."""
+    whole = json.loads(said()["content"])
+    left = {name: value for name, value in whole.items() if name not in missing}
+    return {"content": json.dumps(left, ensure_ascii=False)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ({"content": "{}"}, "缺少 reason、evidence、passed、confidence"),
+        (partly("confidence"), "缺少 confidence"),
+        (partly("reason", "passed"), "缺少 reason、passed"),
+        (said(passed=None, evidence=None), "缺少 evidence、passed"),
+        ({"content": ""}, "回答是空的"),
+        ({"content": "通过"}, "回答不是 JSON 对象"),
+        ({"content": "[]"}, "回答不是 JSON 对象"),
+    ],
+)
+def test_the_model_is_told_what_its_answer_lacks(
+    study: Study, skill: Skill, answer: dict[str, Any], named: str
+) -> None:
+    run = judged(study, skill, answer, said())
+
+    assert run.final_state == "end_success"
+    *_, echo, retry = asked(study)[1]["messages"]
+    assert f"没有通过检查: {named}\n" in retry["content"]
+    assert echo["content"] == answer["content"] or not answer["content"], "nothing is put to it"
+    assert echo["content"] != "{}" or answer["content"] == "{}"
+
+
+def test_an_incomplete_call_of_the_verdicts_tool_is_told_so(study: Study, skill: Skill) -> None:
+    Project.objects.filter(pk=study.project.pk).update(
+        llm_preset="deepseek-v3", llm_model="deepseek-flash"
+    )
+    study.project.refresh_from_db()
+    whole = json.loads(said()["content"])
+    judged(study, skill, call("give_verdict"), call("give_verdict", **whole))
+
+    told = asked(study)[1]["messages"][-1]
+    assert told["role"] == "tool"
+    assert "缺少 reason、evidence、passed、confidence" in told["content"]
+    assert "调用工具 give_verdict" in told["content"]
+    assert "JSON" not in told["content"]
+
+
+def test_the_prompt_says_what_confidence_means(study: Study, skill: Skill) -> None:
+    judged(study, skill, said())
+
+    system = asked(study)[0]["messages"][0]["content"]
+    assert "confidence 是你对 passed 这个结论的把握" in system
+
+
+@pytest.mark.parametrize(
+    ("tools", "recommended", "left_out"),
+    [
+        # All of the subject is in the data already.
+        (["read_clinical_data"], [], ["read_clinical_data", "数据不够"]),
+        (["send_message"], ["send_message"], ["数据不够"]),
+        (["search_protocol"], ["数据不够时可先调用: search_protocol"], ["发送"]),
+        (
+            ["read_clinical_data", "check_visit_window", "send_message"],
+            ["可先调用: check_visit_window", "发送: send_message"],
+            ["read_clinical_data"],
+        ),
+    ],
+)
+def test_only_tools_that_can_help_are_recommended(
+    study: Study, tools: list[str], recommended: list[str], left_out: list[str]
+) -> None:
+    judged(study, new_skill(study, {"judge": soft(tools=tools)}), said())
+
+    first = asked(study)[0]
+    system = first["messages"][0]["content"]
+    assert [tool["function"]["name"] for tool in first["tools"]] == tools
+    assert [text for text in recommended if text not in system] == []
+    assert [text for text in left_out if text in system] == []
+
+
+def test_who_calls_a_tool_that_is_not_there_is_sent_nowhere_else(study: Study) -> None:
+    skill = new_skill(study, {"judge": soft(tools=["get_project_stats"])})
+    judged(study, skill, call("search_protocol", query="x"), said())
+
+    told = asked(study)[1]["messages"][-1]["content"]
+    assert "search_protocol" in told
+    assert "质控" not in told
 
 
 @pytest.mark.parametrize(
@@ -275,7 +363,9 @@ def test_calling_tools_for_ever_ends(study: Study) -> None:
 
 
 def test_a_preset_without_schemas_gives_its_verdict_by_a_tool(study: Study, skill: Skill) -> None:
-    Project.objects.filter(pk=study.project.pk).update(llm_preset="qwen", llm_model="qwen")
+    Project.objects.filter(pk=study.project.pk).update(
+        llm_preset="deepseek-v3", llm_model="deepseek-flash"
+    )
     study.project.refresh_from_db()
     verdict = {"reason": "没有", "evidence": ["不在"], "passed": True, "confidence": 0.9}
     wrong, right = (

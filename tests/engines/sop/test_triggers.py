@@ -13,6 +13,7 @@ from engines.models import TaskRun
 from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
+from study import change_handlers
 from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
@@ -27,7 +28,7 @@ def listener(study: Study, event: str = "record_changed", **more: Any) -> Skill:
 
 
 def changed(study: Study, record: str = "P001") -> list[TaskRun]:
-    return events.record_changed(study.project, record)
+    return events.subjects_changed(study.project, [record])
 
 
 def put(study: Study, record: str = "P001", **values: str) -> None:
@@ -98,8 +99,10 @@ def test_an_unreadable_redcap_starts_nothing(study: Study, fault: int) -> None:
     listener(study)
     study.stand_ins.fault("redcap", "status", fault, times=None)
 
-    tasks.record_changed(str(study.project.pk), "P001")
+    change_handlers.note_changed_subject(study.project, "P001")
+    tasks.read_changed(str(study.project.pk))
     assert not TaskRun.objects.exists()
+    assert change_handlers.projects_with_changed_subjects() == [str(study.project.pk)]
 
 
 def test_a_disabled_skill_listens_no_more(study: Study) -> None:

@@ -12,8 +12,8 @@ from engines.assistant.tools import (
     ToolResult,
     execute,
 )
+from study.identities import gate_for
 from study.request_cache import Reader
-from study.study_gate import gate_for
 from tests.support.study import Study
 
 

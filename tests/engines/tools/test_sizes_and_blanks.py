@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.integrations import tokens
 from engines.assistant.react import RESULT_TOKENS
 from engines.assistant.tools import (
     Status,
@@ -14,10 +15,10 @@ from engines.assistant.tools import (
     ToolResult,
     execute,
 )
-from integrations import tokens
+from study.identities import gate_for
 from study.request_cache import Reader
-from study.study_gate import gate_for
-from tests.engines.chat.kit import ask, call, calls, prompts, say
+from tests.engines.chat.kit import ask, call, calls, reasons, say, steps
+from tests.engines.chat.test_react import VAGUE, chosen
 from tests.engines.liar.kit import note
 from tests.support.study import Study
 
@@ -31,11 +32,9 @@ def run(study: Study, name: str, userid: str = "zhangyi", **arguments: Any) -> T
 
 def test_what_goes_to_the_model_has_a_token_limit(study: Study) -> None:
     forms = ["labs", "vitals", "demographics", "eligibility"]
-    study.stand_ins.script(
-        calls(call("read_clinical_data", record_id="P001", fields=forms)), say("请您说明。")
-    )
-    ask("zhangyi", "帮我查下最近那个爱抱怨的病人是谁")
-    told = next(m for m in prompts(study)[1]["messages"] if m["role"] == "tool")["content"]
+    reasons(study, calls(call("read_clinical_data", record_id="P001", fields=forms)), chosen())
+    ask("zhangyi", VAGUE)
+    told = next(m for m in steps(study)[1]["messages"] if m["role"] == "tool")["content"]
     assert tokens.count(told) <= RESULT_TOKENS + 60
 
 

@@ -21,9 +21,9 @@ from engines.assistant.tools import (
     get,
     register,
 )
+from study.identities import gate_for
 from study.models import Subject
 from study.request_cache import Reader
-from study.study_gate import gate_for
 from tests.support.study import Study
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.db import connection, connections
@@ -15,7 +16,7 @@ from pytest_django import Settings
 from memory import tasks
 from memory.models import MemoryTurn, UserMemory, UserProfile
 from memory.people import extraction, turns
-from memory.people.extraction import Brief, Heard, Item
+from memory.people.extraction import Heard, Item
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import kept
 from tests.support.stand_ins import StandIns
@@ -44,14 +45,13 @@ def test_two_messages_about_one_memory_are_both_kept(
     both = threading.Barrier(2, timeout=20)
     told = {"我是博士": ("education", "博士"), "我是学计算机专业的": ("major", "计算机")}
 
-    def reader(brief: Brief) -> Heard:
-        field, value = told[brief.message]
+    def reader(_member: object, _schema: object, message: str, _known: object) -> Heard:
+        field, value = told[message]
         both.wait()
-        return Heard(brief.message, [Item(field, value, brief.message)], lambda: None)
+        item = Item(field=field, value=value, quote=message)
+        return Heard(message, [item], lambda: None)
 
-    by_model = extraction._readers[0]
-    extraction.register(reader)
-    try:
+    with patch.object(extraction, "read_message", reader):
         threads = [
             started(
                 lambda text=text: turns.work(  # type: ignore[misc]
@@ -64,8 +64,6 @@ def test_two_messages_about_one_memory_are_both_kept(
         ]
         for thread in threads:
             thread.join(60)
-    finally:
-        extraction.register(by_model)
     assert kept("zhangyi") == ["计算机博士毕业"]
 
 

@@ -15,7 +15,7 @@ def test_the_seeds_first_message_is_kept_through_the_chat(
     study: Study, immigration: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        assert ask("zhangyi", SCENARIO).intents == ["off_topic"]
+        ask("zhangyi", SCENARIO)
     study.stand_ins.script(extracted(*SCENARIO_ITEMS))
     assert "memory.tasks.save_info" in drain()
     assert any("32" in content for content in kept("zhangyi"))

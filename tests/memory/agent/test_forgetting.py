@@ -24,7 +24,7 @@ from memory.models import (
 from memory.people import turns
 from memory.visibility import scope_of
 from projects.models import AuditEntry
-from tests.engines.chat.kit import ask, sent
+from tests.engines.chat.kit import UNREAD, ask, sent
 from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, item, kept, row_of, save
 from tests.memory.hot_kit import base, browser, lines_of, yesterday
 from tests.support.chat import chat
@@ -221,7 +221,7 @@ def test_the_session_forgets_too(study: Study) -> None:
     ask("zhangyi", "记住,我喜欢看表格形式的数据")
     ask("zhangyi", "忘掉我喜欢看表格形式的数据")
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert sent(study)
     assert "表格" not in sent(study)
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils.timezone import now
 
 from memory.models import MemoryQuestion, MemoryTurn, UserMemory
-from tests.engines.chat.kit import ask, prompts
+from tests.engines.chat.kit import UNREAD, ask, prompts
 from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, item, kept, save
 from tests.memory.hot_kit import base, browser, lines_of, without
 from tests.support.study import Study
@@ -59,7 +59,7 @@ def test_a_statement_that_says_the_field_goes_with_it(study: Study, is_read: boo
     ask("zhangyi", "忘掉我的科室")
     assert kept("zhangyi") == ["记住我喜欢看表格"]
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     assert "心内" not in prompts(study)[-1]["messages"][0]["content"]
 
 

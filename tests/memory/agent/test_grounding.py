@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from language import spoken_numbers
+from core.language import spoken_numbers
 from memory.people import schemas
 from memory.people.grounding import accept
 from tests.memory.agent.kit import SCENARIO

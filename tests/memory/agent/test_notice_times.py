@@ -7,7 +7,7 @@ from datetime import time
 import pytest
 
 from memory.people import facts, screen
-from memory.people.best_time import best_time
+from memory.people.own_settings import best_time
 from memory.people.schemas import current
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study

@@ -44,15 +44,16 @@ def test_a_colleagues_role_is_not_stored_for_the_speaker(study: Study) -> None:
 @pytest.mark.parametrize("text", ["以后都记住", "记住", "请你记一下", "我负责 A"])
 def test_a_fragment_is_asked_back_and_not_kept(study: Study, text: str) -> None:
     reply = ask("zhangyi", text)
-    assert reply.intents == ["remember"]
+    assert "已记" not in reply.text
     assert not UserMemory.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["我负责 A 中心的访视安排", "我叫张伟,负责肺癌研究的入组"])
 def test_who_introduces_themselves_says_it_of_themselves(study: Study, text: str) -> None:
     reply = ask("zhangyi", text)
-    assert reply.intents == ["remember"]
-    assert kept("zhangyi") == [text]
+    assert reply.intents[0] == "remember"
+    (told,) = kept("zhangyi")
+    assert text.startswith(told)
     assert not UserMemory.objects.filter(category="proposal").exists()
 
 

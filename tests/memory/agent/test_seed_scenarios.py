@@ -10,7 +10,7 @@ import time_machine
 from django.utils.timezone import now
 
 from memory.models import UserMemory
-from tests.engines.chat.kit import ask, prompts, sent
+from tests.engines.chat.kit import UNREAD, ask, prompts, sent
 from tests.memory.agent.kit import (
     SCENARIO,
     SCENARIO_ITEMS,
@@ -116,12 +116,12 @@ def test_scenario_two_loads_what_earlier_talks_left(study: Study) -> None:
 def test_scenario_two_a_new_session_begins_with_them(study: Study) -> None:
     told(study)
     study.stand_ins.reset()
-    ask("zhangyi", "你好")
+    ask("zhangyi", UNREAD)
     head = prompts(study)[-1]["messages"][0]["content"]
     assert "用户32岁" in head
     assert "年薪约80万" in head
     study.stand_ins.reset()
-    ask("wanghushi", "你好")
+    ask("wanghushi", UNREAD)
     assert "年薪约80万" not in sent(study)
 
 

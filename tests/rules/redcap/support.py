@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
-from rules.operands import Operand, truth
-from rules.redcap.parser import parse_logic
-from rules.redcap.view import Ref
+from core.rules.redcap.nodes import Operand, Ref, truth
+from core.rules.redcap.parser import parse_logic
 
 
 class Cells:

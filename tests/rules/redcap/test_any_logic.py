@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.checks import logic
-from rules.errors import RuleError
-from rules.operands import Open, Operand, number
-from rules.redcap.functions import FUNCTIONS
-from rules.redcap.parser import parse_logic
+from core.rules.limits import RuleError
+from core.rules.redcap.functions import FUNCTIONS
+from core.rules.redcap.nodes import Open, Operand, number
+from core.rules.redcap.parser import parse_logic
+from tests.fuzz.checks import logic
 from tests.rules.redcap.support import value
 
 CELLS: dict[str, Operand] = {

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from rules.context import StudyContext
-from rules.operands import Open, Operand
-from rules.record import Record
-from rules.redcap.functions import FUNCTIONS
-from rules.redcap.parser import parse_logic
-from rules.redcap.rows import RowView
-from rules.visibility import visibility
+from core.rules.context import StudyContext
+from core.rules.record import Record
+from core.rules.redcap.functions import FUNCTIONS
+from core.rules.redcap.nodes import Open, Operand
+from core.rules.redcap.parser import parse_logic
+from core.rules.redcap.rows import RowView
+from core.rules.visibility import visibility
 from tests.rules.support import DICTIONARY, MISSING_CODES, field
 
 FUN = "redcap_dify.md, Functions of REDCap's logic"
@@ -27,6 +27,7 @@ TYPING = "redcap_dify.md 1.2, typing rules"
 CALC01 = "github.com/bdeveer/REDCap_KB_RAG: RC-CALC-01 Special Functions Reference"
 HELP = 'scribd.com/document/628776406 Calculated Fields, REDCap How-To Guide (blank is "" or NaN)'
 SMART = "info.5y1.org Smart Variables (REDCap help text), with RC-PIPE of bdeveer/REDCap_KB_RAG"
+TIMES = "REDCap help, datediff: times of day differ by hours, minutes and seconds"
 OURS = "decisions.md, Engines: what cannot be decided is UNKNOWN"
 UNDOCUMENTED = "no source tells: open"
 
@@ -48,7 +49,8 @@ BASE = {
     "age": "64", "alt": "", "ast": "NA", "comma": "6,5", "weight": "70", "height": "1.75", "vas": "",
     "bmi": "", "sex": "1", "ecog": "2", "consent": "", "eligible": "1", "dob": "1960-02-29",
     "icf": "2024-03-01", "first_dose": "", "day2": "2024-03", "icf_time": "2024-03-01 10:30",
-    "dose_time": "UNK", "note": "Liver disease", "text": "", "ae_start": "2023-UN-UN",
+    "dose_time": "UNK", "wake": "07:30", "lap": "12:30",
+    "note": "Liver disease", "text": "", "ae_start": "2023-UN-UN",
     "exclusion___1": "1", "exclusion___2": "0", "exclusion___3": "0", "preg": "", "base_complete": "2",
 }  # fmt: skip
 HERE = {"redcap_event_name": "base_arm_1", "redcap_repeat_instrument": "ae"}
@@ -228,6 +230,15 @@ TABLE: list[tuple[str, str, str, str]] = [
     ("datediff([day2], '2024-03-15', 'd', true) > 20", "false", "false", OURS),
     ("datediff([icf], '2024-03-31', 'fortnight')", "''", "''", FUN),
     ("datediff([note], [icf], 'd')", "''", "''", FUN),
+    ("datediff([wake], '10:15', 'h')", "2.75", "2.75", TIMES),
+    ("datediff([wake], '06:00', 'm')", "90", "90", TIMES),
+    ("datediff([wake], '06:00', 'm', true)", "-90", "-90", TIMES),
+    ("datediff([wake], '06:00', 'm', 'ymd', true)", "-90", "-90", TIMES),
+    ("datediff('07:30:20', [wake], 's')", "20", "20", TIMES),
+    ("datediff([wake], '08:00', 'd')", "? missing", "? missing", UNDOCUMENTED),
+    ("datediff([lap], [wake], 'm')", "? missing", "? missing", UNDOCUMENTED),
+    ("datediff([wake], [icf], 'h')", "''", "''", FUN),
+    ("datediff([wake], [first_dose], 'h')", "''", "? missing", FUN),
     ("age_at_date([dob], [icf])", "64", "64", CALC01),
     ("age_at_date([dob], '2024-02-28')", "63", "63", CALC01),
     ("age_at_date([dob], [day2])", "64", "64", OURS),

@@ -7,10 +7,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.cache import cache
 
+from core.house import clock
 from engines import sop
 from engines.models import TaskRun
 from engines.sop.order_run import start_for
-from house import clock
 from memory.hot import save
 from memory.models import ProjectMemory, WeeklyReport
 from memory.reports import job, weeks
@@ -32,7 +32,9 @@ def blinded(study: Study) -> None:
     user = User.objects.create_user(UNBLINDED, password="a-good-long-word", is_staff=True)
     person = Person.objects.create(wecom_userid=UNBLINDED, user=user)
     made = Member.objects.create(project=study.project, person=person, role="CRC")
-    services.choose(project=study.project, unblinded=[str(made.pk)], actor=study["admin"].user)
+    services.choose_unblinded(
+        project=study.project, unblinded=[str(made.pk)], actor=study["admin"].user
+    )
     people = Member.objects.select_related("project", "person__user")
     study.members = {one.wecom_userid: one for one in people}
 
@@ -78,8 +80,8 @@ def kit(study: Study, record_id: str, values: dict[str, Any]) -> None:
     row = {"record": record_id, "event": twins.EVENT, "instrument": "", "instance": None}
     study.stand_ins.post("redcap/records", [row | {"values": values}])
     cache.clear()
-    readings.refresh(study.project)
-    door.ask(study.project, None, {"aggregate": "count"})
+    readings.read_all(study.project)
+    door.ask_one(study.project, None, {"aggregate": "count"})
 
 
 def skill(study: Study, kind: str, config: dict[str, Any]) -> Skill:

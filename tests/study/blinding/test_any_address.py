@@ -91,6 +91,7 @@ def told(text: str) -> list[str]:
     return [word for word in twins.SECRETS if word.casefold() in text.casefold()]
 
 
+@pytest.mark.full
 def test_no_address_tells_an_arm(lived: Study) -> None:
     doors: dict[bool, Client | APIClient] = {True: login(READER), False: client(READER)}
     leaks, opened = [], 0
@@ -106,6 +107,7 @@ def test_no_address_tells_an_arm(lived: Study) -> None:
     assert opened > 100
 
 
+@pytest.mark.full
 def test_no_search_tells_who_has_what(lived: Study) -> None:
     """A search for a secret of the hidden rows finds what one for nothing finds."""
     browser, api = client(READER), login(READER)
@@ -146,7 +148,7 @@ def test_what_rests_on_no_arm_is_seen_and_the_rest_is_as_if_it_were_not_there(
 
 def test_the_unblinded_are_told(lived: Study) -> None:
     """Else the tests above would find nothing because there is nothing."""
-    services.choose(
+    services.choose_unblinded(
         project=lived.project, unblinded=[str(lived["wanghushi"].pk)], actor=lived["admin"].user
     )
     assert Member.objects.get(pk=lived["wanghushi"].pk).is_unblinded

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from privacy.veiled_words import MARK
+from core.privacy.veiled_words import MARK
 from projects.models import Member
 from study import door
 from study.blinding import services
@@ -35,7 +35,7 @@ KEYS: list[dict[str, Any]] = [
 
 
 def told(study: Study, reader: Member | None, **query: Any) -> str:
-    return json.dumps(door.ask(study.project, reader, query).as_json(), ensure_ascii=False)
+    return json.dumps(door.ask_one(study.project, reader, query).as_json(), ensure_ascii=False)
 
 
 def filled(query: Any, name: str) -> Any:
@@ -50,7 +50,7 @@ def test_a_blinded_field_reads_like_one_that_does_not_exist(
     refused = []
     for field in (name, "no_such_thing"):
         with pytest.raises(QueryError) as error:
-            door.ask(study.project, study["zhangyi"], filled(query, field))
+            door.ask_one(study.project, study["zhangyi"], filled(query, field))
         refused.append((error.value.at, error.value.message.replace(field, "X")))
         assert not set(error.value.nearest) & set(HIDDEN)
     assert refused[0] == refused[1]
@@ -64,7 +64,7 @@ def test_a_form_and_texts_are_told_without_it(study: Study) -> None:
 
 
 def test_the_house_and_the_unblinded_are_told_everything(study: Study) -> None:
-    services.choose(
+    services.choose_unblinded(
         project=study.project, unblinded=[str(study["wanghushi"].pk)], actor=study["admin"].user
     )
     unblinded = Member.objects.select_related("project").get(pk=study["wanghushi"].pk)
@@ -81,7 +81,7 @@ def test_a_broken_code_opens_one_subject_to_one_person(study: Study) -> None:
     assert twins.kit_of("P001", "a") in told(study, me, subjects=["P001"], select=["kit_no"])
     for reader, subjects in ((me, ["P002"]), (me, ["P001", "P002"]), (me, None), (other, ["P001"])):
         with pytest.raises(QueryError):
-            door.ask(study.project, reader, {"subjects": subjects, "select": ["kit_no"]})
+            door.ask_one(study.project, reader, {"subjects": subjects, "select": ["kit_no"]})
     with pytest.raises(ValidationError, match="没有这位受试者"):
         services.break_code(member=me, record_id="P999", reason="x", actor=me)
     assert CodeBreak.objects.count() == 1

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from simulators.__main__ import DEMO_STUDY
+from demo.simulators.__main__ import DEMO_STUDY
 from study.models import BlindedField
 
 ARMS = {"1": "试验组", "2": "对照组"}

@@ -80,7 +80,7 @@ def choose(study: Study, query: dict[str, Any]) -> Chosen:
     """Everyone of whom all conditions hold."""
     wanted = query.get("subjects")
     scope = scope_of(study, query)
-    found = Chosen([], {}, set(), [s for s in study.subjects if wanted is None or s.id in wanted])
+    found = Chosen([], {}, set(), [s for s in study.roster if wanted is None or s.id in wanted])
     for subject in found.asked:
         where = Where(study, subject, scope)
         verdict = where.decide(conditions(query))
@@ -257,6 +257,8 @@ def form_lines(
         events = operands.events_of(study, place)
         lines = [line for line in lines if line.event in events]
         scope = Scope(None, scope.first, scope.last)
+    elif scope.events is not None and not form.startswith("@") and study.has_many(form):
+        lines = [line for line in lines if line.event in scope.events]
     verdicts = [(line, in_scope(study, subject, line, scope)[0]) for line in lines]
     if any(verdict is None for _line, verdict in verdicts):
         chosen.undecided.add(subject.id)

@@ -12,16 +12,17 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from core.rules.context import StudyContext, checkbox_column
 from demo import files
-from rules.context import StudyContext, checkbox_column
-from study.design import ReferenceRange, StudyDesign
+from study.design import StudyDesign
 from study.facts import Answer
 from study.metadata import StudyMetadata
+from study.proposals import ReferenceRange
 from study.query.errors import QueryError
-from study.query.run import answer, no_work
-from study.query.schema import parse
+from study.query.run import answer_query, no_work
+from study.query.schema import parse_query
 from study.records import RecordData
-from study.visits.plan import VisitPlanSpec
+from study.visits.calendar import VisitPlanSpec
 
 TODAY = date(2026, 11, 23)
 READ_AT = datetime(2026, 11, 23, 1, 0, tzinfo=UTC)
@@ -44,7 +45,9 @@ class Study:
 
     def ask(self, **query: Any) -> Answer:
         """The answer to a query."""
-        return answer(parse(query), self.design, self.records, today=self.today, work=self.work)
+        return answer_query(
+            parse_query(query), self.design, self.records, today=self.today, work=self.work
+        )
 
     def refused(self, **query: Any) -> QueryError:
         """The refusal of a query that must be refused."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.study.query.studies import small
 from tests.study.query.trial import trial
 
+TYPE = "text_validation_type_or_show_slider_number"
 ALT_ROWS = [("S1", "v1", None, 30), ("S1", "v2", None, 90), ("S2", "v1", None, None)]
 
 
@@ -156,3 +160,53 @@ def test_the_study_itself_and_work_are_told() -> None:
     where = [{"field": "@findings.opened", "op": "<", "value": "today-7"}]
     (fact,) = asked.ask(where=where, select=["@findings.age"]).facts
     assert (fact.kind, fact.subject, fact.value) == ("finding", "S1", 22)
+
+
+def test_a_place_where_the_form_cannot_stand_gives_nothing() -> None:
+    """No labs at the first event of the trial, no adverse events at a visit; a one-row form is shown anyhow."""
+    study = trial()
+    for query in (
+        {"select": ["alt"], "place": "base"},
+        {"select": ["lab"], "place": "base"},
+        {"select": ["grade"], "place": "V1"},
+        {"select": ["alt"], "place": "base", "rows": "latest"},
+        {"select": ["alt"], "place": "base", "aggregate": "mean"},
+    ):
+        facts = [fact for fact in study.ask(**query).facts if fact.value not in (None, 0)]
+        assert not facts, query
+    assert study.values("sex", "alt", place="V1", subjects=["S1"]) == [
+        ("S1", "base", None, "1"),
+        ("S1", "v1", None, 30),
+    ]
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median", "sum", "min", "max"])
+def test_a_text_has_no_mean(aggregate: str) -> None:
+    fields = [
+        {"field_name": "record_id", "form_name": "base", "field_type": "text"},
+        {"field_name": "note", "form_name": "base", "field_type": "notes"},
+        {"field_name": "told", "form_name": "base", "field_type": "text"},
+    ]
+    study = small(fields, {"S1": [{"note": "5", "told": "7"}]})
+    for name in ("note", "told"):
+        assert study.refused(aggregate=aggregate, select=[name]).at == "select[0]"
+
+
+def test_what_is_no_value_of_its_field_is_a_fact_with_its_text() -> None:
+    told = {"alt": "185?", "sugar": "UNK", "visit_date": "2026-11-02?"}
+    fields = [
+        {"field_name": "record_id", "form_name": "base", "field_type": "text"},
+        *(
+            {"field_name": name, "form_name": "base", "field_type": "text", TYPE: kind}
+            for name, kind in (("alt", "number"), ("sugar", "number"), ("visit_date", "date_ymd"))
+        ),
+    ]
+    study = small(fields, {"S1": [told]})
+    facts = study.ask(select=[*told]).facts
+    assert [(f.field, f.kind, f.value, f.text) for f in facts] == [
+        ("alt", "value", None, "185?"),
+        ("sugar", "value", None, "UNK (未知)"),
+        ("visit_date", "value", None, "2026-11-02?"),
+    ]
+    undecided = study.ask(where=[{"field": "alt", "op": ">", "value": 40}]).undecided
+    assert [(one.subject, one.reason) for one in undecided] == [("S1", "type_mismatch")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache
 
-from study.design import ReferenceRange
+from study.proposals import ReferenceRange
 from tests.study.query.studies import Study, small, text
 
 FIELDS = [

@@ -1,201 +1,203 @@
-"""Talk, vague questions for the ReAct engine, and what is not our business."""
+"""What needs no data of the study: talk, questions back, and what waits for the reader today."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from django.utils.translation import gettext as _
+from pydantic import ValidationError
 
+from core.integrations.redcap import RedcapError
 from engines import render
-from engines.assistant.chat import sources, texts
-from engines.assistant.chat.handlers import study_data, undecided
+from engines.agenda import Entry, Kind, Row, agenda
 from engines.assistant.chat.reply import Outcome
-from engines.assistant.chat.subjects import subjects
+from engines.assistant.chat.sheets import reader_of
 from engines.assistant.chat.turn import Turn
-from engines.assistant.chat.wording import (
-    Draft,
-    answer,
-    cap_reached,
-    judged,
-    marked,
-    note,
-    worded,
-)
-from engines.assistant.context import Assembled, assemble
-from engines.assistant.intents import Part
-from engines.assistant.lines.builder import Builder, text_of
-from engines.assistant.lines.types import Line, Sheet
-from engines.assistant.react import ReActEngine, ReActResult
-from engines.assistant.tools import READONLY_TOOLS, ToolResult, definitions
-from integrations.llm import LlmAbilityMissing, LlmError
-from privacy.outbound_policy import PrivacyError
-from study.protocol.index import excerpt
+from engines.assistant.read import talk
+from engines.assistant.read.scan import scan
+from engines.assistant.read.task import Task, Unclear
+from engines.assistant.read.tokens import Kind as Word
+from engines.assistant.say import words
+from engines.assistant.say.parts import colon, joint
+from engines.assistant.tools.results import Status, ToolResult
+from study.client import NotConfiguredError
+from study.records import outage
+from study.visits import due
 
-LONGEST = 500
-_AGAIN = re.compile(
-    r"(?:请|麻烦)?你?(?:再|重新?)(?:说|讲|发|回答|重复)?一?[遍次下]|(?:请|麻烦)?重复一?[遍下]"
-    r"|(?:say|repeat) (?:that|it)(?: again)?|again",
-    re.IGNORECASE,
-)
-_LAST_QUESTION = re.compile(
-    r"(?:那)?我(?:上[次一回]个?|刚刚?才?|之前|前面)(?:都)?(?:问|说)(?:的|了|过|到)*(?:问题)?(?:是|都是)?(?:什么|啥|哪个)(?:来着|问题)?"
-    r"|我的?上[一]?个问题是什么|what did i (?:just )?ask",
-    re.IGNORECASE,
-)
+MOST = 3
+"""Readings that are offered."""
+SHOWN = 8
+"""Subjects of a row of the agenda."""
+_LIKE_IDENTIFIER = re.compile(r"\d{5,}[\dXx]*|\S+@\S+")
 
 
-def asks_again(part: Part) -> bool:
-    """Whether a message asks for the last answer or the last question."""
-    text = part.text.strip(" ?？。!！")
-    return bool(_AGAIN.fullmatch(text) or _LAST_QUESTION.fullmatch(text))
-
-
-def again(turn: Turn, part: Part, limit: int) -> Outcome:
-    """The reader's last question, or the last answer, out of the running session."""
-    said = [message["content"] for message in turn.session.messages]
-    if not said:
-        return Outcome(_("There is nothing before this in our conversation."))
-    wanted = said[-2] if _LAST_QUESTION.fullmatch(part.text.strip(" ?？。!！")) else said[-1]
-    return Outcome(render.cut(turn.gate.restore(wanted), limit))
-
-
-def chat(turn: Turn, part: Part, limit: int) -> Outcome:
-    """One call without tools."""
-    fallback = _(
+def answer_talk(turn: Turn, task: Task, limit: int) -> Outcome:
+    """A fixed text, or the last question or answer of the running session."""
+    if task.topic in (talk.AGAIN, talk.LAST_QUESTION):
+        said = [message["content"] for message in turn.session.messages]
+        if not said:
+            return Outcome(_("There is nothing before this in our conversation."))
+        again = said[-2] if task.topic == talk.LAST_QUESTION else said[-1]
+        return Outcome(render.cut(turn.gate.restore(again), limit))
+    if task.topic == talk.REMINDER:
+        return refuse_reminder()
+    sorry = _(
+        "Sorry, I can only help with this study: subjects, enrolment, visits, protocol and quality control."
+    )
+    fixed = {
+        talk.THANKS: _("You are welcome."),
+        talk.HELP: _(
+            "I answer from this study's data, documents and weekly reports: values and visits of a subject, "
+            "counts, lists and who is out of range, findings and reviews, the protocol's rules, what was "
+            "decided. I start quality control and make the weekly report on order, and keep what you ask "
+            "me to remember. I never write to REDCap."
+        ),
+        talk.IDENTIFIER: _(
+            "Names, telephone numbers and other identifiers of subjects are not shown."
+        ),
+        talk.OFF_TOPIC: sorry,
+        talk.INSTRUCTIONS: sorry,
+    }
+    hello = _(
         "Hello! I answer questions about subjects, counts, visits and the protocol, and start quality control."
     )
-    return Outcome(
-        answer(turn, Draft(part, sources.sheet(turn, part), fallback=fallback, limit=limit))
+    return Outcome(fixed.get(task.topic, hello), guided=task.topic == talk.IDENTIFIER)
+
+
+def refuse_reminder() -> Outcome:
+    """What can't be kept is not promised."""
+    told = _("I cannot set reminders yet: nothing was noted, and your settings are unchanged.")
+    return Outcome(told, guided=True)
+
+
+# --- questions back -------------------------------------------------------------------------------
+
+
+def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
+    """The nearest readings by number; the next message may give one ("1", "第二个")."""
+    refused = refuse_other_site(turn, task.said) or ask_who_is_named(turn, task)
+    return refused or ask_back(turn, task.unclear)
+
+
+def refuse_other_site(turn: Turn, said: str) -> Outcome | None:
+    """Say which sites the reader sees where another is named, be it there or not."""
+    if not _names_other_site(said, turn):
+        return None
+    reader = reader_of(turn, turn.limit)
+    seen = joint().join(words.site_name(code, reader) for code in turn.sites)
+    return Outcome(_("You see the data of %(sites)s only.") % {"sites": seen}, guided=True)
+
+
+def _names_other_site(said: str, turn: Turn) -> bool:
+    """Whether a site is named that is none of the reader's: A中心, 火星中心, a name like that of their own."""
+    tokens = scan(said, turn.setting)
+    if {t.value for t in tokens if t.kind is Word.SITE} - {*turn.sites}:
+        return True
+    names = [turn.sites[code].removeprefix(code).strip() for code in turn.sites]
+    alike = (re.search(rf"{re.escape(name[:-1])}\w", said) for name in names if len(name) > 2)
+    if any(hit and hit[0] not in names for hit in alike):
+        return True
+    parts = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return any((a.kind, b.said, c.said) == (Word.LEFT, "中", "心") for a, b, c in parts)
+
+
+def ask_who_is_named(turn: Turn, task: Task) -> Outcome | None:
+    """Ask for the number of somebody who is called by a name that stands for no subject of the reader's."""
+    return _ask_number(turn, talk.calls_by_name(task.said))
+
+
+def ask_who_is_meant(turn: Turn, task: Task) -> Outcome | None:
+    """Ask for the number where somebody's is wanted: no document tells who a person is, so none is searched."""
+    return _ask_number(turn, talk.asks_who(task.said))
+
+
+def _ask_number(turn: Turn, is_asked: bool) -> Outcome | None:
+    if turn.reading.record_ids or not is_asked:
+        return None
+    turn.not_understood(())
+    told = _(
+        "Which subject do you mean? Please give the number. Names and other identifiers are not shown."
     )
+    return Outcome(told, guided=True, asks=True)
 
 
-def off_topic(turn: Turn, part: Part, limit: int) -> Outcome:
-    """A fixed polite text; no call."""
-    return Outcome(
-        _(
-            "Sorry, I can only help with this study: subjects, enrolment, visits, protocol and quality control."
-        )
-    )
+def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
+    """Ask which of the readings is meant."""
+    turn.not_understood(())
+    near = {one.text: one for each in unclear for one in each.readings}
+    readings = [*near.values()][:MOST]
+    named = "、".join(f"“{echo(one.word)}”" for one in unclear if one.word)
+    head = _("I am not sure about %(words)s.") % {"words": named} if named else ""
+    if not readings:
+        fixed = _("I did not understand this. Please ask more precisely.")
+        return Outcome(head + fixed, guided=True, asks=True)
+    turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
+    rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
+    ask = _("Do you mean one of these? Reply with its number:")
+    return Outcome("\n".join([head + ask, *rows]), guided=True, asks=True)
 
 
-def reason(turn: Turn, part: Part, limit: int) -> Outcome:
-    """Several steps with read-only tools; only the final answer leaves."""
-    if not turn.skill.switches.model:
-        turn.success = False
-        return Outcome(unreliable())
-    builder = sources.builder_of(turn)
-    sources.add_background(turn, builder)
-    try:
-        found = _run(turn, part, builder, limit)
-    except (LlmError, PrivacyError):
-        turn.outside_down = True
-        found = ReActResult(False, texts.FUSE, [], [], outside_down=True)
-    turn.trace += found.trace
-    turn.results += found.results
-    turn.outside_down |= found.outside_down
-    turn.success = turn.success and found.success
-    good = [result for result in found.results if result.has_data]
-    if found.outside_down and not good and subjects(turn, part):
-        return undecided.overview(turn, part, subjects(turn, part), limit)
-    sheet = _sheet(turn, part, builder, good)
-    said = cap_reached() if found.capped else found.content
-    return Outcome(_final(turn, part, found.success, said, good, sheet, limit), results=good)
+def echo(said: str) -> str:
+    """What the reader typed, repeated to them; no number or address that may be somebody's, whoever's it is."""
+    return _LIKE_IDENTIFIER.sub("…", said)
 
 
-def _sheet(turn: Turn, part: Part, builder: Builder, read: Sequence[ToolResult]) -> Sheet:
-    own = [line for result in read for line in _lines(turn, builder, result)]
-    return sources.closed(turn, part, builder, own)
+# --- today ----------------------------------------------------------------------------------------
 
 
-def _lines(turn: Turn, builder: Builder, result: ToolResult) -> list[Line]:
-    """The lines of a result, numbered on from those before."""
-    return builder.listed(sources.of_tool(result, sources.reader_of(turn)))
+def answer_agenda(turn: Turn, task: Task, limit: int) -> Outcome:
+    """What waits for the reader today, a line a row; only reviews where only these are asked for.
+
+    With all that is known of each thing, else with the subjects, else the heads, as there is room.
+    """
+    schedule, as_of, nothing = None, list[str](), _("Nothing waits for you today.")
+    if task.topic == "reviews":
+        nothing = _("No review is waiting for you.")
+        rows = [row for row in agenda(turn.project, turn.member, None) if row.kind is Kind.REVIEWS]
+    else:
+        try:
+            schedule = due.schedule(turn.project, turn.member)
+        except (RedcapError, NotConfiguredError, ValidationError):
+            schedule = None
+        rows = agenda(turn.project, turn.member, schedule)
+    if schedule is not None:
+        # Whose data were told is noted as read, with when these were read.
+        named = {one.subject for row in rows for one in row.entries}
+        own = tuple(f for each in schedule.visits if each.subject in named for f in each.facts)
+        source = {"kind": "redcap", "what": "agenda", "read_at": schedule.read_at}
+        turn.read(ToolResult("agenda", Status.OK, facts=own, sources=(source,)))
+        failed = outage(turn.project) if schedule.read_at else None
+        if failed is not None and failed[0] > datetime.fromisoformat(schedule.read_at or ""):
+            told = _("data as of %(time)s") % {"time": schedule.read_on}
+            as_of = [told + colon() + failed[1]]
+    lines = [nothing]
+    for entry in (_whole, _brief, None) if rows else ():
+        lines = [_row_said(row, entry) for row in rows]
+        if len("\n".join([*lines, *as_of])) <= limit:
+            break
+    return Outcome(render.fit_all([*lines, *as_of], limit))
 
 
-def _run(turn: Turn, part: Part, builder: Builder, limit: int) -> ReActResult:
-    """With native tool calls; in the text protocol where the endpoint has none."""
-
-    def shown(result: ToolResult) -> str:
-        return text_of(_lines(turn, builder, result))
-
-    lines = builder.done
-    try:
-        engine = ReActEngine(turn.engines, turn.context, shown)
-        return engine.run(_prompt(turn, part, lines, limit))
-    except LlmAbilityMissing:
-        engine = ReActEngine(turn.engines, turn.context, shown)
-        return engine.run(_prompt(turn, part, lines, limit))
+def _row_said(row: Row, entry: Callable[[Entry], str] | None) -> str:
+    """`heading count: subjects`, each in the words of `entry`."""
+    if row.count is None:
+        return row.kind.label + colon() + _("not known: it could not be read")
+    head = str(row.kind.label) if row.is_fault else f"{row.kind.label} {row.count}"
+    if entry is None or not row.entries:
+        return head
+    named = [*dict.fromkeys(entry(one) for one in row.entries[:SHOWN])]
+    if (more := len(row.entries) - SHOWN) > 0:
+        named.append(_("%(number)d more") % {"number": more})
+    return head + colon() + joint().join(named)
 
 
-def _prompt(turn: Turn, part: Part, lines: Sequence[Line], limit: int) -> Assembled:
-    prompt = assemble(
-        gate=turn.gate,
-        task=part.intent,
-        question=turn.question(part),
-        limit=limit,
-        material=sources.material(turn, lines),
-        system="react" if turn.engines.has_tools else "react_text",
-        tools=_tool_list(turn.member.role),
-    )
-    turn.versions.append(prompt.version)
-    return prompt
+def _whole(one: Entry) -> str:
+    until = words.bracketed(_("until %(day)s") % {"day": one.day}) if one.day else ""
+    return f"{one.subject} {one.text}".strip() + until
 
 
-def _tool_list(role: str) -> str:
-    """Tools with the names of their arguments, which a model in the text protocol sees nowhere else."""
-    offered = [row["function"] for row in definitions(READONLY_TOOLS, role)]
-    return "\n".join(
-        f"- {row['name']}({', '.join(row['parameters']['properties'])}): {row['description']}"
-        for row in offered
-    )
-
-
-def _final(
-    turn: Turn,
-    part: Part,
-    success: bool,
-    content: str,
-    results: Sequence[ToolResult],
-    sheet: Sheet,
-    limit: int,
-) -> str:
-    """The verified answer, or the fixed text followed by what was read, marked incomplete."""
-    if not success:
-        return _with_data(turn, content, results, part, limit)
-    text = content.strip()
-    told = judged(turn, text, sheet)
-    note(turn, part, text, told, sheet)
-    if text and not told.problems:
-        return render.cut(turn.gate.restore(told.verdict.text), limit)
-    # The one regeneration, over the data that was read.
-    draft = Draft(part, sheet, limit=limit, tries=1)
-    if text and (again := worded(turn, draft)[0]):
-        return marked(again, results, limit)
-    turn.success = False
-    return _with_data(turn, "", results, part, limit) or _of_documents(turn, part, limit)
-
-
-def _of_documents(turn: Turn, part: Part, limit: int) -> str:
-    """The rule of the study's documents that answers; that there is no answer, where there is none."""
-    rule = None if part.record_ids else excerpt(turn.project, turn.resolved(part.text)[:LONGEST])
-    return unreliable() if rule is None else render.excerpt_text(rule, limit)
-
-
-def unreliable() -> str:
-    """What is said where nothing that holds could be found."""
-    return _("I have no reliable answer to this. Please ask more precisely.")
-
-
-def _with_data(
-    turn: Turn, fixed: str, results: Sequence[ToolResult], part: Part, limit: int
-) -> str:
-    note = _("(incomplete)")
-    room = max(limit - len(fixed) - len(note) - 1, 40)
-    asked = [pair for result in results for pair in result.asked]
-    rules = [result.excerpt for result in results if result.excerpt]
-    shown = study_data.plainly(turn, asked, part.text, room)
-    shown = shown or (render.excerpt_text(rules[0], room) if rules else "")
-    if not shown:
-        return fixed
-    return "\n".join(filter(None, [fixed, shown + note]))
+def _brief(one: Entry) -> str:
+    return f"{one.subject} {one.text}" if one.day else one.subject

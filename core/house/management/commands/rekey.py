@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.house import rekeying
+
+
+class Command(BaseCommand):
+    help = (
+        "Seals every encrypted cell anew with the first of FIELD_ENCRYPTION_KEYS, a line for each table. Run "
+        "it when all processes have the new list; cut short, it goes on where it was. Then the keys behind "
+        "the first may leave the list. Exit 1 where a cell cannot be opened by any key: it stays as it is."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--batch", type=int, default=500, help="rows of one transaction")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        unopened = 0
+        for table in rekeying.rekey(options["batch"]):
+            self.stdout.write(
+                f"{table.name}: {table.rows} rows, {table.sealed} cells sealed anew"
+                + (f", {table.unopened} cannot be opened" if table.unopened else "")
+            )
+            self.stdout.flush()
+            unopened += table.unopened
+        if unopened:
+            raise CommandError(
+                f"{unopened} cells cannot be opened by any key: they stay as they are"
+            )
+        self.stdout.write("every cell is sealed with the first key; the others may leave the list")

@@ -1,0 +1,231 @@
+"""The questions the product asks REDCap. Reads only (reference/redcap_dify.md 2.1)."""
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from core.integrations.redcap.errors import RedcapProtocolError
+from core.integrations.redcap.export import (
+    ExportShape,
+    JsonRow,
+    RecordExport,
+    Row,
+    as_record_rows,
+    as_rows,
+    missing_columns,
+)
+from core.integrations.redcap.limiter import Limiter, limiter_for
+from core.integrations.redcap.transport import Transport
+
+BATCH = 100
+_VERSION = re.compile(r"\d+(\.\d+){1,3}")
+_PROJECT_FLAGS = ("is_longitudinal", "has_repeating_instruments_or_events")
+
+
+class RedcapClient:
+    """One REDCap project behind `url` (ends in /api/) and its token.
+
+    Every method raises RedcapPermissionError, RedcapUnavailable, RedcapProtocolError or their
+    parent RedcapError; none returns half an answer. `shape` spares the questions about the
+    dictionary when the caller keeps it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        limiter: Limiter | None = None,
+        shape: ExportShape | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not url.endswith("/api/"):
+            raise ValueError("a REDCap URL starts with http(s):// and ends in /api/")
+        self._transport = Transport(url, token, limiter or limiter_for(url), sleep)
+        self._shape = shape
+        self._settings: JsonRow | None = None
+
+    def __repr__(self) -> str:
+        return f"RedcapClient({self._transport.url!r})"
+
+    def project(self) -> JsonRow:
+        """Settings of the project: one object, its flags as 0/1 (1.5)."""
+        body = self._transport.ask_json("project")
+        if not isinstance(body, dict) or any(str(body.get(f)) not in "01" for f in _PROJECT_FLAGS):
+            raise RedcapProtocolError(200, "expected one object with its flags", "project")
+        self._settings = body
+        return body
+
+    def metadata(self) -> list[JsonRow]:
+        """The data dictionary; its first row is the record-id field (1.3)."""
+        rows = self._list("metadata")
+        if not rows or any("field_name" not in row or "form_name" not in row for row in rows):
+            raise RedcapProtocolError(200, "expected rows with field and form names", "metadata")
+        return rows
+
+    def events(self) -> list[JsonRow]:
+        """Events of a longitudinal project; [] for a classic one, which has none (1.4)."""
+        return self._list("event") if self._flag("is_longitudinal") else []
+
+    def arms(self) -> list[JsonRow]:
+        """Arms of a longitudinal project; [] for a classic one."""
+        return self._list("arm") if self._flag("is_longitudinal") else []
+
+    def form_event_mapping(self) -> list[JsonRow]:
+        """Which form is filled at which event; [] for a classic project."""
+        return self._list("formEventMapping") if self._flag("is_longitudinal") else []
+
+    def instruments(self) -> list[JsonRow]:
+        """Forms: instrument_name, instrument_label."""
+        return self._list("instrument")
+
+    def repeating(self) -> list[JsonRow]:
+        """Repeating forms and events; [] where the project has none (REDCap answers 400)."""
+        repeats = self._flag("has_repeating_instruments_or_events")
+        return self._list("repeatingFormsEvents") if repeats else []
+
+    def export_field_names(self) -> list[JsonRow]:
+        """Export columns of every field, checkbox choices included (1.6)."""
+        rows = self._list("exportFieldNames")
+        if any("original_field_name" not in r or "export_field_name" not in r for r in rows):
+            raise RedcapProtocolError(200, "expected original and export names", "exportFieldNames")
+        return rows
+
+    def dags(self) -> list[JsonRow]:
+        """Data access groups, which are the sites."""
+        return self._list("dag")
+
+    def version(self) -> str:
+        """REDCap's version, plain text such as 16.1.3."""
+        text = self._transport.ask_text("version").strip()
+        if not _VERSION.fullmatch(text):
+            raise RedcapProtocolError(200, "expected a version number", "version")
+        return text
+
+    def log(
+        self,
+        *,
+        begin: datetime | None = None,
+        end: datetime | None = None,
+        record: str | None = None,
+        user: str | None = None,
+        logtype: str | None = None,
+    ) -> list[JsonRow]:
+        """Log rows, newest first. `begin`, `end`: wall-clock times of REDCap's server (1.5)."""
+        given = {
+            "beginTime": f"{begin:%Y-%m-%d %H:%M}" if begin else None,
+            "endTime": f"{end:%Y-%m-%d %H:%M}" if end else None,
+            "record": record,
+            "user": user,
+            "logtype": logtype,
+        }
+        body = self._transport.ask_json("log", {k: v for k, v in given.items() if v is not None})
+        return as_rows(body, "log")
+
+    def shape(self) -> ExportShape:
+        """What a full export looks like; read once per client."""
+        if self._shape is None:
+            self._shape = ExportShape(
+                metadata=self.metadata(),
+                export_field_names=self.export_field_names(),
+                longitudinal=self._flag("is_longitudinal"),
+            )
+        return self._shape
+
+    def records(
+        self,
+        record_ids: Collection[str] | None = None,
+        *,
+        fields: Sequence[str] | None = None,
+        forms: Sequence[str] | None = None,
+        events: Sequence[str] | None = None,
+        filter_logic: str | None = None,
+        date_range_begin: datetime | None = None,
+    ) -> RecordExport:
+        """Rows of these records (None: all), with site and record id, in batches of 100.
+
+        `fields` and `forms` None: every field. `date_range_begin` is REDCap's server time.
+        Rows of a record that was not asked for are dropped: ids are compared exactly, so "7"
+        never brings "007" (edge case E10). One failed batch fails the whole read, and so does one
+        that lacks a record which REDCap itself has just listed.
+        """
+        read_at, shape = datetime.now(UTC), self.shape()
+        params = _selection(shape, fields, forms, events)
+        if filter_logic:
+            params["filterLogic"] = filter_logic
+        if date_range_begin is not None:
+            params["dateRangeBegin"] = f"{date_range_begin:%Y-%m-%d %H:%M:%S}"
+        rows: list[Row] = []
+        for batch in self._batches(record_ids, params, narrow=fields is not None and not forms):
+            some = self._batch(batch, params)
+            if record_ids is None and batch and not _are_all_there(batch, some, shape):
+                raise RedcapProtocolError(200, "records listed a moment ago are missing", "record")
+            rows += some
+        expected = shape.columns(*_named(shape, fields, forms))
+        return RecordExport(tuple(rows), missing_columns(rows, expected), read_at)
+
+    def _batches(
+        self, record_ids: Collection[str] | None, params: dict[str, str | list[str]], narrow: bool
+    ) -> Iterator[list[str] | None]:
+        """Ids in hundreds. A narrow read of everything is one call, a wide one starts with ids."""
+        if record_ids is None and narrow:
+            yield None
+            return
+        if record_ids is None:
+            key = self.shape().record_id_field
+            ids = {k: v for k, v in params.items() if k not in ("fields", "forms")}
+            record_ids = [str(row[key]) for row in self._batch(None, {**ids, "fields": [key]})]
+        unique = list(dict.fromkeys(record_ids))
+        for start in range(0, len(unique), BATCH):
+            yield unique[start : start + BATCH]
+
+    def _batch(self, record_ids: list[str] | None, params: dict[str, str | list[str]]) -> list[Row]:
+        asked = params if record_ids is None else {**params, "records": record_ids}
+        shape = self.shape()
+        rows = as_record_rows(self._transport.ask_json("record", asked), shape)
+        if record_ids is None:
+            return rows
+        wanted = set(record_ids)
+        return [row for row in rows if row[shape.record_id_field] in wanted]
+
+    def _list(self, content: str) -> list[JsonRow]:
+        return as_rows(self._transport.ask_json(content), content)
+
+    def _flag(self, name: str) -> bool:
+        """A setting that holds for the life of this client; an outage raises, it is no "no"."""
+        return str((self._settings or self.project())[name]) == "1"
+
+
+def _are_all_there(ids: Collection[str], rows: Sequence[Row], shape: ExportShape) -> bool:
+    return {*ids} <= {str(row[shape.record_id_field]) for row in rows}
+
+
+def _named(
+    shape: ExportShape, fields: Sequence[str] | None, forms: Sequence[str] | None
+) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    """Fields and forms to ask for, with the record id, which REDCap does not add (1.1)."""
+    if fields is None and forms is None:
+        return None, None
+    return list(dict.fromkeys([shape.record_id_field, *(fields or ())])), forms
+
+
+def _selection(
+    shape: ExportShape,
+    fields: Sequence[str] | None,
+    forms: Sequence[str] | None,
+    events: Sequence[str] | None,
+) -> dict[str, str | list[str]]:
+    if events is not None and not shape.longitudinal:
+        raise ValueError("a classic project has no events")
+    asked_fields, asked_forms = _named(shape, fields, forms)
+    lists = {"fields": asked_fields, "forms": asked_forms, "events": events}
+    params: dict[str, str | list[str]] = {
+        "type": "flat",
+        "rawOrLabel": "raw",
+        "exportDataAccessGroups": "true",
+        "exportBlankForGrayFormStatus": "true",
+    }
+    params.update({name: list(values) for name, values in lists.items() if values})
+    return params

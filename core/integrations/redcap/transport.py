@@ -1,0 +1,154 @@
+"""Sends one allowed question to REDCap and returns its answer as text or JSON, never anything else.
+
+Contract: reference/redcap_dify.md 2.1, errors 1.8. Only exports exist here; there is no way to ask
+for an import, a delete or a rename.
+"""
+
+import json
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from core.integrations.pool import http
+from core.integrations.redcap.errors import (
+    RedcapError,
+    RedcapPermissionError,
+    RedcapProtocolError,
+    RedcapUnavailable,
+)
+from core.integrations.redcap.limiter import Limiter
+from core.privacy.outbound_policy import OutsideRefused
+
+logger = logging.getLogger(__name__)
+
+Params = Mapping[str, str | Sequence[str]]
+
+ALLOWED: Mapping[str, str | None] = {
+    "record": "export",
+    "project": None,
+    "metadata": None,
+    "event": None,
+    "arm": None,
+    "formEventMapping": None,
+    "instrument": None,
+    "repeatingFormsEvents": None,
+    "exportFieldNames": None,
+    "dag": None,
+    "log": None,
+    "version": None,
+}
+"""Every question the client may ask: content and its one action (None where REDCap takes none)."""
+
+CONNECT_S, READ_S = 5.0, 120.0
+TRIES = 3
+RETRIED = frozenset({408, 500, 502, 503, 504})
+_TIMEOUT = httpx.Timeout(READ_S, connect=CONNECT_S)
+
+
+class Transport:
+    """One REDCap project behind its URL and token; the token is shown nowhere."""
+
+    def __init__(
+        self, url: str, token: str, limiter: Limiter, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.url = url
+        self._token = token
+        self._limiter = limiter
+        self._sleep = sleep
+
+    def __repr__(self) -> str:
+        return f"Transport({self.url!r})"
+
+    def ask_json(self, content: str, params: Params | None = None) -> Any:
+        """The decoded JSON body; an `{"error": …}` of any status and everything else raises."""
+        response = self._answer(content, params or {})
+        body = self._decode(response)
+        self._refuse_error(response.status_code, content, body)
+        if body is _NOT_JSON:
+            raise RedcapProtocolError(response.status_code, "the answer is not JSON", content)
+        return body
+
+    def ask_text(self, content: str) -> str:
+        """The body of the few contents that answer with plain text (version)."""
+        response = self._answer(content, {})
+        self._refuse_error(response.status_code, content, self._decode(response))
+        return response.text
+
+    def _answer(self, content: str, params: Params) -> httpx.Response:
+        """The first answer worth reading; raises after TRIES."""
+        form = self._form(content, params)
+        failure: httpx.Response | str = ""
+        for attempt in range(TRIES):
+            if attempt:
+                self._sleep(2**attempt * random.uniform(0.25, 0.5))
+            failure = self._send(form)
+            if not isinstance(failure, str) and failure.status_code not in RETRIED:
+                return failure
+            logger.warning("REDCap try %s of content %s failed", attempt + 1, content)
+        if isinstance(failure, str):
+            raise RedcapUnavailable(0, failure, content)
+        raise RedcapUnavailable(failure.status_code, _error_text(self._decode(failure)), content)
+
+    def _send(self, form: dict[str, str]) -> httpx.Response | str:
+        """One try. A network error comes back as its name: httpx's exception holds the token.
+
+        The token joins the body in this frame only, so that no traceback's locals show it.
+        """
+        self._limiter.acquire()
+        try:
+            return http().post(self.url, data={"token": self._token, **form}, timeout=_TIMEOUT)
+        except OutsideRefused as error:
+            raise RedcapUnavailable(0, str(error), form["content"]) from None
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            return type(error).__name__
+
+    def _form(self, content: str, params: Params) -> dict[str, str]:
+        """The body: arrays as name[i], because comma lists fail on some versions (1.1)."""
+        if content not in ALLOWED:
+            raise ValueError(f"content {content!r} is not among the questions this client may ask")
+        form = {"content": content, "format": "json", "returnFormat": "json"}
+        action = ALLOWED[content]
+        if action is not None:
+            form["action"] = action
+        for name, value in params.items():
+            if name in form or name in ("action", "token"):
+                raise ValueError(f"parameter {name!r} is set by the client")
+            if isinstance(value, str):
+                form[name] = value
+            else:
+                form.update({f"{name}[{i}]": item for i, item in enumerate(value)})
+        return form
+
+    def _refuse_error(self, status: int, content: str, body: object) -> None:
+        text = _error_text(body)
+        if status == 403:
+            raise RedcapPermissionError(status, text, content)
+        if text or (isinstance(body, dict) and "error" in body):
+            raise RedcapError(status, text, content)
+        if status != 200:
+            raise RedcapProtocolError(status, "", content)
+
+    def _decode(self, response: httpx.Response) -> Any:
+        """The JSON value of a body, or _NOT_JSON (HTML, cut, empty, wrong charset)."""
+        try:
+            text = response.content.decode("utf-8-sig")
+            if self._token:
+                text = text.replace(self._token, "***")
+            return json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return _NOT_JSON
+
+
+_NOT_JSON = object()
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _error_text(body: object) -> str:
+    return str(body["error"]) if isinstance(body, dict) and "error" in body else ""

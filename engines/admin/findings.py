@@ -1,0 +1,252 @@
+"""The findings desk: the list with its filters and batches, and the page of one finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Case, QuerySet, When
+from django.http import HttpRequest, QueryDict
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from core.house.asked_once import once
+from engines import labels
+from engines.admin.columns import Column, DeciderAdmin, named, node, own_pages, shortened, tag
+from engines.admin.finding_filters import ByRule, ByWorkflow, Due, Waits, Whose
+from engines.models import PendingAction
+from engines.pages import (
+    checks,
+    decisions,
+    finding_steps,
+    finding_words,
+    rule_reports,
+    saved_filters,
+)
+from projects import actors
+from projects.admin_base import BY_PROJECT, roles
+from projects.admin_lists import Undeclared
+from projects.long_lists import KeysFirst
+from projects.models import Role
+from study.admin import trail_words
+
+MOST_NEIGHBOURS = 1000
+_GRAVITY = Case(
+    When(open_key__isnull=True, then=3),
+    When(severity=PendingAction.Severity.ERROR, then=0),
+    When(severity=PendingAction.Severity.WARNING, then=1),
+    default=2,
+)
+trail_words.register_value_words("rule", finding_words.rule_name)
+
+
+def _worded(title: Any, word: Callable[[PendingAction], Any], ordering: str = "") -> Column:
+    """A column of a finding in the words of its study."""
+
+    @admin.display(description=title, ordering=ordering or None)
+    def show(_page: Any, obj: PendingAction) -> Any:
+        return word(obj)
+
+    return show
+
+
+def _step(step: str, title: Any) -> Callable[..., Any]:
+    """The action that takes a step with the ticked findings."""
+
+    @admin.action(description=title, permissions=["decide"])
+    def act(_page: Any, request: HttpRequest, queryset: QuerySet[PendingAction]) -> Any:
+        return finding_steps.move_selected(request, queryset, step)
+
+    return act
+
+
+@admin.register(PendingAction)
+class PendingActionAdmin(DeciderAdmin):
+    empty = _("No finding yet: checks and workflows put here what somebody has to look at.")
+    list_display = (
+        *("record_id", "show_severity", "show_kind", "show_rule", "show_message"),
+        *("show_linked_place", "show_value", "show_age", "assignee", "show_due", "show_state"),
+    )
+    more_exported = (
+        *("show_key", "event", "instrument", "instance", "field", "show_verdict", "show_reason"),
+        *("created_at", "resolution", "show_by", "resolved_at", "show_project"),
+    )
+    list_filter = (
+        *(BY_PROJECT, Waits, Whose, Due, ByRule),
+        *("state", "action_type", "severity", ByWorkflow),
+    )
+    linked_by = ("task_run__batch__id__exact", "record_id__exact")
+    list_select_related = ("project", "task_run")
+    list_before_template = "engines/findings/above.html"
+    list_after_template = "engines/findings/below.html"
+    search_fields = ("record_id", "field", "rule_key", "assignee")
+    sealed_search_fields = ("message",)
+    fields = (
+        ("project", "task_run"),
+        ("action_type", "severity"),
+        ("show_rule", "show_node"),
+        ("show_skill", "skill_version"),
+        ("show_verdict", "show_reason"),
+    )
+    readonly_fields = ("show_rule", "show_skill", "show_node", "show_verdict", "show_reason")
+    actions = (
+        *("confirm_findings", "query_findings", "assign_findings", "accept_findings"),
+        *("reject_findings", "reopen_findings", "resolve_findings", "export_selected"),
+    )
+    actions_list = ("export_list", "export_book")
+    whole_texts = {"show_message": "message"}
+    paginator = KeysFirst
+    change_form_template = "engines/finding.html"
+
+    show_severity = tag(
+        "severity",
+        _("severity"),
+        {"error": "danger", "warning": "warning", "info": "info"},
+        ordering=_GRAVITY,
+    )
+    show_kind = tag(
+        "action_type",
+        _("kind"),
+        {"violation": "danger", "warning": "warning", "review_required": "info"},
+    )
+    show_state = tag("state", _("state"), PendingAction.COLOURS)
+    show_message = shortened("message", _("message"))
+    show_rule = _worded(_("rule"), lambda row: finding_words.rule_name(row.rule_key), "rule_key")
+    show_key = _worded(_("rule key"), lambda row: row.rule_key or "-")
+    show_skill = _worded(_("skill"), lambda row: row.task_run.skill.name)
+    show_node = node(_("node"), lambda row: row.task_run.config)
+    show_by = actors.column("resolved_by", _("resolved by"))
+    show_place = _worded(_("place"), finding_words.place_words)
+    show_value = _worded(_("value"), finding_words.value_words)
+    show_age = _worded(_("age"), finding_words.age, "-created_at")
+    show_verdict = named("outcome", _("outcome"), labels.VERDICTS)
+    show_reason = named("reason", _("reason"), labels.REASONS)
+
+    confirm_findings = _step("confirm", _("Confirm the selected findings"))
+    query_findings = _step("query", _("Query to the site about the selected"))
+    accept_findings = _step("accept", _("Confirm the data change of the selected"))
+    reject_findings = _step("reject", _("Reject the selected as false alarms"))
+    reopen_findings = _step("reopen", _("Take up the selected findings again"))
+    resolve_findings = _step("resolve", _("Resolve the selected findings"))
+
+    @admin.action(description=_("Assign the selected findings"), permissions=["decide"])
+    def assign_findings(self, request: HttpRequest, queryset: QuerySet[PendingAction]) -> Any:
+        return finding_steps.assign_selected(request, queryset)
+
+    def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
+        """What waits before what has ended, the gravest first and of equal ones the oldest."""
+        return _GRAVITY, "created_at", "pk"
+
+    def get_exported(self, request: HttpRequest) -> list[str]:
+        """A file has no links and no tags."""
+        plain = {"show_linked_place": "show_place", "show_due": "due_on"}
+        return [plain.get(name, name) for name in super().get_exported(request)]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PendingAction]:
+        """With what the words of the study need; a request asks whose rows they are once, not per filter."""
+        known: QuerySet[PendingAction] | None = getattr(request, "_iit_findings", None)
+        if known is None:
+            known = finding_words.worded(super().get_queryset(request))
+            request._iit_findings = known  # type: ignore[attr-defined]
+        return known.all()
+
+    @admin.display(description=_("place"))
+    def show_linked_place(self, obj: PendingAction) -> str:
+        """With the way to the very field in REDCap, which the page behind the link works out."""
+        told, link = finding_words.place_words(obj), finding_words.redcap_page(obj)
+        if not link:
+            return told
+        return format_html(
+            '{} <a class="iit-link is-within" href="{}" target="_blank" rel="noopener noreferrer">REDCap</a>',
+            told,
+            link,
+        )
+
+    @admin.display(description=_("due date"), ordering="due_on")
+    def show_due(self, obj: PendingAction) -> str:
+        """The day; said to be past where it is, not by colour alone."""
+        if obj.due_on and finding_words.is_overdue(obj):
+            return format_html(
+                '<span class="iit-tag danger">{} {}</span>', obj.due_on, _("past due")
+            )
+        return str(obj.due_on or "-")
+
+    def get_urls(self) -> Any:
+        resolve = partial(finding_steps.step_view, step="resolve")
+        own = own_pages(
+            self,
+            ("<uuid:pk>/resolve/", "pendingaction_resolve", resolve),
+            ("<uuid:pk>/step/", "pendingaction_step", finding_steps.step_view),
+            ("<uuid:pk>/assign/", "pendingaction_assign", finding_steps.assign_view),
+            ("<uuid:pk>/comment/", "pendingaction_comment", finding_steps.comment_view),
+            ("<uuid:pk>/redcap/", "pendingaction_redcap", finding_steps.redcap_view),
+            ("filters/", "pendingaction_filter", saved_filters.save_view),
+            (
+                "filters/<int:pk>/remove/",
+                "pendingaction_filter_remove",
+                saved_filters.remove_view,
+            ),
+            ("rates/", "pendingaction_rates", rule_reports.rates_view),
+            ("undecided/", "pendingaction_undecided", rule_reports.undecided_view),
+            ("checks/", "pendingaction_checks", checks.checks_view),
+        )
+        return own + super().get_urls()
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        extra = (extra_context or {}) | {
+            "chips": saved_filters.chips(request),
+            "may_switch": Role.ADMIN in roles(request, whole_study=True),
+        }
+        return super().changelist_view(request, extra)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Read once for a page that is only shown."""
+        read = partial(super().get_object, request, object_id, from_field)
+        return once(("finding", object_id), read) if request.method == "GET" else read()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        finding = self.get_object(request, object_id)
+        extra = dict(extra_context or {})
+        if finding is not None:
+            may = decisions.has_say(request.user, finding)
+            events = finding.events.order_by("at", "pk")
+            extra |= {
+                "finding": finding,
+                "told": finding_words.finding_summary(finding),
+                "redcap": finding_words.redcap_page(finding),
+                "colour": PendingAction.COLOURS.get(PendingAction.State(finding.state), ""),
+                "thread": [(event, labels.name(labels.EVENTS, event.what)) for event in events],
+                "ground": finding_words.ground(finding),
+                "may_resolve": bool(may and finding.open_key),
+                "steps": finding_steps.offered(finding) if may else [],
+                "people": finding_steps.people(finding) if may and finding.open_key else [],
+                "may_comment": may,
+                "reasons": decisions.reasons(),
+                **self._neighbours(request, finding),
+            }
+        return super().change_view(request, object_id, form_url, extra)
+
+    def _neighbours(self, request: HttpRequest, finding: PendingAction) -> dict[str, Any]:
+        """The ones before and after in the list that the page was opened from."""
+        asked = QueryDict(request.GET.get("_changelist_filters", ""))
+        given, request.GET = request.GET, asked
+        try:
+            rows = self.get_changelist_instance(request).queryset
+            keys = [*rows.values_list("pk", flat=True)[:MOST_NEIGHBOURS]]
+        except Undeclared:
+            keys = []
+        finally:
+            request.GET = given
+        at = keys.index(finding.pk) if finding.pk in keys else -1
+        return {
+            "place": at + 1,
+            "total": len(keys),
+            "previous": keys[at - 1] if at > 0 else None,
+            "next": keys[at + 1] if -1 < at < len(keys) - 1 else None,
+            "kept": given.urlencode(),
+            "list_query": asked.urlencode(),
+        }

@@ -1,0 +1,193 @@
+"""The console's tables of runs and batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
+from unfold.decorators import action, display
+
+from core.house.admin_json import folded
+from engines import labels
+from engines.admin.columns import DeciderAdmin, named, own_pages, tag
+from engines.models import Batch, PendingAction, SopStep, TaskRun
+from engines.pages import batch as batch_page
+from engines.pages import bulk_decisions, decisions, schedules
+from engines.pages.order import order_view
+from engines.sop.batches import visible_to
+from projects import actors
+from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects.admin_lists import OwnRows
+from study.admin import trail_words
+
+trail_words.register_value_words("final_state", lambda end: labels.node_title({}, end))
+
+
+class StepInline(ReadOnlyInline):
+    model = SopStep
+    fields = ("seq", "show_node", "show_kind", "show_outcome", "show_result", "ended_at")
+    readonly_fields = fields
+    tab = True
+    verbose_name_plural = _("journal")
+    per_page = 50
+
+    show_kind = named("kind", _("kind"), labels.NODES)
+    show_outcome = named("outcome", _("outcome"), labels.OUTCOMES)
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        """Remembers whose journal it is: every step is of this run."""
+        self.config = obj.config if obj else {}
+        return super().get_formset(request, obj, **kwargs)
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: SopStep) -> str:
+        return labels.node_title(self.config, obj.node)
+
+    @admin.display(description=_("result"))
+    def show_result(self, obj: SopStep) -> SafeString | str:
+        return folded(_("Show"), obj.result) if obj.result else "-"
+
+
+class FindingInline(ReadOnlyInline):
+    model = PendingAction
+    fk_name = "task_run"
+    fields = ("action_type", "severity", "field", "message", "event", "instance", "state")
+    readonly_fields = fields
+    tab = True
+    show_change_link = True
+    per_page = 50
+
+
+@admin.register(TaskRun)
+class TaskRunAdmin(DeciderAdmin):
+    empty = _("Nothing has run yet: order a workflow, or wait for its schedule.")
+    list_display = (
+        *("show_run", "record_id", "show_status", "show_end", "show_by"),
+        *("created_at", "show_project"),
+    )
+    list_filter = (BY_PROJECT, "status", ("skill", OwnRows))
+    search_fields = ("record_id", "triggered_by")
+    linked_by = ("batch__id__exact",)
+    list_select_related = ("skill", "project")
+    date_hierarchy = "created_at"
+    fields = (
+        ("project", "skill"),
+        ("record_id", "show_by"),
+        ("status", "show_end"),
+        "message",
+        ("created_at", "completed_at"),
+        ("suspended_at", "resumed_at"),
+        ("read_at", "is_complete"),
+        ("skill_version", "show_node"),
+    )
+    readonly_fields = ("show_end", "show_node", "show_by")
+    inlines = (FindingInline, StepInline)
+    actions = ("approve_review", "reject_review", "export_selected")
+    actions_list = ("order", "export_list")
+    change_form_template = "engines/run.html"
+
+    show_by = actors.column("triggered_by", _("ordered by"))
+    show_status = tag("status", _("status"), TaskRun.COLOURS)
+
+    @action(
+        description=_("Order a workflow"),
+        url_path="order",
+        permissions=["decide"],
+        icon="play_arrow",
+    )
+    def order(self, request: HttpRequest) -> HttpResponse:
+        """Run a workflow on subjects, or try what it would do."""
+        return order_view(request, self)
+
+    @admin.display(description=_("run"))
+    def show_run(self, obj: TaskRun) -> str:
+        return obj.skill.name
+
+    @admin.display(description=_("node"))
+    def show_node(self, obj: TaskRun) -> str:
+        """Where the run stands; one that is over stands nowhere."""
+        return "-" if obj.final_state else labels.node_title(obj.config, obj.current_node) or "-"
+
+    @admin.display(description=_("outcome"))
+    def show_end(self, obj: TaskRun) -> str:
+        """How it ended, else where it stands."""
+        return labels.name(labels.ENDS, obj.final_state) or self.show_node(obj)
+
+    def get_urls(self) -> Any:
+        own = own_pages(
+            self,
+            ("<uuid:pk>/decide/", "taskrun_decide", decisions.decide_view),
+            ("<uuid:pk>/cancel/", "taskrun_cancel", decisions.cancel_view),
+            ("<uuid:pk>/rerun/", "taskrun_rerun", decisions.rerun_view),
+            ("schedules/", "schedules", schedules.list_view),
+            ("schedules/<uuid:pk>/", "schedule", schedules.one_view),
+        )
+        return own + super().get_urls()
+
+    @method_decorator(sensitive_post_parameters("password"))
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        return super().changelist_view(request, extra_context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        run = self.get_object(request, object_id)
+        extra = (extra_context or {}) | (decisions.run_context(request, run) if run else {})
+        return super().change_view(request, object_id, form_url, extra)
+
+    @admin.action(description=_("Approve the reviews of the selected runs"), permissions=["decide"])
+    def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
+        return bulk_decisions.decide_selected(request, queryset, self, "approve")
+
+    @admin.action(description=_("Reject the reviews of the selected runs"), permissions=["decide"])
+    def reject_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
+        return bulk_decisions.decide_selected(request, queryset, self, "reject")
+
+
+@admin.register(Batch)
+class BatchAdmin(ScopedAdmin):
+    empty = _("A workflow ordered for several subjects at once is followed here.")
+    list_display = ("created_at", "show_skill", "show_state", "show_by", "show_project")
+    list_filter = (BY_PROJECT, ("skill", OwnRows))
+    list_select_related = ("skill", "project")
+    date_hierarchy = "created_at"
+    readonly_fields = ("show_by",)
+    fields = (
+        ("project", "skill"),
+        ("show_by", "cap"),
+        ("created_at", "ended_at"),
+        "cancelled_at",
+    )
+    change_form_template = "engines/batch.html"
+
+    show_by = actors.column("created_by", _("ordered by"))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
+        return super().get_queryset(request).filter(pk__in=visible_to(request.user).values("pk"))
+
+    @admin.display(description=_("skill"))
+    def show_skill(self, obj: Batch) -> str:
+        return obj.skill.name or obj.skill.skill_type
+
+    @display(
+        description=_("status"), label={"running": "info", "ended": "success", "cancelled": ""}
+    )
+    def show_state(self, obj: Batch) -> tuple[str, str]:
+        return batch_page.state(obj)
+
+    def get_urls(self) -> Any:
+        route = ("<uuid:pk>/cancel/", "batch_cancel", batch_page.cancel_view)
+        return own_pages(self, route) + super().get_urls()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        batch = self.get_object(request, object_id)
+        extra = (extra_context or {}) | (batch_page.context(request, batch) if batch else {})
+        return super().change_view(request, object_id, form_url, extra)

@@ -1,0 +1,304 @@
+"""Questions about the study's data: asked through the one door, or read in steps, and told by a plan."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from core.integrations.llm import LlmAbilityMissing, LlmError
+from core.integrations.redcap import RedcapError
+from core.llm import prompts
+from core.privacy.outbound_policy import PrivacyError
+from core.rules.context import Kind as ColumnKind
+from engines import render
+from engines.assistant import texts
+from engines.assistant.chat.handlers import talk
+from engines.assistant.chat.reply import Outcome
+from engines.assistant.chat.sheets import Sources, material_of, reader_of
+from engines.assistant.chat.turn import Turn
+from engines.assistant.context import assemble
+from engines.assistant.react import ReActEngine, ReActResult, offered_to
+from engines.assistant.read.queries import queries
+from engines.assistant.read.question import Query, Question, Topic
+from engines.assistant.read.scan import scan
+from engines.assistant.read.spoken import words_of
+from engines.assistant.read.task import Task
+from engines.assistant.read.tokens import Kind
+from engines.assistant.say import computed
+from engines.assistant.say.lines import text_of
+from engines.assistant.say.quotes import documents
+from engines.assistant.say.sheet import Answered
+from engines.assistant.tools import Status, ToolResult
+from engines.assistant.tools.results import redcap_down
+from study import door
+from study.client import NotConfiguredError
+from study.facts import Fact
+from study.protocol import index
+from study.protocol.figures import Range, ranges
+from study.protocol.units import Unit, units
+from study.query.errors import NotSetError, QueryError
+
+logger = logging.getLogger(__name__)
+
+NAME = "study_data"
+TOPICS = {
+    "@visits": Topic.VISITS,
+    "@findings": Topic.FINDINGS,
+    "@reviews": Topic.REVIEWS,
+    "@runs": Topic.RUNS,
+    "@changes": Topic.CHANGES,
+}
+_INCLUSION = "入选标准"
+_NUMBERED = re.compile(r"^\d+[.、)]\s*")
+_MEASURES = ("", "岁", "分", "级")
+"""Units that a field's value may have without saying so; a limit in times of a reference range has another."""
+_WEIGHT = 0.34
+"""Of a word of a criterion that is a part of a field's name, from which on it stands for the field."""
+
+
+def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
+    """All questions of some tasks in one answer."""
+    asked = [task.question for task in tasks if task.question]
+    eligible = any(one.topic is Topic.ELIGIBILITY for one in asked)
+    criteria = _criteria(turn) if eligible else {}
+    asked = [
+        replace(one, select=tuple(criteria)) if one.topic is Topic.ELIGIBILITY else one
+        for one in asked
+    ]
+    try:
+        answered = _read(turn, asked)
+    except (RedcapError, NotConfiguredError) as error:
+        logger.warning("Study data: %s", error)
+        down = ToolResult(NAME, Status.DOWN, redcap_down(error), outside_down=True)
+        return Outcome(str(turn.read(down).data))
+    except NotSetError as error:
+        return Outcome(error.message, guided=True)
+    except QueryError as error:
+        # The reading wrote a query that the study refuses: our fault, and for the reader not understood.
+        logger.error("Study data: %s: %s", error.at, type(error).__name__)
+        turn.success = False
+        return talk.ask_back(turn, ())
+    result = turn.read(_result(turn, answered))
+    if unread := _not_exported(turn, answered):
+        turn.success = False
+        return Outcome(unread, results=[result])
+    head = _read_as(turn, tasks)
+    sources = Sources(turn, reader_of(turn, limit - len(head)))
+    unmet = {
+        fact.field: criteria[fact.field]
+        for fact in result.facts
+        if fact.field in criteria and _is_outside(fact, criteria[fact.field])
+    }
+    marks = sources.add(documents(unmet.values()))
+    sources.reader = replace(sources.reader, criteria=dict(zip(unmet, marks, strict=True)))
+    sources.add_data(answered)
+    said = sources.told(turn.text if len(tasks) > 1 else tasks[0].said)
+    return Outcome(head + said.text, results=[result], table=said.cut_from)
+
+
+def _read(turn: Turn, asked: Sequence[Question]) -> list[Answered]:
+    """The answers to all queries of some questions out of one reading of the study.
+
+    Raises RedcapError, NotConfiguredError, study.query.errors.NotSetError, QueryError.
+    """
+    made = [queries(question, turn.setting) for question in asked]
+    flat = [query for own in made for query in own]
+    for query in flat:
+        turn.note("study.query", action=json.dumps(query, ensure_ascii=False))
+    told = iter(door.ask_all(turn.project, turn.member, flat, blinded=turn.withheld))
+    pairs = [tuple((query, next(told)) for query in own) for own in made]
+    return [Answered(question, own) for question, own in zip(asked, pairs, strict=True)]
+
+
+def _read_as(turn: Turn, tasks: Sequence[Task]) -> str:
+    """What was carried over from before, and how a model read it; "" where the words said it all."""
+    carried = list(dict.fromkeys(word for task in tasks for word in task.carried))
+    heard = dict.fromkeys(pair for task in tasks for pair in task.heard)
+    guessed = [words_of(t.question, turn.setting) for t in tasks if t.question and t.by_model]
+    taken = _("“%(said)s” was taken for %(subject)s.")
+    lines = [taken % {"said": said.upper(), "subject": one} for said, one in heard]
+    if guessed:
+        lines.append(_("Understood as: %(what)s") % {"what": ";".join(guessed)})
+    still = _("Still %(what)s: ") % {"what": "、".join(carried)} if carried else ""
+    return "".join(f"{line}\n" for line in lines) + still
+
+
+def _not_exported(turn: Turn, answered: Sequence[Answered]) -> str:
+    """What REDCap does not show to the house: nothing may be said to be absent then (design.md 9.8)."""
+    named = {i for one in answered for i in one.question.subjects}
+    if not named or any(answer.facts for one in answered for _query, answer in one.results):
+        return ""
+    metadata = turn.design.metadata
+    records = door.records_for(turn.project, turn.member, metadata, sorted(named))
+    unread = {column for record in records for column in record.missing_columns}
+    about = dict.fromkeys(name for one in answered for name in one.question.select)
+    fields = [turn.design.enrolment_field if name == "@enrolled" else name for name in about]
+    known = [metadata.label(name) for name in fields if name in unread]
+    return _("%(labels)s: not exported by REDCap") % {"labels": "、".join(known)} if known else ""
+
+
+def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
+    """What was read, for the sources and the session; the subjects of a list are spoken of next."""
+    ids, sources, facts = list[str](), list[dict[str, Any]](), list[Fact]()
+    for one in answered:
+        answers = [answer for _query, answer in one.results]
+        facts += [fact for answer in answers for fact in answer.facts]
+        read_at = min((each.read_at for each in answers if each.read_at), default=None)
+        named = list(dict.fromkeys(one.question.subjects))
+        if max((each.basis.subjects for each in answers), default=0) < len(named):
+            # Who was entered since the roster was read is in the answer only.
+            named = [i for i in named if i in turn.roster.present]
+        ids += named
+        sources += [{"kind": "redcap", "record_id": i, "read_at": read_at} for i in named]
+        if not one.question.subjects:
+            what = Topic(one.question.topic).value
+            sources.append({"kind": "redcap", "what": what, "read_at": read_at})
+    if answered and not answered[-1].question.subjects and not turn.state.subjects:
+        listed = dict.fromkeys(fact.subject for fact in facts if fact.subject)
+        turn.state = replace(turn.state, subjects=tuple(listed))
+    return ToolResult(
+        NAME,
+        Status.OK if sources else Status.NOT_FOUND,
+        facts=tuple(facts),
+        sources=tuple(sources),
+        record_ids=tuple(dict.fromkeys(ids)),
+    )
+
+
+# --- criteria of the protocol, beside the values they speak of; whether one is met is not judged --
+
+
+def _criteria(turn: Turn) -> Mapping[str, Unit]:
+    """The field that a criterion for inclusion measures -> the criterion, where it names a range.
+
+    Of fields that are filled in once: of the others no value is the one that counts.
+    """
+    found: dict[str, Unit] = {}
+    for unit in index.titled(turn.project, _INCLUSION):
+        tokens = scan(_NUMBERED.sub("", unit.text), turn.setting)
+        named = (t for t in tokens if t.kind is Kind.FIELD and t.readings)
+        fields = [token.name for token in named if token.readings[0].weight >= _WEIGHT]
+        limited = _limit(unit) is not None
+        if name := next((one for one in fields if limited and _is_measured_once(turn, one)), ""):
+            found.setdefault(name, unit)
+    return found
+
+
+def _is_measured_once(turn: Turn, name: str) -> bool:
+    """Whether a field is a number or a grade that is filled in at one event at most."""
+    setting = turn.setting
+    coded = setting.column_kind(name) is ColumnKind.CODE
+    codes = turn.design.metadata.choices(name) if coded else {}
+    graded = bool(codes) and all(re.match(rf"{code}\D*$", text) for code, text in codes.items())
+    once = sum(setting.stands(name, event) for event in turn.design.event_order) <= 1
+    return once and (setting.is_number(name) or graded)
+
+
+def _limit(unit: Unit) -> Range | None:
+    """The first range that a criterion names, where a value is measured in its unit."""
+    found = [one for one in ranges(_NUMBERED.sub("", unit.text)) if one.low != one.high]
+    return found[0] if found and found[0].unit in _MEASURES else None
+
+
+def _is_outside(fact: Fact, unit: Unit) -> bool:
+    code = fact.value if isinstance(fact.value, str) else ""
+    value = computed.number(fact)
+    if value is None and code.isascii() and code.isdigit():
+        value = Decimal(code)
+    limit = _limit(unit)
+    if value is None or limit is None:
+        return False
+    return not Range.of(value, limit.unit).meets(limit)
+
+
+# --- several steps with read-only tools, of which only a plan over what was read leaves ----------
+
+
+def answer_in_steps(turn: Turn, task: Task, limit: int) -> Outcome:
+    """What the steps came to; asked back without a model, or where nothing was read."""
+    if not turn.skill.switches.model:
+        return talk.ask_back(turn, task.unclear)
+    sources = Sources(turn, reader_of(turn, limit))
+    try:
+        found = _run(turn, task, sources)
+    except (LlmError, PrivacyError) as error:
+        logger.warning("ReAct: %s", error)
+        found = ReActResult(None, texts.FUSE, [], [], outside_down=True)
+    turn.trace += found.trace
+    turn.results += found.results
+    turn.outside_down |= found.outside_down
+    turn.success = turn.success and found.success
+    good = [result for result in found.results if result.has_data]
+    if found.plan is not None and found.plan.say:
+        return Outcome(sources.planned(found.plan).text, results=good)
+    spent = _(
+        "Today's LLM budget of this study is used up. Questions about data are still answered."
+    )
+    fixed = spent if found.capped else found.content
+    if found.success or not (fixed or good):
+        return talk.ask_back(turn, task.unclear)
+    said = sources.planned(None).text if good else ""
+    note = _("(incomplete)")
+    room = limit - len(fixed) - len(note) - 1
+    data = f"{render.cut(said, room)}{note}" if said and room > 0 else ""
+    return Outcome("\n".join(filter(None, [fixed, data])), results=good)
+
+
+def _run(turn: Turn, task: Task, sources: Sources) -> ReActResult:
+    """With native tool calls; in the text protocol where the endpoint has none."""
+    offered = [row["function"] for row in offered_to(turn.member.role)]
+    # In the text protocol a model sees the names of the arguments nowhere else.
+    listed = "\n".join(
+        f"- {row['name']}({', '.join(row['parameters']['properties'])}): {row['description']}"
+        for row in offered
+    )
+    for last in (False, True):
+        native = turn.engines.has_tools
+        prompt = assemble(
+            gate=turn.gate,
+            system=prompts.load("react" if native else "react_text", tools=listed),
+            question=turn.question(task.said),
+            material=material_of(turn, session=True),
+        )
+        turn.versions.append(prompt.version)
+        engine = ReActEngine(
+            turn.engines, turn.context, lambda one: _lines(sources, one), sources.sheet
+        )
+        try:
+            return engine.run(prompt)
+        except LlmAbilityMissing:
+            if last:
+                raise
+    raise AssertionError
+
+
+def _lines(sources: Sources, result: ToolResult) -> str:
+    """What a tool told, put on the sheet, as numbered lines."""
+    before = len(sources.builder.lines)
+    sources.add_data(
+        Answered(_question(query), ((query, answer),)) for query, answer in result.asked
+    )
+    sources.add(documents(units([(one.document, one.content) for one in result.passages])))
+    return text_of(sources.builder.lines[before:])
+
+
+def _question(query: Query) -> Question:
+    """The question that a tool's query is the answer to, for its plain wording."""
+    selected = [one for one in query.get("select") or () if isinstance(one, str)]
+    topics = (TOPICS.get(one.partition(".")[0]) for one in selected)
+    return Question(
+        topic=next(filter(None, topics), Topic.DATA),
+        subjects=tuple(query.get("subjects") or ()),
+        select=tuple(selected),
+        where=tuple(query.get("where") or ()),
+        aggregate=str(query.get("aggregate") or ""),
+        by=tuple(query.get("by") or ()),
+        rows=query.get("rows"),
+    )

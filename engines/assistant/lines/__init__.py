@@ -1,1 +1,0 @@
-"""Sources as lines with marks."""

@@ -1,0 +1,228 @@
+"""What an answer was chosen by, in a few words: 筛选中, ALT > 40, 未填写结束日期."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from engines.assistant.read.question import Query, conditions_of
+from engines.assistant.say import words
+from engines.assistant.say.parts import joint
+from engines.assistant.say.reader import Reader
+from study.visits.calendar import State
+
+_OF_WORK = ("@findings.", "@reviews.", "@runs.", "@visits.open", "@visits.close", "@visits.actual")
+"""Columns whose conditions the topic of a question says already."""
+_SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤"}
+
+
+def described(query: Query, reader: Reader) -> str:
+    """The conditions of a query besides the site, "" for none."""
+    # Who has a day in a period has one.
+    said = {"field": (query.get("period") or {}).get("field"), "op": "filled"}
+    conditions = [c for c in query.get("where") or () if c != said]
+    return joint().join(dict.fromkeys(filter(None, (of(c, reader) for c in conditions))))
+
+
+def sought(query: Query, reader: Reader) -> str:
+    """The same for what was not found: a word with the field in which it was looked for."""
+    told = []
+    for condition in query.get("where") or ():
+        looked = [part for part in conditions_of([condition]) if part.get("op") == "contains"]
+        fields = dict.fromkeys(name_of(str(part["field"]), reader) for part in looked)
+        said = of(condition, reader)
+        told.append(joint().join(fields) + said if said and "none" not in condition else said)
+    return joint().join(filter(None, told))
+
+
+def sites_of(query: Query) -> list[str]:
+    """The codes of the sites that a query is limited to."""
+    codes = [c.get("value") for c in query.get("where") or () if c.get("field") == "@site"]
+    return [code for one in codes for code in ([one] if isinstance(one, str) else one or [])]
+
+
+def scope(query: Query, reader: Reader) -> str:
+    """The sites that a figure is of, where it is not all of them."""
+    codes = sites_of(query) or ([reader.own_site] if reader.own_site else [])
+    return joint().join(words.site_name(code, reader) for code in codes)
+
+
+def places(query: Query, reader: Reader) -> str:
+    """The visits that a query is limited to, "" for all."""
+    named = query.get("place") or ()
+    listed = [named] if isinstance(named, str) else named
+    return joint().join(words.place_name(place, reader) for place in listed)
+
+
+def period(query: Query, span: Sequence[str | None] | None = None) -> str:
+    """The days that a figure is of, "" for all; `span`: of a question whose query has none."""
+    own = query.get("period") or {}
+    first, last = (own.get("from"), own.get("to")) if own else span or _days_of_work(query)
+    if first and last:
+        begins = first[:7] == last[:7] and first[8:] == "01"
+        if begins and (date.fromisoformat(last) + timedelta(1)).day == 1:
+            return str(first[:7])
+        return str(first) if first == last else f"{first}–{last}"
+    if first:
+        return _("since %(day)s") % {"day": first}
+    return _("until %(day)s") % {"day": last} if last else ""
+
+
+def _days_of_work(query: Query) -> Sequence[str | None]:
+    """The days that visits, findings, reviews or checks were chosen by."""
+    days = ("@visits.actual", "@findings.opened", "@reviews.since", "@runs.ended")
+    for condition in query.get("where") or ():
+        op, value = condition.get("op"), condition.get("value")
+        if condition.get("field") in days and op in ("between", ">=", "<="):
+            ends = {"between": value, ">=": (value, None), "<=": (None, value)}[op]
+            return [str(end) if end else None for end in ends]
+    return None, None
+
+
+def of(condition: Query, reader: Reader) -> str:
+    """One condition in words."""
+    for key, joined in (("any", _(" or ")), ("all", joint()), ("none", joint())):
+        if key in condition:
+            inner = joined.join(filter(None, (of(c, reader) for c in condition[key])))
+            return _("without %(what)s") % {"what": inner} if key == "none" else inner
+    name = condition["field"]
+    if isinstance(name, dict):
+        which = {"latest": _(" latest reading"), "first": _(" first reading")}
+        label = name_of(name["field"], reader)
+        said = of(condition | {"field": name["field"]}, reader)
+        return said.replace(label, label + which.get(str(name.get("rows")), ""), 1)
+    if not isinstance(name, str) or name == "@site":
+        return ""
+    return _simple(name, condition["op"], condition.get("value"), reader)
+
+
+def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
+    if name == "@visits.visit" and op in ("=", "in"):
+        return _(" or ").join([value] if isinstance(value, str) else value)
+    if name.startswith(_OF_WORK):
+        return ""
+    label = name_of(name, reader)
+    form = reader.design.form_of(name)
+    names_rows = form in reader.design.repeating_forms and name == words.naming_field(form, reader)
+    if op == "filled" and names_rows:
+        return reader.design.metadata.form_label(form)
+    if name == "@enrolled" and op in ("filled", "blank"):
+        return pgettext("subjects", "enrolled") if op == "filled" else _("not enrolled")
+    if op in ("filled", "blank", "missing_code"):
+        texts = {
+            "filled": _("%(label)s filled in"),
+            "blank": _("%(label)s not filled in"),
+            "missing_code": _("%(label)s with a missing code"),
+        }
+        return texts[op] % {"label": label}
+    if isinstance(value, dict):
+        known = "ref" in value
+        return f"{label} {_SIGNS.get(op, op)} {_bound(value)}" if known else label
+    if op == "contains":
+        return f"“{value}”"
+    if op == "between":
+        low, high = (_literal(name, end, reader) for end in value)
+        return f"{label} {low}–{high}"
+    if op == "in":
+        return _(" or ").join(_literal(name, one, reader) for one in value)
+    said = _literal(name, value, reader)
+    if choices(name, reader) and op == "=":
+        return _chosen(name, label, said, reader)
+    return f"{label} {_SIGNS.get(op, op)} {said}"
+
+
+def _chosen(name: str, label: str, said: str, reader: Reader) -> str:
+    row = reader.design.metadata.fields.get(name, {})
+    if row.get("field_type") not in ("yesno", "truefalse"):
+        # 1分 does not say of what.
+        return f"{label} {said}" if said[:1].isdigit() else said
+    thing = label.removeprefix(pgettext("how a yes/no label begins", "Whether "))
+    return thing if said == _("Yes") else f"{thing} {said}"
+
+
+def _bound(value: Query) -> str:
+    side = {"high": _("upper limit"), "low": _("lower limit")}[value["ref"]]
+    times = value.get("times")
+    if times in (None, 1):
+        return side
+    return _("%(times)s × %(limit)s") % {"times": times, "limit": side}
+
+
+def never(query: Query, reader: Reader) -> str:
+    """总胆红素TBIL均未高于正常上限: that no value of a field lies where it was looked for; "" for others."""
+    relations = {">": _("above"), ">=": _("at or above"), "<": _("below"), "<=": _("at or below")}
+    found: dict[str, list[str]] = {}
+    for part in conditions_of(query.get("where") or ()):
+        name, op, value = part.get("field"), part.get("op"), part.get("value")
+        if name == "@site":
+            continue
+        if not isinstance(name, str) or op not in relations:
+            return ""
+        bound = _bound(value) if isinstance(value, dict) else _literal(name, value, reader)
+        beyond = _("%(relation)s %(bound)s") % {"relation": relations[op], "bound": bound}
+        found.setdefault(beyond, []).append(name_of(name, reader))
+    text = _("%(labels)s was never %(beyond)s")
+    told = {beyond: joint().join(names) for beyond, names in found.items()}
+    if len(set(told.values())) == 1:
+        told = {_(" or ").join(told): next(iter(told.values()))}
+    return joint().join(text % {"labels": labels, "beyond": b} for b, labels in told.items())
+
+
+def name_of(name: str, reader: Reader) -> str:
+    """What people call a field, form or column."""
+    metadata = reader.design.metadata
+    if name == "@status":
+        return metadata.label(reader.design.status_field)
+    columns = {"@enrolled": _("Enrolment date"), "@age": _("Age at consent"), "@site": _("Site")}
+    if name in columns:
+        return columns[name]
+    if name.startswith("@") and (topic := topic_of(name)):
+        return topic
+    name = reader.design.mapped.get(name, name)
+    known = name in metadata.fields
+    return words.field_label(name, reader) if known else metadata.form_label(name)
+
+
+def topic_of(name: str) -> str:
+    """What the rows of a column are: findings, reviews, visits, checks, changes; "" for others."""
+    topics = {
+        "@findings.": _("findings"),
+        "@reviews.": _("waiting reviews"),
+        "@visits.": _("visits"),
+        "@runs.": _("checks"),
+        "@changes.": _("changes of data"),
+    }
+    return next((said for head, said in topics.items() if name.startswith(head)), "")
+
+
+def choices(name: str, reader: Reader) -> dict[str, str]:
+    """Code → label of a coded field or column."""
+    if name == "@visits.state":
+        return {
+            State.OVERDUE: _("overdue"),
+            State.DUE: _("in its window"),
+            State.NOT_DUE: _("not due yet"),
+            State.EARLY: _("early"),
+            State.LATE: _("late"),
+            State.IN_WINDOW: _("done in its window"),
+        }
+    design = reader.design
+    field = design.status_field if name == "@status" else design.mapped.get(name, name)
+    return dict(design.metadata.choices(field))
+
+
+def settled(query: Query) -> set[str]:
+    """Fields of which the question says the value: telling it again is no news."""
+    where = [c for c in query.get("where") or () if isinstance(c.get("field"), str)]
+    return {c["field"] for c in where if c["op"] in ("=", "blank")}
+
+
+def _literal(name: str, value: Any, reader: Reader) -> str:
+    if isinstance(value, float):
+        value = Decimal(str(value))
+    return choices(name, reader).get(str(value), str(value))

@@ -1,0 +1,495 @@
+"""What only whole results can say, by the shape of a question: a table from its name to its wording."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from engines.assistant.read.question import Shape as Asked
+from engines.assistant.read.question import Topic
+from engines.assistant.say import (
+    computed,
+    conditions,
+    dictionary,
+    figures,
+    notes,
+    people,
+    values,
+    visits,
+    words,
+    work,
+)
+from engines.assistant.say.case import Case, chosen, looked_at, nothing
+from engines.assistant.say.parts import Part, begun, colon, comma, joint, noted, plain
+from engines.assistant.say.plan import Shape
+from engines.assistant.say.reader import Reader
+from engines.assistant.say.rows import Row, rows_of
+from engines.assistant.say.sheet import Line, Scope, Sheet
+from engines.assistant.say.values import Marks
+from study.facts import Fact, Kind
+from study.facts import json_value as as_json
+
+_IDS, _MONTHS = 5, 3
+_CLAUSE = re.compile(r"[，。；;（(]")
+
+
+def told(shape: Shape, sheet: Sheet, reader: Reader, marks: Marks) -> list[Part]:
+    """A shape in words; with the marks of its whole question where its facts have none of their own."""
+    answered = sheet.answered[shape.at]
+    case = Case(answered.question, answered.results, sheet, reader, marks)
+    parts = SHAPES[shape.name](case)
+    return [part if part.marks else replace(part, marks=answered.marks) for part in parts]
+
+
+def counted(line: Line, scope: Scope, reader: Reader) -> list[Part]:
+    """A result's own line: 共 2 条, 没有记录(已全部读取), in whom of all it was found."""
+    query, mark = scope.query, (line.mark,)
+    names = [one for one in query.get("select") or () if isinstance(one, str)]
+    what = joint().join(dict.fromkeys(conditions.name_of(one, reader) for one in names))
+    how, named = chosen(query, reader), query.get("subjects")
+    what = what + words.bracketed(how) if what and named else how or what
+    if named and not scope.subjects:
+        return [plain(notes.absent(named), mark)]
+    if not scope.is_complete or query.get("aggregate") or (named and what and names[0][0] == "@"):
+        return []
+    if named:
+        who, said = joint().join(scope.subjects), _("%(count)s entries in all")
+        if scope.count:
+            return [plain(f"{who} {what}{comma()}{said % {'count': scope.count}}", mark)]
+        text = _("%(subject)s has no record of %(what)s (all was read)")
+        return [plain(text % {"subject": who, "what": what}, mark)]
+    found = dict.fromkeys(fact.subject for fact in scope.answer.facts if fact.subject)
+    over = _("the %(count)s subjects that you may see") % {"count": scope.answer.basis.subjects}
+    if not found:
+        return [plain(_("No subject meets this") + words.bracketed(what, over), mark)]
+    items = tuple((name,) for name in found)
+    return [Part(what + words.bracketed(over), items, noun="subject", counted=True, marks=mark)]
+
+
+def _values(case: Case) -> list[Part]:
+    rows, repeating = rows_of(case.answer.facts), case.reader.design.repeating_forms
+    if not rows:
+        return [nothing(case)]
+    asked = {*case.question.select, *map(str, case.query.get("select") or ())}
+    several = [row for row in rows if row.first.instrument in repeating]
+    whole = [row for row in several if row.first.instrument in asked or len(row.facts) > 1]
+    rest = [fact for row in rows if row not in whole for fact in row.facts]
+    made = values.told(rest, case.reader, case.marks, case.asking) if rest else []
+    return made + people.rows_told(case, whole)
+
+
+def _nth(case: Case) -> list[Part]:
+    """第二次化验: the row of each subject and form, from the first or the last, or how many there are."""
+    nth, rows = case.question.nth or 1, case.question.rows
+    at = -nth if isinstance(rows, dict) and "latest" in rows else nth - 1
+    own: dict[tuple[str, str], list[Row]] = {}
+    for row in rows_of(case.answer.facts):
+        if not all(words.is_blank(fact) for fact in row.facts):
+            own.setdefault((row.subject, row.first.instrument), []).append(row)
+    facts = [fact for found in own.values() if len(found) >= nth for fact in found[at].facts]
+    made = values.told(facts, case.reader, case.marks, values.Asking()) if facts else []
+    what = joint().join(conditions.name_of(name, case.reader) for name in case.question.select)
+    text = _("%(subject)s %(what)s: only %(count)s so far, no number %(nth)s")
+    for (subject, _form), found in own.items():
+        known = {"subject": subject, "what": what, "count": len(found), "nth": nth}
+        made += [plain(text % known)] if len(found) < nth else []
+    return made or [nothing(case)]
+
+
+def _overview(case: Case) -> list[Part]:
+    """All that is known of a subject: the first value of each field, status and enrolment before the others."""
+    first: dict[str, Fact] = {}
+    for fact in case.answer.facts:
+        if not words.is_blank(fact):
+            first.setdefault(fact.field, fact)
+    if not first:
+        return [nothing(case)]
+    chief = ("@status", case.reader.design.status_field, case.reader.design.enrolment_field)
+    facts = sorted(first.values(), key=lambda fact: fact.field not in chief)
+    items = tuple((f"{words.label(f, case.reader)} {words.value(f, case.reader)}",) for f in facts)
+    return [Part(facts[0].subject, items, glue=" ", marks=case.marks(facts))]
+
+
+def _blanks(case: Case) -> list[Part]:
+    """P010 发热性中性粒细胞减少 未填写:SAE首次报告日期; where nothing is blank that all is filled in."""
+    rows, made, reader = rows_of(case.answer.facts), list[Part](), case.reader
+    if not rows:
+        return [nothing(case)]
+    for row in rows:
+        # Boxes of which none is ticked may say just that.
+        blank = [fact for fact in row.facts if words.is_blank(fact) and fact.value != ()]
+        named = row.of(words.naming_field(row.first.instrument, reader))
+        name = words.place(row.first, reader, dated=False)
+        if row.first.instance is not None and named is not None and not words.is_blank(named):
+            name = words.value(named, reader)
+        head = " ".join(filter(None, [row.subject, name, _("not filled in")]))
+        items = tuple((words.label(fact, reader),) for fact in blank)
+        made += [Part(head, items, marks=case.marks(blank))] if blank else []
+    what = {"subject": rows[0].subject, "count": len(rows)}
+    return made or [plain(_("%(subject)s: nothing is left blank (%(count)s entries)") % what)]
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def _figures(case: Case) -> list[Part]:
+    """Counts, shares and averages; a count with whom it counts, where that was read."""
+    made, as_rows = list[Part](), case.question.shape is Asked.COUNT_ROWS
+    results = [pair for pair in case.results if pair[0].get("aggregate")]
+    if not results:
+        return people.told(case)
+    for query, answer in results:
+        for fact in answer.facts:
+            pair, marks = [(fact, None)], case.marks([fact])
+            made.append(figures.told(query, answer, pair, case.reader, marks, as_rows))
+    listed = [answer.facts for query, answer in case.results if not query.get("aggregate")]
+    who = [*dict.fromkeys(fact.subject for facts in listed for fact in facts if fact.subject)]
+    if who and len(results) == 1:
+        more = _(" and others, %(count)s subjects") % {"count": len(who)}
+        told = joint().join(who[:_IDS]) + (more if len(who) > _IDS else "")
+        made[-1] = replace(made[-1], head=f"{made[-1].head}{colon()}{told}")
+    return made
+
+
+def _groups(case: Case) -> list[Part]:
+    """Figures by group; of free text how often each was written, the commonest first."""
+    query, answer = case.query, case.answer
+    if not answer.groups:
+        rows = Counter(words.value(f, case.reader) for f in answer.facts if not words.is_blank(f))
+        text = _("%(count)s entries")
+        items = tuple((f"{name} {text % {'count': n}}",) for name, n in rows.most_common())
+        if not items:
+            return [plain(_("nothing to count") + looked_at(case, chosen(query, case.reader)))]
+        return [Part("", items, left_out=answer.left_out, marks=case.marks(answer.facts))]
+    pairs = list(zip(answer.facts, answer.groups, strict=True))
+    part = figures.told(query, answer, pairs, case.reader, case.marks(answer.facts))
+    return [replace(part, items=part.items + _without(case), tails=(*part.tails, *_apart(case)))]
+
+
+def _without(case: Case) -> tuple[tuple[str, ...], ...]:
+    """Sites that were asked for, or all that the reader may see, in which nothing is counted."""
+    if list(case.query.get("by") or ()) != ["@site"] or case.query.get("aggregate") != "count":
+        return ()
+    there = {str(group.by[0]) for group in case.answer.groups}
+    codes = [c for c in conditions.sites_of(case.query) or case.reader.sites if c not in there]
+    return tuple((f"{words.site_name(c, case.reader)} {words.people(0)}",) for c in codes)
+
+
+def _apart(case: Case) -> tuple[str, ...]:
+    """男的平均体重比女的重多少: how far two groups lie apart, where that is asked."""
+    numbers = [Decimal(str(as_json(g.value))) for g in case.answer.groups if g.value is not None]
+    wanted = case.question.aspect == "difference" and len(numbers) == 2
+    if not wanted or case.query.get("aggregate") == "share":
+        return ()
+    unit = case.answer.facts[0].unit
+    told = words.with_unit(words.rounded(abs(numbers[0] - numbers[1]), 1), unit)
+    if case.query.get("aggregate") == "count":
+        told = words.people(int(abs(numbers[0] - numbers[1])))
+    return (_("apart by %(value)s") % {"value": told},)
+
+
+def _target(case: Case) -> list[Part]:
+    """What is left or reached of the target; who sees one site only gets both figures, not their difference."""
+    facts = [fact for _query, answer in case.results for fact in answer.facts]
+    goal = next((fact for fact in facts if fact.field == "@project.target"), None)
+    done = next((fact for fact in facts if fact.kind is Kind.AGGREGATE), None)
+    if goal is None or not computed.number(goal):
+        return [plain(_("This study has no recruitment target"))]
+    if done is None:
+        said = _("planned: %(count)s subjects") % {"count": as_json(goal.value)}
+        return [plain(said, case.marks([goal]))]
+    reached, target = (int(computed.number(fact) or 0) for fact in (done, goal))
+    known, marks = {"reached": reached, "target": target}, case.marks([done, goal])
+    if sites := conditions.scope(case.query, case.reader):
+        text = _("%(sites)s: %(reached)s enrolled; the study plans %(target)s in all")
+        return [plain(text % {**known, "sites": sites}, marks)]
+    if case.question.shape is Asked.TARGET_RATE:
+        rate = words.rounded(Decimal(reached) * 100 / target, 1)
+        text = _("%(reached)s of %(target)s enrolled: %(rate)s%%")
+        return [plain(text % {**known, "rate": rate}, marks)]
+    made = [plain(computed.to_target(done, goal), marks)]
+    for query, answer in (pair for pair in case.results if pair[0].get("by")):
+        pairs = list(zip(answer.facts, answer.groups, strict=True))[-_MONTHS:]
+        marks = case.marks(fact for fact, _group in pairs)
+        part = figures.told(query, answer, pairs, case.reader, marks)
+        note = _("when the target is reached is not foretold")
+        made.append(replace(part, notes=(note,), tails=()))
+    return made
+
+
+# --- computed by the study ------------------------------------------------------------------------
+
+
+def _change(case: Case) -> list[Part]:
+    """P016 ALT V2 较基线 升高 166 U/L."""
+    made, operands = (
+        list[Part](),
+        [o for o in case.query.get("select") or () if isinstance(o, dict)],
+    )
+    for fact in (fact for fact in case.answer.facts if fact.value is not None):
+        own = [o for o in operands if o["field"] == fact.field and isinstance(o["minus"], dict)]
+        made += [plain(_changed(fact, own[0], case), case.marks([fact]))] if own else []
+    return made or [_uncomputed(case)]
+
+
+def _changed(fact: Fact, operand: dict[str, object], case: Case) -> str:
+    minus, how = operand["minus"], str(operand.get("as") or "diff")
+    now, before = words.event_name(fact.event, case.reader), _("baseline")
+    if isinstance(minus, dict) and minus.get("place"):
+        before = words.place_name(str(minus["place"]), case.reader)
+    if operand.get("place") and isinstance(operand["place"], str):
+        now = words.place_name(operand["place"], case.reader)
+    number = computed.number(fact) or Decimal(0)
+    head = " ".join(filter(None, [fact.subject, words.field_label(fact.field, case.reader), now]))
+    known = {"head": head, "before": before, "times": words.rounded(number, 2)}
+    if how == "ratio":
+        return _("%(head)s is %(times)s times %(before)s") % known
+    size = words.rounded(abs(number), 1) if how == "percent" else computed.plain(abs(number))
+    texts = {
+        1: _("%(head)s rose by %(size)s from %(before)s"),
+        0: _("%(head)s is as at %(before)s"),
+        -1: _("%(head)s fell by %(size)s from %(before)s"),
+    }
+    return texts[(number > 0) - (number < 0)] % (known | {"size": words.with_unit(size, fact.unit)})
+
+
+def _ratio(case: Case) -> list[Part]:
+    """P016 ALT 185 U/L(V2,2026-09-22),为正常上限的 4.63 倍."""
+    reader, low = case.reader, case.question.change.endswith("low")
+    found = [(f, words.is_computed(f, reader)) for f in case.answer.facts]
+    ratios = [(f, n) for f, made in found if made and (n := computed.number(f)) is not None]
+    if case.question.rows is None and not case.question.place:
+        # Of several the one farthest beyond the limit first: what is cut off says less.
+        ratios.sort(key=lambda pair: pair[1], reverse=not low)
+    raw = {_spot(f): words.value(f, reader) for f, made in found if not made}
+    high = _("%(head)s is %(times)s times the upper limit")
+    text = _("%(head)s is %(times)s times the lower limit") if low else high
+    made = []
+    for fact, number in ratios:
+        label, where = words.field_label(fact.field, reader), words.place(fact, reader)
+        head = f"{fact.subject} {label} {raw.get(_spot(fact), '')}".strip() + words.bracketed(where)
+        said = text % {"head": head, "times": words.rounded(number, 2)}
+        made.append(plain(said, case.marks([fact])))
+    return made or [_uncomputed(case)]
+
+
+def _spot(fact: Fact) -> tuple[object, ...]:
+    return fact.subject, fact.field, fact.event, fact.instance
+
+
+def _lasted(case: Case) -> list[Part]:
+    """P016 复方甘草片 用药开始日期 2026-10-24 至 用药结束日期 2026-10-30:6 天."""
+    reader, names, made = case.reader, case.question.select[-2:], list[Part]()
+    spans = [
+        f
+        for f in case.answer.facts
+        if words.is_computed(f, reader) or (f.field.startswith("@") and f.unit)
+    ]
+    for span in spans:
+        spot = (span.subject, span.instance)
+        near = [f for f in case.answer.facts if (f.subject, f.instance) == spot]
+        rows = {f.field: f for f in near if f not in spans and not words.is_blank(f)}
+        dated = [(f, day) for n in names if (f := rows.get(n)) and (day := computed.day(f))]
+        if case.question.change == "since" and dated:
+            fact, day = dated[-1]
+            said = f"{fact.subject} {words.label(fact, reader)} {fact.text}"
+            said += words.bracketed(computed.since(day, reader))
+        elif len(dated) == 2:
+            (a, first), (b, last) = dated
+            beside = [words.value(f, reader) for n, f in rows.items() if n not in names]
+            said = computed.between(a, b, first, last, reader).removeprefix(a.subject).strip()
+            said = " ".join([a.subject, *beside, said])
+        else:
+            continue
+        made.append(plain(said, case.marks(near)))
+    return made or _values(case)
+
+
+def _difference(case: Case) -> list[Part]:
+    """The values of more than two, and how far the ends lie apart; two are compared."""
+    facts = [fact for fact in case.answer.facts if not words.is_blank(fact)]
+    numbers = [computed.number(fact) for fact in facts]
+    if len(facts) < 2 or None in numbers or len({values.series_key(fact) for fact in facts}) > 1:
+        return _values(case)
+    if len(facts) > 2 and (pairs := _side_by_side(facts, case.subjects)):
+        sides = [computed.names_of(a, b, case.reader) for a, b in pairs]
+        both = list(zip(pairs, sides, strict=True))
+        texts = [computed.compared(a, b, own, case.reader) for (a, b), own in both]
+        made = [plain(t, case.marks(pair)) for t, pair in zip(texts, pairs, strict=True) if t]
+        return made or _values(case)
+    facts.sort(key=lambda fact: computed.number(fact) or Decimal(0), reverse=True)
+    if len(facts) == 2:
+        names = computed.names_of(facts[0], facts[1], case.reader)
+        said = computed.compared(facts[0], facts[1], names, case.reader)
+        return [plain(said, case.marks(facts))] if said else _values(case)
+    gap = (computed.number(facts[0]) or Decimal(0)) - (computed.number(facts[-1]) or Decimal(0))
+    text = _("highest and lowest differ by %(apart)s")
+    span = text % {"apart": words.with_unit(computed.plain(gap), facts[0].unit)}
+    return noted(_values(case), [span])
+
+
+def _side_by_side(facts: list[Fact], who: Sequence[str]) -> list[tuple[Fact, Fact]]:
+    """The readings of two subjects at the same visits, in their order; [] for one or more than two."""
+    if len(who) != 2:
+        return []
+    other = {fact.event: fact for fact in facts if fact.subject == who[1]}
+    first = [fact for fact in facts if fact.subject == who[0]]
+    return [(fact, other[fact.event]) for fact in first if fact.event in other]
+
+
+def _uncomputed(case: Case) -> Part:
+    """That it cannot be worked out, because a value or a limit is missing."""
+    what = joint().join(conditions.name_of(name, case.reader) for name in case.question.select)
+    text = _("%(subject)s %(what)s: cannot be worked out, a value or limit is missing")
+    return plain((text % {"subject": joint().join(case.subjects), "what": what}).strip())
+
+
+# --- visits and work ------------------------------------------------------------------------------
+
+
+def _visits(case: Case) -> list[Part]:
+    rows, question = rows_of(case.answer.facts), case.question
+    aspect = "next" if question.shape is Asked.NEXT_VISIT else question.aspect
+    when = conditions.period({}, question.period)
+    if rows:
+        made = visits.told(rows, case.reader, case.marks, aspect, when)
+        one = question.shape is Asked.YES_NO and len(rows) == 1
+        return begun(visits.yes_or_no(rows[0], aspect), made) if one else made
+    of_one, of_all = _("%(subject)s has no such visit"), _("There is no such visit")
+    if aspect == "overdue":
+        of_one, of_all = _("%(subject)s has no overdue visit"), _("No visit is overdue")
+    elif aspect == "late":
+        of_one = _("%(subject)s has no visit out of its window")
+        of_all = _("No visit is out of its window")
+    if case.subjects:
+        said = of_one % {"subject": joint().join(case.subjects)}
+        return [plain(said + words.bracketed(joint().join(question.place)))]
+    return [plain(of_all + looked_at(case, when))]
+
+
+_WORK = {
+    Topic.FINDINGS: (Kind.FINDING, ""),
+    Topic.REVIEWS: (Kind.REVIEW, "@reviews.question"),
+    Topic.RUNS: (Kind.RUN, "@runs.status"),
+    Topic.CHANGES: (Kind.CHANGE, "@changes.field"),
+}
+"""What the rows of a topic are, and the column that those have that are there."""
+
+
+_SETTLED = ("closed", "gone")
+"""States of a finding that nobody has to settle any more."""
+
+
+def _work(case: Case) -> list[Part]:
+    """Findings, reviews, checks and changes; beside the findings the check that has not come to its end."""
+    made, (kind, named) = list[Part](), _WORK[case.question.topic]
+    rows = [row for row in rows_of(case.answer.facts) if not named or row.text(named)]
+    why = kind is Kind.FINDING and len(case.results) > 1
+    if why:
+        # Why something did not pass says what is open, not what was settled since.
+        rows = [row for row in rows if row.text("@findings.status") not in _SETTLED]
+    if kind is Kind.CHANGE:
+        rows.sort(key=lambda row: row.text("@changes.at"), reverse=True)
+    if rows:
+        made = work.told(kind, rows, case.reader, case.marks, case.answer.left_out)
+        made = [replace(part, head=_since(case) + part.head) for part in made]
+    runs = [row for _q, answer in case.results[1:] for row in rows_of(answer.facts)]
+    if kind is Kind.FINDING and (waits := work.unfinished(runs) if rows else runs):
+        made += work.told(Kind.RUN, waits, case.reader, case.marks)
+    if kind is Kind.RUN and case.question.aspect == "missing" and case.answer.facts:
+        return people.told(case)
+    return made or [_no_work(case, Kind.RUN if why else kind)]
+
+
+def _no_work(case: Case, kind: Kind) -> Part:
+    by_aspect = {
+        "undecided": (
+            _("Of %(subject)s every rule could be evaluated"),
+            _("Every rule could be evaluated"),
+        ),
+        "mine": (_("Of %(subject)s no finding is yours"), _("No finding is yours")),
+    }
+    by_kind = {
+        Kind.FINDING: (_("%(subject)s has no findings"), _("There are no findings")),
+        Kind.REVIEW: (_("%(subject)s has no review that waits"), _("No review is waiting")),
+        Kind.RUN: (_("%(subject)s was not checked yet"), _("There are no checks")),
+        Kind.CHANGE: (_("of %(subject)s no change was read"), _("no change of data was read")),
+    }
+    of_one, of_all = by_aspect.get(case.question.aspect) or by_kind[kind]
+    who = joint().join(case.subjects)
+    return plain(_since(case) + (of_one % {"subject": who} if who else of_all + looked_at(case)))
+
+
+def _since(case: Case) -> str:
+    """Since when, where it was asked by a review: its time is the house's to say."""
+    if case.question.aspect != "review" or case.question.topic is not Topic.CHANGES:
+        return ""
+    wanted = (c for c in case.query.get("where") or () if c.get("field") == "@changes.at")
+    at = next((str(c["value"]) for c in wanted if c["op"] == ">="), "")
+    if not at:
+        return _("no review was decided yet; ")
+    return _("since the last review (%(time)s) ") % {"time": at[:16].replace("T", " ")}
+
+
+def _eligibility(case: Case) -> list[Part]:
+    """What the rules found of a subject, then where they stand and what was noted; no other verdict.
+
+    A value that a criterion's range does not hold is told beside it. That no check was run is said: without one
+    nothing was found that could be open.
+    """
+    rows = [row for _q, answer in case.results[1:] for row in rows_of(answer.facts)]
+    found = [row for row in rows if row.first.kind is Kind.FINDING]
+    checked = {row.subject for row in rows if row.first.kind is Kind.RUN}
+    unchecked = [one for one in case.subjects if one not in checked]
+    text = _("%(subject)s: the check of eligibility was not run yet")
+    decides = _("whether to enrol is for the investigator to decide")
+    who = {"subject": joint().join(unchecked)}
+    made = [Part(text % who, notes=(decides,))] if unchecked else []
+    made += work.told(Kind.FINDING, found, case.reader, case.marks) if found else []
+    beside, known = list[Part](), list[Fact]()
+    for fact in case.answer.facts:
+        line = case.sheet.line(case.reader.criteria.get(fact.field, ""))
+        if line is not None:
+            beside.append(_beside(fact, line, case))
+        elif not words.is_blank(fact) or fact.value == ():
+            known.append(fact)
+    made += beside + values.told(known, case.reader, case.marks, values.Asking())
+    none = _("no open finding of the rules; whether to enrol is for the investigator to decide")
+    return made if found or unchecked else noted(made or [nothing(case)], [none])
+
+
+def _beside(fact: Fact, line: Line, case: Case) -> Part:
+    """P004 ECOG评分 3分(研究方案 §4.1:「4. ECOG 体能状态评分为 0～2 分」): the criterion's first clause."""
+    text = _CLAUSE.split(line.text.partition(": ")[2].removeprefix(line.lead))[0]
+    rule = f"{line.section}{colon()}「{text}」"
+    said = f"{fact.subject} {words.label(fact, case.reader)} {words.value(fact, case.reader)}"
+    return plain(said + words.bracketed(rule), (*case.marks([fact]), line.mark))
+
+
+SHAPES: dict[str, Callable[[Case], list[Part]]] = {
+    "absent": lambda case: [plain(notes.refused(case))],
+    "notes": lambda case: [Part(notes=tuple(notes.beside(case)))],
+    "dictionary": dictionary.told,
+    "values": _values,
+    "nth": _nth,
+    "overview": _overview,
+    "blanks": _blanks,
+    "figures": _figures,
+    "groups": _groups,
+    "target": _target,
+    "list": people.told,
+    "yes_no": people.yes_or_no,
+    "edge": people.edge,
+    "change": _change,
+    "ratio": _ratio,
+    "lasted": _lasted,
+    "difference": _difference,
+    "visits": _visits,
+    "work": _work,
+    "eligibility": _eligibility,
+}

@@ -1,0 +1,1 @@
+"""Pages of the console: thin views; layout is in templates/engines."""

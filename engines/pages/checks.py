@@ -1,0 +1,274 @@
+"""The page of the standard checks of a study: what each looks for, on or off, and what it would find now."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods
+
+from core.integrations.redcap import RedcapError
+from engines.models import PendingAction
+from engines.pages.evidence import place_of
+from engines.pages.layout import render_page
+from engines.sop.checks import adverse, switch
+from engines.sop.checks.dictionary import unread_bounds
+from engines.sop.checks.kinds import PROPOSED, Kind
+from projects import reads
+from projects.models import Project, Role
+from projects.scoping import memberships
+from study import dictionary, records
+from study.client import NotConfiguredError, why_unread
+from study.design import context_of
+from study.dictionary import KnownNames, name_refusal
+
+PAGE = "admin:engines_pendingaction_checks"
+MOST_SUBJECTS, MOST_SHOWN = 500, 100
+_PARAMETERS: dict[Kind, tuple[str, ...]] = {
+    Kind.LAB_AE: ("times", "days", "words"),
+    Kind.AE_MEDICATION: ("ae_field",),
+    Kind.PROHIBITED: ("names", "field"),
+}
+_LIST = re.compile(r"[,;、，；\n]+")
+HELP: Mapping[Kind, Promise] = {
+    Kind.REQUIRED: _("Once somebody began a form, its required fields are filled."),
+    Kind.RANGE: _("Between the least and the greatest value of the dictionary."),
+    Kind.TYPE: _("A number is a number, a date is a day that there is."),
+    Kind.CHOICE: _("A stored code is one of the field's choices."),
+    Kind.HIDDEN: _("A field that branching logic hides is blank."),
+    Kind.CALC: _(
+        "What is stored is what the formula gives; one that reads the day of saving is not compared."
+    ),
+    Kind.CONSENT: _("No visit, anchor or examination is before the consent."),
+    Kind.LAB_AE: _("A lab value beyond so many times its limit has an adverse event near."),
+    Kind.AE_MEDICATION: _("A medication that an adverse event names has its own row."),
+    Kind.PROHIBITED: _("No medication whose name holds one of the list."),
+    Kind.VISIT_WINDOW: _("Each visit is within its window and none is missed."),
+    Kind.VISIT_ORDER: _("Visits are dated in the planned order."),
+    Kind.DUPLICATE: _("Nobody's identifier is also another subject's."),
+}
+
+
+class ChecksForm(forms.Form):
+    """A box for each check `on_<kind>`; `checks()` gives what a workflow stores."""
+
+    times = forms.DecimalField(min_value=1, max_value=1000, label=_("times the upper limit"))
+    days = forms.IntegerField(min_value=0, max_value=365, label=_("days around"))
+    words = forms.CharField(
+        max_length=4000, label=_("Words of adverse events for a lab, a line each: alt: ALT, liver")
+    )
+    names = forms.CharField(max_length=8000, label=_("Prohibited medications"))
+    field = forms.CharField(max_length=100, label=_("Field that names medications"))
+    ae_field = forms.CharField(
+        max_length=100, label=_("Field of the adverse event that names a medication")
+    )
+
+    def __init__(self, names: KnownNames, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known = names
+        for kind in Kind:
+            self.fields[f"on_{kind}"] = forms.BooleanField(
+                label=str(kind.label), help_text=str(HELP[kind])
+            )
+        for one in self.fields.values():
+            one.required = False
+
+    @classmethod
+    def initial_of(cls, checks: Mapping[str, Mapping[str, Any]], running: bool) -> dict[str, Any]:
+        """What the form opens with; where nothing was ever saved, what is proposed."""
+        lab, cm, ae = (
+            checks.get(kind) or {} for kind in (Kind.LAB_AE, Kind.PROHIBITED, Kind.AE_MEDICATION)
+        )
+        words = [f"{name}: {', '.join(told)}" for name, told in (lab.get("words") or {}).items()]
+        return {
+            "times": lab.get("times", adverse.TIMES),
+            "days": lab.get("days", adverse.DAYS),
+            "words": "\n".join(words),
+            "names": "\n".join(cm.get("names") or ()),
+            "field": cm.get("field", ""),
+            "ae_field": ae.get("field", ""),
+            **{f"on_{kind}": running and kind in checks for kind in Kind},
+            **({} if checks else {f"on_{kind}": True for kind in PROPOSED}),
+        }
+
+    def clean_words(self) -> dict[str, list[str]]:
+        """{lab field: words}. A line names a field of the dictionary."""
+        found: dict[str, list[str]] = {}
+        for line in filter(str.strip, self.cleaned_data["words"].splitlines()):
+            name, _colon, told = line.replace("：", ":").partition(":")
+            if why := name_refusal(name.strip(), self._known.fields):
+                raise forms.ValidationError(why)
+            if words := _several(told):
+                found[name.strip()] = words
+        return found
+
+    def clean_names(self) -> list[str]:
+        """Each once, as typed."""
+        return _several(self.cleaned_data["names"])
+
+    def clean_field(self) -> str:
+        """One of the dictionary's; refused with the nearest."""
+        return self._field("field")
+
+    def clean_ae_field(self) -> str:
+        """As the other."""
+        return self._field("ae_field")
+
+    def _field(self, key: str) -> str:
+        name: str = self.cleaned_data[key].strip()
+        if why := name_refusal(name, self._known.fields):
+            raise forms.ValidationError(why)
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """The list is what the check of prohibited medication is about."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get(f"on_{Kind.PROHIBITED}") and not cleaned.get("names"):
+            self.add_error("names", gettext("Name at least one medication."))
+        return cleaned
+
+    def checks(self) -> dict[str, dict[str, Any]]:
+        """What is ticked, with what it is told."""
+        said = self.cleaned_data
+        told: dict[Kind, dict[str, Any]] = {
+            Kind.LAB_AE: {
+                "times": float(said["times"] or adverse.TIMES),
+                "days": adverse.DAYS if said["days"] is None else said["days"],
+                "words": said["words"],
+            },
+            Kind.PROHIBITED: {"names": said["names"], "field": said["field"]},
+            Kind.AE_MEDICATION: {"field": said["ae_field"], "medication": said["field"]},
+        }
+        ticked = [kind for kind in Kind if said.get(f"on_{kind}")]
+        return {
+            str(kind): {name: one for name, one in told.get(kind, {}).items() if one or one == 0}
+            for kind in ticked
+        }
+
+
+def _several(text: str) -> list[str]:
+    parts = (part.strip()[:100] for part in _LIST.split(text))
+    return [*dict.fromkeys(part for part in parts if part)][:200]
+
+
+@require_http_methods(["GET", "POST"])
+def checks_view(request: HttpRequest) -> HttpResponse:
+    """GET shows the form, POST saves it (`save`) or shows what the ticked would find (`preview`)."""
+    mine, wanted = administered(request), request.GET.get("project", "")
+    project = next((one for one in mine if wanted in ("", str(one.pk))), None)
+    if project is None:
+        raise PermissionDenied
+    before, running = switch.saved_checks(project)
+    names = KnownNames.of(project)
+    initial = ChecksForm.initial_of(before, running)
+    form = ChecksForm(names, request.POST or None, initial=initial)
+    found: dict[str, Any] = {}
+    if request.method == "POST" and form.is_valid():
+        if "preview" in request.POST:
+            found = _preview(request, project, form)
+        elif _saved(request, project, form):
+            return redirect(f"{reverse(PAGE)}?project={project.pk}")
+    elif request.method == "GET" and not before and dictionary.stored(project) is not None:
+        # Nothing was ever decided: what is proposed is shown with what it would find.
+        form = ChecksForm(names, {name: one for name, one in initial.items() if one})
+        found = _preview(request, project, form) if form.is_valid() else {}
+    return render_page(
+        request,
+        "engines/findings/checks.html",
+        gettext("Standard checks"),
+        PendingAction,
+        project=project,
+        projects=mine,
+        form=form,
+        lines=[
+            {
+                "kind": kind,
+                "box": form[f"on_{kind}"],
+                "fields": [form[name] for name in _PARAMETERS.get(kind, ())],
+                "count": found["counts"][kind] if found else None,
+            }
+            for kind in Kind
+        ],
+        unread=_unread(project),
+        running=running,
+        proposed=not before,
+        **found,
+    )
+
+
+def administered(request: HttpRequest) -> list[Project]:
+    """Studies whose checks the person may switch: as an administrator of all its sites."""
+    projects = Project.objects.for_user(request.user).order_by("code")
+    if request.user.is_superuser:
+        return [*projects]
+    held = memberships(request.user).filter(role=Role.ADMIN, site="")
+    return [*projects.filter(pk__in=held.values("project"))]
+
+
+def _unread(project: Project) -> list[dict[str, str]]:
+    """The bounds of the dictionary that can't be read, so that nobody takes them for checked."""
+    if dictionary.stored(project) is None:
+        return []
+    metadata = dictionary.load(project)
+    context = context_of(metadata, project.timezone, int(project.anchor_is_day))
+    return [
+        {"field": name, "label": metadata.label(name), "text": text}
+        for name, text in unread_bounds(metadata, context)
+    ]
+
+
+def _saved(request: HttpRequest, project: Project, form: ChecksForm) -> bool:
+    checks = form.checks()
+    try:
+        switch.switch(project=project, checks=checks, actor=request.user)
+    except ValidationError as error:
+        form.add_error(None, error.messages)
+        return False
+    on = gettext("%d standard checks are on and run on all subjects now.") % len(checks)
+    messages.success(request, on if checks else gettext("All are off."))
+    return True
+
+
+def _preview(request: HttpRequest, project: Project, form: ChecksForm) -> dict[str, Any]:
+    """What would be found, counted by kind; the first are shown one by one."""
+    checks = form.checks()
+    if not checks:
+        form.add_error(None, gettext("Tick at least one check."))
+        return {}
+    try:
+        metadata = dictionary.load(project)
+        read = records.read_records(project=project)[:MOST_SUBJECTS]
+        found = switch.preview(project=project, checks=checks, records=read, metadata=metadata)
+    except (RedcapError, NotConfiguredError) as error:
+        form.add_error(None, why_unread(error))
+        return {}
+    shown = found[:MOST_SHOWN]
+    about = sorted({one.record_id for one in shown})
+    reads.note(actor=request.user, project=project.pk, record_ids=about, door="console")
+    return {
+        "previewed": True,
+        "subjects": len(read),
+        "total": len(found),
+        "counts": Counter(one.kind for one in found),
+        "shown": [_shown(one, metadata) for one in shown],
+    }
+
+
+def _shown(one: switch.Previewed, metadata: Any) -> dict[str, Any]:
+    return {
+        "record_id": one.record_id,
+        "rule": one.kind.label if one.kind else one.seen.rule_key,
+        "place": place_of(metadata, one.seen.event, "", one.seen.instance) or "-",
+        "message": one.seen.message,
+    }

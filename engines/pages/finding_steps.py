@@ -1,0 +1,237 @@
+"""What people do with findings on their pages: one step of one finding, or the same step of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin import helpers
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.dateparse import parse_date
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from core.integrations.redcap import RedcapError
+from engines.models import PendingAction
+from engines.pages import decisions
+from engines.pages.layout import render_page
+from engines.sop import SopError, corrections, finding_life
+from study import client, dictionary
+from study.client import NotConfiguredError
+
+MOST = 500
+"""More findings are not moved by one click: somebody has to have looked at them."""
+RESOLVE = "resolve"
+"""Not a step of the finding's states: closes whatever is open."""
+Act = Callable[[PendingAction], object]
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a step is called on a button, as a title and when it is done."""
+
+    button: Promise
+    done: Promise
+    icon: str
+
+
+WORDS: Mapping[str, Words] = {
+    "confirm": Words(gettext_lazy("Confirm"), gettext_lazy("Confirmed"), "verified"),
+    "query": Words(
+        gettext_lazy("Query to the site"), gettext_lazy("Query sent"), "contact_support"
+    ),
+    "answer": Words(gettext_lazy("Note the answer"), gettext_lazy("Query answered"), "reply"),
+    "correct": Words(
+        gettext_lazy("Corrected in REDCap"),
+        gettext_lazy("Noted as corrected; the checks run again"),
+        "published_with_changes",
+    ),
+    "accept": Words(
+        gettext_lazy("Confirm the data change"), gettext_lazy("Closed by data change"), "task_alt"
+    ),
+    "reject": Words(
+        gettext_lazy("Reject as a false alarm"),
+        gettext_lazy("Rejected as a false alarm"),
+        "notifications_off",
+    ),
+    "reopen": Words(gettext_lazy("Take up again"), gettext_lazy("Taken up again"), "restart_alt"),
+    RESOLVE: Words(gettext_lazy("Resolve"), gettext_lazy("Closed"), "task_alt"),
+}
+
+
+def needs_reason(step: str) -> bool:
+    """Whether the step says why it is taken."""
+    return step == RESOLVE or finding_life.STEPS[step].needs_reason
+
+
+def offered(finding: PendingAction) -> list[dict[str, Any]]:
+    """The steps that the page offers, in their order."""
+    return [{"name": name, "words": WORDS[name]} for name in finding_life.possible(finding)]
+
+
+def people(finding: PendingAction) -> list[tuple[str, str]]:
+    """Who may be given a finding: (identity, identity and role), those who see it only."""
+    seen = [one for one in finding_life.who_sees(finding) if one.identity]
+    told = {one.identity: f"{one.identity} ({one.get_role_display()})" for one in seen}
+    return sorted(told.items())
+
+
+@require_POST
+def step_view(request: HttpRequest, pk: UUID, step: str = "") -> HttpResponse:
+    """Take one step with a finding."""
+    finding, step = _finding(request, pk), step or request.POST.get("step", "")
+    if step not in WORDS:
+        messages.error(request, _("Please choose what is to be done."))
+    elif _done_with(request, [finding], _moving(request, step)):
+        messages.success(request, str(WORDS[step].done))
+    return _to(request, pk)
+
+
+@require_POST
+def assign_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Give it to somebody, by a day."""
+    if _done_with(request, [_finding(request, pk)], _assigning(request)):
+        messages.success(request, _("Assigned"))
+    return _to(request, pk)
+
+
+@require_POST
+def comment_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Say something in its thread."""
+    finding, text = _finding(request, pk), request.POST.get("text", "").strip()
+
+    def act(row: PendingAction) -> None:
+        finding_life.comment(finding=row, text=text, actor=request.user)
+
+    if _done_with(request, [finding], act):
+        messages.success(request, _("Your comment stands in the thread."))
+    return _to(request, pk)
+
+
+@require_GET
+def redcap_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """To the finding's field in REDCap; its version is asked for here, so that no list waits for REDCap."""
+    one = _finding(request, pk)
+    try:
+        metadata = dictionary.load(one.project)
+        place = (one.record_id or "", one.field or one.instrument, one.event, one.instance)
+        link = client.field_link(one.project, metadata, *place)
+    except (RedcapError, NotConfiguredError):
+        link = ""
+    if link:
+        return redirect(link)
+    messages.error(request, _("REDCap's project number is not known: its dictionary was not read."))
+    return _to(request, pk)
+
+
+def move_selected(
+    request: HttpRequest, rows: QuerySet[PendingAction], step: str
+) -> HttpResponse | None:
+    """Ask for the reason, then take the step with each; who cannot take it is named."""
+    reason, needed = request.POST.get("reason", "").strip(), needs_reason(step)
+    has_come = "apply" in request.POST or reason
+    if not has_come or (needed and not reason):
+        if has_come:
+            messages.error(request, _("Please say why."))
+        return _ask(request, rows, f"{step}_findings", WORDS[step].button, needed=needed)
+    _do_with_all(request, rows, _moving(request, step))
+    return None
+
+
+def assign_selected(request: HttpRequest, rows: QuerySet[PendingAction]) -> HttpResponse | None:
+    """Ask who and by when, then give each."""
+    if "apply" in request.POST:
+        _do_with_all(request, rows, _assigning(request))
+        return None
+    chosen = rows.select_related("project").first()
+    some = people(chosen) if chosen else []
+    return _ask(request, rows, "assign_findings", _("Assign"), needed=False, people=some)
+
+
+def _moving(request: HttpRequest, step: str) -> Act:
+    user, reason = request.user, request.POST.get("reason", "").strip()
+
+    def act(row: PendingAction) -> None:
+        if step != RESOLVE:
+            corrections.move(finding=row, step=step, actor=user, reason=reason)
+        elif not reason:
+            raise finding_life.Unfit(_("Please say what was done about it."))
+        elif not corrections.close(finding=row, actor=user, resolution=reason):
+            raise finding_life.NoSuchStep(_("The finding is closed already."))
+
+    return act
+
+
+def _assigning(request: HttpRequest) -> Act:
+    who, day = request.POST.get("assignee", "").strip(), request.POST.get("due_on", "").strip()
+
+    def act(row: PendingAction) -> None:
+        try:
+            due = parse_date(day)
+        except ValueError:
+            due = None
+        if day and due is None:
+            raise finding_life.Unfit(_("There is no such day: %s") % day[:20])
+        finding_life.assign(finding=row, assignee=who, due_on=due, actor=request.user)
+
+    return act
+
+
+def _do_with_all(request: HttpRequest, rows: QuerySet[PendingAction], act: Act) -> None:
+    if rows.count() > MOST:
+        messages.error(request, _("At most %d findings at once.") % MOST)
+    elif done := _done_with(request, rows.select_related("project"), act):
+        messages.success(request, _("%d findings moved on.") % done)
+
+
+def _done_with(request: HttpRequest, rows: Iterable[PendingAction], act: Act) -> int:
+    """With how many it was done; each of the others is told with its reason."""
+    done = 0
+    for row in rows:
+        try:
+            if not decisions.has_say(request.user, row):
+                raise SopError(_("Your role does not allow this."))
+            act(row)
+            done += 1
+        except SopError as error:
+            messages.error(request, f"{row.record_id or ''} {row.rule_key}: {error}".strip())
+    return done
+
+
+def _finding(request: HttpRequest, pk: UUID) -> PendingAction:
+    found = PendingAction.objects.for_user(request.user).select_related("project")
+    finding = found.filter(pk=pk).first()
+    if finding is None:
+        raise Http404
+    return finding
+
+
+def _to(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Back to the page, in the same list."""
+    answer = redirect("admin:engines_pendingaction_change", pk)
+    if query := request.GET.urlencode():
+        answer["Location"] += f"?{query}"
+    return answer
+
+
+def _ask(
+    request: HttpRequest,
+    rows: QuerySet[PendingAction],
+    action: str,
+    title: Any,
+    **more: Any,
+) -> HttpResponse:
+    given = {
+        "rows": rows,
+        "action": action,
+        "reasons": decisions.reasons(),
+        "checkbox": helpers.ACTION_CHECKBOX_NAME,
+    }
+    return render_page(request, "engines/findings/ask.html", title, PendingAction, **given, **more)

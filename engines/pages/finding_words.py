@@ -1,0 +1,116 @@
+"""A finding in the words of its study: field, place, value as the dictionary names them, rule, age."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from core.house import clock
+from engines.models import PendingAction
+from engines.pages.evidence import Ground, grounds
+from engines.sop.brief import seen_alone
+from engines.sop.checks.kinds import kind_of
+from engines.sop.findings import VERDICT, witnesses_of
+from study.dictionary import parsed
+from study.metadata import StudyMetadata
+from study.models import Dictionary
+
+
+def worded(rows: QuerySet[PendingAction]) -> QuerySet[PendingAction]:
+    """The rows, each with the digest of its study's dictionary: no statement a row is needed for words."""
+    known = Dictionary.objects.filter(project_id=OuterRef("project_id")).values("digest")
+    return rows.annotate(dictionary_digest=Subquery(known))
+
+
+def rule_name(key: str) -> str:
+    """What a standard check looks for; the key of a rule of the study. A model's judgement has one, too."""
+    if key == VERDICT:
+        return _("judged by the model")
+    kind = kind_of(key)
+    return str(kind.label) if kind else key or "-"
+
+
+def place_words(row: PendingAction) -> str:
+    """Event, form of a repeat and its number, and the field."""
+    metadata = _metadata(row)
+    event = metadata.event_label(row.event) if metadata and row.event else row.event
+    form = metadata.form_label(row.instrument) if metadata and row.instrument else row.instrument
+    repeat = f"{form} #{row.instance}".strip() if row.instance else ""
+    field = metadata.label(row.field) if metadata and row.field else row.field
+    parts = (event, repeat, field)
+    return " · ".join(part for part in parts if part) or "-"
+
+
+def redcap_page(row: PendingAction) -> str:
+    """The address that leads to the finding's field in REDCap; "" where nobody knows where REDCap is."""
+    if not (row.record_id and row.project.redcap_url):
+        return ""
+    return reverse("admin:engines_pendingaction_redcap", args=[row.pk])
+
+
+def value_words(row: PendingAction) -> str:
+    """What was found, with the label of a choice; nothing of a field that identifies somebody."""
+    metadata, name = _metadata(row), row.field or ""
+    if not row.value:
+        return "-"
+    if metadata is None or name not in metadata.fields:
+        return str(row.value)
+    if name in metadata.identifier_fields:
+        return "-"
+    return str(metadata.choices(name).get(row.value, row.value))
+
+
+def age(row: PendingAction) -> str:
+    """Days since it was found, until it ended: `3 days`."""
+    days = max(((row.resolved_at or clock.now()) - row.created_at).days, 0)
+    return ngettext("%(days)d day", "%(days)d days", days) % {"days": days}
+
+
+def is_overdue(row: PendingAction) -> bool:
+    """Whether it is open after the day it was to be done by."""
+    due: Any = row.due_on
+    return bool(due and row.open_key and due < clock.today(row.project.timezone))
+
+
+def finding_summary(row: PendingAction) -> dict[str, Any]:
+    """All of it, for the page of a finding."""
+    rules = dict.fromkeys(rule_name(one[2]) for one in witnesses_of(row))
+    return {
+        "rule": "、".join(rules),
+        "place": place_words(row),
+        "value": value_words(row),
+        "age": age(row),
+        "overdue": is_overdue(row),
+    }
+
+
+def by_key(keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Findings by their keys, each beside its words, for a list within a page."""
+    return {
+        str(row.pk): {
+            "finding": row,
+            "place": place_words(row),
+            "value": value_words(row),
+            "rule": rule_name(row.rule_key),
+        }
+        for row in worded(PendingAction.objects.filter(pk__in=keys))
+    }
+
+
+def ground(row: PendingAction) -> Ground | None:
+    """The rule in words and what it read, or what the model said; None where no dictionary was ever read."""
+    metadata = _metadata(row)
+    if metadata is None:
+        return None
+    still = [str(row.pk)] if row.open_key else []
+    return next(iter(grounds(row.task_run, [seen_alone(row)], metadata, still)), None)
+
+
+def _metadata(row: PendingAction) -> StudyMetadata | None:
+    digest = getattr(row, "dictionary_digest", None)
+    return parsed(row.project_id, digest) if digest else None

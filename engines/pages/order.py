@@ -1,0 +1,138 @@
+"""The console's page that orders a workflow: for one subject, for several, or as a trial that leaves no trace.
+
+The same as the API's `start/`, `start-batch/` and `dry-run/` (contracts.md, HTTP).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from core.integrations.redcap import RedcapError
+from engines import labels, sop
+from engines.pages.batch import PAGE as BATCH
+from engines.pages.decisions import RUN
+from engines.sop.batches import CAP
+from engines.sop.order_run import (
+    RecordNotFound,
+    dry_run_for,
+    start_batch_for,
+    start_for,
+)
+from projects.admin_base import ScopedAdmin
+from skills import chat
+from skills.models import Skill
+from study.client import NotConfiguredError, why_unread
+
+QC = "qc_process"
+_SEPARATORS = re.compile(r"[\s,，、;；]+")
+
+
+class OrderForm(forms.Form):
+    """What to run on whom. `subjects` is cleaned to a list of record ids."""
+
+    subjects = forms.CharField(max_length=20_000, required=False, label=_("subjects"))
+    ask_llm = forms.BooleanField(required=False)
+
+    def __init__(self, skills: QuerySet[Skill], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["skill"] = forms.ModelChoiceField(queryset=skills, label=_("skill"))
+
+    def clean_subjects(self) -> list[str]:
+        """The ids in the order they were typed, each once."""
+        text: str = self.cleaned_data["subjects"]
+        return [*dict.fromkeys(filter(None, _SEPARATORS.split(text)))]
+
+    def clean(self) -> dict[str, Any]:
+        """A trial takes one subject, a start names its own."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        ids = cleaned.get("subjects", [])
+        if "try" in self.data and len(ids) != 1:
+            self.add_error("subjects", gettext("A trial takes exactly one subject."))
+        if "start" in self.data and not ids:
+            self.add_error("subjects", gettext("Name a subject, or choose “Start for all”."))
+        return cleaned
+
+
+def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
+    """GET shows the form, POST tries (`try`), starts the named (`start`) or all visible subjects (`all`).
+
+    `?project=CODE&subjects=IDS` fill the form in.
+    """
+    if not page.holders(request, sop.DECIDERS).exists() and not request.user.is_superuser:
+        raise PermissionDenied
+    skills = _skills(request, page)
+    form = OrderForm(skills, request.POST or None, initial=_initial(request, skills))
+    context = page.admin_site.each_context(request) | {
+        "title": gettext("Order a workflow"),
+        "opts": page.model._meta,
+        "form": form,
+    }
+    if request.method == "POST" and form.is_valid():
+        try:
+            answer = _do(request, form)
+        except RecordNotFound as missing:
+            said = gettext("There is no such subject, or you may not see it.")
+            form.add_error("subjects", f"{said} {missing}".strip())
+        except (RedcapError, NotConfiguredError) as error:
+            form.add_error(None, why_unread(error))
+        except sop.SopError as error:
+            form.add_error(None, str(error))
+        else:
+            if isinstance(answer, HttpResponse):
+                return answer
+            context |= answer
+    return render(request, "engines/order.html", context)
+
+
+def _skills(request: HttpRequest, page: ScopedAdmin) -> QuerySet[Skill]:
+    """Workflows that run on a subject, of studies where the user may order them."""
+    skills = Skill.objects.for_user(request.user).filter(is_active=True)
+    skills = skills.exclude(trigger_type=Skill.Trigger.CRON).exclude(skill_type=chat.TYPE)
+    skills = skills.order_by("project__code", "name")
+    if request.user.is_superuser:
+        return skills
+    return skills.filter(project__in=page.holders(request, sop.DECIDERS).values("project"))
+
+
+def _initial(request: HttpRequest, skills: QuerySet[Skill]) -> dict[str, Any]:
+    """The subjects that a link names, and its study's quality control."""
+    code, subjects = request.GET.get("project", ""), request.GET.get("subjects", "")
+    control = skills.filter(project__code=code, skill_type=QC).first()
+    return {"subjects": subjects, "skill": str(control.pk) if control else ""}
+
+
+def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:
+    skill, ids = form.cleaned_data["skill"], form.cleaned_data["subjects"]
+    if "try" in request.POST:
+        asks = form.cleaned_data["ask_llm"]
+        done = dry_run_for(request.user, skill.project, skill.config, ids[0], ask_llm=asks)
+        end = labels.name(labels.ENDS, done.end)
+        return {
+            "tried": done,
+            "steps": [_step(skill.config, step) for step in done.steps],
+            "end": end,
+        }
+    if "start" in request.POST and len(ids) == 1:
+        return redirect(RUN, start_for(request.user, skill.project, skill, ids[0]).pk)
+    wanted = None if "all" in request.POST else ids
+    return redirect(BATCH, start_batch_for(request.user, skill.project, skill, wanted, cap=CAP).pk)
+
+
+def _step(config: dict[str, Any], step: sop.DryStep) -> dict[str, Any]:
+    seen = [one for one in step.observations if one.outcome not in ("PASS", "NOT_APPLICABLE")]
+    return {
+        "node": labels.node_title(config, step.node),
+        "kind": labels.name(labels.NODES, step.kind),
+        "outcome": labels.name(labels.OUTCOMES, step.outcome),
+        "message": step.message,
+        "seen": [(labels.name(labels.VERDICTS, one.outcome), one) for one in seen],
+    }

@@ -1,0 +1,55 @@
+"""Findings of a record that was deleted in REDCap: they rest until it comes back, and then stand as before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from core.house.db import atomic
+from engines.models import FindingEvent, PendingAction
+from projects import audit
+from projects.models import Project
+
+State = PendingAction.State
+GONE, BACK = "gone", "back"
+
+
+def mark_gone(project: Project, record_id: str) -> None:
+    """Set the open findings of a record that REDCap has no more aside: nothing counts them."""
+    rows = PendingAction.objects.filter(project=project, record_id=record_id).unclosed()
+    with atomic():
+        found = rows.values_list("pk", "state")
+        moved = [pk for pk, state in found if _moved(pk, state, State.GONE, GONE, note=state)]
+        _record("finding.gone", project, record_id, len(moved))
+
+
+def mark_back(project: Project, record_id: str) -> None:
+    """A record is read again: its findings stand as they stood before it was deleted."""
+    rows = PendingAction.objects.filter(project=project, record_id=record_id, state=State.GONE)
+    with atomic():
+        _record("finding.back", project, record_id, revive(rows))
+
+
+def revive(rows: Iterable[PendingAction]) -> int:
+    """Let findings that were set aside stand as before; how many."""
+    count = 0
+    for row in rows:
+        last = row.events.filter(what=GONE).order_by("at", "pk").last()
+        row.state = last.note if last else State.OPEN
+        count += _moved(row.pk, State.GONE, row.state, BACK)
+    return count
+
+
+def _moved(pk: UUID, before: str, after: str, what: str, note: str = "") -> bool:
+    """Whether the finding was still in the state `before`."""
+    same = PendingAction.objects.filter(pk=pk, state=before, open_key__isnull=False)
+    if same.update(state=after) != 1:
+        return False
+    FindingEvent.objects.create(finding_id=pk, what=what, by="system", note=note)
+    return True
+
+
+def _record(action: str, project: Project, record_id: str, count: int) -> None:
+    if count:
+        about = {"findings": count}
+        audit.record(action, actor="system", project=project, record_id=record_id, new=about)

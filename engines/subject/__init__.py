@@ -1,1 +1,0 @@
-"""One subject on one page: visits, labs, events and medication, findings, reviews and runs."""

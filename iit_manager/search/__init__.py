@@ -1,1 +1,0 @@
-"""Ctrl-K: pages, subjects, reviews and findings of the reader's own."""

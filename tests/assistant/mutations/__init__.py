@@ -1,1 +1,0 @@
-"""True answers turned into lies and into other true words, by their text and the raw export alone."""

@@ -1,0 +1,64 @@
+"""Which cases run: `make test` takes one of everything, `make test-all` all of them (contracts.md, Make)."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+import pytest
+
+DATABASE = {"db", "transactional_db", "stand_ins"}
+LONG = {"slow", "browser", "full"}
+PURE = 6
+
+
+def quick(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """The tier of `make test`.
+
+    Of a table of a pure function six cases run; of a test with a database, which costs a hundred times
+    as much, one, of different tests different ones. What starts processes,
+    drives a browser or walks for long is left out, unless it is marked `smoke`.
+    """
+    for name, cases in _tests(items):
+        short = [case for case in cases if not LONG & {*case.keywords}]
+        if "smoke" in cases[0].keywords:
+            yield from cases
+        elif short:
+            most = 1 if _asks_database(short[0]) else PURE
+            yield from _each(short, -(-len(short) // most), name)
+
+
+def full(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """All of them.
+
+    CASE_STRIDE: of the cases of a test with a database every so many-th; PERSON_STRIDE: the same of the
+    persons of a walk.
+    """
+    case = int(os.environ.get("CASE_STRIDE") or 1)
+    person = int(os.environ.get("PERSON_STRIDE") or 1)
+    for name, cases in _tests(items):
+        stride = person if "each_person" in cases[0].keywords else case
+        yield from _each(cases, stride, name) if _asks_database(cases[0]) else cases
+
+
+def on_servers(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """What PostgreSQL and Redis may do otherwise than the embedded default, without what takes minutes."""
+    return (item for item in items if _asks_database(item) and not LONG & {*item.keywords})
+
+
+def _tests(items: Sequence[pytest.Item]) -> Iterator[tuple[str, list[pytest.Item]]]:
+    found: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        found[item.nodeid.partition("[")[0]].append(item)
+    yield from found.items()
+
+
+def _each(cases: list[pytest.Item], stride: int, name: str) -> list[pytest.Item]:
+    return cases[crc32(name.encode()) % min(stride, len(cases)) :: stride]
+
+
+def _asks_database(item: pytest.Item) -> bool:
+    marked = {"django_db", *LONG} & {*item.keywords}
+    return bool(marked or DATABASE & {*getattr(item, "fixturenames", ())})

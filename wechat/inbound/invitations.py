@@ -1,0 +1,87 @@
+"""What a person says to an invitation into a study: a tap on its card, or "接受 CODE" in words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from core.house.db import atomic
+from projects import invitations
+from projects.models import Member, Person
+from wechat.inbound.job import Job
+from wechat.models import Card
+from wechat.outbound import cards
+from wechat.outbound.invitation_cards import ACCEPT, KIND, words
+from wechat.texts import ACCEPT_WORDS, DECLINE_WORDS, INVITATION_WORDS
+
+__all__ = ["KIND", "answer", "clicked"]
+_SAID = re.compile(
+    rf"(?P<word>{'|'.join(ACCEPT_WORDS + DECLINE_WORDS)})\s*(?:{'|'.join(INVITATION_WORDS)})?"
+    r"[\s:,]*(?P<code>.*?)[.!。]*",
+    re.DOTALL,
+)
+
+
+def answer(job: Job) -> bool:
+    """Settle what a message answers; who is in no study yet is told of their invitations. False: neither."""
+    waiting = [*invitations.waiting(Person.objects.by_userid(job.row.from_user))]
+    if not waiting:
+        return False
+    language = job.speaker.language if job.speaker else waiting[0].language
+    with translation.override(language), atomic():
+        found = _said(job.incoming.content, waiting)
+        if found is not None:
+            job.finish(_settled(*found), found[0].project if found[1] else None)
+        elif job.speaker is None:
+            job.finish("\n\n".join(words(one) for one in waiting))
+        else:
+            return False
+    return True
+
+
+def clicked(job: Job, card: Card) -> None:
+    """A tap on the card: its person's alone, and once."""
+    accept = job.incoming.event_key == ACCEPT
+    waiting = invitations.waiting(Person.objects.by_userid(job.row.from_user))
+    member = waiting.filter(project=card.project).first()
+    is_theirs = job.row.from_user.lower() in card.to_user.split("|")
+    with atomic():
+        if not is_theirs:
+            job.finish(_("This card is meant for somebody else."))
+            return
+        told = _settled(member, accept) if member else _("This invitation does not wait any more.")
+        cards.replace(
+            card,
+            note=told,
+            button=_("Answered"),
+            key=f"click:{job.row.pk}",
+            code=job.incoming.response_code,
+        )
+        job.finish(told, card.project if member and accept else None)
+
+
+def _said(text: str, waiting: Sequence[Member]) -> tuple[Member, bool] | None:
+    """The invitation that is answered and how; without the study's code only where there is one."""
+    plain = unicodedata.normalize("NFKC", text).strip()
+    found = _SAID.fullmatch(plain.casefold())
+    if not found or not plain:
+        return None
+    code = found["code"].strip()
+    named = [one for one in waiting if one.project.code.casefold() == code]
+    if not code and any(word in plain.casefold() for word in INVITATION_WORDS):
+        named = [*waiting]
+    accept = found["word"] in ACCEPT_WORDS
+    return (named[0], accept) if len(named) == 1 else None
+
+
+def _settled(member: Member, accept: bool) -> str:
+    study = f"{member.project.name} ({member.project.code})"
+    if not invitations.settle(member=member, accept=accept, actor=member):
+        return _("This invitation does not wait any more.")
+    if accept:
+        return _("You are a member of %(study)s now.") % {"study": study}
+    return _("You have declined the invitation to %(study)s.") % {"study": study}
