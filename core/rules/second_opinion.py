@@ -95,13 +95,18 @@ def _constants(logic: Any) -> Iterator[Any]:
 def _values(column: Column, constants: list[Any]) -> list[tuple[Any, Cells]]:
     """Values of a column as JSON, each with the cells that hold it."""
     texts = [str(one) for one in constants if len(str(one)) <= _LONGEST]
+    # A code is no number to us: 1 and "1" are one; to the package they are as the rule writes them.
+    written = {str(one): one for one in constants}
     name, kind = column.name, column.kind
     if kind is Kind.TICKS:
         lists = [[], *([code] for code in column.choices)]
-        return [([_json(code) for code in ticked], _ticks(column, ticked)) for ticked in lists]
+        return [
+            ([written.get(code, _json(code)) for code in ticked], _ticks(column, ticked))
+            for ticked in lists
+        ]
     if kind is Kind.CODE:
-        found = [*column.choices]
-    elif kind in {Kind.FLAG, Kind.TICK}:
+        return [(written.get(c, _json(c)), {name: c}) for c in islice(column.choices, 40)]
+    if kind in {Kind.FLAG, Kind.TICK}:
         found = ["0", "1"]
     elif kind in {Kind.NUMBER, Kind.INTEGER}:
         limits = [number for text in texts if (number := parse.exact(text)) is not None]

@@ -26,6 +26,8 @@ def opinion(logic: Any, context: StudyContext = CONTEXT) -> Difference | None:
     [
         {"and": [{">=": [var("age"), 18]}, {"<=": [var("age"), 75]}]},
         {"in": [var("ecog"), [0, 1]]},
+        {"in": [var("ecog"), ["0", "1"]]},
+        {"none": [var("exclusion"), {"==": [{"var": ""}, "2"]}]},
         {"==": [var("grade"), "A"]},
         {"==": [var("consent"), 1]},
         {"!": [{"in": [1, var("exclusion")]}]},
@@ -41,7 +43,7 @@ def test_they_agree(logic: Any) -> None:
 @pytest.mark.parametrize(
     ("logic", "example", "ours"),
     [
-        ({"in": [var("ecog"), ["1"]]}, {"ecog": 1}, True),
+        ({"in": [var("age"), ["18"]]}, {"age": 18}, True),
         ({"!!": [var("age")]}, {"age": 0}, True),
         ({"!": [var("age")]}, {"age": 0}, False),
     ],

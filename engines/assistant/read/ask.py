@@ -476,7 +476,9 @@ def _data(item: Item, base: Question, setting: Setting) -> Question:
     if shape in (Shape.OVERVIEW, Shape.BLANKS):
         return replace(base, select=forms_of(base, setting) or setting.design.shown_forms)
     base = _grouped(item, base, setting)
-    if shape in (Shape.COUNT, Shape.COUNT_ROWS, Shape.SHARE, Shape.AGGREGATE, Shape.GROUPS):
+    of_groups = [Shape.EXTREME] if base.by and not base.select else []
+    figured = (Shape.COUNT, Shape.COUNT_ROWS, Shape.SHARE, Shape.AGGREGATE, Shape.GROUPS)
+    if shape in (*figured, *of_groups):
         return _figured(item, base, setting)
     if shape is Shape.LASTED:
         return lasted(base, item.figure, setting)

@@ -65,12 +65,14 @@ def scan(message: str, setting: Setting) -> list[Token]:
 def resolved(said: str, subjects: Collection[str]) -> str:
     """The visible subject that an id as typed or heard stands for, where exactly one fits; else as it is.
 
-    13 and p13 are P013, P03l is P031 and P0O6 is P006; an id of digits alone means itself.
+    13 and p13 are P013, P03l is P031 and P0O6 is P006. An id of digits alone means itself: where 007 is seen, 7
+    may be somebody of another site.
     """
     if said in subjects:
         return said
     same = [name for name in subjects if name.casefold() == said.casefold()]
-    same = same or [name for name in subjects if _looks(name) == _looks(said)]
+    alike = (name for name in subjects if not (name.isdecimal() and said.isdecimal()))
+    same = same or [name for name in alike if _looks(name) == _looks(said)]
     if not same and (digits := said.lstrip("Pp")).isdecimal():
         stems = {name: name.rstrip("0123456789") for name in subjects}
         same = [

@@ -80,7 +80,7 @@ def choose(study: Study, query: dict[str, Any]) -> Chosen:
     """Everyone of whom all conditions hold."""
     wanted = query.get("subjects")
     scope = scope_of(study, query)
-    found = Chosen([], {}, set(), [s for s in study.roster if wanted is None or s.id in wanted])
+    found = Chosen([], {}, set(), [s for s in study.subjects if wanted is None or s.id in wanted])
     for subject in found.asked:
         where = Where(study, subject, scope)
         verdict = where.decide(conditions(query))
