@@ -215,8 +215,9 @@ class _Scanner:
     ) -> tuple[int, list[Token]]:
         """The end of the longest token at a place, 0 for none, and what it stands for."""
         end, word = self._word(text, sounds, at)
-        if at in fixed and fixed[at][0] >= end and self._stands(fixed[at][1], tokens):
-            return fixed[at][0], [fixed[at][1]]
+        stop, told = fixed.get(at, (0, None))
+        if told and stop >= end and self._stands(told, tokens, text[stop:]):
+            return stop, [told]
         shapes = (_counted, _numbered, _version, _other_site, _other_arm, self._other_visit)
         stop, token = max((shape(text, at) for shape in shapes), key=lambda found: found[0])
         if token and stop > end:
@@ -244,13 +245,17 @@ class _Scanner:
             meant and (meant.kind in content or meant.value == "done") for meant in known
         )
 
-    def _stands(self, token: Token, before: list[Token]) -> bool:
-        """A bare number is a subject only where it is one's, and nothing before it asks for a number."""
+    def _stands(self, token: Token, before: list[Token], after: str) -> bool:
+        """A bare number is a subject only where it is one's, and nothing before it asks for a number.
+
+        7号患者 is somebody, whoever is seen: that there is such a one is not told.
+        """
         if token.kind is not Kind.SUBJECT or not token.said.isdigit():
             return True
         valued = (Kind.COMPARE, Kind.FIELD, Kind.LIMIT, Kind.BASELINE)
         told = next((t.kind for t in reversed(before) if t.kind is not Kind.FILL), None)
-        return self.known(token.value) and told not in valued
+        is_one = self.known(token.value) or after.removeprefix("号").startswith(_PEOPLE)
+        return is_one and told not in valued
 
     def _other_visit(self, text: str, at: int) -> tuple[int, Token | None]:
         """V9, 第9次访视: spelt as visits of this study are, and none of them (those are known words)."""
