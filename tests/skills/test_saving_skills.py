@@ -283,10 +283,7 @@ def test_two_editors_at_once_make_two_versions() -> None:
 def test_another_reading_of_a_rule_is_a_hint_and_keeps_nothing_back(study: Study) -> None:
     dictionary.refresh(study.project)
     node = hard()
-    node["rules"][0] |= {
-        "field": "ecog_score",
-        "logic": {"in": [{"var": "ecog_score"}, ["0", "1"]]},
-    }
+    node["rules"][0] |= {"field": "ecog_score", "logic": {"!!": [{"var": "ecog_score"}]}}
 
     [hint] = validate(graph(a=node), study.project)
 
