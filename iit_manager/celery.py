@@ -10,7 +10,7 @@ from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
 from core.house import key_ring
-from core.house.garbage import settle
+from core.house.gc_tuning import settle
 from core.privacy.gate import Gate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")

@@ -77,8 +77,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "core.house.acting.Acting",
-    "core.house.asked_once.AskedOnce",
+    "core.house.current_login.CurrentLogin",
+    "core.house.request_cache.RequestCache",
     "core.house.sessions.SessionEnds",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -150,7 +150,7 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_TIMEZONE = "Asia/Shanghai"
 WORKER_NICE = envint("WORKER_NICE", 10, least=0, most=19)
-WAKE_REST_S = 0.05  # between two messages that wake workers (house.wakes)
+WAKE_REST_S = 0.05  # between two messages that wake workers (house.task_queue)
 CHAT_WAIT_S = 30.0  # so long POST chat/ waits for the worker (contracts.md)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
 CELERY_BEAT_SCHEDULE = {

@@ -15,7 +15,7 @@ _django = get_wsgi_application()
 call_command("check", stdout=StringIO(), stderr=StringIO())
 require_static_files()
 
-from core.house.garbage import settle  # noqa: E402
+from core.house.gc_tuning import settle  # noqa: E402
 from engines.assistant.read.offline import detect  # noqa: E402 - Django first
 
 detect("入组了吗?")  # compiles its patterns now: WeCom's first callback does not wait for them

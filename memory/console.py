@@ -22,8 +22,8 @@ from markdownx.views import MarkdownifyView
 from markdownx.widgets import MarkdownxWidget
 from unfold.widgets import TEXTAREA_CLASSES
 
-from core.house.asked_once import once
 from core.house.markdown import TextTooLong
+from core.house.request_cache import once
 from core.integrations import tokens
 from memory.hot import save
 from memory.hot.injection import LIMIT

@@ -17,7 +17,7 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_save
 from django.http import HttpRequest
 
-from core.house import acting, sessions
+from core.house import current_login, sessions
 from core.house.db import atomic
 from projects import audit, tokens
 from projects.models import ApiToken
@@ -39,7 +39,7 @@ def connect() -> None:
 
 
 def _actor() -> object:
-    return acting.user() or "command"
+    return current_login.user() or "command"
 
 
 def _before(instance: User, update_fields: Collection[str] | None, **_: Any) -> None:
@@ -124,7 +124,9 @@ def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_
     user = User.objects.filter(username=credentials.get("username")).first()
     new = _where(request) | {"locked_out": times == settings.AXES_FAILURE_LIMIT}
     with atomic():
-        audit.record("login.failed", actor=acting.user() or "anonymous", subject=user, new=new)
+        audit.record(
+            "login.failed", actor=current_login.user() or "anonymous", subject=user, new=new
+        )
 
 
 def _where(request: HttpRequest | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from django.utils.timezone import now
 from django.utils.translation import gettext_noop as _
 
-from core.house import acting, crypto, key_ring
+from core.house import crypto, current_login, key_ring
 from core.house.db import current, ends_with
 from core.house.encrypted_fields import is_sealed
 from projects import audit_anchors
@@ -64,7 +64,7 @@ def _username(actor: object) -> str:
 
 def _login(actor: object) -> str:
     """The login somebody acts through; "" for a job and for who came by WeCom."""
-    return _username(actor) if isinstance(actor, AbstractBaseUser) else acting.login()
+    return _username(actor) if isinstance(actor, AbstractBaseUser) else current_login.login()
 
 
 def chain_of(project: UUID | None, *, unblinds: bool = False) -> str:

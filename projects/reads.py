@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.utils.timezone import now
 
-from core.house import acting
+from core.house import current_login
 from core.house.db import atomic, later
 from projects import audit
 from projects.models import Project, Read
@@ -31,7 +31,7 @@ class _Taken(Exception):
 def note(*, actor: object, project: Project | UUID, record_ids: Iterable[str], door: str) -> None:
     """Note that a person or member is shown data of subjects; `door` is the way: chat, console, api."""
     project_id = project.pk if isinstance(project, Project) else project
-    name, login = audit.actor_name(actor), acting.login()
+    name, login = audit.actor_name(actor), current_login.login()
     shared = {"project_id": project_id, "actor": name, "login": login, "door": door, "at": now()}
     later(*(Read(record_id=record_id, **shared) for record_id in dict.fromkeys(record_ids)))
 
@@ -54,7 +54,7 @@ def _write_hour(hour: datetime) -> int:
             groups[row.project_id, row.actor, row.record_id].append(row)
         for (_project, actor, record_id), reads in groups.items():
             doors = Counter(read.door for read in reads)
-            with acting.through(max(read.login for read in reads)):
+            with current_login.through(max(read.login for read in reads)):
                 audit.record(
                     "record.read",
                     actor=actor,

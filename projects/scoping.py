@@ -16,7 +16,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 
 M = TypeVar("M", bound=models.Model)
 User = AbstractBaseUser | AnonymousUser

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 from projects.models import Project
 from projects.scoping import User, held
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 from projects.models import Project
 from skills.models import FieldMapping
 

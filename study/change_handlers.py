@@ -16,7 +16,7 @@ from django.db.models import Max, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils.timezone import now
 
-from core.house import wakes
+from core.house import task_queue
 from core.house.alone import alone
 from core.house.db import atomic
 from projects.models import Project
@@ -121,7 +121,7 @@ def note_changed_subject(project: Project, record_id: str) -> None:
     # Set before the row is seen to be free, and read after it was freed: no post falls between two tasks.
     told = SyncState.objects.filter(project=project, is_told=False).update(is_told=True)
     if told:
-        wakes.wake(TASK, str(project.pk))
+        task_queue.wake(TASK, str(project.pk))
 
 
 def read_changed_subjects(project: Project, read: Read) -> bool:

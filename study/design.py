@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 from core.privacy.identifying_fields import is_gene
 from core.rules.context import StudyContext
 from projects.models import Project

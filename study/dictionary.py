@@ -17,8 +17,8 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core.house.asked_once import once
 from core.house.db import atomic
+from core.house.request_cache import once
 from core.integrations.redcap import (
     RedcapClient,
     RedcapError,

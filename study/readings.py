@@ -20,10 +20,10 @@ from django.db.models import QuerySet
 from django.utils.timezone import now
 
 from core.house import clock, key_ring
-from core.house.asked_once import once
 from core.house.crypto import DecryptionError
 from core.house.db import atomic
-from core.house.wakes import wake_later
+from core.house.request_cache import once
+from core.house.task_queue import wake_later
 from core.integrations.redcap import RedcapError
 from core.integrations.redcap.export import EVENT, INSTANCE, SITE
 from projects.models import Member, Project

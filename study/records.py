@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from core.house.asked_once import once
 from core.house.db import atomic
+from core.house.request_cache import once
 from core.integrations.redcap import (
     RecordExport,
     RedcapError,

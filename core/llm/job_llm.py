@@ -1,4 +1,4 @@
-"""The study's model lent to the jobs of memory."""
+"""A session with the study's model, for the jobs of memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ModelDown(Exception):
 
 
 @contextmanager
-def lent(
+def llm_session(
     reader: Reader, *, user_id: str = "", purpose: Purpose = Purpose.SMALL
 ) -> Iterator[tuple[Llm, Gate]]:
     """A model for one request, with the gate of its reader. Raises ModelDown for whatever goes wrong."""

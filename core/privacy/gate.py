@@ -39,10 +39,10 @@ from core.privacy.identifiers import (
     SUBJECT_NUMBERS,
 )
 from core.privacy.listed_numbers import MORE
+from core.privacy.obfuscation_decoder import Edit, Written, meant
 from core.privacy.outbound_policy import PrivacyError
 from core.privacy.person_names import INSIDE_NAMES, names
 from core.privacy.strangers import Strangers, outside_terms
-from core.privacy.two_readings import Edit, Written, meant
 
 _AT_SPLITS = re.compile(r"[、,;。!?:\s]")
 MOST_SKETCHED = 2_048

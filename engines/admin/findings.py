@@ -12,7 +12,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 from engines import labels
 from engines.admin.columns import Column, DeciderAdmin, named, node, own_pages, shortened, tag
 from engines.admin.finding_filters import ByRule, ByWorkflow, Due, Waits, Whose

@@ -18,7 +18,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import translation
 from django.utils.timezone import now
 
-from core.house import acting, wakes
+from core.house import current_login, task_queue
 from core.house.db import after_commit, atomic
 from core.house.leases import LEASE, kept
 from engines.assistant.chat import ChatReply, answer_message
@@ -53,7 +53,7 @@ def put_question(
             project_code=project_code,
             may_order=may_order,
         )
-        after_commit(lambda: wakes.wake("engines.tasks.answer_question", question.pk))
+        after_commit(lambda: task_queue.wake("engines.tasks.answer_question", question.pk))
     return question
 
 
@@ -80,7 +80,10 @@ def answer_question(pk: int) -> int | None:
     if question is None:
         return None
     try:
-        with kept(_ours(question)), acting.through(question.login, may_order=question.may_order):
+        with (
+            kept(_ours(question)),
+            current_login.through(question.login, may_order=question.may_order),
+        ):
             _answer(question)
     except LostLease:
         logger.warning("question %s: lease lost", question.pk)

@@ -20,8 +20,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from core.house.asked_once import once
 from core.house.db import atomic
+from core.house.request_cache import once
 from engines.models import Batch, TaskRun
 from engines.sop import run_events
 from engines.sop.errors import Inactive, NotSuspended, SopError

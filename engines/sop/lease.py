@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db.models import F, Q, QuerySet
 from django.utils.timezone import now
 
-from core.house import wakes
+from core.house import task_queue
 from core.house.db import after_commit
 from engines.models import TaskRun
 
@@ -21,7 +21,7 @@ Status = TaskRun.Status
 
 def wake(run: TaskRun) -> None:
     """Let a worker go on with the run once this transaction is committed; the sweeper finds what is lost."""
-    after_commit(lambda: wakes.wake("engines.tasks.drive_run", str(run.pk)))
+    after_commit(lambda: task_queue.wake("engines.tasks.drive_run", str(run.pk)))
 
 
 def due_runs() -> QuerySet[TaskRun]:

@@ -20,7 +20,7 @@ from django.db.models.functions import Coalesce
 from django.utils import translation
 from django.utils.timezone import now
 
-from core.house import wakes
+from core.house import task_queue
 from core.house.db import after_commit, atomic, later
 from engines.models import Batch, Review, RunEvent, TaskRun
 
@@ -47,7 +47,7 @@ def keep_event(
     """Note what happened to a run, in the transaction in which it did."""
     if run.batch_id:  # it ended or waits for a person: perhaps the next may start
         batch = str(run.batch_id)
-        after_commit(lambda: wakes.wake("engines.tasks.advance_batch", batch))
+        after_commit(lambda: task_queue.wake("engines.tasks.advance_batch", batch))
     _keep(
         RunEvent(
             project_id=run.project_id,
@@ -68,7 +68,7 @@ def keep_end(batch: Batch) -> None:
 
 def _keep(event: RunEvent) -> None:
     later(event)
-    wakes.wake_later("engines.tasks.tell_events", str(event.lane))
+    task_queue.wake_later("engines.tasks.tell_events", str(event.lane))
 
 
 def tell_lane(lane: UUID) -> None:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from core.house.admin_text import rendered
-from core.house.asked_once import once
+from core.house.request_cache import once
 from core.integrations import tokens
 from memory.console import MeteredWidget, scopes
 from memory.hot import injection, past, proposals, save

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from core.integrations.llm import Message
 from core.language.values import PLACEHOLDER
 from core.llm import prompts
-from core.llm.job_llm import form_of, lent, valid_rows
+from core.llm.job_llm import form_of, llm_session, valid_rows
 from core.llm.prompts import marked
 from memory.hot.proposals import Change
 from memory.hot.text import Kind, Line, lines
@@ -110,7 +110,7 @@ def _ask(
     project: Project, template: str, purpose: str, schema: dict[str, Any], **texts: str
 ) -> tuple[Mapping[str, Any], Callable[[], None]]:
     """The model's answer to a template filled with de-identified texts, and what writes its usage."""
-    with lent(Reader(project)) as (llm, gate):
+    with llm_session(Reader(project)) as (llm, gate):
         masked: dict[str, Any] = {name: marked(gate.text(text)) for name, text in texts.items()}
         prompt = prompts.load(template, **masked)
         done = llm.ask(

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from core.integrations.llm import LlmProtocolError, Message
 from core.llm import prompts
-from core.llm.job_llm import form_of, lent, valid_rows
+from core.llm.job_llm import form_of, llm_session, valid_rows
 from core.llm.prompts import marked
 from memory.people.grounding import Grounded, accept, readings
 from memory.people.schemas import Schema, Slot, pattern
@@ -55,7 +55,7 @@ def read_message(member: Member, schema: Schema, message: str, known: Mapping[st
         value={"type": "string"},
         quote={"type": "string"},
     )
-    with lent(Reader(member.project, member), user_id=member.identity) as (llm, gate):
+    with llm_session(Reader(member.project, member), user_id=member.identity) as (llm, gate):
         said = gate.text(message, own=True)
         held = str(gate.text(json.dumps(known, ensure_ascii=False))) if known else "无"
         prompt = prompts.load("extract", fields=_fields(schema), known=held)

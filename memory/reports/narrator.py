@@ -20,7 +20,7 @@ from core.integrations.llm import LlmProtocolError, Message
 from core.language import spoken_numbers
 from core.language.values import PLACEHOLDER
 from core.llm import prompts
-from core.llm.job_llm import form_of, lent, valid_rows
+from core.llm.job_llm import form_of, llm_session, valid_rows
 from core.llm.prompts import marked
 from memory.hot import similarity
 from memory.hot.proposals import name_of
@@ -102,7 +102,7 @@ class Entry(BaseModel):
 def narrate(project: Project, lines: Sequence[Line]) -> Said:
     """The model's claims about a part of a week's conversations. Raises ModelDown without a usable answer."""
     reader = Reader(project)
-    with lent(reader, purpose=Purpose.ENGINES) as (llm, gate):
+    with llm_session(reader, purpose=Purpose.ENGINES) as (llm, gate):
         names = identities.names_in(reader, "\n".join(line.text for line in lines))
         texts = (identities.names_to_ids(line.text, names) for line in lines)
         shown = {n: str(gate.text(text)) for n, text in enumerate(texts, 1)}

@@ -20,8 +20,8 @@ from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
 from core.house.admin_text import coded
-from core.house.asked_once import once
 from core.house.db import atomic
+from core.house.request_cache import once
 from projects import audit, services
 from projects.access import has_role, member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin, roles

@@ -19,8 +19,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from core.house.asked_once import once
 from core.house.encrypted_fields import EncryptedJSONField
+from core.house.request_cache import once
 from projects import actors, audit
 from projects.models import AuditEntry, Role
 from projects.models.accounts import TokenScope

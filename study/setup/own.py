@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from core.house.asked_once import once
+from core.house.request_cache import once
 from core.integrations.dify import DifyError
 from core.integrations.redcap import RedcapClient, RedcapError, RedcapPermissionError
 from core.privacy.gate import Gate

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext as _
 
 from core.house import clock
-from core.house.asked_once import once
+from core.house.request_cache import once
 from core.integrations.redcap import Row
 from projects.models import Project
 from study import dictionary

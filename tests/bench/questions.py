@@ -45,7 +45,7 @@ SHAPES = {
 
 def run() -> list[Row]:
     """p95 of ordinary questions, and the slowest of the hostile ones."""
-    from core.house.garbage import settle
+    from core.house.gc_tuning import settle
     from tests.bench import _demo
 
     with _demo.study() as project:

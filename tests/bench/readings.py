@@ -27,7 +27,7 @@ Save = Callable[[str, str], None]
 
 def run() -> list[Row]:
     """Seconds of sweeps and polls, milliseconds of a query."""
-    from core.house.garbage import settle
+    from core.house.gc_tuning import settle
     from tests.bench import _demo
 
     with _demo.study(), _redcap(SUBJECTS) as (large, _save), _redcap(FEW) as (small, save):

@@ -17,7 +17,7 @@ from django.forms import (
 )
 from django.http import HttpRequest
 
-from core.house.asked_once import AskedOnce
+from core.house.request_cache import RequestCache
 from tests.support.canaries import Kind
 
 
@@ -28,14 +28,14 @@ def pages() -> dict[Kind, Any]:
 
 def listed(page: Any, request: HttpRequest) -> Any:
     """What the list of a table answers, not drawn."""
-    return AskedOnce(page.changelist_view)(request)
+    return RequestCache(page.changelist_view)(request)
 
 
 def form_of(page: Any, request: HttpRequest, key: object = None) -> dict[str, Any]:
     """What the page of a row (of a new one) is drawn with; {} where nothing opens or can be saved."""
     row = None if key is None else str(key)
     try:
-        reply = AskedOnce(lambda asked: page.changeform_view(asked, row))(request)
+        reply = RequestCache(lambda asked: page.changeform_view(asked, row))(request)
     except PermissionDenied:
         return {}
     context: dict[str, Any] = getattr(reply, "context_data", None) or {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import cycle
 
-from core.house import wakes
+from core.house import task_queue
 from iit_manager.celery import app
 
 
@@ -24,7 +24,7 @@ def running(limit: int = 500) -> Iterator[str]:
         for queue in app.amqp.queues.values():
             queue(channel).declare()
         while limit and empty < len(app.amqp.queues):
-            wakes.flush()  # what the last task queued may still be on its way
+            task_queue.flush()  # what the last task queued may still be on its way
             raw = channel.basic_get(next(names))
             if raw is None:
                 empty += 1

@@ -27,7 +27,7 @@ from tests.wechat.callback_kit import (
     open_reply,
     plaintext,
 )
-from wechat.inbound.genuine import MAX_BODY
+from wechat.inbound.request_verification import MAX_BODY
 from wechat.models import InboxMessage
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,7 @@
 """The callback of the smart bot: check, store, answer with what is there now (wecom.md 5).
 
-As strict as that of the app (wechat.inbound.genuine); the receiveid is blank, the answer carries the nonce.
+As strict as that of the app (wechat.inbound.request_verification); the receiveid is blank, the
+answer carries the nonce.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from core.integrations.wecom import Crypt
 from projects.models import Member
 from wechat.aibot import cards, streams
 from wechat.aibot.parse import envelope, parse
-from wechat.inbound import arrivals, genuine
-from wechat.inbound.genuine import Door
+from wechat.inbound import arrivals, request_verification
 from wechat.inbound.parse import BadCallback, Incoming, is_for_all
+from wechat.inbound.request_verification import Door
 from wechat.inbound.waking import wake_inbox
 from wechat.models import InboxMessage
 from wechat.outbound import gateway, welcome
@@ -35,7 +36,9 @@ ENTER = "enter_chat"
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message, an event or a poll."""
-    return genuine.answer(request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive))
+    return request_verification.answer(
+        request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive)
+    )
 
 
 def _receive(plain: bytes, crypt: Crypt, nonce: str) -> HttpResponse:

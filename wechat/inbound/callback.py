@@ -15,8 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from core.house.db import atomic
 from core.integrations.wecom import Crypt
-from wechat.inbound import arrivals, genuine, passive
-from wechat.inbound.genuine import Door
+from wechat.inbound import arrivals, passive, request_verification
 from wechat.inbound.parse import (
     BadCallback,
     Incoming,
@@ -24,6 +23,7 @@ from wechat.inbound.parse import (
     is_for_all,
     parse,
 )
+from wechat.inbound.request_verification import Door
 from wechat.inbound.waking import wake_inbox
 from wechat.models import InboxMessage
 from wechat.outbound import gateway
@@ -34,7 +34,7 @@ CHANNEL = InboxMessage.Channel.APP
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message."""
-    return genuine.answer(request, Door(CHANNEL, gateway.crypts(), envelope, _receive))
+    return request_verification.answer(request, Door(CHANNEL, gateway.crypts(), envelope, _receive))
 
 
 def _receive(plain: bytes, crypt: Crypt, _nonce: str) -> HttpResponse:

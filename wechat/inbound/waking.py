@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.house import wakes
+from core.house import task_queue
 from core.house.db import after_commit
 from wechat.models import InboxMessage
 
 
 def wake_inbox(row: InboxMessage) -> None:
     """Let a worker answer the message once this transaction is committed."""
-    after_commit(lambda: wakes.wake("wechat.tasks.process_inbox", row.pk))
+    after_commit(lambda: task_queue.wake("wechat.tasks.process_inbox", row.pk))

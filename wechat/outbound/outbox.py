@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
-from core.house import wakes
+from core.house import task_queue
 from core.house.db import atomic, is_new, later, write_now
 from memory.visibility import told_to
 from projects import audit
@@ -173,7 +173,7 @@ def _insert(
     elif rows:
         _insert_parts(rows)
     if rows:
-        wakes.wake_later(SEND, to_user)
+        task_queue.wake_later(SEND, to_user)
 
 
 def _insert_parts(rows: list[OutboxMessage]) -> None:
@@ -201,5 +201,5 @@ def resend(*, message: OutboxMessage, actor: object) -> bool:
         if not again:
             return False
         audit.record("wechat.resent", actor=actor, project=message.project, subject=message)
-        wakes.wake_later(SEND, message.to_user)
+        task_queue.wake_later(SEND, message.to_user)
     return True

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from kombu import Consumer, Message
 
-from core.house import wakes
+from core.house import task_queue
 from engines import tasks
 from engines.assistant import chat_queue
 from engines.models import TaskRun
@@ -73,7 +73,7 @@ def test_many_posts_are_one_task_a_study(quiet: Study) -> None:
     ids = flood(quiet, 60)
     flood(quiet, 60)
     assert ChangedSubject.objects.count() == len(set(ids))
-    wakes.flush()
+    task_queue.flush()
     with app.connection_for_read() as connection, connection.SimpleQueue("changes") as queue:
         assert queue.qsize() == 1
     before = len(records_read(quiet))

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from core.house import acting
+from core.house import current_login
 from core.house.db import after_commit
 from core.integrations.redcap import RedcapError
 from engines import sop
@@ -120,7 +120,7 @@ def _start_qc(turn: Turn, task: Task, order: Order) -> Outcome:
     At once only what says nothing but that named subjects are to be checked now. Whom else an order may mean
     is listed and waits for a yes.
     """
-    if not acting.may_order():
+    if not current_login.may_order():
         return Outcome(_("This API token was not made for starting runs."), guided=True)
     if turn.member.role == Role.AUDITOR:
         return Outcome(_("Your role may not start quality control."), guided=True)
@@ -332,7 +332,7 @@ def _propose_report(task: Task) -> Outcome:
 
 def _make_report(turn: Turn, task: Task) -> Outcome:
     """Make the week's report from data, by the service of the weekly job; what a person changed in it stays."""
-    if not acting.may_order():
+    if not current_login.may_order():
         return Outcome(_("This API token was not made for writing reports."), guided=True)
     day = turn.context.today - timedelta(days=7 if _LAST_WEEK.search(task.said) else 0)
     week = weeks.week_of(turn.project, day)

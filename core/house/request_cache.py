@@ -10,7 +10,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
 T = TypeVar("T")
-_known: ContextVar[dict[Hashable, Any] | None] = ContextVar("asked_once", default=None)
+_known: ContextVar[dict[Hashable, Any] | None] = ContextVar("request_cache", default=None)
 
 
 def once(key: Hashable, read: Callable[[], T]) -> T:
@@ -24,7 +24,7 @@ def once(key: Hashable, read: Callable[[], T]) -> T:
     return found
 
 
-class AskedOnce:
+class RequestCache:
     """A memory for each request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -43,7 +43,7 @@ def through(name: str, *, may_order: bool = True) -> Iterator[None]:
         _orders.reset(orders)
 
 
-class Acting:
+class CurrentLogin:
     """Middleware: an API client's user is known only in the view, so it is looked up when it is asked for."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

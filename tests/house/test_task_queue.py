@@ -8,8 +8,8 @@ import pytest
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from core.house import wakes
-from core.house.wakes import Wake, Wakes, joined
+from core.house import task_queue
+from core.house.task_queue import Wake, Wakes, joined
 
 TASK = "inbox"
 
@@ -17,8 +17,8 @@ TASK = "inbox"
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
-    monkeypatch.setattr(wakes, "PAUSE_S", 0.0)
-    monkeypatch.setattr(wakes, "publish", lambda _task, pk: seen.append(pk))
+    monkeypatch.setattr(task_queue, "PAUSE_S", 0.0)
+    monkeypatch.setattr(task_queue, "publish", lambda _task, pk: seen.append(pk))
     return seen
 
 
@@ -38,7 +38,7 @@ def test_a_broker_that_hangs_holds_nobody_up(
     published: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker = Hanging(published)
-    monkeypatch.setattr(wakes, "publish", broker)
+    monkeypatch.setattr(task_queue, "publish", broker)
     mine = Wakes()
     for pk in (1, 2, 3):
         mine.put(Wake(TASK, (pk,)))
@@ -52,7 +52,7 @@ def test_what_does_not_fit_is_left_to_the_sweeper(
     published: list[int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broker = Hanging(published)
-    monkeypatch.setattr(wakes, "publish", broker)
+    monkeypatch.setattr(task_queue, "publish", broker)
     mine = Wakes(most=1)
     mine.put(Wake(TASK, (1,)))
     assert broker.asked.wait(30)
@@ -76,7 +76,7 @@ def test_a_broker_that_is_away_is_asked_again(
             raise error
         published.append(pk)
 
-    monkeypatch.setattr(wakes, "publish", away)
+    monkeypatch.setattr(task_queue, "publish", away)
     mine = Wakes()
     for pk in (1, 2, 3):
         mine.put(Wake(TASK, (pk,)))
@@ -88,7 +88,7 @@ def test_a_process_that_ends_does_not_wait_for_ever(
     published: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker = Hanging(published)
-    monkeypatch.setattr(wakes, "publish", broker)
+    monkeypatch.setattr(task_queue, "publish", broker)
     mine = Wakes()
     mine.put(Wake(TASK, (1,)))
     mine.flush(limit_s=0.0)
@@ -100,7 +100,7 @@ def test_a_process_that_ends_does_not_wait_for_ever(
 
 def test_the_embedded_broker_is_written_at_once(published: list[int], settings: Settings) -> None:
     settings.REDIS_URL = ""
-    wakes.wake(TASK, 5)
+    task_queue.wake(TASK, 5)
     assert published == [5]
 
 
@@ -117,7 +117,7 @@ def test_many_wakes_of_one_task_are_one_message(
         answers.wait(30)
         seen.append(rows)
 
-    monkeypatch.setattr(wakes, "publish", publish)
+    monkeypatch.setattr(task_queue, "publish", publish)
     mine = Wakes()
     mine.put(Wake(TASK, ("li",), takes_many=True))
     assert asked.wait(30)

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from core.house.asked_once import AskedOnce, once
+from core.house.request_cache import RequestCache, once
 from projects.models import Member
 from projects.scoping import held
 
@@ -31,7 +31,7 @@ def played(view: Callable[[HttpRequest], None], method: str) -> None:
         view(request)
         return HttpResponse()
 
-    AskedOnce(answered)(getattr(RequestFactory(), method)("/"))
+    RequestCache(answered)(getattr(RequestFactory(), method)("/"))
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
