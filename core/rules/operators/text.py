@@ -14,7 +14,7 @@ from core.rules.text import translate as _
 from core.rules.values import Range, Unknown, Value
 
 _MAX_INDEX = 1_000_000
-_STATES_A_STEP = 10
+_STATES_A_STEP = 200
 _COMPILING = 1_000
 
 
@@ -89,9 +89,6 @@ def _matches(text: Node, pattern_of: Any) -> Node:
         if isinstance(pattern, Unknown):
             return pattern
         scope.record.spend(len(str(value)) * pattern.states // _STATES_A_STEP)
-        try:
-            return bool(pattern.fullmatch(str(value)))
-        except RuleError as error:
-            return Unknown(None, str(error))
+        return bool(pattern.fullmatch(str(value)))
 
     return evaluate
