@@ -9,7 +9,7 @@ from celery import shared_task
 from core.house.alone import alone, each
 from engines import sop
 from engines.assistant import chat_queue
-from engines.sop import batches, brief, events, firing, run_events, visit_reminders
+from engines.sop import batches, brief, deleted, events, firing, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
 from engines.sop.nodes import soft_instruction
@@ -68,6 +68,7 @@ def sweep_runs() -> None:
     alone("events", lambda: each("events", run_events.lanes_due(AT_ONCE), _tell))
     alone("reviews", remind_and_escalate)
     alone("visits", visit_reminders.keep_promises)
+    alone("deleted", deleted.look_for_unlisted)
     alone("questions", chat_queue.forget_answered)
     alone("events", run_events.forget)
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.db.models import Exists, F, OuterRef
+
+from core.house.alone import each
 from core.house.db import atomic
 from engines.models import FindingEvent, PendingAction
+from engines.sop import snapshot
+from engines.sop.errors import Fault, NoSuchSubject
 from projects import audit
 from projects.models import Project
+from study import sync
+from study.models import Subject
 
 State = PendingAction.State
 GONE, BACK = "gone", "back"
+AT_ONCE = 20
 
 
 def mark_gone(project: Project, record_id: str) -> None:
@@ -21,6 +29,34 @@ def mark_gone(project: Project, record_id: str) -> None:
         found = rows.values_list("pk", "state")
         moved = [pk for pk, state in found if _moved(pk, state, State.GONE, GONE, note=state)]
         _record("finding.gone", project, record_id, len(moved))
+
+
+def look_for_unlisted() -> None:
+    """Ask REDCap for subjects with open findings that the last reading of all of them did not show.
+
+    Of a record that came and went between two readings no version ends, so nothing else tells of its end.
+    """
+    listed = Subject.objects.filter(
+        project=OuterRef("project_id"), record_id=OuterRef("record_id"), is_present=True
+    )
+    rows = PendingAction.objects.unclosed().filter(
+        ~Exists(listed),
+        record_id__isnull=False,
+        task_run__read_at__lt=F("project__syncstate__swept_at"),
+    )
+    found = rows.order_by().values_list("project_id", "record_id").distinct()[:AT_ONCE]
+    each("deleted", [*found], _look_for)
+
+
+def _look_for(subject: tuple[UUID, str]) -> None:
+    """An outage leaves it to be asked for again."""
+    project, record_id = Project.objects.get(pk=subject[0]), subject[1]
+    try:
+        sync.keep_some(project, [snapshot.read_subject(project, record_id)])
+    except NoSuchSubject:
+        mark_gone(project, record_id)
+    except Fault:
+        return
 
 
 def mark_back(project: Project, record_id: str) -> None:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from core.integrations.redcap.export import SITE
+from engines import tasks
 from engines.agenda import Kind, agenda
 from engines.models import PendingAction
 from engines.sop import finding_life
@@ -101,3 +102,30 @@ def test_every_place_counts_the_same_before_between_and_after(
     found.refresh_from_db()
     assert (found.state, found.events.filter(what="back").count()) == ("queried", 1)
     assert counts(study) == before
+
+
+def test_a_record_that_came_and_went_between_two_readings_is_missed_all_the_same(
+    study: Study, found: PendingAction
+) -> None:
+    kept = read_record(project=study.project, record_id="P001")
+    assert kept
+    passing = RecordData("P900", kept.site, kept.rows, kept.read_at, kept.missing_columns, True)
+    enter(study, passing)
+    run_of(study, found.task_run.skill, "P900")
+    finding = PendingAction.objects.get(record_id="P900")
+    study.stand_ins.post("redcap/records", [{"record": "P900", "delete": True}])
+    read_again(study)
+    finding.refresh_from_db()
+    assert finding.state == "open", "no version of a reading tells of its end"
+
+    tasks.sweep_runs()
+    tasks.sweep_runs()
+    finding.refresh_from_db()
+    assert (finding.state, finding.events.filter(what="gone").count()) == ("gone", 1)
+    found.refresh_from_db()
+    assert found.state == "queried"
+
+    enter(study, passing)
+    read_again(study)
+    finding.refresh_from_db()
+    assert finding.state == "open"
