@@ -14,7 +14,7 @@ from core.house import clock
 from engines import labels
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.checks import coverage, switch
-from engines.sop.finding_reports import UNDECIDED
+from engines.sop.findings import UNDECIDED
 from memory.reports.weeks import Period
 from projects.models import Member, Project
 from study.dictionary import load

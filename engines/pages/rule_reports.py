@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.utils.functional import Promise
 from django.utils.http import content_disposition_header
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
@@ -23,91 +23,132 @@ from engines.models import PendingAction
 from engines.pages.finding_words import rule_name
 from engines.pages.layout import paged, render_page
 from engines.sop.checks.kinds import kind_of
-from engines.sop.finding_reports import LEAST, Advice, rates, undecided
+from engines.sop.findings import UNDECIDED
 from projects import audit
 from projects.models import Project
+from study.models import Subject
 
-ADVICE: dict[Advice, tuple[str, Promise]] = {
-    Advice.TOO_FEW: ("", gettext_lazy("Too few decisions to say something.")),
-    Advice.BAD: (
+LEAST = 10
+"""Fewer decisions advise nothing."""
+_STATE = PendingAction.State
+_JUDGED = (_STATE.CONFIRMED, _STATE.CLOSED, _STATE.REJECTED)
+_NAMED = 5
+# From which share of false alarms on: the colour and the advice.
+_ADVICE = (
+    (
+        0.5,
         "danger",
         gettext_lazy(
             "Half or more are false alarms: correct the rule, narrow where it applies, or switch it off."
         ),
     ),
-    Advice.DOUBTFUL: (
+    (
+        0.2,
         "warning",
         gettext_lazy(
             "One in five or more is a false alarm: look at its limits and at the reasons."
         ),
     ),
-    Advice.GOOD: ("success", gettext_lazy("It works: leave it as it is.")),
-}
+    (0.0, "success", gettext_lazy("It works: leave it as it is.")),
+)
+Line = dict[str, Any]
 
 
 @require_GET
 def rates_view(request: HttpRequest) -> HttpResponse:
-    """How often people rejected what each rule found."""
-    rows, cells = [], list[list[str]]()
-    for one in rates(_rows(request)):
-        (colour, advice), key = ADVICE[one.advice], one.rule_key
-        kind = kind_of(key)
-        row: dict[str, Any] = {
-            "rate": one,
-            "colour": colour,
-            "advice": advice,
-            "rule": _rule(key),
-            "filter": f"std.{kind}." if kind else key,  # as the list's filter of rules takes it
-            "percent": None if one.share is None else round(100 * one.share),
-        }
-        rows.append(row)
-        share = "" if row["percent"] is None else f"{row['percent']}%"
-        figures = [one.found, one.decided, one.rejected, share, advice]
-        cells.append([one.code, row["rule"], key, one.skill_type, *map(str, figures)])
-    if "csv" in request.GET:
-        head = [_("Project"), _("Rule"), _("rule key"), _("Workflow"), _("Found"), _("Judged")]
-        head += [_("False alarms"), _("Share"), _("Advice")]
-        return _csv(request, "rates", head, cells)
-    return _page(request, "rates", _("False alarms by rule"), rows, least=LEAST)
+    """How often people rejected what each rule found, the worst first.
+
+    What waits, was asked about or resolved itself is not judged: it says nothing yet.
+    """
+    counted = (
+        _rows(request)
+        .values("skill_type", "rule_key", code=F("project__code"))
+        .annotate(
+            found=Count("pk"),
+            judged=Count("pk", filter=Q(state__in=_JUDGED)),
+            rejected=Count("pk", filter=Q(state=_STATE.REJECTED)),
+        )
+    )
+    columns = {
+        "code": _("Project"),
+        "rule": _("Rule"),
+        "rule_key": _("rule key"),
+        "skill_type": _("Workflow"),
+        "found": _("Found"),
+        "judged": _("Judged"),
+        "rejected": _("False alarms"),
+        "share": _("Share"),
+        "advice": _("Advice"),
+    }
+    rows = sorted(map(_advised, counted), key=lambda row: row["order"])
+    return _answer(request, "rates", _("False alarms by rule"), rows, columns, least=LEAST)
+
+
+def _advised(line: Line) -> Line:
+    """A rule's figures with its name, its share of false alarms and what that suggests."""
+    judged, key = line["judged"], line["rule_key"]
+    share = line["rejected"] / judged if judged else 0.0
+    colour, advice = "", _("Too few decisions to say something.")
+    if judged >= LEAST:
+        colour, advice = next(
+            (colour, str(say)) for least, colour, say in _ADVICE if share >= least
+        )
+    kind = kind_of(key)
+    return line | {
+        "rule": _rule(key),
+        "filter": f"std.{kind}." if kind else key,  # as the list's filter of rules takes it
+        "share": f"{round(100 * share)}%" if judged else "",
+        "colour": colour,
+        "advice": advice,
+        "order": (judged < LEAST, -share, -judged, line["code"], key),
+    }
 
 
 @require_GET
 def undecided_view(request: HttpRequest) -> HttpResponse:
-    """Why rules were not evaluated: by rule, site and reason."""
-    rows: list[dict[str, Any]] = [
+    """Open findings that say "could not be evaluated", by rule, site and reason, the most frequent first."""
+    subject = Subject.objects.filter(
+        project=OuterRef("project_id"), record_id=OuterRef("record_id")
+    )
+    rows = _rows(request).unclosed().filter(outcome__in=UNDECIDED).order_by("record_id")
+    rows = rows.annotate(site=Subquery(subject.values("site")))
+    found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    names = ("project__code", "rule_key", "site", "reason", "record_id")
+    for *place, record in rows.values_list(*names).iterator():
+        found[tuple(one or "" for one in place)].append(record or "")
+    lines: list[Line] = [
         {
-            "line": one,
-            "rule": _rule(one.rule_key),
-            "reason": labels.name(labels.REASONS, one.reason) or _("Error"),
+            "code": code,
+            "rule": _rule(key),
+            "rule_key": key,
+            "site": site,
+            "reason": labels.name(labels.REASONS, reason) or _("Error"),
+            "count": len(records),
+            "subjects": [*dict.fromkeys(filter(None, records))][:_NAMED],
+            "order": (-len(records), code, key, site, reason),
         }
-        for one in undecided(_rows(request))
+        for (code, key, site, reason), records in found.items()
     ]
-    if "csv" in request.GET:
-        head = [_("Project"), _("Rule"), _("rule key"), _("Site"), _("Reason"), _("Times")]
-        lines = [(row, row["line"]) for row in rows]
-        cells = [
-            [one.code, row["rule"], one.rule_key, one.site, row["reason"], str(one.count)]
-            for row, one in lines
-        ]
-        return _csv(request, "undecided", head, cells)
-    total = sum(row["line"].count for row in rows)
-    return _page(request, "undecided", _("Why was this not evaluated?"), rows, total=total)
+    columns = {
+        "code": _("Project"),
+        "rule": _("Rule"),
+        "rule_key": _("rule key"),
+        "site": _("Site"),
+        "reason": _("Reason"),
+        "count": _("Times"),
+    }
+    lines.sort(key=lambda row: row["order"])
+    total, title = sum(row["count"] for row in lines), _("Why was this not evaluated?")
+    return _answer(request, "undecided", title, lines, columns, total=total)
 
 
-def _rows(request: HttpRequest) -> QuerySet[PendingAction]:
+def _rows(request: HttpRequest) -> Any:
     """The reader's own, without what only the list's words need."""
     page = admin.site.get_model_admin(PendingAction)
     if not page.has_view_permission(request):
         raise PermissionDenied
-    rows = PendingAction.objects.filter(pk__in=page.get_queryset(request).order_by().values("pk"))
-    return rows.order_by()
-
-
-def _page(
-    request: HttpRequest, name: str, title: str, lines: Sequence[Any], **more: Any
-) -> HttpResponse:
-    template, rows = f"engines/findings/{name}.html", paged(request, lines)
-    return render_page(request, template, title, PendingAction, rows=rows, **more)
+    rows: QuerySet[PendingAction] = page.get_queryset(request).order_by()
+    return PendingAction.objects.filter(pk__in=rows.values("pk")).order_by()
 
 
 def _rule(key: str) -> str:
@@ -115,19 +156,28 @@ def _rule(key: str) -> str:
     return f"{name} · {key.split('.', 2)[-1]}" if kind_of(key) else name
 
 
-def _csv(
-    request: HttpRequest, name: str, head: Sequence[str], rows: Sequence[Sequence[str]]
+def _answer(
+    request: HttpRequest,
+    name: str,
+    title: str,
+    rows: Sequence[Line],
+    columns: Mapping[str, str],
+    **more: Any,
 ) -> HttpResponse:
-    """The lines as a file; each study's trail says that they left."""
-    codes = [row[0] for row in rows]
+    """The page, or its `columns` as a file; each study's trail says that they left."""
+    if "csv" not in request.GET:
+        template, shown = f"engines/findings/{name}.html", paged(request, rows)
+        return render_page(request, template, title, PendingAction, rows=shown, **more)
+    codes = [row["code"] for row in rows]
     with atomic():
         for project in Project.objects.filter(code__in=codes):
             told = {"model": f"findings.{name}", "rows": codes.count(project.code), "filter": {}}
             audit.record("rows.export", actor=request.user, project=project, new=told)
-    title = f"findings_{name}_{localdate():%Y-%m-%d}.csv"
+    lines = [[*columns.values()], *([str(row[key]) for key in columns] for row in rows)]
+    file = f"findings_{name}_{localdate():%Y-%m-%d}.csv"
     headers = {
-        "Content-Disposition": str(content_disposition_header(True, title)),
+        "Content-Disposition": str(content_disposition_header(True, file)),
         "Cache-Control": "no-store",
     }
-    content = "".join(spreadsheet.csv_lines([head, *rows]))
+    content = "".join(spreadsheet.csv_lines(lines))
     return HttpResponse(content, content_type="text/csv; charset=utf-8", headers=headers)

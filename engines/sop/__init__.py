@@ -30,9 +30,7 @@ from engines.sop.reviews import decide as decide
 from engines.sop.reviews import has_say as has_say
 from engines.sop.reviews import reviews_of as reviews_of
 from engines.sop.runs import DECIDERS as DECIDERS
-from engines.sop.runs import SopResult as SopResult
 from engines.sop.runs import cancel as cancel
 from engines.sop.runs import rerun as rerun
-from engines.sop.runs import result_of as result_of
 from engines.sop.runs import start as start
 from engines.sop.signing import Signature as Signature

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from django.utils.timezone import now
+from django.utils.timezone import localtime, now
 from django.utils.translation import gettext as _
 
 from core.house.db import later
@@ -20,7 +21,6 @@ from engines.sop.journal import Journal, audited
 from engines.sop.lease import still_ours
 from engines.sop.nodes import NODES, execute
 from engines.sop.nodes.base import Done, Outcome, Question
-from engines.sop.prior_decision import decision_result, decision_words
 from engines.sop.study import Study
 from skills.graph import Graph, Node, Retry, is_end
 
@@ -207,8 +207,10 @@ class Chain:
         if met.status == Review.Status.OPEN:
             return False
         self.followed.append(met)
-        self.answer(met.status, decision_result(met))
-        self.run.message = decision_words(met)
+        at = met.decided_at.isoformat() if met.decided_at else None
+        said = {"review": met.pk, "by": met.decided_by, "at": at, "standing": True}
+        self.answer(met.status, said)
+        self.run.message = _words_of(met)
         return True
 
     def _asked_about(self) -> list[str]:
@@ -299,7 +301,7 @@ class Chain:
             findings.record(run, noted, self.open)
         self.noted = []
         for review in self.followed:
-            self.settle(review, "system", decision_words(review))
+            self.settle(review, "system", _words_of(review))
         self.followed = []
         if run.status in {Status.COMPLETED, Status.FAILED}:
             announce(run, decided)
@@ -337,3 +339,14 @@ def announce(run: TaskRun, decided: Review | None = None) -> None:
     audited("run.end", run, new={"status": run.status, "final_state": run.final_state})
     if decided is None:
         run_events.keep_event(run_events.Kind.RUN_FINISHED, run)
+
+
+def _words_of(review: Review) -> str:
+    """The decision that a run follows, in words, in the project's zone."""
+    at = localtime(review.decided_at, ZoneInfo(review.project.timezone))
+    return _("As decided before on the same values: #%(number)s %(status)s, %(who)s, %(time)s.") % {
+        "number": review.pk,
+        "status": Review.Status(review.status).label,
+        "who": review.decided_by,
+        "time": f"{at:%Y-%m-%d %H:%M}",
+    }

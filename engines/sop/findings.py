@@ -23,6 +23,7 @@ from projects import audit
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
+UNDECIDED = ("UNKNOWN", "ERROR")
 RESOLVED = "resolved by data change"
 VERDICT = "verdict"
 """The rule of a finding that a model judged."""

@@ -1,4 +1,4 @@
-"""The journal and trace of a run (decisions.md, "SopResult"), and what the trail keeps of engine rows."""
+"""The journal and trace of a run (decisions.md, "trace"), and what the trail keeps of engine rows."""
 
 from __future__ import annotations
 

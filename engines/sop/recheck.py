@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from core.rules.dependencies import fields_of
-from engines.hard_rules import RuleError
+from core.rules.limits import RuleError
 from engines.models import TaskRun
 from engines.sop import snapshot
 from engines.sop.runs import start_once_changed

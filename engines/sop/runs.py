@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 from django.db import IntegrityError
@@ -227,24 +227,3 @@ def _is_left(review: Review, run: TaskRun) -> bool:
     if heir and review.task_run_id == run.pk:
         Review.objects.filter(pk=review.pk).update(task_run=heir)
     return heir is None
-
-
-class SopResult(TypedDict):
-    """What came of a run so far (seed 001, 4.2; decisions.md, "SopResult")."""
-
-    status: str
-    final_state: str
-    trace: list[dict[str, Any]]
-    task_run_id: str
-    message: str
-
-
-def result_of(run: TaskRun) -> SopResult:
-    """The run in the form of the seed; while it is suspended or running `final_state` is its node."""
-    return {
-        "status": run.status,
-        "final_state": run.final_state or run.current_node or "",
-        "trace": run.trace or [],
-        "task_run_id": str(run.pk),
-        "message": run.message,
-    }

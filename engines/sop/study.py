@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from core.house import clock
-from engines.hard_rules import RuleSet, StudyContext, compile_rule_set
+from core.rules.context import StudyContext
+from core.rules.ruleset import RuleSet, compile_rule_set
 from engines.sop.snapshot import fingerprint
 from projects.models import Project
 from skills.mapping import actual_rules, aliases

@@ -16,7 +16,9 @@ from itertools import count
 from statistics import median
 from typing import Any
 
-from engines.hard_rules import Outcome, RuleSet, StudyContext, compile_rule_set
+from core.rules.context import StudyContext
+from core.rules.evaluation import Outcome
+from core.rules.ruleset import RuleSet, compile_rule_set
 from tests.bench import _data
 from tests.bench._measure import Row, cpu_seconds, interleaved, ratio, row
 

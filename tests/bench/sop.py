@@ -314,7 +314,8 @@ def _langgraph(url: str) -> Iterator[Go | None]:
 def _judge(rules: list[dict[str, Any]]) -> Callable[[list[dict[str, str]]], list[str]]:
     from datetime import date
 
-    from engines.hard_rules import StudyContext, compile_rule_set
+    from core.rules.context import StudyContext
+    from core.rules.ruleset import compile_rule_set
 
     rule_set = compile_rule_set(rules, StudyContext.build(_data.dictionary()))
     today = date(2024, 6, 1)

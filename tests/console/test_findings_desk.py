@@ -263,14 +263,14 @@ def test_a_rule_of_many_false_alarms_is_advised_against(
     several(study, run_a, "NEW1", rejected=9)
     client = as_user("wanghushi")
     page = client.get(f"{LIST}rates/")
-    lines = {row["rate"].rule_key: row for row in page.context["rows"]}
-    told = {key: (line["rate"].advice, line["percent"]) for key, line in lines.items()}
+    lines = {row["rule_key"]: row for row in page.context["rows"]}
+    told = {key: (line["colour"], line["share"]) for key, line in lines.items()}
     assert told == {
-        "BAD1": ("bad", 60),
-        "HALF1": ("doubtful", 25),
-        "GOOD1": ("good", 5),
-        "NEW1": ("too_few", 100),
-        "C1": ("too_few", None),
+        "BAD1": ("danger", "60%"),
+        "HALF1": ("warning", "25%"),
+        "GOOD1": ("success", "5%"),
+        "NEW1": ("", "100%"),
+        "C1": ("", ""),
     }
     assert next(iter(lines)) == "BAD1"
     assert not as_user("crc_b").get(f"{LIST}rates/").context["rows"]
@@ -289,7 +289,7 @@ def test_what_was_not_evaluated_is_told_by_reason_rule_and_site(
     PendingAction.objects.filter(rule_key="U2").update(outcome="UNKNOWN", reason="unit_missing")
     client = as_user("wanghushi", "zh-hans")
     page = client.get(f"{LIST}undecided/")
-    lines = [(row["line"].rule_key, row["reason"], row["line"].site, row["line"].count)
+    lines = [(row["rule_key"], row["reason"], row["site"], row["count"])
              for row in page.context["rows"]]  # fmt: skip
     assert lines == [("U1", "缺少值", "site_a", 3), ("U2", "缺少单位", "site_a", 1)]
     assert SITE_A in page.content.decode()

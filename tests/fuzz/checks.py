@@ -11,22 +11,16 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from core.rules.evaluation import judge, rows_for
+from core.rules.context import StudyContext
+from core.rules.evaluation import Outcome, judge, rows_for
+from core.rules.limits import RuleError
 from core.rules.record import Record
 from core.rules.redcap.nodes import Open
 from core.rules.redcap.parser import parse_logic
 from core.rules.redcap.rows import RowView
+from core.rules.results import RuleResult
+from core.rules.ruleset import RuleSet, compile_rule_set, validate_rules
 from core.rules.visibility import visibility
-from engines.hard_rules import (
-    HardRuleEngine,
-    Outcome,
-    RuleError,
-    RuleResult,
-    RuleSet,
-    StudyContext,
-    compile_rule_set,
-    validate_rules,
-)
 from skills.graph import Graph, is_end
 from skills.validation import Problem, validate
 from tests.fuzz.study import DICTIONARY, LOGIC_ROWS, PROJECT
@@ -68,9 +62,12 @@ def clinical(rules: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> None:
             expect(_outcome(compile_rule_set, rules, context) is RuleError)
         else:
             _evaluated(rules, rows, context)
-    known = [rule for rule in rules if isinstance(rule, Mapping)]
-    data = {"record_id": "1", "rows": list(rows)}
-    HardRuleEngine(PROJECT).run(known, data, DICTIONARY, today=TODAY)
+    for rule in rules:
+        if (
+            isinstance(rule, Mapping)
+            and _outcome(compile_rule_set, [rule], context) is not RuleError
+        ):
+            compile_rule_set([rule], context).evaluate("1", list(rows), TODAY)
 
 
 def _evaluated(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-INSTRUMENTED = ["core.rules", "engines.hard_rules", "skills", "wechat"]
+INSTRUMENTED = ["core.rules", "engines.management.commands.check_rules", "skills", "wechat"]
 
 
 def run(name: str, check: Callable[[], Callable[[bytes], None]], seeds: list[bytes]) -> None:

@@ -7,15 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engines.hard_rules import (
-    Problem,
-    RuleResult,
-    StudyContext,
-    compile_rule_set,
-    record_rows,
-    resolve_today,
-    validate_rules,
-)
+from core.rules.compiler import Problem
+from core.rules.context import StudyContext
+from core.rules.results import RuleResult
+from core.rules.ruleset import compile_rule_set, validate_rules
+from engines.management.commands.check_rules import record_rows, resolve_today
 from tests.fuzz.checks import agreed
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.hard_rules import RuleResult, RuleSet, StudyContext, compile_rule_set
+from core.rules.context import StudyContext
+from core.rules.results import RuleResult
+from core.rules.ruleset import RuleSet, compile_rule_set
 from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, field, result, var
 

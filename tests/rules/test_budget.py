@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from core.rules import limits
-from engines.hard_rules import RuleResult, StudyContext, compile_rule_set, validate_rules
+from core.rules.context import StudyContext
+from core.rules.results import RuleResult
+from core.rules.ruleset import compile_rule_set, validate_rules
 from tests.rules.support import DICTIONARY, TODAY, resolve_today
 
 CONTEXT = StudyContext.build(DICTIONARY)

@@ -11,7 +11,9 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from core.rules import writer
-from engines.hard_rules import RuleError, RuleSet, StudyContext, compile_rule_set
+from core.rules.context import StudyContext
+from core.rules.limits import RuleError
+from core.rules.ruleset import RuleSet, compile_rule_set
 from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, MISSING_CODES, field, var
 

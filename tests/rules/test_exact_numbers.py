@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.hard_rules import StudyContext, compile_rule_set
+from core.rules.context import StudyContext
+from core.rules.ruleset import compile_rule_set
 from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, result, var
 

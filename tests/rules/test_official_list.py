@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from engines.hard_rules import Outcome, StudyContext, compile_rule_set, validate_rules
+from core.rules.context import StudyContext
+from core.rules.evaluation import Outcome
+from core.rules.ruleset import compile_rule_set, validate_rules
 from tests.rules.support import REFERENCE
 
 LIST = REFERENCE / "jsonlogic_tests.json"

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from engines.hard_rules import RuleError, StudyContext, compile_rule_set, rule_list, validate_rules
+from core.rules.context import StudyContext
+from core.rules.limits import RuleError
+from core.rules.rule import rule_list
+from core.rules.ruleset import compile_rule_set, validate_rules
 from tests.rules.support import DICTIONARY, nested, problems, var
 
 pytestmark = pytest.mark.usefixtures("_in_english")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from core.rules import second_opinion
+from core.rules.context import StudyContext
 from core.rules.rule import compile_rule
 from core.rules.second_opinion import Difference, first_difference
-from engines.hard_rules import StudyContext
 from tests.rules.support import DICTIONARY, MISSING_CODES, var
 
 CONTEXT = StudyContext.build(DICTIONARY, MISSING_CODES)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.rules.context import Kind, checkbox_column
+from core.rules.context import Kind, StudyContext, checkbox_column
 from core.rules.labels import choices
-from engines.hard_rules import StudyContext
 from tests.rules.support import DICTIONARY, MISSING_CODES, field
 
 CONTEXT = StudyContext.build(DICTIONARY, MISSING_CODES)

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 
 from core.rules import limits
 from core.rules.convert import Place
-from engines.hard_rules import RuleError, rule_key
+from core.rules.limits import RuleError
+from core.rules.rule import rule_key
 from engines.models import TaskRun
 from engines.sop import same_fact, snapshot
 from engines.sop.checks.run import observe, unseen

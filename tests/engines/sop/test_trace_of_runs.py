@@ -1,4 +1,4 @@
-"""What a run says about itself: SopResult and its trace (seed 001, 4.2), the signals and the audit trail."""
+"""What a run says about itself: its trace (seed 001, 4.2), the signals and the audit trail."""
 
 from __future__ import annotations
 
@@ -16,28 +16,23 @@ from wechat.models import OutboxMessage
 pytestmark = pytest.mark.django_db
 
 
-def test_the_shape_of_a_result(study: Study) -> None:
+def test_the_shape_of_a_trace(study: Study) -> None:
     run = run_qc(study, "P004")
-    result = sop.result_of(run)
 
-    assert {*result} == {"status", "final_state", "trace", "task_run_id", "message"}
-    assert (result["status"], result["final_state"]) == ("COMPLETED", "end_with_violation")
-    assert result["task_run_id"] == str(run.pk)
-    assert [item["node"] for item in result["trace"]] == ["read", "baseline_check"]
-    for item in result["trace"]:
+    assert (run.status, run.final_state) == ("COMPLETED", "end_with_violation")
+    trace = run.trace or []
+    assert [item["node"] for item in trace] == ["read", "baseline_check"]
+    for item in trace:
         assert {*item} == {"node", "timestamp", "result"}
         assert datetime.fromisoformat(item["timestamp"]).tzinfo
-    assert result["trace"][1]["result"] == {
-        "outcome": "fail",
-        "detail": {"rules": 12, "findings": 1},
-    }
+    assert trace[1]["result"] == {"outcome": "fail", "detail": {"rules": 12, "findings": 1}}
 
 
-def test_a_suspended_result_names_its_node(study: Study) -> None:
-    result = sop.result_of(run_qc(study, "P012"))
+def test_a_suspended_run_names_its_node(study: Study) -> None:
+    run = run_qc(study, "P012")
 
-    assert (result["status"], result["final_state"]) == ("SUSPENDED", "human_review")
-    assert result["message"] == "任务已挂起,等待人工复核"
+    assert (run.status, run.current_node) == ("SUSPENDED", "human_review")
+    assert run.message == "任务已挂起,等待人工复核"
 
 
 def test_trace_and_journal_tell_the_same(study: Study) -> None:
