@@ -48,9 +48,9 @@ def look_for_unlisted() -> None:
     each("deleted", [*found], _look_for)
 
 
-def _look_for(subject: tuple[UUID, str]) -> None:
+def _look_for(subject: tuple[UUID, str | None]) -> None:
     """An outage leaves it to be asked for again."""
-    project, record_id = Project.objects.get(pk=subject[0]), subject[1]
+    project, record_id = Project.objects.get(pk=subject[0]), subject[1] or ""
     try:
         sync.keep_some(project, [snapshot.read_subject(project, record_id)])
     except NoSuchSubject:
