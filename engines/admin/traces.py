@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -17,18 +20,71 @@ from django.utils.translation import gettext_lazy as _
 
 from core.house.admin_json import folded
 from core.house.admin_words import by_name
+from core.house.stored_labels import name
 from core.llm.admin import ReplacedAdmin
+from core.llm.labels import PURPOSES
+from core.llm.models import LlmUsage
 from engines import labels
 from engines.admin.columns import OwnFilter, named, shortened
 from engines.api.traces import texts_of
+from engines.assistant.answer_spans import ToldAnswer
 from engines.models import AgentTrace, OpenQuestion
-from engines.pages import trace_timeline
+from engines.models.traces import OPEN
 from projects import actors, reads
 from projects.access import sees_all_sites
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.long_lists import LongList, period
 from projects.models import Role
 from study.record_ids import record_ids_in
+
+# Calls are stored in the transaction of their trace.
+_TOGETHER = timedelta(seconds=1)
+STEPS: dict[str, Promise] = {
+    "ask": _("understood as"),
+    "say": _("told"),
+    "study.query": _("asked the data"),
+    "query refused": _("the query was refused"),
+    "model off": _("no model was asked"),
+    "token cap": _("the day's tokens were used up"),
+    "llm": _("the model failed"),
+    "privacy": _("held back by the privacy gate"),
+    OPEN: _("not understood"),
+    "failed": _("failed"),
+}
+
+
+def _steps(trace: AgentTrace) -> list[dict[str, Any]]:
+    """The steps in order: what, with what, what came of it, its tokens and time, the spans of an answer."""
+    items = trace.trace if isinstance(trace.trace, list) else []
+    return [_step(item) for item in items if isinstance(item, Mapping)]
+
+
+def _step(item: Mapping[str, Any]) -> dict[str, Any]:
+    thought = str(item.get("thought", ""))
+    spans = [span for span in item.get("spans", ()) if span["text"].strip()]
+    more = item.get("action_input")
+    return {
+        "what": STEPS.get(thought) or labels.name(labels.INTENTS, thought) or thought or "-",
+        "action": str(item.get("action") or ""),
+        "input": "" if more is None else str(more),
+        "observation": str(item.get("observation", "")),
+        "tokens": item.get("tokens"),
+        "duration": item.get("duration"),
+        "answers": [ToldAnswer(spans)] if spans else [],
+    }
+
+
+def _calls(trace: AgentTrace) -> list[dict[str, Any]]:
+    """Each call of a model for this message: for what, which model and prompt, tokens and time."""
+    rows = LlmUsage.objects.filter(
+        project=trace.project_id,
+        user_id=trace.user_id,
+        at__range=(trace.created_at - _TOGETHER, trace.created_at + _TOGETHER),
+    )
+    return [
+        {"row": row, "purpose": name(PURPOSES, row.purpose)} for row in rows.order_by("at", "pk")
+    ]
+
 
 _OF_SITE = ("created_at", "show_user", "show_intent", "success")
 
@@ -100,7 +156,7 @@ class AgentTraceAdmin(LongList, ReplacedAdmin):
     @admin.display(description=_("the way to the answer"))
     def show_road(self, obj: AgentTrace) -> str:
         """Step by step; each sentence of an answer with the lines behind it."""
-        context = {"steps": trace_timeline.steps(obj), "calls": trace_timeline.calls(obj)}
+        context = {"steps": _steps(obj), "calls": _calls(obj)}
         return render_to_string("engines/road.html", context)
 
     @admin.display(description=_("as stored"))

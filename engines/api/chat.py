@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -82,10 +82,8 @@ class ChatAnswerView(DeclaredParameters):
     @extend_schema(responses=REPLIES)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The reply for who asked, as often as they like; nobody else finds it."""
-        question = Question.objects.of(request.user).filter(conversation_id=conversation_id).first()
-        if question is None:
-            raise Http404
-        return _response(question)
+        mine = Question.objects.of(request.user)
+        return _response(get_object_or_404(mine, conversation_id=conversation_id))
 
 
 def _response(question: Question) -> Response:

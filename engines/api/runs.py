@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
@@ -51,6 +52,12 @@ from skills.models import Skill
 
 UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 BATCH = OpenApiParameter("batch", UUID, OpenApiParameter.PATH)
+DECIDING: dict[str, Any] = {
+    "detail": True,
+    "methods": ["post"],
+    "serializer_class": DecisionSerializer,
+    "write_scope": TokenScope.DECIDE,
+}
 
 
 class TaskRunSerializer(serializers.ModelSerializer):
@@ -177,23 +184,13 @@ class TaskRunViewSet(ActingViewSet):
         return Response({"id": str(found.pk), **progress(found)})
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
-    @action(
-        detail=True,
-        methods=["post"],
-        serializer_class=DecisionSerializer,
-        write_scope=TokenScope.DECIDE,
-    )
+    @action(**DECIDING)
     def approve(self, request: Request, pk: str) -> Response:
         """Approve what was shown."""
         return self._decide(request, "approve")
 
     @extend_schema(request=DecisionSerializer, responses=TaskRunSerializer)
-    @action(
-        detail=True,
-        methods=["post"],
-        serializer_class=DecisionSerializer,
-        write_scope=TokenScope.DECIDE,
-    )
+    @action(**DECIDING)
     def reject(self, request: Request, pk: str) -> Response:
         """Reject what was shown, with a reason."""
         return self._decide(request, "reject")
@@ -259,8 +256,7 @@ def _started(run: TaskRun) -> Response:
 
 def _batch(request: Request, pk: str) -> tuple[Batch, list[str]]:
     """A batch with those of its subjects that the user may see. Raises Http404 where there is none."""
-    batch = Batch.objects.select_related("project", "skill").filter(pk=pk).first()
-    mine = visible(request.user, batch) if batch else []
-    if batch is None or not mine:
+    batch = get_object_or_404(Batch.objects.select_related("project", "skill"), pk=pk)
+    if not (mine := visible(request.user, batch)):
         raise Http404
     return batch, mine

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from django.utils import translation
 
-from engines.briefing import daily, visits, weekly
+from engines.briefing import contents
+from engines.briefing.contents import upcoming
 from engines.briefing.material import Digest, Material, Reading, View, read_study
-from engines.briefing.visits import upcoming
 from memory.hot import injection
 from projects.models import Member
 
@@ -38,13 +38,13 @@ class Content:
 
 CONTENTS = {
     "daily_briefing": Content(
-        daily.daily_briefing, needs_data=True, when_empty="say", is_daily=True
+        contents.daily_briefing, needs_data=True, when_empty="say", is_daily=True
     ),
     "visit_reminder": Content(
-        visits.visit_reminder, needs_data=True, when_empty="silent", is_daily=True
+        contents.visit_reminder, needs_data=True, when_empty="silent", is_daily=True
     ),
     "weekly_report": Content(
-        weekly.weekly_announcement, needs_data=False, when_empty="silent", is_daily=False
+        contents.weekly_announcement, needs_data=False, when_empty="silent", is_daily=False
     ),
 }
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -72,9 +72,7 @@ def state(batch: Batch) -> tuple[str, str]:
 def cancel_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Start no more runs of a batch and end those that are running."""
     rows = visible_to(request.user).select_related("project", "skill")
-    batch = rows.filter(pk=pk).first()
-    if batch is None:
-        raise Http404
+    batch = get_object_or_404(rows, pk=pk)
     if not sop.may_cancel_batch(request.user, batch):
         messages.error(request, _("Your role does not allow this."))
         return redirect(PAGE, batch.pk)

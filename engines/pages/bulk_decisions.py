@@ -12,8 +12,8 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin, helpers
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -57,9 +57,7 @@ def decide_selected(
 def open_view(request: HttpRequest, pk: int) -> HttpResponse:
     """What a waiting review shows, with the hash of it."""
     reviews = Review.objects.for_user(request.user)
-    review = reviews.filter(pk=pk, status=Review.Status.OPEN).first()
-    if review is None:
-        raise Http404
+    review = get_object_or_404(reviews, pk=pk, status=Review.Status.OPEN)
     about = [review.record_id] if review.record_id else []
     reads.note(actor=request.user, project=review.project_id, record_ids=about, door="console")
     return render(request, "engines/opened.html", decisions.review_context(review))

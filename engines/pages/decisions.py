@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -164,10 +164,7 @@ def rerun_view(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _run_of(request: HttpRequest, pk: UUID) -> TaskRun:
-    run = TaskRun.objects.for_user(request.user).filter(pk=pk).first()
-    if run is None:
-        raise Http404
-    return run
+    return get_object_or_404(TaskRun.objects.for_user(request.user), pk=pk)
 
 
 def _may_act(request: HttpRequest, run: TaskRun) -> bool:

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.admin import helpers
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_date
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -207,10 +207,7 @@ def _done_with(request: HttpRequest, rows: Iterable[PendingAction], act: Act) ->
 
 def _finding(request: HttpRequest, pk: UUID) -> PendingAction:
     found = PendingAction.objects.for_user(request.user).select_related("project")
-    finding = found.filter(pk=pk).first()
-    if finding is None:
-        raise Http404
-    return finding
+    return get_object_or_404(found, pk=pk)
 
 
 def _to(request: HttpRequest, pk: UUID) -> HttpResponse:

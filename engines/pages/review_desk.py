@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -71,9 +71,7 @@ def _waiting(request: HttpRequest) -> list[Waiting]:
 def review_view(request: HttpRequest, pk: int) -> HttpResponse:
     """One open review; a decision leads to the next one of the same filters."""
     reviews = Review.objects.for_user(request.user).select_related("project", "task_run__skill")
-    review = reviews.filter(pk=pk).first()
-    if review is None:
-        raise Http404
+    review = get_object_or_404(reviews, pk=pk)
     chosen = Filters.of(request.GET)
     rows = [row for row in _waiting(request) if chosen.keeps(row)]
     if "take_back" in request.POST:

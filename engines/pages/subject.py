@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.admin.views.decorators import staff_member_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -46,9 +47,7 @@ _WORK = {
 def subject_view(request: HttpRequest, pk: int) -> HttpResponse:
     """One subject of the reader's; "not yours" and "does not exist" are the same."""
     rows = Subject.objects.for_user(request.user).select_related("project")
-    subject = rows.filter(pk=pk).first()
-    if subject is None:
-        raise Http404
+    subject = get_object_or_404(rows, pk=pk)
     project, record_id = subject.project, subject.record_id
     reads.note(actor=request.user, project=project, record_ids=[record_id], door="console")
     context: dict[str, Any] = {

@@ -26,6 +26,7 @@ from engines.sop.errors import ValuesChanged as ValuesChanged
 from engines.sop.firing import fire as fire
 from engines.sop.reviews import WRONG_STATE as WRONG_STATE
 from engines.sop.reviews import Decision as Decision
+from engines.sop.reviews import Signature as Signature
 from engines.sop.reviews import decide as decide
 from engines.sop.reviews import has_say as has_say
 from engines.sop.reviews import reviews_of as reviews_of
@@ -33,4 +34,3 @@ from engines.sop.runs import DECIDERS as DECIDERS
 from engines.sop.runs import cancel as cancel
 from engines.sop.runs import rerun as rerun
 from engines.sop.runs import start as start
-from engines.sop.signing import Signature as Signature

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,14 +44,18 @@ class DryStep:
 class DryRun:
     """The way through the graph. `end` is "" where the run would stop before an end.
 
-    `would_suspend`: a person would be asked at the last step. `is_complete`: REDCap showed all data.
+    `is_complete`: REDCap showed all data.
     """
 
     steps: list[DryStep] = field(default_factory=list)
     end: str = ""
     message: str = ""
-    would_suspend: bool = False
     is_complete: bool = False
+
+    @property
+    def would_suspend(self) -> bool:
+        """Whether a person would be asked at the last step."""
+        return self.steps[-1].outcome == "would_ask_person"
 
     @property
     def observations(self) -> list[Observation]:
@@ -98,54 +101,33 @@ def walk(
         unblinds=not mask.mask_of_member(project, member or Member(project=project)).fields,
     )
     snapshot.keep_in_run(run, data)
-    return _Walk(run, Study.load(project), ask_llm).walk()
+    study, graph = Study.load(project), Graph.model_validate(config)
+    done, key = DryRun(is_complete=run.is_complete), graph.start_node
+    while len(done.steps) < graph.max_steps:
+        step = _visit(run, study, key, graph.nodes[key], ask_llm)
+        done.steps.append(step)
+        if not step.target or is_end(step.target):
+            done.end, done.message = step.target, run.message
+            return done
+        key = step.target
+    done.end = ERROR_END
+    done.message = _("The run was stopped after %d steps.") % graph.max_steps
+    return done
 
 
-class _Walk:
-    """One walk through a graph."""
+def _visit(run: TaskRun, study: Study, key: str, node: Node, ask_llm: bool) -> DryStep:
+    def step(outcome: str, message: str, edge: str = "", seen: Any = ()) -> DryStep:
+        target = never_clean(run, node.target(edge)) if edge else ""
+        return DryStep(key, node.type, outcome, message, target, tuple(seen))
 
-    def __init__(self, run: TaskRun, study: Study, ask_llm: bool) -> None:
-        self.run = run
-        self.study = study
-        self.ask_llm = ask_llm
-        self.graph = Graph.model_validate(run.config)
-
-    def walk(self) -> DryRun:
-        done = DryRun(is_complete=self.run.is_complete)
-        done.steps = [*self._steps()]
-        last = done.steps[-1]
-        done.would_suspend = last.outcome == "would_ask_person"
-        if last.target and not is_end(last.target):
-            done.end = ERROR_END
-            done.message = _("The run was stopped after %d steps.") % self.graph.max_steps
-        else:
-            done.end, done.message = last.target, self.run.message
-        return done
-
-    def _steps(self) -> Iterator[DryStep]:
-        key = self.graph.start_node
-        for _number in range(self.graph.max_steps):
-            step = self._visit(key, self.graph.nodes[key])
-            yield step
-            if not step.target or is_end(step.target):
-                return
-            key = step.target
-
-    def _visit(self, key: str, node: Node) -> DryStep:
-        visited = NODES[node.type].rehearse(node, self.ask_llm)
-        if isinstance(visited, Skipped):
-            target = self._target(node, visited.edge)
-            return DryStep(key, node.type, visited.outcome, visited.message, target)
-        came = execute(visited, self.run, self.study)
-        if isinstance(came, Fault):
-            return DryStep(key, node.type, "error", str(came), self._target(node, "on_error"))
-        if isinstance(came, Postponed):
-            return DryStep(key, node.type, "postponed", str(came))
-        seen = tuple(came.observations)
-        if isinstance(came, Question):
-            return DryStep(key, node.type, "would_ask_person", came.text, "", seen)
-        outcome, target = came.edge.removeprefix("on_"), self._target(node, came.edge)
-        return DryStep(key, node.type, outcome, came.message, target, seen)
-
-    def _target(self, node: Node, edge: str) -> str:
-        return never_clean(self.run, node.target(edge)) if edge else ""
+    visited = NODES[node.type].rehearse(node, ask_llm)
+    if isinstance(visited, Skipped):
+        return step(visited.outcome, visited.message, visited.edge)
+    came = execute(visited, run, study)
+    if isinstance(came, Fault):
+        return step("error", str(came), "on_error")
+    if isinstance(came, Postponed):
+        return step("postponed", str(came))
+    if isinstance(came, Question):
+        return step("would_ask_person", came.text, seen=came.observations)
+    return step(came.edge.removeprefix("on_"), came.message, came.edge, came.observations)

@@ -11,8 +11,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from django.contrib.auth import authenticate
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
+from django.http import HttpRequest
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -29,19 +31,66 @@ from engines.sop.errors import (
     NotSuspended,
     Overtaken,
     ReasonRequired,
+    SignatureRequired,
+    SignatureWrong,
     SopError,
     ValuesChanged,
 )
 from engines.sop.findings import witnesses_of
 from engines.sop.journal import audited
 from engines.sop.lease import wake
-from engines.sop.signing import Signature, sign
 from engines.sop.snapshot import fingerprint
 from projects.access import sees, tells_arm
 from projects.models import Member
 from projects.scoping import memberships
 from study.models import Subject
 from study.roster import with_site
+
+
+class Signature:
+    """The password that came with a request; it is checked once, however many reviews it signs."""
+
+    def __init__(self, request: HttpRequest, password: str) -> None:
+        """`password` is blank where none was given."""
+        # Its own: a lock-out is answered here, not by the middleware that looks at the request.
+        self._request = copy(request)
+        self._password = password
+        self._signed_by: AbstractBaseUser | None = None
+
+    def check(self, user: AbstractBaseUser, review: Review) -> None:
+        """Raises SignatureRequired, SignatureWrong unless it is the password of `user`."""
+        if self._signed_by == user:
+            return
+        found = authenticate(self._request, username=user.get_username(), password=self._password)
+        if not self._password:
+            raise _required(review)
+        if found != user:
+            raise SignatureWrong(self._refusal(), review)
+        self._signed_by = user
+
+    def _refusal(self) -> str:
+        if getattr(self._request, "axes_locked_out", False):
+            return _("Too many wrong passwords. Please try again later.")
+        return _("The password is wrong.")
+
+
+def sign(review: Review, actor: object, signature: Signature | None) -> bool:
+    """Whether the decision is signed; it has to be where the project asks for it.
+
+    Raises SignatureRequired, SignatureWrong. A channel without passwords gives no `signature`.
+    """
+    if not review.project.requires_signature:
+        return False
+    if signature is None or not isinstance(actor, AbstractBaseUser):
+        raise _required(review)
+    signature.check(actor, review)
+    return True
+
+
+def _required(review: Review) -> SignatureRequired:
+    text = _("This project wants decisions signed: please give your password.")
+    return SignatureRequired(text, review)
+
 
 Decision = Literal["approve", "reject"]
 WRONG_STATE = "任务不在挂起状态"

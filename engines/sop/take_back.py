@@ -15,9 +15,8 @@ from engines.sop import finding_life
 from engines.sop.errors import NotAllowed, NotSuspended, ReasonRequired
 from engines.sop.journal import audited
 from engines.sop.order_run import reading_for
-from engines.sop.reviews import STATUS, reviewer
+from engines.sop.reviews import STATUS, Signature, reviewer, sign
 from engines.sop.runs import OPEN, rerun
-from engines.sop.signing import Signature, sign
 from projects.models import Member
 
 

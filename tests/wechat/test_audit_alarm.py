@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from core.house import audit_guard
 from core.house.db import atomic
-from engines.briefing.daily import daily_briefing
+from engines.briefing.contents import daily_briefing
 from engines.briefing.material import Material, Reading
 from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Member, Project

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from engines.models import TaskRun
 from engines.sop import same_fact, snapshot
-from engines.sop.checks import adverse, course, dictionary, shadow, twins, visits
+from engines.sop.checks import adverse, course, dictionary, shadow, twins
 from engines.sop.checks.asked import Asked
 from engines.sop.checks.dictionary import VALID, Rule
 from engines.sop.checks.kinds import OF_COURSE, OF_VALUE, OF_VISITS, SAFETY, Checks, Kind, key
@@ -123,7 +123,7 @@ def _of_study(
     if OF_VISITS & checks.keys():
         whole = bool(run.is_complete)
         record = RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
-        yield from visits.visits(design, record, study.today(), checks.keys())
+        yield from course.visits(design, record, study.today(), checks.keys())
 
 
 def _own(seen: Observation) -> Observation:

@@ -12,7 +12,7 @@ from engines.models import PendingAction, RunEvent, TaskRun
 from engines.pages import finding_words
 from engines.sop import corrections, finding_life
 from engines.sop.checks.switch import switch
-from engines.sop.recheck import ACTOR
+from engines.sop.events import ACTOR
 from tests.engines.sop.doors import api, console
 from tests.engines.sop.kit import change, run_of, run_qc, tell
 from tests.support.study import Study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.models import PendingAction, TaskRun
-from engines.sop.recheck import ACTOR
+from engines.sop.events import ACTOR
 from skills.models import Skill
 from study import change_handlers, sync
 from tests.engines.sop.kit import change, hard, new_skill, rule, run_of

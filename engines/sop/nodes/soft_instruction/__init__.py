@@ -21,8 +21,7 @@ from engines.sop.errors import Fault, Postponed
 from engines.sop.findings import VERDICT, Observation
 from engines.sop.nodes.base import Done, NodeType, Question, Skipped, Visit
 from engines.sop.nodes.soft_instruction.conversation import converse
-from engines.sop.nodes.soft_instruction.texts import judged_texts
-from engines.sop.nodes.soft_instruction.verdict import Verdict
+from engines.sop.nodes.soft_instruction.verdict import Verdict, judged_texts
 from projects.models import Project
 from skills.graph import Node
 from study.client import NotConfiguredError

@@ -6,17 +6,52 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from django.conf import settings
 from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from engines.briefing.material import Digest, Part, View, Visit
-from engines.briefing.visits import line
 from engines.models import PendingAction, Review
+from memory.models import WeeklyReport
+from memory.reports import weeks
 from projects import audit, audit_anchors, audit_watch
 from projects.models import Role
 from projects.scoping import is_blinded
-from study.visits.calendar import State
+from study.visits.calendar import State, is_due_within
+
+
+def visit_reminder(view: View) -> Digest:
+    """Visits of the reader's subjects; one that is done, or of who withdrew, is none any more."""
+    days = view.material.node.days
+    title = _("Visit reminder %(study)s, %(day)s and the next %(days)d days") % {
+        "study": view.project.code,
+        "day": view.today,
+        "days": days,
+    }
+    warnings = [*view.warnings()]
+    found = upcoming(view, days)
+    if not found:
+        nothing = Part(_("No visit is due in the next %(days)d days.") % {"days": days})
+        return Digest(title, warnings or [nothing], is_empty=not warnings)
+    head = _("Visits to be done: %(number)d") % {"number": len(found)}
+    return Digest(title, [*warnings, Part(head, tuple(map(line, found)))])
+
+
+def upcoming(view: View, days: int) -> list[Visit]:
+    """What is due today or within `days`, as due lists have it: on its planned day, else in its window."""
+    first, last = view.today, view.today + timedelta(days=days)
+    return [pair for pair in view.visits if is_due_within(pair[1], first, last, first)]
+
+
+def line(visit: Visit) -> str:
+    """`P005 V2 2026-03-21 ~ 2026-04-04`, with the day that is planned for it."""
+    record, state = visit
+    planned = f" ({state.reason})" if state.planned else ""
+    return f"{record.record_id} {state.visit} {state.open} ~ {state.close}{planned}"
+
 
 RECENT = timedelta(days=6)
 
@@ -125,3 +160,58 @@ def _waiting(view: View) -> Iterator[Review]:
     for review in open_ones.order_by("created_at"):
         if review.asks(view.member):
             yield review
+
+
+# Figures by name (memory.reports.weeks); what a later version adds is read in the report.
+FIGURES: dict[str, Promise] = {
+    "enrolled": gettext_lazy("enrolled"),
+    "enrolled_total": gettext_lazy("enrolled in total"),
+    "target": gettext_lazy("target enrolment"),
+    "completion": gettext_lazy("completion in percent"),
+    "visits_done": gettext_lazy("visits done"),
+    "visits_due": gettext_lazy("visits due"),
+    "visits_overdue": gettext_lazy("visits overdue"),
+    "findings_opened": gettext_lazy("findings opened"),
+    "findings_closed": gettext_lazy("findings closed"),
+    "queries": gettext_lazy("queries"),
+    "qc_runs": gettext_lazy("QC runs"),
+}
+
+
+def weekly_announcement(view: View) -> Digest:
+    """The newest report of a week that is over. Its own text is not quoted: people may have named people."""
+    last = weeks.week_of(view.project, view.today - timedelta(days=7))
+    written = WeeklyReport.objects.for_member(view.member).order_by("-week_number")
+    report = written.filter(week_number__lte=last.number).first() if last else None
+    heading = _("Weekly report %(study)s") % {"study": view.project.code}
+    missing = [*_missing(last, report)]
+    if report is None:
+        return Digest(heading, missing, is_empty=True)
+    week = weeks.week(view.project, report.week_number)
+    title = f"{heading} {week.title.lstrip('# ')}"
+    # The figures are the whole study's: a reader of one site finds in the console what is theirs.
+    figures = [] if view.member.site else [*map(Part, _figures(report))]
+    path = reverse("admin:memory_weeklyreport_change", args=[report.pk])
+    return Digest(title, [*missing, *figures, Part(f"{settings.PUBLIC_URL}{path}")])
+
+
+def _figures(report: WeeklyReport) -> Iterator[str]:
+    """The figures, and which of them the report could not read (design.md 9.8)."""
+    metrics = report.metrics if isinstance(report.metrics, dict) else {}
+    told = [
+        f"{label} {metrics[name]}"
+        for name, label in FIGURES.items()
+        if isinstance(metrics.get(name), int | float | str)
+    ]
+    if told:
+        yield ", ".join(told)
+    if unread := [
+        str(label) for name, label in FIGURES.items() if name in metrics.get("unread", [])
+    ]:
+        yield _("Could not be read: %(figures)s") % {"figures": ", ".join(unread)}
+
+
+def _missing(last: weeks.Week | None, report: WeeklyReport | None) -> Iterator[Part]:
+    """Says it when last week has no report yet: the newest one is then an older one."""
+    if last is not None and (report is None or report.week_number < last.number):
+        yield Part(_("There is no report of week %(week)d yet.") % {"week": last.number})
