@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from core.house import clock
 from engines import labels
 from engines.models import PendingAction, Review, TaskRun
-from engines.sop.checks import coverage, switch
+from engines.sop.checks import switch
 from engines.sop.findings import UNDECIDED
 from memory.reports.weeks import Period
 from projects.models import Member, Project
@@ -107,7 +107,7 @@ def runs(project: Project, member: Member | None) -> Rows:
 
 
 def _covered(row: TaskRun, on: Collection[str]) -> str:
-    return coverage.said(row, on) if row.status == TaskRun.Status.COMPLETED else ""
+    return switch.coverage(row, on) if row.status == TaskRun.Status.COMPLETED else ""
 
 
 def _visible(rows: Any, project: Project, member: Member | None) -> Any:

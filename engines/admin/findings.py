@@ -35,6 +35,7 @@ from engines.pages import (
     rule_reports,
     saved_filters,
 )
+from engines.pages.finding_steps import act_view
 from engines.pages.finding_words import rule_name
 from engines.sop.checks.kinds import Kind, kind_of
 from projects import actors
@@ -282,13 +283,13 @@ class PendingActionAdmin(DeciderAdmin):
         return str(obj.due_on or "-")
 
     def get_urls(self) -> Any:
-        resolve = partial(finding_steps.step_view, step="resolve")
+        acts = ("resolve", "step", "assign", "comment")
         own = own_pages(
             self,
-            ("<uuid:pk>/resolve/", "pendingaction_resolve", resolve),
-            ("<uuid:pk>/step/", "pendingaction_step", finding_steps.step_view),
-            ("<uuid:pk>/assign/", "pendingaction_assign", finding_steps.assign_view),
-            ("<uuid:pk>/comment/", "pendingaction_comment", finding_steps.comment_view),
+            *(
+                (f"<uuid:pk>/{what}/", f"pendingaction_{what}", partial(act_view, what=what))
+                for what in acts
+            ),
             ("<uuid:pk>/redcap/", "pendingaction_redcap", finding_steps.redcap_view),
             ("filters/", "pendingaction_filter", saved_filters.save_view),
             (

@@ -22,7 +22,7 @@ from core.house.crypto import DecryptionError
 from engines import sop
 from engines.api.base import ActingViewSet, service_errors
 from engines.models import Batch, Review, TaskRun
-from engines.review_view import review_view
+from engines.pages.evidence import review_view
 from engines.sop.batches import progress, visible
 from engines.sop.findings import finding_line, open_now
 from engines.sop.order_run import (

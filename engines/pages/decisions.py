@@ -1,31 +1,37 @@
-"""Decisions in the console: the same services as API, chat and cards."""
+"""Decisions in the console: the same services as API, chat and cards.
+
+Of several reviews on one page only those are decided that the person opened on it: the page does not know the
+hash of what a review shows, which comes with the review when that is opened (contracts.md, "Admin actions").
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin, helpers
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from core.integrations.redcap import RedcapError
 from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.pages import finding_words
-from engines.pages.evidence import evidence
-from engines.review_view import values
+from engines.pages.evidence import evidence, values
 from engines.sop import findings, snapshot
 from engines.sop.brief import overrides
-from engines.sop.checks import coverage, switch
+from engines.sop.checks import switch
 from engines.sop.order_run import RecordNotFound, rerun_for
+from projects import reads
 from projects.scoping import User, held
 from study.client import NotConfiguredError, why_unread
 
@@ -82,7 +88,7 @@ def run_context(request: HttpRequest, run: TaskRun) -> dict[str, Any]:
     may_act = has_say(request.user, run)
     return {
         "run": run,
-        "covered": coverage.said(run, switch.running(run.project)) if ended else "",
+        "covered": switch.coverage(run, switch.running(run.project)) if ended else "",
         "review": review_context(review) if review else None,
         "reasons": reasons(),
         "waiting": sop.waiting_for(review).exclude(pk=run.pk) if review else [],
@@ -205,3 +211,85 @@ def decide_as_reader(request: HttpRequest, review: Review, **said: Any) -> None:
 def signature(request: HttpRequest) -> sop.Signature:
     """The password that the form brought."""
     return sop.Signature(request, request.POST.get("password", ""))
+
+
+ACTIONS: dict[sop.Decision, str] = {"approve": "approve_review", "reject": "reject_review"}
+REPEATED = (sop.SignatureRequired, sop.SignatureWrong)
+"""What one review is refused for, the next would be, too."""
+
+
+def decide_selected(
+    request: HttpRequest, runs: QuerySet[TaskRun], page: ModelAdmin, decision: sop.Decision
+) -> HttpResponse | None:
+    """The page, until it comes back with opened reviews and a reason; then what was opened is decided."""
+    reviews = _waiting_for(request, runs)
+    if not reviews:
+        messages.error(request, _("None of the selected runs waits for your decision."))
+        return None
+    if "apply" in request.POST and _decide_opened(request, reviews, decision):
+        return None
+    approves = decision == "approve"
+    context = page.admin_site.each_context(request) | {
+        "title": _("Approve reviews") if approves else _("Reject reviews"),
+        "approves": approves,
+        "action": ACTIONS[decision],
+        "runs": runs,
+        "reviews": reviews.values(),
+        "reason": request.POST.get("reason", ""),
+        "reasons": reasons(),
+        "must_sign": any(one.project.requires_signature for one in reviews.values()),
+        "opts": page.model._meta,
+        "checkbox": helpers.ACTION_CHECKBOX_NAME,
+    }
+    return render(request, "engines/decide_selected.html", context)
+
+
+@require_GET
+def open_view(request: HttpRequest, pk: int) -> HttpResponse:
+    """What a waiting review shows, with the hash of it."""
+    reviews = Review.objects.for_user(request.user)
+    review = get_object_or_404(reviews, pk=pk, status=Review.Status.OPEN)
+    about = [review.record_id] if review.record_id else []
+    reads.note(actor=request.user, project=review.project_id, record_ids=about, door="console")
+    return render(request, "engines/opened.html", review_context(review))
+
+
+def _waiting_for(request: HttpRequest, runs: Iterable[TaskRun]) -> dict[int, Review]:
+    """The open reviews of the runs that the person may decide, each once."""
+    found = [sop.open_review(run) for run in runs if run.status == TaskRun.Status.SUSPENDED]
+    user: Any = request.user
+    return {one.pk: one for one in found if one is not None and sop.has_say(user, one)}
+
+
+def _decide_opened(
+    request: HttpRequest, reviews: dict[int, Review], decision: sop.Decision
+) -> bool:
+    """Decide one by one, each that could not be decided is named; False: the page has to be shown again."""
+    # What was opened on the page comes with the hash of what it showed.
+    pairs = [text.partition(":") for text in request.POST.getlist("opened")]
+    given = {number: seen for number, _colon, seen in pairs}
+    opened = [(one, given[str(pk)]) for pk, one in reviews.items() if str(pk) in given]
+    reason = request.POST.get("reason", "").strip()
+    if not opened:
+        messages.error(request, _("Nothing was decided: open the reviews that you decide."))
+    if not reason:
+        messages.error(request, _("Please give the reason of the decision."))
+    if not (opened and reason):
+        return False
+    signed, done = signature(request), 0
+    for review, seen in opened:
+        try:
+            decide_as_reader(
+                request, review, decision=decision, reason=reason, seen=seen, signature=signed
+            )
+            done += 1
+        except REPEATED as error:
+            messages.error(request, str(error))
+            return False
+        except sop.SopError as error:
+            messages.error(request, f"{review}: {error}")
+    said = _("%d approved.") if decision == "approve" else _("%d rejected.")
+    messages.info(request, said % done)
+    if left := len(reviews) - len(opened):
+        messages.warning(request, _("%d not opened, so not decided.") % left)
+    return True

@@ -1,21 +1,25 @@
-"""What a decision rests on, in words: each finding with its rule, the values read, what the model said."""
+"""What a reviewer is shown (design.md 9.9): each finding with its rule, the values read, what a model said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import localize
 from django.utils.translation import gettext as _
 
+from core.house.encrypted_fields import json_in
 from core.rules.rule import rule_key
 from engines import labels
 from engines.models import PendingAction, Review, TaskRun
-from engines.sop.brief import Brief, SeenFinding, SeenPassage, SeenValue, Verbs, brief_of, verbs
+from engines.sop.asking import waiting_for
+from engines.sop.brief import SeenFinding, SeenPassage, SeenValue, Verbs, brief_of, overrides, verbs
+from engines.sop.findings import LISTED
 from engines.sop.nodes.soft_instruction import UNDECIDED
 from skills.rule_words import in_words
 from study import dictionary
+from study.display import display_rows
 from study.metadata import StudyMetadata
 
 _DIGITS = 4
@@ -56,10 +60,10 @@ class Ground:
     outcome: str
     doubt: str
     rule: str
-    read: tuple[ReadValue, ...]
+    read: Sequence[ReadValue]
     confidence: int | None
-    quotes: tuple[str, ...]
-    is_open: bool = True
+    quotes: Sequence[str]
+    is_open: bool
 
     @property
     def told(self) -> str:
@@ -74,8 +78,8 @@ class Ground:
 class Evidence:
     """What every door shows of a review: findings, passages of the protocol, and what each button does."""
 
-    grounds: tuple[Ground, ...]
-    passages: tuple[SeenPassage, ...]
+    grounds: Sequence[Ground]
+    passages: Sequence[SeenPassage]
     verbs: Verbs
 
     def lines(self) -> list[str]:
@@ -104,26 +108,38 @@ class Evidence:
 
 def evidence(review: Review) -> Evidence:
     """The evidence of a review, in the reader's language."""
-    brief = brief_of(review)
-    found = _of_brief(review, brief) if brief.findings else ()
-    return Evidence(found, tuple(brief.passages), verbs(review, brief))
-
-
-def _of_brief(review: Review, brief: Brief) -> tuple[Ground, ...]:
-    keys = [one.id for one in brief.findings]
-    rows = PendingAction.objects.filter(pk__in=keys, open_key__isnull=False)
-    still = {str(key) for key in rows.values_list("pk", flat=True)}
-    metadata = dictionary.load(review.project)
-    return tuple(grounds(review.task_run, brief.findings, metadata, still))
+    brief, found = brief_of(review), list[Ground]()
+    if brief.findings:
+        keys = [one.id for one in brief.findings]
+        rows = PendingAction.objects.filter(pk__in=keys, open_key__isnull=False)
+        still = {str(key) for key in rows.values_list("pk", flat=True)}
+        metadata = dictionary.load(review.project)
+        found = grounds(review.task_run, brief.findings, metadata, still)
+    return Evidence(found, brief.passages, verbs(review, brief))
 
 
 def grounds(
-    run: TaskRun, findings: Iterable[SeenFinding], metadata: StudyMetadata, still: Iterable[str]
+    run: TaskRun, findings: Iterable[SeenFinding], metadata: StudyMetadata, still: Container[str]
 ) -> list[Ground]:
-    """Findings in words; `still`: the ids of those that are open."""
-    rules, still = _rules(run), {*still}
+    """Findings in words, by the run's configuration; `still`: the ids of those that are open."""
+    rules = {
+        (name, rule_key(rule)): rule["logic"]
+        for name, node in (run.config.get("nodes") or {}).items()
+        for rule in node.get("rules") or []
+    }
     return [
-        _ground(one, rules.get((one.node, one.rule_key)), metadata, one.id in still)
+        Ground(
+            finding=one,
+            outcome=labels.name(labels.VERDICTS, one.outcome),
+            doubt=labels.name(labels.REASONS, one.reason),
+            rule=in_words(rules[place], metadata)
+            if (place := (one.node, one.rule_key)) in rules
+            else "",
+            read=[_read(value, metadata) for value in one.read],
+            confidence=None if one.confidence is None else round(100 * one.confidence),
+            quotes=one.quotes,
+            is_open=one.id in still,
+        )
         for one in findings
     ]
 
@@ -150,29 +166,6 @@ def place_of(metadata: StudyMetadata, event: str, instrument: str, instance: obj
     return f"{metadata.event_label(event) if event else ''} {repeat.strip()}".strip()
 
 
-def _rules(run: TaskRun) -> dict[tuple[str, str], Any]:
-    """(node, rule key) -> logic, of the configuration that the run started with."""
-    nodes = run.config.get("nodes") or {}
-    return {
-        (name, rule_key(rule)): rule.get("logic")
-        for name, node in nodes.items()
-        for rule in node.get("rules") or []
-    }
-
-
-def _ground(seen: SeenFinding, logic: Any, metadata: StudyMetadata, is_open: bool) -> Ground:
-    return Ground(
-        finding=seen,
-        outcome=labels.name(labels.VERDICTS, seen.outcome),
-        doubt=labels.name(labels.REASONS, seen.reason),
-        rule=in_words(logic, metadata) if logic is not None else "",
-        read=tuple(_read(one, metadata) for one in seen.read),
-        confidence=None if seen.confidence is None else round(100 * seen.confidence),
-        quotes=tuple(seen.quotes),
-        is_open=is_open,
-    )
-
-
 def _read(one: SeenValue, metadata: StudyMetadata) -> ReadValue:
     field, code, name = column_named(metadata, one.var)
     place = place_of(metadata, one.event, one.instrument, one.instance)
@@ -189,3 +182,66 @@ def _read(one: SeenValue, metadata: StudyMetadata) -> ReadValue:
         shown += f" = {localize(round(one.value, _DIGITS))} {one.unit}"
     before = "" if one.before is None else ticked.get(one.before, one.before) or "-"
     return ReadValue(name, place, one.day, shown, doubt, before)
+
+
+def review_view(review: Review) -> dict[str, Any]:
+    """JSON of a review as the API shows it: its evidence, and the values of the subject beside it."""
+    shown = evidence(review)
+    return {
+        "id": review.pk,
+        "version": review.version,
+        "status": review.status,
+        "seen": review.seen,
+        "node": review.node,
+        "question": review.question,
+        "reviewers": review.reviewers,
+        "record_id": review.record_id,
+        "values": values(review),
+        "runs": [str(run.pk) for run in waiting_for(review)],
+        "findings": [_finding(one) for one in shown.grounds],
+        "passages": [one.model_dump() for one in shown.passages],
+        "verbs": dict(zip(("approve", "reject"), shown.verbs, strict=True)),
+        "reason_required": {"approve": overrides(review), "reject": True},
+        "asked_at": review.created_at.isoformat(),
+        "decided_by": review.decided_by or None,
+        "decided_at": review.decided_at.isoformat() if review.decided_at else None,
+        "reason": review.reason or None,
+    }
+
+
+def _finding(one: Ground) -> dict[str, Any]:
+    seen = one.finding
+    return {
+        "id": seen.id,
+        "action_type": seen.action_type,
+        "rule": seen.rule_key,
+        "rule_text": one.rule,
+        **{name: getattr(seen, name) for name in LISTED},
+        "read": [str(value) for value in one.read],
+        "quotes": list(one.quotes),
+        "confidence": seen.confidence,
+        "open": one.is_open,
+    }
+
+
+def values(review: Review) -> list[dict[str, Any]]:
+    """The non-blank values of the subject, identifiers left out: the decision does not need them."""
+    rows = json_in(review.values)
+    if not rows:
+        return []
+    return [
+        {
+            "event": row.event,
+            "event_label": row.event_label,
+            "instrument": row.instrument,
+            "instance": row.instance,
+            "field": item.field,
+            "label": item.label,
+            "value": item.raw,
+            "text": item.text,
+            "unit": item.unit,
+        }
+        for row in display_rows(dictionary.load(review.project), rows)
+        for item in row.values
+        if not item.identifier
+    ]

@@ -84,34 +84,20 @@ def people(finding: PendingAction) -> list[tuple[str, str]]:
 
 
 @require_POST
-def step_view(request: HttpRequest, pk: UUID, step: str = "") -> HttpResponse:
-    """Take one step with a finding."""
-    finding, step = _finding(request, pk), step or request.POST.get("step", "")
-    if step not in WORDS:
+def act_view(request: HttpRequest, pk: UUID, what: str) -> HttpResponse:
+    """Do one thing with a finding: take a `step`, `resolve` it, `assign` it, `comment` on it."""
+    finding, act, done = _finding(request, pk), None, str(_("Assigned"))
+    step = request.POST.get("step", "") if what == "step" else what
+    if what == "assign":
+        act = _assigning(request)
+    elif what == "comment":
+        act, done = _commenting(request), _("Your comment stands in the thread.")
+    elif step in WORDS:
+        act, done = _moving(request, step), str(WORDS[step].done)
+    if act is None:
         messages.error(request, _("Please choose what is to be done."))
-    elif _done_with(request, [finding], _moving(request, step)):
-        messages.success(request, str(WORDS[step].done))
-    return _to(request, pk)
-
-
-@require_POST
-def assign_view(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Give it to somebody, by a day."""
-    if _done_with(request, [_finding(request, pk)], _assigning(request)):
-        messages.success(request, _("Assigned"))
-    return _to(request, pk)
-
-
-@require_POST
-def comment_view(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Say something in its thread."""
-    finding, text = _finding(request, pk), request.POST.get("text", "").strip()
-
-    def act(row: PendingAction) -> None:
-        finding_life.comment(finding=row, text=text, actor=request.user)
-
-    if _done_with(request, [finding], act):
-        messages.success(request, _("Your comment stands in the thread."))
+    elif _done_with(request, [finding], act):
+        messages.success(request, done)
     return _to(request, pk)
 
 
@@ -182,6 +168,11 @@ def _assigning(request: HttpRequest) -> Act:
         finding_life.assign(finding=row, assignee=who, due_on=due, actor=request.user)
 
     return act
+
+
+def _commenting(request: HttpRequest) -> Act:
+    text = request.POST.get("text", "").strip()
+    return lambda row: finding_life.comment(finding=row, text=text, actor=request.user)
 
 
 def _do_with_all(request: HttpRequest, rows: QuerySet[PendingAction], act: Act) -> None:

@@ -26,7 +26,7 @@ from engines.pages.layout import paged, render_page
 from engines.pages.review_queue import Filters, Waiting, chips, neighbours, waiting
 from engines.pages.subject import work_rows
 from engines.sop.brief import kept_brief
-from engines.sop.take_back import may_take_back, take_back
+from engines.sop.order_run import may_take_back, take_back
 from projects import reads, switcher
 from projects.access import member_in
 from projects.models import Role

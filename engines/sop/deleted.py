@@ -9,9 +9,10 @@ from django.db.models import Exists, F, OuterRef
 
 from core.house.alone import each
 from core.house.db import atomic
-from engines.models import FindingEvent, PendingAction
+from engines.models import PendingAction
 from engines.sop import snapshot
 from engines.sop.errors import Fault, NoSuchSubject
+from engines.sop.journal import note_event
 from projects import audit
 from projects.models import Project
 from study import sync
@@ -26,9 +27,8 @@ def mark_gone(project: Project, record_id: str) -> None:
     """Set the open findings of a record that REDCap has no more aside: nothing counts them."""
     rows = PendingAction.objects.filter(project=project, record_id=record_id).unclosed()
     with atomic():
-        found = rows.values_list("pk", "state")
-        moved = [pk for pk, state in found if _moved(pk, state, State.GONE, GONE, note=state)]
-        _record("finding.gone", project, record_id, len(moved))
+        moved = sum(_moved(row, State.GONE, GONE, note=row.state) for row in rows)
+        _record("finding.gone", project, record_id, moved)
 
 
 def look_for_unlisted() -> None:
@@ -71,18 +71,17 @@ def revive(rows: Iterable[PendingAction]) -> int:
     count = 0
     for row in rows:
         last = row.events.filter(what=GONE).order_by("at", "pk").last()
-        row.state = last.note if last else State.OPEN
-        count += _moved(row.pk, State.GONE, row.state, BACK)
+        count += _moved(row, last.note if last else State.OPEN, BACK)
     return count
 
 
-def _moved(pk: UUID, before: str, after: str, what: str, note: str = "") -> bool:
-    """Whether the finding was still in the state `before`."""
-    same = PendingAction.objects.filter(pk=pk, state=before, open_key__isnull=False)
-    if same.update(state=after) != 1:
-        return False
-    FindingEvent.objects.create(finding_id=pk, what=what, by="system", note=note)
-    return True
+def _moved(row: PendingAction, state: str, what: str, note: str = "") -> bool:
+    """Whether the finding was still in the state that was read."""
+    same = PendingAction.objects.filter(pk=row.pk, state=row.state, open_key__isnull=False)
+    row.state = state
+    if is_same := same.update(state=state) == 1:
+        note_event(row, what, note=note)
+    return is_same
 
 
 def _record(action: str, project: Project, record_id: str, count: int) -> None:

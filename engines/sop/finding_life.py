@@ -16,11 +16,11 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
-from engines.models import FindingEvent, PendingAction
+from engines.models import PendingAction
 from engines.sop import run_events
 from engines.sop.errors import SopError
 from engines.sop.findings import key_of
-from engines.sop.journal import audited
+from engines.sop.journal import audited, note_event
 from projects import audit
 from projects.access import sees, tells_arm
 from projects.models import Member
@@ -78,7 +78,7 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
             same = PendingAction.objects.filter(pk=finding.pk, state=before)
             if same.update(**values) != 1:
                 raise NoSuchStep(_wrong(finding))
-            _note(finding, step, name, reason)
+            note_event(finding, step, by=name, note=reason)
             _announce(finding, found.target, before)
             told = {"old": {"state": before}, "new": {"state": found.target}}
             audited("finding.step", finding, actor=actor, reason=reason, **told)
@@ -105,7 +105,7 @@ def _announce(finding: PendingAction, target: str, before: str) -> None:
     """Tell the channels of a query that was sent, or that nobody has to answer any more."""
     about: dict[str, Any] = {"finding": str(finding.pk)}
     if target == State.QUERIED:
-        number = finding.events.filter(what="query").count()
+        number = finding.events.filter(what="query").count() + 1
         told = about | {"number": number}
         run_events.keep_event(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
     elif before == State.QUERIED:
@@ -125,7 +125,7 @@ def assign(
         if same.update(assignee=assignee, due_on=due_on) != 1:
             raise NoSuchStep(_wrong(finding))
         told = f"{assignee or '-'} {due_on or ''}".strip()
-        _note(finding, "assign", audit.actor_name(actor), told)
+        note_event(finding, "assign", by=audit.actor_name(actor), note=told)
         old, new = _task(finding.assignee, finding.due_on), _task(assignee, due_on)
         audited("finding.assign", finding, actor=actor, old=old, new=new)
     finding.refresh_from_db()
@@ -137,7 +137,7 @@ def comment(*, finding: PendingAction, text: str, actor: object) -> None:
     if not text.strip():
         raise Unfit(_("Please write something."))
     with atomic():
-        _note(finding, "comment", audit.actor_name(actor), text)
+        note_event(finding, "comment", by=audit.actor_name(actor), note=text)
         audited("finding.comment", finding, actor=actor, reason=text)
 
 
@@ -148,10 +148,6 @@ def who_sees(finding: PendingAction) -> list[Member]:
     about: dict[str, Any] = {"record_id": finding.record_id, "unblinds": tells_arm(finding)}
     owner = finding.task_run.triggered_by
     return [one for one in found if sees(one, site=one.subject_site, owner=owner, **about)]
-
-
-def _note(finding: PendingAction, what: str, by: str, note: str) -> None:
-    FindingEvent.objects.create(finding=finding, what=what, by=by, note=note)
 
 
 def _task(assignee: str, due_on: date | None) -> dict[str, str]:

@@ -18,7 +18,7 @@ from django.utils.timezone import now
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
 from engines.sop import run_events, snapshot
 from engines.sop.deleted import revive
-from engines.sop.journal import audited
+from engines.sop.journal import audited, note_event
 from projects import audit
 
 Kind, State = PendingAction.Kind, PendingAction.State
@@ -88,37 +88,32 @@ class Noted:
     observations: Sequence[Observation]
 
 
-def open_key(run: TaskRun, node: str, seen: Observation) -> str:
-    """What a finding is about, as a hash: its fact, else the rule and its place."""
-    if seen.fact:
-        about = ["fact", *seen.fact, *["unblinds"] * run.unblinds]
-        return _hash(run.project_id, run.record_id, about)
-    rule, *where = seen.place()
-    return _hash(run.project_id, run.record_id, [run.skill.skill_type, node, rule], where)
-
-
-def key_of(row: PendingAction) -> str:
-    """The key that a finding has while it is open."""
-    where = [row.event, row.instrument, row.instance]
-    rule = [row.skill_type, row.node, row.rule_key]
-    return row.fact or _hash(row.project_id, row.record_id, rule, where)
-
-
-def _hash(
-    project: UUID, record_id: str | None, about: Sequence[str], where: Sequence[str] = ()
-) -> str:
-    place = [str(project), *about, record_id or "", *where]
-    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
-
-
 def _witness(run: TaskRun, node: str, seen: Observation) -> list[str]:
     return [run.skill.skill_type, node, *seen.place()]
 
 
+def open_key(run: TaskRun, node: str, seen: Observation) -> str:
+    """What a finding is about, as a hash: its fact, else the rule and its place."""
+    if seen.fact:
+        about = ["fact", *seen.fact, *["unblinds"] * run.unblinds]
+        return _hash(run.project_id, run.record_id, about, len(about))
+    return _hash(run.project_id, run.record_id, _witness(run, node, seen))
+
+
+def key_of(row: PendingAction) -> str:
+    """The key that a finding has while it is open."""
+    return row.fact or _hash(row.project_id, row.record_id, [getattr(row, name) for name in PLACE])
+
+
+def _hash(project: UUID, record_id: str | None, about: Sequence[str], rule: int = 3) -> str:
+    """`rule`: how much of `about` stands before the subject."""
+    place = [str(project), *about[:rule], record_id or "", *about[rule:]]
+    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
+
+
 def witnesses_of(row: PendingAction) -> list[list[str]]:
     """The rules that say a finding holds; its own where it is older than the column."""
-    own = [row.skill_type, row.node, row.rule_key, row.event, row.instrument, row.instance]
-    return row.witnesses or [own]
+    return row.witnesses or [[getattr(row, name) for name in PLACE]]
 
 
 def find_open(
@@ -148,7 +143,8 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
         if row is None:
             new.setdefault(open_key(run, noted.node, seen), seen)
     approved = _approved(run, new)
-    _note([_noted(run, row, OBSERVED) for row in approved.values()])
+    for row in approved.values():
+        note_event(row, OBSERVED, run=run)
     mine: set[UUID] = set()
     if left := {key: seen for key, seen in new.items() if key not in approved}:
         stored, mine = _open(run, noted, left)
@@ -258,21 +254,17 @@ def _observe(
     mine: Collection[UUID],
 ) -> None:
     """Note that findings still hold; one that had been resolved by a data change is open again."""
-    if not again:
-        return
-    notes = []
     for row, observations in again:
         told = [_refresh(run, node, row, seen) for seen in observations]
         if row.pk not in mine:
-            notes.append(_noted(run, row, OBSERVED, "; ".join(filter(None, told))))
+            note_event(row, OBSERVED, run=run, note="; ".join(filter(None, told)))
     revive([row for row, _seen in again if row.state == State.GONE])
     reopened = [row for row, _seen in again if row.state == State.DATA_CHANGED]
     if reopened:
         _still(reopened, State.DATA_CHANGED).update(state=State.OPEN)
     for row in reopened:
         row.state = State.OPEN
-        notes.append(_noted(run, row, REOPENED))
-    _note(notes)
+        note_event(row, REOPENED, run=run)
 
 
 def _refresh(run: TaskRun, node: str, row: PendingAction, seen: Observation) -> str:
@@ -334,15 +326,18 @@ def _resolve(
             good += [row] if row.state != State.DATA_CHANGED else []
             continue
         row.witnesses = left
-        row.skill_type, row.node, row.rule_key, row.event, row.instrument, row.instance = left[0]
-        values = {name: getattr(row, name) for name in ("witnesses", *PLACE)}
-        PendingAction.objects.filter(pk=row.pk, open_key__isnull=False).update(**values)
+        values = dict(zip(PLACE, left[0], strict=True))
+        for name, value in values.items():
+            setattr(row, name, value)
+        same = PendingAction.objects.filter(pk=row.pk, open_key__isnull=False)
+        same.update(witnesses=left, **values)
         kept.append(row)
     still = PendingAction.objects.filter(pk__in=[row.pk for row in good], open_key__isnull=False)
-    if good and still.update(state=State.DATA_CHANGED):
-        _note([_noted(run, row, RESOLVED) for row in good])
+    is_resolved = bool(good and still.update(state=State.DATA_CHANGED))
     for row in good:
         row.state = State.DATA_CHANGED
+        if is_resolved:
+            note_event(row, RESOLVED, run=run)
     return kept
 
 
@@ -350,14 +345,6 @@ def _still(rows: list[PendingAction], state: str) -> QuerySet[PendingAction]:
     """The rows, unless a person closed them meanwhile."""
     keys = [row.pk for row in rows]
     return PendingAction.objects.filter(pk__in=keys, open_key__isnull=False, state=state)
-
-
-def _noted(run: TaskRun, row: PendingAction, what: str, note: str = "") -> FindingEvent:
-    return FindingEvent(finding=row, task_run=run, what=what, by="system", note=note)
-
-
-def _note(events: list[FindingEvent]) -> None:
-    FindingEvent.objects.bulk_create(events, ignore_conflicts=True)
 
 
 def open_about(run: TaskRun) -> list[PendingAction]:
@@ -398,12 +385,8 @@ def confirm(run: TaskRun, rows: Sequence[PendingAction], *, actor: object, note:
     name = audit.actor_name(actor)
     for before in (State.OPEN, State.ANSWERED):
         _still([row for row in rows if row.state == before], before).update(state=State.CONFIRMED)
-    _note(
-        [
-            FindingEvent(finding=row, task_run=run, what=CONFIRMED, by=name, note=note)
-            for row in rows
-        ]
-    )
+    for row in rows:
+        note_event(row, CONFIRMED, run=run, by=name, note=note)
 
 
 def close_finding(
@@ -424,7 +407,7 @@ def close_finding(
     )
     if not closed:
         return False
-    FindingEvent.objects.create(finding=finding, what="closed", by=name, note=resolution)
+    note_event(finding, "closed", by=name, note=resolution)
     if finding.state == State.QUERIED:
         about = {"finding": str(finding.pk)}
         run_events.keep_event(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)

@@ -8,7 +8,15 @@ from typing import Any
 from django.utils.timezone import now
 
 from core.house.db import later
-from engines.models import Batch, PendingAction, Review, SopStep, TaskRun, VisitReminder
+from engines.models import (
+    Batch,
+    FindingEvent,
+    PendingAction,
+    Review,
+    SopStep,
+    TaskRun,
+    VisitReminder,
+)
 from projects import audit
 
 
@@ -52,6 +60,18 @@ class Journal:
         for row in self.rows:
             later(row)
         self.rows = []
+
+
+def note_event(
+    finding: PendingAction,
+    what: str,
+    *,
+    run: TaskRun | None = None,
+    by: str = "system",
+    note: str = "",
+) -> None:
+    """Keep what happened to a finding, with the transaction's end; of one run the same is kept once."""
+    later(FindingEvent(finding=finding, task_run=run, what=what, by=by, note=note), ignore=True)
 
 
 def audited(

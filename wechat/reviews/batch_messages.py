@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from engines.models import Batch, PendingAction, RunEvent, TaskRun
 from engines.sop.batches import progress
-from engines.sop.checks import coverage, switch
+from engines.sop.checks import switch
 from projects.models import Member
 from study.models import Subject
 from wechat.outbound.cards import link
@@ -53,7 +53,7 @@ def _checked(batch: Batch) -> list[str]:
     """What its last run looked at; they share the workflow."""
     last = batch.runs.filter(status=TaskRun.Status.COMPLETED).order_by("-completed_at")[:1]
     on = switch.running(batch.project)
-    return [told for run in last if (told := coverage.said(run, on))]
+    return [told for run in last if (told := switch.coverage(run, on))]
 
 
 def _states(counts: dict[str, int]) -> list[str]:

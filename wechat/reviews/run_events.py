@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from engines import labels
 from engines.models import PendingAction, Review, RunEvent, TaskRun
-from engines.sop.checks import coverage, switch
+from engines.sop.checks import switch
 from engines.sop.findings import open_now
 from memory.visibility import told_to
 from projects.models import Member
@@ -119,7 +119,7 @@ def result_text(run: TaskRun, member: Member) -> str:
     lines = [f"{head}: {_state(run)}"]
     if run.message:
         lines.append(run.message)
-    lines += filter(None, [coverage.said(run, switch.running(run.project))])
+    lines += filter(None, [switch.coverage(run, switch.running(run.project))])
     listed = (told_to(member, _line(row)) for row in open_now(run))
     messages = [text for text in listed if text]
     lines += [f"{number}. {text}" for number, text in enumerate(messages[:FINDINGS_SHOWN], 1)]

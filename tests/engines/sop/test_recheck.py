@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.models import PendingAction, TaskRun
-from engines.sop.events import ACTOR
+from engines.sop.events import CHANGE_ACTOR
 from skills.models import Skill
 from study import change_handlers, sync
 from tests.engines.sop.kit import change, hard, new_skill, rule, run_of
@@ -44,7 +44,7 @@ def polled(study: Study) -> list[TaskRun]:
 def test_only_the_rules_that_read_the_field_run_again(study: Study, skill: Skill) -> None:
     put(study, "3")
     [run] = polled(study)
-    assert (run.record_id, run.triggered_by, run.status) == ("P001", ACTOR, "COMPLETED")
+    assert (run.record_id, run.triggered_by, run.status) == ("P001", CHANGE_ACTOR, "COMPLETED")
     assert [step.node for step in run.steps.order_by("seq")] == ["a"]
     assert [rule["id"] for rule in run.config["nodes"]["a"]["rules"]] == ["E"]
     [found] = PendingAction.objects.filter(record_id="P001")
