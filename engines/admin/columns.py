@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import URLPattern, path
+from django.urls import path
 from django.utils.functional import Promise
 from django.utils.text import Truncator
 from unfold.decorators import display
 
 from core.house.stored_labels import name
-from engines import labels
 from engines.sop import DECIDERS
-from projects.admin_base import roles
+from projects.admin_base import ScopedAdmin, roles
 from study.admin.export import ExportAdmin
 
 Column = Callable[[Any, Any], Any]
@@ -38,42 +37,45 @@ def tag(field: str, title: Any, colours: Mapping[Any, str], ordering: Any = None
     return show  # type: ignore[no-any-return]
 
 
+def column(title: Any, word: Callable[[Any], Any], ordering: str = "") -> Column:
+    """What `word` makes of a row."""
+
+    @admin.display(description=title, ordering=ordering or None)
+    def show(_page: Any, obj: Any) -> Any:
+        return word(obj)
+
+    return show
+
+
 def named(field: str, title: Any, names: Mapping[str, Promise]) -> Column:
     """What an engine stores as a word, by its name."""
-
-    @admin.display(description=title, ordering=field)
-    def show(_page: Any, obj: Any) -> str:
-        return name(names, getattr(obj, field)) or "-"
-
-    return show
-
-
-def node(title: Any, config: Callable[[Any], dict[str, Any]]) -> Column:
-    """The node that `node` names in the configuration of the row's run."""
-
-    @admin.display(description=title)
-    def show(_page: Any, obj: Any) -> str:
-        return labels.node_title(config(obj), obj.node)
-
-    return show
+    return column(title, lambda obj: name(names, getattr(obj, field)) or "-", field)
 
 
 def shortened(field: str, title: Any) -> Column:
     """A text as far as a list has room."""
-
-    @admin.display(description=title)
-    def show(_page: Any, obj: Any) -> str:
-        return Truncator(getattr(obj, field)).chars(_LONGEST)
-
-    return show
+    return column(title, lambda obj: Truncator(getattr(obj, field)).chars(_LONGEST))
 
 
-def own_pages(
-    page: admin.ModelAdmin, *routes: tuple[str, str, Callable[..., Any]]
-) -> list[URLPattern]:
-    """(address, name, view) of the pages that a table has beside Django's own."""
-    view = page.admin_site.admin_view
-    return [path(address, view(call), name=f"engines_{name}") for address, name, call in routes]
+class OwnPages(ScopedAdmin):
+    """A table with `pages` (address, name, view) beside Django's own, and more on the page of a row."""
+
+    pages: ClassVar[Sequence[tuple[str, str, Callable[..., Any]]]] = ()
+
+    def get_urls(self) -> Any:
+        view = self.admin_site.admin_view
+        own = [path(at, view(call), name=f"engines_{name}") for at, name, call in self.pages]
+        return own + super().get_urls()
+
+    def more_context(self, request: HttpRequest, obj: Any) -> dict[str, Any]:
+        """What the page of a row shows beside its fields."""
+        raise NotImplementedError
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, obj: Any = None, **kwargs: Any
+    ) -> Any:
+        more = self.more_context(request, obj) if obj else {}
+        return super().render_change_form(request, context | more, *args, obj=obj, **kwargs)
 
 
 class OwnFilter(admin.SimpleListFilter):
@@ -93,7 +95,7 @@ class OwnFilter(admin.SimpleListFilter):
         raise NotImplementedError
 
 
-class DeciderAdmin(ExportAdmin):
+class DeciderAdmin(OwnPages, ExportAdmin):
     """A list whose rows somebody decides about; an auditor only looks on."""
 
     of_site = True

@@ -14,18 +14,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
-from core.house.request_cache import once
 from engines import labels
-from engines.admin.columns import (
-    Column,
-    DeciderAdmin,
-    OwnFilter,
-    named,
-    node,
-    own_pages,
-    shortened,
-    tag,
-)
+from engines.admin.columns import DeciderAdmin, OwnFilter, column, named, shortened, tag
 from engines.models import PendingAction
 from engines.pages import (
     checks,
@@ -151,16 +141,6 @@ _GRAVITY = Case(
 trail_words.register_value_words("rule", finding_words.rule_name)
 
 
-def _worded(title: Any, word: Callable[[PendingAction], Any], ordering: str = "") -> Column:
-    """A column of a finding in the words of its study."""
-
-    @admin.display(description=title, ordering=ordering or None)
-    def show(_page: Any, obj: PendingAction) -> Any:
-        return word(obj)
-
-    return show
-
-
 def _step(step: str, title: Any) -> Callable[..., Any]:
     """The action that takes a step with the ticked findings."""
 
@@ -208,6 +188,18 @@ class PendingActionAdmin(DeciderAdmin):
     whole_texts = {"show_message": "message"}
     paginator = KeysFirst
     change_form_template = "engines/finding.html"
+    pages = (
+        *(
+            (f"<uuid:pk>/{what}/", f"pendingaction_{what}", partial(act_view, what=what))
+            for what in ("resolve", "step", "assign", "comment")
+        ),
+        ("<uuid:pk>/redcap/", "pendingaction_redcap", finding_steps.redcap_view),
+        ("filters/", "pendingaction_filter", saved_filters.save_view),
+        ("filters/<int:pk>/remove/", "pendingaction_filter_remove", saved_filters.remove_view),
+        ("rates/", "pendingaction_rates", rule_reports.rates_view),
+        ("undecided/", "pendingaction_undecided", rule_reports.undecided_view),
+        ("checks/", "pendingaction_checks", checks.checks_view),
+    )
 
     show_severity = tag(
         "severity",
@@ -222,14 +214,14 @@ class PendingActionAdmin(DeciderAdmin):
     )
     show_state = tag("state", _("state"), PendingAction.COLOURS)
     show_message = shortened("message", _("message"))
-    show_rule = _worded(_("rule"), lambda row: finding_words.rule_name(row.rule_key), "rule_key")
-    show_key = _worded(_("rule key"), lambda row: row.rule_key or "-")
-    show_skill = _worded(_("skill"), lambda row: row.task_run.skill.name)
-    show_node = node(_("node"), lambda row: row.task_run.config)
+    show_rule = column(_("rule"), lambda row: finding_words.rule_name(row.rule_key), "rule_key")
+    show_key = column(_("rule key"), lambda row: row.rule_key or "-")
+    show_skill = column(_("skill"), lambda row: row.task_run.skill.name)
+    show_node = column(_("node"), lambda row: labels.node_title(row.task_run.config, row.node))
     show_by = actors.column("resolved_by", _("resolved by"))
-    show_place = _worded(_("place"), finding_words.place_words)
-    show_value = _worded(_("value"), finding_words.value_words)
-    show_age = _worded(_("age"), finding_words.age, "-created_at")
+    show_place = column(_("place"), finding_words.place_words)
+    show_value = column(_("value"), finding_words.value_words)
+    show_age = column(_("age"), finding_words.age, "-created_at")
     show_verdict = named("outcome", _("outcome"), labels.VERDICTS)
     show_reason = named("reason", _("reason"), labels.REASONS)
 
@@ -282,27 +274,6 @@ class PendingActionAdmin(DeciderAdmin):
             )
         return str(obj.due_on or "-")
 
-    def get_urls(self) -> Any:
-        acts = ("resolve", "step", "assign", "comment")
-        own = own_pages(
-            self,
-            *(
-                (f"<uuid:pk>/{what}/", f"pendingaction_{what}", partial(act_view, what=what))
-                for what in acts
-            ),
-            ("<uuid:pk>/redcap/", "pendingaction_redcap", finding_steps.redcap_view),
-            ("filters/", "pendingaction_filter", saved_filters.save_view),
-            (
-                "filters/<int:pk>/remove/",
-                "pendingaction_filter_remove",
-                saved_filters.remove_view,
-            ),
-            ("rates/", "pendingaction_rates", rule_reports.rates_view),
-            ("undecided/", "pendingaction_undecided", rule_reports.undecided_view),
-            ("checks/", "pendingaction_checks", checks.checks_view),
-        )
-        return own + super().get_urls()
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         extra = (extra_context or {}) | {
             "chips": saved_filters.chips(request),
@@ -310,34 +281,23 @@ class PendingActionAdmin(DeciderAdmin):
         }
         return super().changelist_view(request, extra)
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """Read once for a page that is only shown."""
-        read = partial(super().get_object, request, object_id, from_field)
-        return once(("finding", object_id), read) if request.method == "GET" else read()
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        finding = self.get_object(request, object_id)
-        extra = dict(extra_context or {})
-        if finding is not None:
-            may = decisions.has_say(request.user, finding)
-            events = finding.events.order_by("at", "pk")
-            extra |= {
-                "finding": finding,
-                "told": finding_words.finding_summary(finding),
-                "redcap": finding_words.redcap_page(finding),
-                "colour": PendingAction.COLOURS.get(PendingAction.State(finding.state), ""),
-                "thread": [(event, labels.name(labels.EVENTS, event.what)) for event in events],
-                "ground": finding_words.ground(finding),
-                "may_resolve": bool(may and finding.open_key),
-                "steps": finding_steps.offered(finding) if may else [],
-                "people": finding_steps.people(finding) if may and finding.open_key else [],
-                "may_comment": may,
-                "reasons": decisions.reasons(),
-                **self._neighbours(request, finding),
-            }
-        return super().change_view(request, object_id, form_url, extra)
+    def more_context(self, request: HttpRequest, obj: PendingAction) -> dict[str, Any]:
+        may = decisions.has_say(request.user, obj)
+        events = obj.events.order_by("at", "pk")
+        return {
+            "finding": obj,
+            "told": finding_words.finding_summary(obj),
+            "redcap": finding_words.redcap_page(obj),
+            "colour": PendingAction.COLOURS.get(PendingAction.State(obj.state), ""),
+            "thread": [(event, labels.name(labels.EVENTS, event.what)) for event in events],
+            "ground": finding_words.ground(obj),
+            "may_resolve": bool(may and obj.open_key),
+            "steps": finding_steps.offered(obj) if may else [],
+            "people": finding_steps.people(obj) if may and obj.open_key else [],
+            "may_comment": may,
+            "reasons": decisions.reasons(),
+            **self._neighbours(request, obj),
+        }
 
     def _neighbours(self, request: HttpRequest, finding: PendingAction) -> dict[str, Any]:
         """The ones before and after in the list that the page was opened from."""

@@ -16,14 +16,14 @@ from unfold.decorators import action, display
 
 from core.house.admin_json import folded
 from engines import labels
-from engines.admin.columns import DeciderAdmin, named, node, own_pages, tag
+from engines.admin.columns import DeciderAdmin, OwnPages, column, named, tag
 from engines.models import Batch, PendingAction, Review, SopStep, TaskRun
 from engines.pages import batch as batch_page
 from engines.pages import decisions, review_desk, schedules
 from engines.pages.order import order_view
 from engines.sop.batches import visible_to
 from projects import actors
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects.admin_base import BY_PROJECT, ReadOnlyInline
 from projects.admin_lists import OwnRows
 from projects.models import Role
 from study.admin import trail_words
@@ -95,6 +95,19 @@ class TaskRunAdmin(DeciderAdmin):
     actions_list = ("order", "export_list")
     change_form_template = "engines/run.html"
 
+    pages = (
+        ("<uuid:pk>/decide/", "taskrun_decide", decisions.decide_view),
+        ("<uuid:pk>/cancel/", "taskrun_cancel", decisions.cancel_view),
+        ("<uuid:pk>/rerun/", "taskrun_rerun", decisions.rerun_view),
+        ("schedules/", "schedules", schedules.list_view),
+        ("schedules/<uuid:pk>/", "schedule", schedules.one_view),
+    )
+
+    show_run = column(_("run"), lambda run: run.skill.name)
+    show_node = column(_("node"), lambda run: _where(run))
+    show_end = column(
+        _("outcome"), lambda run: labels.name(labels.ENDS, run.final_state) or _where(run)
+    )
     show_by = actors.column("triggered_by", _("ordered by"))
     show_status = tag("status", _("status"), TaskRun.COLOURS)
 
@@ -108,41 +121,12 @@ class TaskRunAdmin(DeciderAdmin):
         """Run a workflow on subjects, or try what it would do."""
         return order_view(request, self)
 
-    @admin.display(description=_("run"))
-    def show_run(self, obj: TaskRun) -> str:
-        return obj.skill.name
-
-    @admin.display(description=_("node"))
-    def show_node(self, obj: TaskRun) -> str:
-        """Where the run stands; one that is over stands nowhere."""
-        return "-" if obj.final_state else labels.node_title(obj.config, obj.current_node) or "-"
-
-    @admin.display(description=_("outcome"))
-    def show_end(self, obj: TaskRun) -> str:
-        """How it ended, else where it stands."""
-        return labels.name(labels.ENDS, obj.final_state) or self.show_node(obj)
-
-    def get_urls(self) -> Any:
-        own = own_pages(
-            self,
-            ("<uuid:pk>/decide/", "taskrun_decide", decisions.decide_view),
-            ("<uuid:pk>/cancel/", "taskrun_cancel", decisions.cancel_view),
-            ("<uuid:pk>/rerun/", "taskrun_rerun", decisions.rerun_view),
-            ("schedules/", "schedules", schedules.list_view),
-            ("schedules/<uuid:pk>/", "schedule", schedules.one_view),
-        )
-        return own + super().get_urls()
-
     @method_decorator(sensitive_post_parameters("password"))
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return super().changelist_view(request, extra_context)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        run = self.get_object(request, object_id)
-        extra = (extra_context or {}) | (decisions.run_context(request, run) if run else {})
-        return super().change_view(request, object_id, form_url, extra)
+    def more_context(self, request: HttpRequest, obj: TaskRun) -> dict[str, Any]:
+        return decisions.run_context(request, obj)
 
     @admin.action(description=_("Approve the reviews of the selected runs"), permissions=["decide"])
     def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
@@ -153,8 +137,13 @@ class TaskRunAdmin(DeciderAdmin):
         return decisions.decide_selected(request, queryset, self, "reject")
 
 
+def _where(run: TaskRun) -> str:
+    """Where the run stands; one that is over stands nowhere."""
+    return "-" if run.final_state else labels.node_title(run.config, run.current_node) or "-"
+
+
 @admin.register(Batch)
-class BatchAdmin(ScopedAdmin):
+class BatchAdmin(OwnPages):
     empty = _("A workflow ordered for several subjects at once is followed here.")
     list_display = ("created_at", "show_skill", "show_state", "show_by", "show_project")
     list_filter = (BY_PROJECT, ("skill", OwnRows))
@@ -169,14 +158,13 @@ class BatchAdmin(ScopedAdmin):
     )
     change_form_template = "engines/batch.html"
 
+    pages = (("<uuid:pk>/cancel/", "batch_cancel", batch_page.cancel_view),)
+
+    show_skill = column(_("skill"), lambda batch: batch.skill.name or batch.skill.skill_type)
     show_by = actors.column("created_by", _("ordered by"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return super().get_queryset(request).filter(pk__in=visible_to(request.user).values("pk"))
-
-    @admin.display(description=_("skill"))
-    def show_skill(self, obj: Batch) -> str:
-        return obj.skill.name or obj.skill.skill_type
 
     @display(
         description=_("status"), label={"running": "info", "ended": "success", "cancelled": ""}
@@ -184,20 +172,12 @@ class BatchAdmin(ScopedAdmin):
     def show_state(self, obj: Batch) -> tuple[str, str]:
         return batch_page.state(obj)
 
-    def get_urls(self) -> Any:
-        route = ("<uuid:pk>/cancel/", "batch_cancel", batch_page.cancel_view)
-        return own_pages(self, route) + super().get_urls()
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        batch = self.get_object(request, object_id)
-        extra = (extra_context or {}) | (batch_page.context(request, batch) if batch else {})
-        return super().change_view(request, object_id, form_url, extra)
+    def more_context(self, request: HttpRequest, obj: Batch) -> dict[str, Any]:
+        return batch_page.context(request, obj)
 
 
 @admin.register(Review)
-class ReviewAdmin(ExportAdmin):
+class ReviewAdmin(OwnPages, ExportAdmin):
     empty = _("No review yet: a workflow asks here what only a person may decide.")
     list_display = (
         *("show_number", "record_id", "question", "show_status", "show_by"),
@@ -222,7 +202,16 @@ class ReviewAdmin(ExportAdmin):
     readonly_fields = ("show_reviewers", "show_node", "show_by")
     change_form_template = "engines/review.html"
 
-    show_node = node(_("node"), lambda review: review.task_run.config)
+    pages = (
+        ("<int:pk>/opened/", "review_opened", decisions.open_view),
+        ("desk/", "review_desk", review_desk.queue_view),
+        ("<int:pk>/desk/", "review_desk_page", review_desk.review_view),
+    )
+
+    show_number = column(_("number"), lambda review: f"#{review.pk}", "pk")
+    show_node = column(
+        _("node"), lambda review: labels.node_title(review.task_run.config, review.node)
+    )
     show_by = actors.column("decided_by", _("decided by"))
     show_status = tag("status", _("status"), Review.COLOURS)
 
@@ -231,19 +220,6 @@ class ReviewAdmin(ExportAdmin):
         names = dict(Role.choices)
         return ", ".join(str(names.get(role, role)) for role in obj.reviewers) or "-"
 
-    @admin.display(description=_("number"), ordering="pk")
-    def show_number(self, obj: Review) -> str:
-        return f"#{obj.pk}"
-
-    def get_urls(self) -> Any:
-        own = own_pages(
-            self,
-            ("<int:pk>/opened/", "review_opened", decisions.open_view),
-            ("desk/", "review_desk", review_desk.queue_view),
-            ("<int:pk>/desk/", "review_desk_page", review_desk.review_view),
-        )
-        return own + super().get_urls()
-
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -251,6 +227,8 @@ class ReviewAdmin(ExportAdmin):
         review = self.get_object(request, object_id)
         if review and review.status == Review.Status.OPEN:
             return redirect(review_desk.PAGE, review.pk)
-        extra = (extra_context or {}) | (review_desk.closed(request, review) if review else {})
-        answer: HttpResponse = super().change_view(request, object_id, form_url, extra)
+        answer: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
         return answer
+
+    def more_context(self, request: HttpRequest, obj: Review) -> dict[str, Any]:
+        return review_desk.closed(request, obj)

@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
+from engines.admin.columns import column
 from engines.models import PendingAction
 from engines.pages.layout import UNREADABLE
 from engines.pages.subject import SubjectQueries
@@ -54,14 +55,8 @@ class SubjectList(DeclaredChangeList):
 class SubjectAdmin(ExportAdmin):
     empty = _("No subject yet: they come with the first reading of REDCap.")
     list_display = (
-        "record_id",
-        "show_site",
-        "show_status",
-        "show_next",
-        "show_findings",
-        "is_present",
-        "synced_at",
-        "show_project",
+        *("record_id", "show_site", "show_status", "show_next", "show_findings"),
+        *("is_present", "synced_at", "show_project"),
     )
     list_filter = (BY_PROJECT, "site", "is_present", Enrolled)
     change_form_template = "study/subject.html"
@@ -69,6 +64,10 @@ class SubjectAdmin(ExportAdmin):
     fields = ("project", ("record_id", "site"), ("is_present", "synced_at"))
     actions = ("export_selected",)
     actions_list = ("export_list",)
+
+    show_site = column(_("site"), lambda row: _of(row).site or row.site or "-", "site")
+    show_status = column(_("status"), lambda row: _of(row).status or _nothing(row))
+    count_findings = column(_("open findings"), lambda row: _of(row).findings)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DeclaredChangeList]:
         """With links to the page."""
@@ -87,14 +86,6 @@ class SubjectAdmin(ExportAdmin):
             told = _told(project, request.user, [row.record_id for row in own], counts)
             for row in own:
                 row.told = told[row.record_id]  # type: ignore[attr-defined]
-
-    @admin.display(description=_("site"), ordering="site")
-    def show_site(self, obj: Subject) -> str:
-        return _of(obj).site or obj.site or "-"
-
-    @admin.display(description=_("status"))
-    def show_status(self, obj: Subject) -> str:
-        return _of(obj).status or _nothing(obj)
 
     @admin.display(description=_("next visit"))
     def show_next(self, obj: Subject) -> str:
@@ -126,10 +117,6 @@ class SubjectAdmin(ExportAdmin):
         address = f"{reverse('admin:engines_pendingaction_changelist')}?{urlencode(query)}"
         return format_html('<a class="iit-link" href="{}">{}</a>', address, count)
 
-    @admin.display(description=_("open findings"))
-    def count_findings(self, obj: Subject) -> int:
-        return _of(obj).findings
-
 
 def _of(obj: Subject) -> Told:
     told: Told = obj.told  # type: ignore[attr-defined]
@@ -154,10 +141,8 @@ def _told(
     project: Project, user: User, subjects: Sequence[str], counts: Mapping[tuple[UUID, str], int]
 ) -> dict[str, Told]:
     """As last read: a list does not wait for REDCap."""
-    asked, open_of = (
-        SubjectQueries(subjects),
-        {one: counts.get((project.pk, one), 0) for one in subjects},
-    )
+    asked = SubjectQueries(subjects)
+    open_of = {one: counts.get((project.pk, one), 0) for one in subjects}
     try:
         member = member_in(user, project.pk)
         answers = door.ask_all(project, member, asked, fresh=False, user=user)

@@ -25,7 +25,7 @@ from core.llm.admin import ReplacedAdmin
 from core.llm.labels import PURPOSES
 from core.llm.models import LlmUsage
 from engines import labels
-from engines.admin.columns import OwnFilter, named, shortened
+from engines.admin.columns import OwnFilter, column, named, shortened
 from engines.api.traces import texts_of
 from engines.assistant.answer_spans import ToldAnswer
 from engines.models import AgentTrace, OpenQuestion
@@ -127,6 +127,11 @@ class AgentTraceAdmin(LongList, ReplacedAdmin):
 
     show_user = actors.column("user_id", _("user"))
     show_intent = named("intent_type", _("intent"), labels.INTENTS)
+    show_trace = column(_("as stored"), lambda trace: folded(_("Show"), trace.trace))
+    show_withheld = column(
+        _("trace"),
+        lambda _trace: gettext("What was looked up is shown to members who see all sites."),
+    )
     show_query = shortened("query", _("question, de-identified"))
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
@@ -158,16 +163,6 @@ class AgentTraceAdmin(LongList, ReplacedAdmin):
         """Step by step; each sentence of an answer with the lines behind it."""
         context = {"steps": _steps(obj), "calls": _calls(obj)}
         return render_to_string("engines/road.html", context)
-
-    @admin.display(description=_("as stored"))
-    def show_trace(self, obj: AgentTrace) -> SafeString:
-        """The trace as programs read it."""
-        return folded(_("Show"), obj.trace)
-
-    @admin.display(description=_("trace"))
-    def show_withheld(self, obj: AgentTrace) -> str:
-        """Why there is no more."""
-        return gettext("What was looked up is shown to members who see all sites.")
 
 
 class Why(OwnFilter):

@@ -12,7 +12,7 @@ from engines.models import PendingAction, RunEvent, TaskRun
 from engines.pages import finding_words
 from engines.sop import corrections, finding_life
 from engines.sop.checks.switch import switch
-from engines.sop.events import ACTOR
+from engines.sop.events import CHANGE_ACTOR
 from tests.engines.sop.doors import api, console
 from tests.engines.sop.kit import change, run_of, run_qc, tell
 from tests.support.study import Study
@@ -68,11 +68,11 @@ def test_what_stands_unchanged_is_not_noted_as_corrected(
     told = say_corrected(door, finding)
     assert "REDCap still shows what was found (3)" in told or "仍是原来的值(3)" in told
     assert state(finding) == State.QUERIED
-    assert not TaskRun.objects.filter(triggered_by=ACTOR).exists()
+    assert not TaskRun.objects.filter(triggered_by=CHANGE_ACTOR).exists()
 
     correct(study, "1")
     say_corrected(door, finding)
-    assert TaskRun.objects.filter(triggered_by=ACTOR).count() == 1
+    assert TaskRun.objects.filter(triggered_by=CHANGE_ACTOR).count() == 1
     assert state(finding) == State.DATA_CHANGED, "a person still confirms it"
     assert finding.events.filter(what="correct", by="wanghushi").exists()
 
@@ -106,7 +106,7 @@ def test_a_box_says_whether_it_is_ticked(study: Study) -> None:
 def test_another_wrong_value_is_found_again(study: Study, finding: PendingAction) -> None:
     correct(study, "4")
     say_corrected("card", finding)
-    assert TaskRun.objects.filter(triggered_by=ACTOR).count() == 1
+    assert TaskRun.objects.filter(triggered_by=CHANGE_ACTOR).count() == 1
     assert state(finding) == State.ANSWERED
     assert finding.value == "4"
 
@@ -133,7 +133,7 @@ def test_it_is_not_closed_as_corrected_either(
     correct(study, "1")
     assert client.post(url, {"resolution": text}, format="json").status_code == 200
     assert state(finding) == State.CLOSED
-    assert TaskRun.objects.filter(triggered_by=ACTOR).exists()
+    assert TaskRun.objects.filter(triggered_by=CHANGE_ACTOR).exists()
 
 
 def test_the_card_of_a_query_chooses_no_answer(study: Study, finding: PendingAction) -> None:
