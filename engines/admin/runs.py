@@ -130,11 +130,11 @@ class TaskRunAdmin(DeciderAdmin):
 
     @admin.action(description=_("Approve the reviews of the selected runs"), permissions=["decide"])
     def approve_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
-        return decisions.decide_selected(request, queryset, self, "approve")
+        return decisions.decide_selected(request, queryset, "approve")
 
     @admin.action(description=_("Reject the reviews of the selected runs"), permissions=["decide"])
     def reject_review(self, request: HttpRequest, queryset: QuerySet[TaskRun]) -> Any:
-        return decisions.decide_selected(request, queryset, self, "reject")
+        return decisions.decide_selected(request, queryset, "reject")
 
 
 def _where(run: TaskRun) -> str:

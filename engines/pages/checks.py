@@ -117,23 +117,12 @@ class ChecksForm(forms.Form):
         """Each once, as typed."""
         return _several(self.cleaned_data["names"])
 
-    def clean_field(self) -> str:
-        """One of the dictionary's; refused with the nearest."""
-        return self._field("field")
-
-    def clean_ae_field(self) -> str:
-        """As the other."""
-        return self._field("ae_field")
-
-    def _field(self, key: str) -> str:
-        name: str = self.cleaned_data[key].strip()
-        if why := name_refusal(name, self._known.fields):
-            raise forms.ValidationError(why)
-        return name
-
     def clean(self) -> dict[str, Any]:
-        """The list is what the check of prohibited medication is about."""
+        """Fields are the dictionary's; the list is what the check of prohibited medication is about."""
         cleaned: dict[str, Any] = super().clean() or {}
+        for key in ("field", "ae_field"):
+            if why := name_refusal(cleaned.get(key, ""), self._known.fields):
+                self.add_error(key, why)
         if cleaned.get(f"on_{Kind.PROHIBITED}") and not cleaned.get("names"):
             self.add_error("names", gettext("Name at least one medication."))
         return cleaned

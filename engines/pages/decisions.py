@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.admin import ModelAdmin, helpers
+from django.contrib.admin import helpers
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -27,6 +27,7 @@ from engines import sop
 from engines.models import PendingAction, Review, TaskRun
 from engines.pages import finding_words
 from engines.pages.evidence import evidence, values
+from engines.pages.layout import render_page
 from engines.sop import findings, snapshot
 from engines.sop.brief import overrides
 from engines.sop.checks import switch
@@ -213,13 +214,12 @@ def signature(request: HttpRequest) -> sop.Signature:
     return sop.Signature(request, request.POST.get("password", ""))
 
 
-ACTIONS: dict[sop.Decision, str] = {"approve": "approve_review", "reject": "reject_review"}
 REPEATED = (sop.SignatureRequired, sop.SignatureWrong)
 """What one review is refused for, the next would be, too."""
 
 
 def decide_selected(
-    request: HttpRequest, runs: QuerySet[TaskRun], page: ModelAdmin, decision: sop.Decision
+    request: HttpRequest, runs: QuerySet[TaskRun], decision: sop.Decision
 ) -> HttpResponse | None:
     """The page, until it comes back with opened reviews and a reason; then what was opened is decided."""
     reviews = _waiting_for(request, runs)
@@ -229,19 +229,20 @@ def decide_selected(
     if "apply" in request.POST and _decide_opened(request, reviews, decision):
         return None
     approves = decision == "approve"
-    context = page.admin_site.each_context(request) | {
-        "title": _("Approve reviews") if approves else _("Reject reviews"),
-        "approves": approves,
-        "action": ACTIONS[decision],
-        "runs": runs,
-        "reviews": reviews.values(),
-        "reason": request.POST.get("reason", ""),
-        "reasons": reasons(),
-        "must_sign": any(one.project.requires_signature for one in reviews.values()),
-        "opts": page.model._meta,
-        "checkbox": helpers.ACTION_CHECKBOX_NAME,
-    }
-    return render(request, "engines/decide_selected.html", context)
+    return render_page(
+        request,
+        "engines/decide_selected.html",
+        _("Approve reviews") if approves else _("Reject reviews"),
+        TaskRun,
+        approves=approves,
+        action=f"{decision}_review",
+        runs=runs,
+        reviews=reviews.values(),
+        reason=request.POST.get("reason", ""),
+        reasons=reasons(),
+        must_sign=any(one.project.requires_signature for one in reviews.values()),
+        checkbox=helpers.ACTION_CHECKBOX_NAME,
+    )
 
 
 @require_GET

@@ -12,21 +12,18 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.integrations.redcap import RedcapError
 from engines import labels, sop
+from engines.models import TaskRun
 from engines.pages.batch import PAGE as BATCH
 from engines.pages.decisions import RUN
+from engines.pages.layout import render_page
 from engines.sop.batches import CAP
-from engines.sop.order_run import (
-    RecordNotFound,
-    dry_run_for,
-    start_batch_for,
-    start_for,
-)
+from engines.sop.order_run import RecordNotFound, dry_run_for, start_batch_for, start_for
 from projects.admin_base import ScopedAdmin
 from skills import chat
 from skills.models import Skill
@@ -71,11 +68,7 @@ def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
         raise PermissionDenied
     skills = _skills(request, page)
     form = OrderForm(skills, request.POST or None, initial=_initial(request, skills))
-    context = page.admin_site.each_context(request) | {
-        "title": gettext("Order a workflow"),
-        "opts": page.model._meta,
-        "form": form,
-    }
+    shown: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         try:
             answer = _do(request, form)
@@ -89,8 +82,9 @@ def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
         else:
             if isinstance(answer, HttpResponse):
                 return answer
-            context |= answer
-    return render(request, "engines/order.html", context)
+            shown = answer
+    title = gettext("Order a workflow")
+    return render_page(request, "engines/order.html", title, TaskRun, form=form, **shown)
 
 
 def _skills(request: HttpRequest, page: ScopedAdmin) -> QuerySet[Skill]:
@@ -115,12 +109,8 @@ def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:
     if "try" in request.POST:
         asks = form.cleaned_data["ask_llm"]
         done = dry_run_for(request.user, skill.project, skill.config, ids[0], ask_llm=asks)
-        end = labels.name(labels.ENDS, done.end)
-        return {
-            "tried": done,
-            "steps": [_step(skill.config, step) for step in done.steps],
-            "end": end,
-        }
+        steps = [_step(skill.config, step) for step in done.steps]
+        return {"tried": done, "steps": steps, "end": labels.name(labels.ENDS, done.end)}
     if "start" in request.POST and len(ids) == 1:
         return redirect(RUN, start_for(request.user, skill.project, skill, ids[0]).pk)
     wanted = None if "all" in request.POST else ids

@@ -70,18 +70,20 @@ def _join(review: Review, run: TaskRun) -> bool:
 
     On other values than those shown it is asked anew.
     """
-    is_same = review.digest == snapshot.data_digest(run)
-    if not (_touch(review) if is_same else _raise_version(review, snapshot.rows(run))):
+    if review.digest != snapshot.data_digest(run):
+        is_held = _raise_version(review, snapshot.rows(run))
+    else:
+        is_held = _as_read(review).update(version=F("version")) == 1
+    if not is_held:
         return False
     audited("review.ask", review, new={"run": str(run.pk), "seen": review.seen})
     run_events.keep_event(run_events.Kind.REVIEW_JOINED, run, review)
     return True
 
 
-def _touch(review: Review) -> bool:
-    """Hold the review, if it is as it was read, for this transaction."""
-    same = Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
-    return same.update(version=F("version")) == 1
+def _as_read(review: Review) -> QuerySet[Review]:
+    """The review, if it is as it was read."""
+    return Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
 
 
 def ask_reviewers(run: TaskRun, node: Node, question: Question) -> None:
@@ -147,7 +149,7 @@ def ask_anew(review: Review, values: Rows) -> None:
 def _raise_version(review: Review, values: Rows) -> bool:
     """Ask on other values; False: the review is not what was read any more."""
     old = {"seen": review.seen}
-    same = Review.objects.filter(pk=review.pk, version=review.version, status=Review.Status.OPEN)
+    same = _as_read(review)
     review.version += 1
     new = {
         "version": review.version,
@@ -193,8 +195,10 @@ def remind_and_escalate() -> None:
 
     One that cannot be worked out, as its node has left the graph, is told and stops no other.
     """
-    each("reviews", _still_open().filter(remind_at__lte=now()), _remind)
-    each("reviews", _still_open().filter(escalated_at__isnull=True), _escalate)
+    rows = Review.objects.filter(status=Review.Status.OPEN)
+    rows = rows.select_related("project", "task_run__project", "task_run__skill")
+    each("reviews", rows.filter(remind_at__lte=now()), _remind)
+    each("reviews", rows.filter(escalated_at__isnull=True), _escalate)
 
 
 def _remind(review: Review) -> None:
@@ -208,11 +212,6 @@ def _escalate(review: Review) -> None:
         reviewers = [*dict.fromkeys([*review.reviewers, Role.ADMIN.value])]
         told = {"escalated_at": now(), "reviewers": reviewers}
         _act(review, run_events.Kind.REVIEW_ESCALATED, "escalated", **told)
-
-
-def _still_open() -> QuerySet[Review]:
-    rows = Review.objects.filter(status=Review.Status.OPEN)
-    return rows.select_related("project", "task_run__project", "task_run__skill")
 
 
 def _act(review: Review, kind: run_events.Kind, what: str, **values: object) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -61,21 +62,32 @@ def start_batch(
     """
     if not 1 <= cap <= MAX_CAP:
         raise ValueError("cap")
-    before = Batch.objects.filter(pk=key, project=project).first() if key else None
-    batch = before or _order(project, skill, [*dict.fromkeys(record_ids)], actor, cap, key)
+    wanted = [*dict.fromkeys(record_ids)]
+    batch = Batch.objects.filter(pk=key, project=project).first() if key else None
+    if batch is None:
+        if not wanted:
+            raise NothingToDo(_("There are no subjects to check."))
+        if not skill.is_active:
+            raise Inactive(_("The workflow is switched off."))
+        batch = Batch(
+            id=key or uuid4(),
+            project=project,
+            skill=skill,
+            record_ids=wanted,
+            cap=cap,
+            created_by=audit.actor_name(actor),
+            unblinds=names_blinded(project, skill.config),
+        )
+        with atomic():
+            batch.save()
+            told = {"skill": skill.skill_type, "subjects": len(wanted), "cap": cap}
+            audited("run.start", batch, actor=batch.created_by, new=told)
     advance(batch.pk)
     return batch
 
 
-def start_together(
-    *,
-    project: Project,
-    skill: Skill,
-    record_ids: Iterable[str],
-    actor: object,
-    key: UUID | None = None,
-) -> list[TaskRun]:
-    """Order `skill` for subjects, as many as MAX_CAP all at once, more of them a few at a time.
+def start_together(*, record_ids: Iterable[str], **order: Any) -> list[TaskRun]:
+    """As `start_batch`, for as many subjects as MAX_CAP all at once, for more of them a few at a time.
 
     For an order whose answer names its runs: those that have to wait are not stored yet. Raises NothingToDo,
     Inactive.
@@ -83,9 +95,7 @@ def start_together(
     wanted = [*dict.fromkeys(record_ids)]
     cap = len(wanted) if 1 <= len(wanted) <= MAX_CAP else CAP
     with atomic():
-        batch = start_batch(
-            project=project, skill=skill, record_ids=wanted, actor=actor, cap=cap, key=key
-        )
+        batch = start_batch(record_ids=wanted, cap=cap, **order)
         made = {run.record_id: run for run in batch.runs.select_related("skill")}
     return [made.get(record_id) or _waiting(batch, record_id) for record_id in wanted]
 
@@ -100,35 +110,6 @@ def _waiting(batch: Batch, record_id: str) -> TaskRun:
         triggered_by=batch.created_by,
         status=Status.RUNNING,
     )
-
-
-def _order(
-    project: Project,
-    skill: Skill,
-    record_ids: list[str],
-    actor: object,
-    cap: int,
-    key: UUID | None,
-) -> Batch:
-    if not record_ids:
-        raise NothingToDo(_("There are no subjects to check."))
-    if not skill.is_active:
-        raise Inactive(_("The workflow is switched off."))
-    name = audit.actor_name(actor)
-    batch = Batch(
-        id=key or uuid4(),
-        project=project,
-        skill=skill,
-        record_ids=record_ids,
-        cap=cap,
-        created_by=name,
-        unblinds=names_blinded(project, skill.config),
-    )
-    with atomic():
-        batch.save()
-        told = {"skill": skill.skill_type, "subjects": len(record_ids), "cap": cap}
-        audited("run.start", batch, actor=name, new=told)
-    return batch
 
 
 def advance(batch_id: UUID) -> None:

@@ -81,9 +81,10 @@ def _corrected(finding: PendingAction) -> tuple[RecordData, set[str]]:
 
 
 def _changed(finding: PendingAction, data: RecordData) -> set[str]:
-    rows = {_place(row): row for row in data.rows}
+    rows = {tuple(snapshot.place_of(row).values()): row for row in data.rows}
     if not finding.field or kind_of(finding.rule_key) in _ELSEWHERE:
-        before = {_place(row): row for row in snapshot.rows(finding.task_run)}
+        read = snapshot.rows(finding.task_run)
+        before = {tuple(snapshot.place_of(row).values()): row for row in read}
         return {
             name
             for place in {*rows, *before}
@@ -106,7 +107,7 @@ def _read(finding: PendingAction) -> list[dict[str, Any]]:
 
 
 def _now(
-    rows: Mapping[tuple[str, ...], Mapping[str, Any]],
+    rows: Mapping[tuple[object, ...], Mapping[str, Any]],
     one: Mapping[str, Any],
     columns: Mapping[str, tuple[str, str]],
 ) -> str:
@@ -120,11 +121,6 @@ def _now(
         if field == one["var"] and code and _text(row.get(column)) == "1"
     ]
     return _text(ticked)
-
-
-def _place(row: Mapping[str, Any]) -> tuple[str, ...]:
-    where = snapshot.place_of(row)
-    return where["event"], where["instrument"], where["instance"]
 
 
 def _text(value: Any) -> str:

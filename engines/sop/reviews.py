@@ -158,12 +158,6 @@ def has_say(actor: Member | AbstractBaseUser, review: Review) -> bool:
     return member is not None and not _is_own(member, review)
 
 
-def check_say(actor: object, review: Review) -> None:
-    """Raises NotAllowed for a person who may not decide."""
-    if isinstance(actor, Member | AbstractBaseUser) and not has_say(actor, review):
-        raise _no_say(review)
-
-
 def _who_may(members: Iterable[Member], review: Review) -> Member | None:
     record, owner = review.record_id, review.task_run.triggered_by
     for member in members:
@@ -204,7 +198,7 @@ def decide(
         review = _load(review_id, actor)
         member = _who_may(_as_stored(actor, review), review)
         if member is None or _is_own(member, review):
-            raise _no_say(review)
+            raise no_say(review)
         if not _is_open(review):
             raise NotSuspended(WRONG_STATE, review)
         signed = sign(review, actor, signature)
@@ -234,7 +228,7 @@ def decide(
                 continue  # the run was taken out, and the question goes on with another
             still = reviewer(member, review)
             if still is None or still.identity != member.identity:
-                raise _no_say(review) from None
+                raise no_say(review) from None
             raise _refusal(review) from None
 
 
@@ -269,7 +263,8 @@ def _as_stored(actor: Member | AbstractBaseUser, review: Any) -> Iterable[Member
     return [member]
 
 
-def _no_say(review: Review) -> NotAllowed:
+def no_say(review: Review) -> NotAllowed:
+    """Why somebody may not decide."""
     return NotAllowed(_("You have no say in this review."), review)
 
 
@@ -329,7 +324,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
 def _let_go(run: TaskRun, review: Review, said: Said) -> None:
     """Let another run that waited go on, as a job of its own. Raises NotAllowed, Overtaken."""
     if review.project.four_eyes and run.triggered_by == said.member.identity:
-        raise _no_say(review)  # it came while the decision was on its way
+        raise no_say(review)  # it came while the decision was on its way
     chain = said.go_on(run, review)
     chain.store()
     chain.tell()

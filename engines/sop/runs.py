@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
@@ -21,9 +22,9 @@ from engines.sop.drive import load_study
 from engines.sop.errors import Inactive, NotEnded, NotSuspended
 from engines.sop.journal import audited
 from engines.sop.lease import wake as wake_run
-from engines.sop.reviews import check_say
+from engines.sop.reviews import has_say, no_say
 from projects import audit
-from projects.models import Project
+from projects.models import Member, Project
 from skills.models import Skill
 from study.blinding.mask import names_blinded
 from study.records import RecordData
@@ -182,8 +183,8 @@ def cancel(*, run: TaskRun, actor: object, reason: str) -> TaskRun:
     """
     while not cancel_running(run=run, actor=actor, reason=reason):
         review = open_review(run)
-        if review is not None:
-            check_say(actor, review)
+        if review and isinstance(actor, Member | AbstractBaseUser) and not has_say(actor, review):
+            raise no_say(review)
         if _cancel_in(Status.SUSPENDED, run, actor, reason):
             break
         if not TaskRun.objects.filter(pk=run.pk, status__in=OPEN).exists():

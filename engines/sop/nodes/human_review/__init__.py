@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from engines.sop.nodes.base import NodeType, Question, Skipped, Visit
-from skills.graph import Node
+from engines.sop.nodes.base import NodeType, Question, Skipped
 
-
-def _ask(visit: Visit) -> Question:
-    return Question(visit.node.description, ("on_approve", "on_reject"))
-
-
-def _rehearse(node: Node, _asks_llm: bool) -> Skipped:
-    return Skipped("would_ask_person", node.description)
-
-
-TYPE = NodeType(_ask, rehearse=_rehearse)
+TYPE = NodeType(
+    lambda visit: Question(visit.node.description, ("on_approve", "on_reject")),
+    rehearse=lambda node, _asks_llm: Skipped("would_ask_person", node.description),
+)

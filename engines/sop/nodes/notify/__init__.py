@@ -181,8 +181,6 @@ def _told(run: TaskRun) -> Iterator[datetime]:
             yield due
 
 
-def _rehearse(_node: Node, _asks_llm: bool) -> Skipped:
-    return Skipped("would_notify", edge="on_pass")
-
-
-TYPE = NodeType(_work, is_slow=True, rehearse=_rehearse)
+TYPE = NodeType(
+    _work, is_slow=True, rehearse=lambda _node, _asks_llm: Skipped("would_notify", edge="on_pass")
+)
