@@ -18,7 +18,9 @@ study.register_work("findings", work.findings)
 study.register_work("reviews", work.reviews)
 study.register_work("runs", work.runs)
 validation.register_tool_names(registry.names)
-metrics.register(("findings_opened", "findings_closed", "queries", "qc_runs"), work.week_figures)
+metrics.register_collector(
+    ("findings_opened", "findings_closed", "queries", "qc_runs"), work.week_figures
+)
 change_handlers.register_change_handler(events.data_changed)
 steps.register_steps(*setup.STEPS)
 run_events.register_reader(events.findings_opened, run_events.Kind.FINDINGS_OPENED)

@@ -216,7 +216,7 @@ def _median(rows: list[LlmUsage]) -> int:
 
 def _modes(endpoint: Endpoint, prefix: str) -> list[Found]:
     """Each structured mode by itself; the first that is met, else the best, is the one that is used."""
-    client, prompt = endpoint.client, prompts.load("check_json")
+    client, prompt = endpoint.client, prompts.load_prompt("check_json")
 
     def fills(n: int) -> bool:
         case = {
@@ -306,7 +306,7 @@ def _stays(endpoint: Endpoint) -> Found:
 
 def _whole(endpoint: Endpoint) -> Found:
     """An answer that had to be cut says so, and no part of it is taken for the whole."""
-    prompt = prompts.load("check_json")
+    prompt = prompts.load_prompt("check_json")
 
     def told(n: int) -> bool:
         said = f"{llm_study.SUBJECTS[n]} 的 ALT 是 {101 + n} U/L。"
@@ -341,7 +341,7 @@ def _says(endpoint: Endpoint) -> Found:
 
 def _tools(endpoint: Endpoint) -> Found:
     """A question in steps calls the tool with its arguments."""
-    prompt = prompts.load("check_tools")
+    prompt = prompts.load_prompt("check_tools")
 
     def calls(n: int) -> bool:
         subject, name = llm_study.SUBJECTS[n], ("alt", "ast")[n % 2]
@@ -358,7 +358,7 @@ def _tools(endpoint: Endpoint) -> Found:
 
 
 def _streams(endpoint: Endpoint) -> Found:
-    prompt = prompts.load("check_tools")
+    prompt = prompts.load_prompt("check_tools")
 
     def comes(n: int) -> bool:
         done = endpoint.ask(prompt.text, f"{n}+1=?", prompt.version, streamed=True)

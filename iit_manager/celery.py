@@ -10,7 +10,7 @@ from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
 from core.house import key_ring
-from core.house.gc_tuning import settle
+from core.house.gc_tuning import freeze_loaded
 from core.privacy.gate import Gate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "iit_manager.settings")
@@ -53,7 +53,7 @@ for starting in (worker_init, beat_init):
 def _warm(**_signal: object) -> None:
     """The patterns of the privacy gate are made before the first message, and stay."""
     Gate().text("")
-    settle()
+    freeze_loaded()
 
 
 for started in (worker_process_init, worker_ready):

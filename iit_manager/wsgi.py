@@ -15,11 +15,11 @@ _django = get_wsgi_application()
 call_command("check", stdout=StringIO(), stderr=StringIO())
 require_static_files()
 
-from core.house.gc_tuning import settle  # noqa: E402
+from core.house.gc_tuning import freeze_loaded  # noqa: E402
 from engines.assistant.read.offline import detect  # noqa: E402 - Django first
 
 detect("入组了吗?")  # compiles its patterns now: WeCom's first callback does not wait for them
 # A thread that comes back from the database waits so long for its turn, at each of its trips.
 sys.setswitchinterval(0.0005)
-settle()
+freeze_loaded()
 application = TextCharset(_django)

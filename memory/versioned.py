@@ -114,7 +114,7 @@ def _changes(row: Any, user: User) -> list[dict[str, Any]]:
     return [
         {
             "row": version,
-            "author": actors.told(version.author),
+            "author": actors.describe_actor(version.author),
             "diff": diff(old, version.content),
         }
         for version, old in zip(newest, before, strict=False)

@@ -26,7 +26,7 @@ JOBS: dict[str, Promise] = {
 }
 
 
-def told(actor: str | None) -> str:
+def describe_actor(actor: str | None) -> str:
     """The name of a job, a person's identity as it is; "" for nobody."""
     return name(JOBS, actor)
 
@@ -36,6 +36,6 @@ def column(field: str, title: Any) -> Callable[[Any, Any], str]:
 
     @admin.display(description=title, ordering=field)
     def show(_page: Any, obj: Any) -> str:
-        return told(getattr(obj, field))
+        return describe_actor(getattr(obj, field))
 
     return show

@@ -150,7 +150,7 @@ def _number(text: str) -> float | int | str:
     return int(value) if value.is_integer() else value
 
 
-def content(entry: models.Model) -> bytes:
+def hashed_content(entry: models.Model) -> bytes:
     """What the hash of an entry covers: each column but the key, and itself.
 
     A column at its default is left out, so that a new one changes no hash of the entries before it.
@@ -183,7 +183,7 @@ def _as_text(value: object) -> str:
 
 def digest(entry: models.Model) -> str:
     """The hash that covers an entry and the one before it; its key is outside the database."""
-    return key_ring.sign(SIGNED_AS, content(entry))
+    return key_ring.sign(SIGNED_AS, hashed_content(entry))
 
 
 @ends_with
@@ -254,7 +254,7 @@ def verify(since: datetime | None = None) -> Iterator[Break]:
     With `since` from the first entry of that time on. Neither the heads nor the entries are a list of the
     chains: who removes a chain removes both, and only the anchors still know of it.
     """
-    anchors = audit_anchors.read()
+    anchors = audit_anchors.read_anchors()
     yield from anchors.faults
     heads = dict(AuditHead.objects.values_list("chain", "length"))
     written = AuditEntry.objects.order_by().values_list("chain", flat=True).distinct()
@@ -277,7 +277,7 @@ def verify_part(chain: str, *, first: int, most: int) -> tuple[list[Break], int]
     The parts of a chain one after another find what `verify` finds in it.
     """
     length = AuditHead.objects.filter(chain=chain).values_list("length", flat=True).first() or 0
-    anchored = audit_anchors.read().chains.get(chain, {})
+    anchored = audit_anchors.read_anchors().chains.get(chain, {})
     until = first + most - 1
     return [*_walk(chain, length, anchored, first, until if until < length else None)], length
 
@@ -342,7 +342,9 @@ def _first_since(rows: models.QuerySet[AuditEntry], since: datetime) -> int | No
 def _is_sound(entry: AuditEntry) -> bool:
     # What rests on a blinded field stood among the others before it got a chain of its own.
     belong = {chain_of(entry.project_id), chain_of(entry.project_id, unblinds=entry.unblinds)}
-    return entry.chain in belong and key_ring.is_signed(SIGNED_AS, content(entry), entry.hash)
+    return entry.chain in belong and key_ring.is_signed(
+        SIGNED_AS, hashed_content(entry), entry.hash
+    )
 
 
 def register_house_actions() -> None:

@@ -109,7 +109,7 @@ def path() -> Path:
     return Path(settings.AUDIT_ANCHORS or Path(settings.VAR_DIR) / "audit-anchors.jsonl")
 
 
-def read() -> Anchors:
+def read_anchors() -> Anchors:
     """All of the file; one that is not there says nothing."""
     found = Anchors()
     with suppress(FileNotFoundError), path().open("rb") as file:

@@ -51,7 +51,7 @@ def settle(*, member: Member, accept: bool, actor: object) -> bool:
     return True
 
 
-def told(member: Member) -> str:
+def describe_invitation(member: Member) -> str:
     """What the person is invited to, in the reader's language."""
     return _("%(study)s as %(role)s, site: %(site)s") % {
         "study": f"{member.project.name} ({member.project.code})",

@@ -50,7 +50,7 @@ def _as_celery_reads(expression: str) -> dict[str, str]:
     Where either is enough, beat wakes on days that match both; the others are found by
     `engines.tasks.fire_missed_skills` within its minute.
     """
-    plan = cron.parse(expression)
+    plan = cron.parse_cron(expression)
     minute, hour, day, month, weekday = expression.split()
     return {
         "minute": minute,

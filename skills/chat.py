@@ -61,7 +61,7 @@ def is_chat(skill: Skill) -> bool:
     return skill.skill_type == TYPE and not _is_graph(skill.config)
 
 
-def of(project: Project) -> ChatSkill:
+def active_chat_skill(project: Project) -> ChatSkill:
     """The study's active chat skill; one that changes nothing where there is none."""
     skill = Skill.objects.filter(project=project, skill_type=TYPE, is_active=True).first()
     if skill is None or not is_chat(skill):

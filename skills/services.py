@@ -33,7 +33,7 @@ def check_skill(skill: Skill) -> None:
         errors["config"] = [f"{problem.path}: {problem.message}" for problem in problems]
     if skill.trigger_type == Skill.Trigger.CRON or skill.cron_schedule:
         try:
-            cron.parse(skill.cron_schedule or "")
+            cron.parse_cron(skill.cron_schedule or "")
         except ValidationError as error:
             errors["cron_schedule"] = error.messages
     if skill.trigger_type == Skill.Trigger.EVENT and (wrong := [*_event_problems(skill)]):

@@ -60,7 +60,7 @@ def read_all(project: Project) -> datetime:
         # A row that was not read is there no more.
         known = {"read_at": at, "missing_columns": roster.missing_columns(read)}
         if state.whole_since is None:
-            known["whole_since"] = clock.told(at)
+            known["whole_since"] = clock.to_study_clock(at)
         _keep(project, metadata, read, at, None, follows=state.read_at is not None, **known)
         SyncState.objects.filter(project=project).update(swept_at=at, polled_at=at)
     return at
@@ -204,7 +204,7 @@ def _keep(
 
     `follows`: others hear of the changes; `state`: columns of the reading state that change with it.
     """
-    since = clock.told(at)
+    since = clock.to_study_clock(at)
     current = Reading.objects.filter(project=project, is_current=True)
     with atomic():
         rows = current if ids is None else current.filter(record_id__in=ids)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from core.house.admin_json import shown
+from core.house.admin_json import render_json
 from core.house.admin_words import by_name
 from core.house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
@@ -66,7 +66,7 @@ class ChannelAdmin(ScopedAdmin):
 
 def _json(text: str) -> SafeString | str:
     try:
-        return shown(json.loads(text) if text else None)
+        return render_json(json.loads(text) if text else None)
     except json.JSONDecodeError:
         return text
 

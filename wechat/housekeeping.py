@@ -29,7 +29,7 @@ JOBS: dict[str, tuple[str, Callable[[], int]]] = {
     "wechat.reviews.reconcile": ("*/10 * * * *", reconcile.reconcile),
     "wechat.forget": ("30 3 * * *", retention.forget),
     "audit.anchor": ("*/5 * * * *", audit_alarm.watch),
-    "audit.verify": ("0 4 * * *", audit_alarm.verify),
+    "audit.verify": ("0 4 * * *", audit_alarm.verify_trail),
 }
 
 

@@ -33,7 +33,7 @@ class ChannelCollector(Collector):
             logger.error("metrics of the channel: %s", type(error).__name__)
 
 
-def register() -> None:
+def register_collector() -> None:
     """Put the collector into the process's registry, once."""
     if not _registered:
         REGISTRY.register(ChannelCollector())

@@ -28,7 +28,7 @@ SAID: dict[Standing, Promise] = {
 }
 
 
-def told(userid: str) -> Told:
+def check_userid(userid: str) -> Told:
     """What WeCom says of a userid."""
     if not settings.WECOM_CORP_ID:
         return Told(False, _("WeCom is not configured."), was_asked=False)

@@ -38,7 +38,7 @@ def pretty(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
-def shown(value: Any) -> SafeString | str:
+def render_json(value: Any) -> SafeString | str:
     """`value` for a read-only field; a dash where there is nothing."""
     if value in (None, "", [], {}):
         return "-"
@@ -60,7 +60,7 @@ def readable(name: str, label: str) -> Callable[[Model], SafeString | str]:
     """A read-only admin field that shows the JSON column `name`."""
 
     def show(obj: Model) -> SafeString | str:
-        return shown(getattr(obj, name))
+        return render_json(getattr(obj, name))
 
     show.__name__ = f"show_{name}"
     show.short_description = label  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from core.house import markdown
 
 def rendered(text: str) -> SafeString:
     """`text` as safe HTML in the console's own type."""
-    return format_html('<div class="iit-prose">{}</div>', markdown.shown(text))
+    return format_html('<div class="iit-prose">{}</div>', markdown.render_markdown(text))
 
 
 def coded(model: type[Model], name: str) -> Callable[[Any], SafeString | str]:

@@ -17,7 +17,7 @@ def now() -> datetime:
     return real + _shift(real)
 
 
-def told(moment: datetime) -> datetime:
+def to_study_clock(moment: datetime) -> datetime:
     """A moment of just now that the machine's clock measured, on the clock that the studies are at."""
     return moment + _shift(timezone.now())
 

@@ -72,7 +72,7 @@ class Plan:
         return self.day_of_month[0] <= longest
 
 
-def parse(expression: str) -> Plan:
+def parse_cron(expression: str) -> Plan:
     """A five-field cron expression. Raises ValidationError with what is wrong, and the nearest right ones."""
     try:
         return _parsed(expression)
@@ -165,7 +165,7 @@ def _is_right(expression: str) -> bool:
 
 def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:
     """The last time not after `at` that the expression names in `zone`; None within the last year."""
-    plan = parse(expression)
+    plan = parse_cron(expression)
     local = at.astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
     for back in range(_LOOK_BACK.days):
         for due in reversed(_times(plan, local - timedelta(days=back))):
@@ -176,7 +176,7 @@ def last_due(expression: str, *, zone: str, at: datetime) -> datetime | None:
 
 def next_dues(expression: str, *, zone: str, after: datetime, most: int) -> list[datetime]:
     """The first `most` times after a moment that the expression names in `zone`, within a year."""
-    plan = parse(expression)
+    plan = parse_cron(expression)
     local = after.astimezone(ZoneInfo(zone))
     found: list[datetime] = []
     for ahead in range(_LOOK_BACK.days):

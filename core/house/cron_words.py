@@ -25,7 +25,7 @@ _WEEKDAYS = (
 
 def in_words(expression: str) -> str:
     """The expression in the reader's language. Raises ValidationError where it is none."""
-    plan = cron.parse(expression)
+    plan = cron.parse_cron(expression)
     return f"{_days(plan)} {_times(plan.minute, plan.hour)}"
 
 

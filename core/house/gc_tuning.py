@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 
-def settle(**_signal: object) -> None:
+def freeze_loaded(**_signal: object) -> None:
     """Take what the process loaded at its start out of the collector's sight.
 
     Modules, models and tables stay as long as the process: looking through them again takes 0.3 s of an

@@ -68,7 +68,7 @@ def render(text: str) -> str:
     )
 
 
-def shown(text: str) -> SafeString:
+def render_markdown(text: str) -> SafeString:
     """`text` rendered; as it was typed, with a word about it, where it is too long for that."""
     try:
         return mark_safe(render(text))  # noqa: S308 - nh3 has cleaned it

@@ -100,7 +100,7 @@ class Wakes:
     def _work(self) -> None:
         while True:
             taken = [self._queue.get(), *self._waiting()]
-            for one in joined(taken):
+            for one in join_wakes(taken):
                 while not _is_published(one):
                     time.sleep(PAUSE_S)
             for _one in taken:
@@ -115,7 +115,7 @@ class Wakes:
                 return
 
 
-def joined(wakes: Sequence[Wake]) -> list[Wake]:
+def join_wakes(wakes: Sequence[Wake]) -> list[Wake]:
     """Those of a task that takes many rows as one wake, each row once, behind the others."""
     rows: dict[str, dict[str | int, None]] = {}
     for one in wakes:

@@ -10,7 +10,7 @@ HAN = "".join([*DIGITS, *SIZES, "半"])
 """The characters of a numeral in words."""
 
 
-def number(said: str) -> Decimal | None:
+def numeral_value(said: str) -> Decimal | None:
     """The value of a numeral in digits or words below 10,000; None for what is none."""
     text = said.strip().replace(",", "")
     if text.replace(".", "", 1).isdecimal() and text.isascii():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from core.language.numerals import number
+from core.language.numerals import numeral_value
 
 _N = r"(?:\d{1,3}|[零一二两俩三四五六七八九十]{1,3})"
 _WEEKDAY = "一二三四五六日天"
@@ -95,7 +95,7 @@ def _opened(text: str, period: Period, calendar: Calendar) -> Period:
 
 
 def _whole(said: str) -> int:
-    value = number(said)
+    value = numeral_value(said)
     if value is None:
         raise ValueError(said)
     return int(value)
@@ -192,7 +192,7 @@ def _around(hit: re.Match[str], calendar: Calendar) -> _Days:
 
 
 def _count(said: str) -> float:
-    value = number(said)
+    value = numeral_value(said)
     if value is None:
         raise ValueError(said)
     return float(value)

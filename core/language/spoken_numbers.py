@@ -171,10 +171,10 @@ def written(value: Decimal) -> str:
         if value >= size:
             scaled = value / size
             if scaled == round(scaled, 4):
-                return f"{plain(scaled)}{name}"
-    return plain(value)
+                return f"{plain_number(scaled)}{name}"
+    return plain_number(value)
 
 
-def plain(value: Decimal) -> str:
+def plain_number(value: Decimal) -> str:
     """Without a needless fraction or exponent."""
     return format(value.normalize(), "f")

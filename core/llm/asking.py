@@ -58,7 +58,7 @@ class Llm:
     def __post_init__(self) -> None:
         self._left = self.project.llm_daily_token_cap - used_today(self.project)
         self._clients: list[LlmClient] | None = None
-        self._standings = standing.of(self.project)
+        self._standings = standing.findings_of(self.project)
 
     def of(self, purpose: Purpose) -> Llm:
         """The model of another purpose for the same request: one budget and one list of rows."""

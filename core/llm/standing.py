@@ -32,7 +32,7 @@ class Standing:
 UNKNOWN = Standing()
 
 
-def of(project: Project) -> dict[tuple[str, str], Standing]:
+def findings_of(project: Project) -> dict[tuple[str, str], Standing]:
     """(purpose, endpoint) → what was found; of another model or address nothing is known."""
     rows = LlmCheck.objects.filter(project_id=project.pk)
     return {(row.model_purpose, row.endpoint): Standing(_mode(row.mode), row.found) for row in rows}

@@ -63,15 +63,15 @@ def assemble(
     skill = material.skill
     head = [("system", system)]
     if skill.system_prompt:
-        said = prompts.load("chat_skill", prompt=skill.system_prompt)
+        said = prompts.load_prompt("chat_skill", prompt=skill.system_prompt)
         head.append(("skill", Prompt(said.text, f"{said.version}+{skill.version}")))
     if material.hot:
-        head.append(("hot", prompts.load("hot", hot=material.hot)))
+        head.append(("hot", prompts.load_prompt("hot", hot=material.hot)))
     if material.facts:
-        head.append(("facts", prompts.load("facts", facts=material.facts)))
+        head.append(("facts", prompts.load_prompt("facts", facts=material.facts)))
     messages = [Message("system", gate.blocks([block.text for _part, block in head]))]
     if material.session:
-        head.append(("session", prompts.load("session", session=material.session)))
+        head.append(("session", prompts.load_prompt("session", session=material.session)))
         messages.append(Message("system", gate.text(head[-1][1].text)))
     messages.append(Message("user", question))
     parts = {part: tokens.count(block.text) for part, block in head}

@@ -149,7 +149,7 @@ class ReActEngine:
                 messages += self._act(answer, calls, item)
             else:
                 # Words without a call are no answer: a call is asked for.
-                gate, again = self.context.gate, prompts.load("react_final")
+                gate, again = self.context.gate, prompts.load_prompt("react_final")
                 messages.append(Message("assistant", gate.text(answer.content)))
                 messages.append(Message("user", gate.text(again.text)))
             if self._failures >= FUSE:

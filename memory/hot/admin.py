@@ -62,7 +62,7 @@ class ProjectMemoryForm(VersionedTextForm):
         save.check_size(text)
 
     def author_of(self, current: ProjectMemory) -> str:
-        return actors.told(current.last_updated_by)
+        return actors.describe_actor(current.last_updated_by)
 
     def still_said(self, text: str, current: str) -> str:
         """What users had forgotten is gone from old versions as well, so a merge would take it for new."""
@@ -270,8 +270,8 @@ def _lines_of(memory: ProjectMemory) -> dict[str, Any]:
                 {
                     "line": line,
                     "origin": origin,
-                    "author": actors.told(origin.author) if origin else "",
-                    "proposer": actors.told(proposal.author) if proposal else "",
+                    "author": actors.describe_actor(origin.author) if origin else "",
+                    "proposer": actors.describe_actor(proposal.author) if proposal else "",
                 }
             )
     waiting = MemoryProposal.objects.filter(
@@ -281,7 +281,7 @@ def _lines_of(memory: ProjectMemory) -> dict[str, Any]:
         "hot": memory,
         "hot_lines": shown,
         "hot_removed": [
-            {"row": row, "author": actors.told(row.author)}
+            {"row": row, "author": actors.describe_actor(row.author)}
             for row in past.removed(memory, versions)
         ],
         "hot_oldest": past.MOST,
@@ -356,7 +356,7 @@ class MemoryProposalAdmin(ScopedAdmin):
 
     @admin.action(description=_("Refuse the selected proposals"), permissions=["decide"])
     def refuse_proposals(self, request: HttpRequest, queryset: QuerySet[MemoryProposal]) -> None:
-        self._decide(request, queryset, proposals.refuse)
+        self._decide(request, queryset, proposals.refuse_proposal)
 
     def _decide(self, request: HttpRequest, rows: QuerySet[MemoryProposal], how: Any) -> None:
         """Each by itself: one that cannot be written does not hold up the others."""

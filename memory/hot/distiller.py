@@ -112,7 +112,7 @@ def _ask(
     """The model's answer to a template filled with de-identified texts, and what writes its usage."""
     with llm_session(Reader(project)) as (llm, gate):
         masked: dict[str, Any] = {name: marked(gate.text(text)) for name, text in texts.items()}
-        prompt = prompts.load(template, **masked)
+        prompt = prompts.load_prompt(template, **masked)
         done = llm.ask(
             [Message("user", gate.text(prompt.text))],
             purpose=purpose,

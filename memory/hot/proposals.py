@@ -170,7 +170,7 @@ def accept(*, proposal: MemoryProposal, actor: object) -> ProjectMemory:
         )
 
 
-def refuse(*, proposal: MemoryProposal, actor: object) -> None:
+def refuse_proposal(*, proposal: MemoryProposal, actor: object) -> None:
     """Close a waiting change without effect. Raises AlreadyDecided."""
     with atomic():
         _decide(proposal, State.REFUSED, actor)

@@ -123,7 +123,7 @@ def _figures(said: str) -> tuple[str, set[str]]:
         is_article = said[number.start : number.end] == "一"
         if is_article and not _COUNTED.search(said[: number.start]):
             continue
-        digits = [spoken_numbers.plain(end) for end in number.ends]
+        digits = [spoken_numbers.plain_number(end) for end in number.ends]
         left, at = f"{left}{said[at : number.start]}{'-'.join(digits)}", number.end
         found.update(digits)
     return left + said[at:], found

@@ -58,7 +58,7 @@ def read_message(member: Member, schema: Schema, message: str, known: Mapping[st
     with llm_session(Reader(member.project, member), user_id=member.identity) as (llm, gate):
         said = gate.text(message, own=True)
         held = str(gate.text(json.dumps(known, ensure_ascii=False))) if known else "无"
-        prompt = prompts.load("extract", fields=_fields(schema), known=held)
+        prompt = prompts.load_prompt("extract", fields=_fields(schema), known=held)
         words = gate.text(marked(said))
         messages = [Message("system", gate.text(prompt.text)), Message("user", words)]
         for _turn in range(TURNS):
@@ -77,7 +77,7 @@ def read_message(member: Member, schema: Schema, message: str, known: Mapping[st
                 rows = None
             if isinstance(rows, list):
                 return Heard(str(said), [*valid_rows(Item, rows)], llm.save)
-            again = gate.text(prompts.load("extract_again").text)
+            again = gate.text(prompts.load_prompt("extract_again").text)
             answer = Message("assistant", gate.text(done.content or "-"))
             messages = [*messages, answer, Message("user", again)]
     return Heard(str(said), [], llm.save)

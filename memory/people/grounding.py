@@ -140,7 +140,7 @@ def _of_number(slot: Slot, number: Number, place: Place, text: str) -> Grounded:
     """As it reads: 约32岁, 30+岁, 近40岁, 30-35岁; what is merely rounded still is a number."""
     money = _CURRENCY.match(text[number.end :]) if slot.kind == "amount" else None
     unit = money[1] if money else ""
-    write = spoken_numbers.written if slot.kind == "amount" else spoken_numbers.plain
+    write = spoken_numbers.written if slot.kind == "amount" else spoken_numbers.plain_number
     shown = "-".join(map(write, number.ends))
     whole = number.value == int(number.value)
     figure = f"{shown}{'+' if number.vague == 'plus' else ''}{unit}"

@@ -61,7 +61,7 @@ class Figures:
         return Figures({**self.values, **known}, unread)
 
 
-def register(keys: Sequence[str], read: Read) -> None:
+def register_collector(keys: Sequence[str], read: Read) -> None:
     """Add a source of the figures `keys`; `read` raises SourceDown when it cannot tell them."""
     _sources.append((tuple(keys), read))
 
@@ -173,7 +173,7 @@ def _is_done(state: VisitState, last: date, first: date = date.min) -> bool:
     return state.actual is not None and first <= state.actual <= last
 
 
-register(("messages", "feedback_up", "feedback_down", "feedback_reasons"), conversations)
-register(("preferences",), preferences)
-register((*ENROLLED, "target"), enrolment)
-register(("visits_done", "visits_due", "visits_overdue"), visits)
+register_collector(("messages", "feedback_up", "feedback_down", "feedback_reasons"), conversations)
+register_collector(("preferences",), preferences)
+register_collector((*ENROLLED, "target"), enrolment)
+register_collector(("visits_done", "visits_due", "visits_overdue"), visits)

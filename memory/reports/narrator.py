@@ -106,7 +106,7 @@ def narrate(project: Project, lines: Sequence[Line]) -> Said:
         names = identities.names_in(reader, "\n".join(line.text for line in lines))
         texts = (identities.names_to_ids(line.text, names) for line in lines)
         shown = {n: str(gate.text(text)) for n, text in enumerate(texts, 1)}
-        prompt = prompts.load("weekly", lines=marked(_numbered(lines, shown)))
+        prompt = prompts.load_prompt("weekly", lines=marked(_numbered(lines, shown)))
         done = llm.ask(
             [Message("user", gate.text(prompt.text))],
             purpose="weekly",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from projects.actors import told
+from projects.actors import describe_actor
 
 register = template.Library()
-register.filter("whom", told)
+register.filter("whom", describe_actor)

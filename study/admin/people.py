@@ -268,7 +268,7 @@ def invitations_view(request: HttpRequest, page: ModelAdmin) -> HttpResponse:
     context = page.admin_site.each_context(request) | {
         "title": _("Invitations"),
         "opts": page.model._meta,
-        "invitations": [(one, invitations.told(one)) for one in waiting],
+        "invitations": [(one, invitations.describe_invitation(one)) for one in waiting],
     }
     return render(request, "projects/invitations.html", context)
 

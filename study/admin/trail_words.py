@@ -266,7 +266,12 @@ def searched_words(entry: AuditEntry) -> list[str]:
     """All words that list and page show of an entry, for the search."""
     action = audit.actions().get(entry.action)
     model = model_of(entry)
-    shown = [actors.told(entry.actor), entry.login, gettext(action) if action else "", entry.action]
+    shown = [
+        actors.describe_actor(entry.actor),
+        entry.login,
+        gettext(action) if action else "",
+        entry.action,
+    ]
     shown += [entry.label, entry.record_id, entry.reason]
     shown += [
         str(model._meta.verbose_name) if model else "",

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.language.kinds import kinds
-from core.language.numerals import HAN, number
+from core.language.numerals import HAN, numeral_value
 from study.protocol.figures import Range, fitting, ranges
 from study.protocol.synonyms import synonyms_of
 from study.protocol.units import Unit, units
@@ -300,7 +300,7 @@ class RuleIndex:
 
     def _scored(self, question: str, own: Synonyms, search: str = "") -> _Scored | None:
         """None where no rule speaks of the question."""
-        question = _SPOKEN.sub(lambda hit: str(number(hit[0])), question)
+        question = _SPOKEN.sub(lambda hit: str(numeral_value(hit[0])), question)
         figures = ranges(question)
         wanted = self._wanted(f"{question} {search}".strip(), own, bool(figures))
         ideal = sum(one.weight for one in wanted)
@@ -447,7 +447,7 @@ def _name(word: str) -> frozenset[str]:
 
 def _visits(text: str) -> str:
     """第六次访视 → v6; V2 至 V5 → each of them."""
-    text = _NTH.sub(lambda hit: f"v{number(hit[1])} ", folded(text))
+    text = _NTH.sub(lambda hit: f"v{numeral_value(hit[1])} ", folded(text))
     return _SPAN.sub(
         lambda hit: " ".join(f"v{at}" for at in range(int(hit[1]), int(hit[2]) + 1)), text
     )

@@ -60,7 +60,7 @@ def _assemble(task: str, text: str, member: Any) -> None:
     lines = "\n".join(page.text for page in pages)
     prompt = assemble(
         gate=turn.gate,
-        system=prompts.load("say", fields=""),
+        system=prompts.load_prompt("say", fields=""),
         question=turn.gate.text(f"{lines}\n{turn.resolved(text)}", own=True),
         material=material_of(turn, session=True),
     )

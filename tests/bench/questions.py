@@ -45,14 +45,14 @@ SHAPES = {
 
 def run() -> list[Row]:
     """p95 of ordinary questions, and the slowest of the hostile ones."""
-    from core.house.gc_tuning import settle
+    from core.house.gc_tuning import freeze_loaded
     from tests.bench import _demo
 
     with _demo.study() as project:
         member = project.members.get(wecom_userid="zhangyi")
         _fill(project)
         _ask(member, QUESTIONS[0])
-        settle()
+        freeze_loaded()
         return [_ordinary(member), _hostile(member)]
 
 

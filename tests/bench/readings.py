@@ -27,14 +27,14 @@ Save = Callable[[str, str], None]
 
 def run() -> list[Row]:
     """Seconds of sweeps and polls, milliseconds of a query."""
-    from core.house.gc_tuning import settle
+    from core.house.gc_tuning import freeze_loaded
     from tests.bench import _demo
 
     with _demo.study(), _redcap(SUBJECTS) as (large, _save), _redcap(FEW) as (small, save):
         from django.conf import settings
 
         settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
-        settle()
+        freeze_loaded()
         return [*_sweeps(_project("LARGE", large)), _polls(small, save)]
 
 

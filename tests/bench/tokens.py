@@ -114,5 +114,5 @@ def _content(part: str, told: int) -> int:
     from core.integrations import tokens
     from core.llm import prompts
 
-    around = prompts.load(part, **{part: ""})
+    around = prompts.load_prompt(part, **{part: ""})
     return max(told - tokens.count(around.text), 0)

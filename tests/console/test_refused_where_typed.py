@@ -38,29 +38,29 @@ SCHEDULES = [
 @pytest.mark.parametrize(("wrong", "why", "near"), SCHEDULES)
 def test_a_wrong_schedule_names_its_field_and_the_nearest(wrong: str, why: str, near: str) -> None:
     with translation.override("en"), pytest.raises(ValidationError) as refused:
-        cron.parse(wrong)
+        cron.parse_cron(wrong)
     told, _sep, nearest = refused.value.messages[0].partition("Nearest: ")
     assert why in told
     assert [int(a) if a.isdecimal() else a for a in nearest.split("、")[0].split()] == [
         int(a) if a.isdecimal() else a for a in near.split()
     ]
     for one in nearest.split("、"):
-        cron.parse(one)
+        cron.parse_cron(one)
 
 
 @pytest.mark.parametrize("right", ["0 9 * * *", "*/15 8-18 * * mon-fri", "0,30 9 1,15 * *"])
 def test_a_right_one_passes(right: str) -> None:
-    cron.parse(right)
+    cron.parse_cron(right)
 
 
 @given(st.text(alphabet="0123456789*/-,:? a日", max_size=24))
 def test_whatever_is_typed_is_right_or_told_what_is(typed: str) -> None:
     with translation.override("en"):
         try:
-            cron.parse(typed)
+            cron.parse_cron(typed)
         except ValidationError as refused:
             for one in refused.messages[0].rpartition("Nearest: ")[2].split("、"):
-                cron.parse(one)
+                cron.parse_cron(one)
 
 
 def test_a_skill_says_it_in_the_readers_language(as_user: Login, study: Study) -> None:

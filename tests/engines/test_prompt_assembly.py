@@ -25,7 +25,7 @@ def build(gate: Gate | None = None, question: str = "P001 入组了吗?", **mate
     used = gate or Gate()
     return assemble(
         gate=used,
-        system=prompts.load("say", fields="ALT"),
+        system=prompts.load_prompt("say", fields="ALT"),
         question=used.text(question),
         material=Material(**material),
     )
@@ -43,7 +43,7 @@ def test_the_order_of_the_parts() -> None:
         session="用户: 你好\n\nAI: 您好",
     )
     marks = [
-        prompts.load("say", fields="ALT").text,
+        prompts.load_prompt("say", fields="ALT").text,
         "先说结论",
         "[Hot Memory]",
         "[User Memory]",
@@ -95,6 +95,6 @@ def test_data_stand_between_marks_nobody_can_guess(settings: Settings) -> None:
 
 def test_a_missing_value_of_a_template_is_an_error() -> None:
     with pytest.raises(KeyError):
-        prompts.load("say")
+        prompts.load_prompt("say")
     with pytest.raises(FileNotFoundError):
-        prompts.load("nothing")
+        prompts.load_prompt("nothing")

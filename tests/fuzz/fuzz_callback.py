@@ -26,11 +26,11 @@ def check() -> Callable[[bytes], None]:
     from django.test import RequestFactory
 
     from wechat.aibot.callback import callback as aibot
-    from wechat.aibot.parse import parse as parse_json
+    from wechat.aibot.parse import parse_json as parse_json
     from wechat.inbound.callback import callback as app
-    from wechat.inbound.parse import BadCallback, parse
+    from wechat.inbound.parse import BadCallback, parse_xml
 
-    views, parsers, requests = (app, aibot), (parse, parse_json), RequestFactory()
+    views, parsers, requests = (app, aibot), (parse_xml, parse_json), RequestFactory()
 
     def refused(which: int, content: bytes) -> None:
         query, _, body = content.partition(b"\n")

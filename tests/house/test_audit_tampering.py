@@ -186,7 +186,7 @@ def recompute(sign: Callable[[bytes], str]) -> None:
     for entry in rows().filter(number__gte=3).order_by("number"):
         entry.reason = "forged" if entry.number == 3 else entry.reason
         entry.previous = previous
-        entry.hash = previous = sign(audit.content(entry))
+        entry.hash = previous = sign(audit.hashed_content(entry))
         entry.save()
 
 
@@ -200,7 +200,7 @@ def insert(number: int) -> None:
         row(entry.number).update(number=entry.number + 1)
     forged = row(number - 1).get()
     forged.pk, forged.number, forged.actor = None, number, "forged"
-    forged.hash = hashlib.sha256(audit.content(forged)).hexdigest()
+    forged.hash = hashlib.sha256(audit.hashed_content(forged)).hexdigest()
     forged.save()
     AuditHead.objects.filter(chain=chain()).update(length=LENGTH + 1)
 

@@ -60,7 +60,7 @@ def test_it_is_the_last_minute_that_matches_and_none_lies_between(
 ) -> None:
     found = cron.last_due(expression, zone=zone, at=moment)
     assert found is not None
-    schedule = cron.parse(expression)
+    schedule = cron.parse_cron(expression)
     local = moment.astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
     while local > found:
         named = (
@@ -145,7 +145,7 @@ def test_known_times(expression: str, now: str, expected: str) -> None:
 @pytest.mark.parametrize("expression", ["0 0 31 2 *", "0 0 30 2 *", "0 0 31 4,6,9,11 *"])
 def test_a_day_that_no_month_has_is_refused(expression: str) -> None:
     with translation.override("en"), pytest.raises(ValidationError, match="never occurs"):
-        cron.parse(expression)
+        cron.parse_cron(expression)
 
 
 def test_a_leap_day_is_not_due_in_the_year_before_it() -> None:
@@ -188,7 +188,7 @@ def test_a_change_of_clocks_neither_breaks_nor_looks_ahead(day: str, minute: int
 def test_any_text_is_a_schedule_or_refused(text: str) -> None:
     """Whatever Celery makes of it, nothing but ValidationError comes out."""
     with suppress(ValidationError):
-        cron.parse(text)
+        cron.parse_cron(text)
         cron.last_due(text, zone="UTC", at=datetime(2026, 1, 1, tzinfo=UTC))
 
 
@@ -208,4 +208,4 @@ def test_any_text_is_a_schedule_or_refused(text: str) -> None:
 )
 def test_what_is_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
-        cron.parse(text)
+        cron.parse_cron(text)

@@ -9,7 +9,7 @@ from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
 from core.house import task_queue
-from core.house.task_queue import Wake, Wakes, joined
+from core.house.task_queue import Wake, Wakes, join_wakes
 
 TASK = "inbox"
 
@@ -137,4 +137,4 @@ def test_only_tasks_that_take_many_are_joined() -> None:
         Wake(other, (2,)),
     ]
     together = Wake(TASK, ("a", "b"), takes_many=True)
-    assert joined(rows) == [Wake(other, (1,)), Wake(other, (2,)), together]
+    assert join_wakes(rows) == [Wake(other, (1,)), Wake(other, (2,)), together]

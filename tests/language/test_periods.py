@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.language.numerals import number
+from core.language.numerals import numeral_value
 from core.language.periods import Calendar, periods
 from core.language.sounds import sound
 
@@ -72,7 +72,7 @@ def test_whatever_is_typed_stretches_do_not_overlap(text: str) -> None:
     ("said", "value"), [("十二", 12), ("三十", 30), ("一百零五", 105), ("零一三", 13), ("两", 2)]
 )
 def test_numbers_in_words(said: str, value: int) -> None:
-    assert number(said) == value
+    assert numeral_value(said) == value
 
 
 def test_what_sounds_alike_is_one_and_what_does_not_is_not() -> None:

@@ -348,7 +348,7 @@ def test_a_refused_proposal_is_not_asked_again(study: Study) -> None:
     base(study)
     row = said(study, "周三改为线上例会", "wanghushi")
     run(study, how=nobody)
-    proposals.refuse(proposal=MemoryProposal.objects.get(), actor=study["admin"])
+    proposals.refuse_proposal(proposal=MemoryProposal.objects.get(), actor=study["admin"])
     UserMemory.objects.filter(pk=row.pk).update(created_at=midday(study, 2))
     distil(study.project, yesterday(study) - timedelta(days=1))
     assert waiting() == []

@@ -256,7 +256,7 @@ def test_a_proposal_is_decided_once(study: Study) -> None:
     proposal = propose(study)
     proposals.accept(proposal=proposal, actor=study["admin"])
     with pytest.raises(AlreadyDecided):
-        proposals.refuse(proposal=proposal, actor=study["zhangyi"])
+        proposals.refuse_proposal(proposal=proposal, actor=study["zhangyi"])
     with pytest.raises(AlreadyDecided):
         proposals.accept(proposal=proposal, actor=study["zhangyi"])
     assert lines_of(study).count("- 提议的一行") == 1

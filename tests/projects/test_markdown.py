@@ -160,7 +160,7 @@ def test_a_longer_text_is_refused_in_the_readers_language() -> None:
 
 def test_a_longer_text_that_is_stored_is_shown_as_it_was_typed() -> None:
     text = "# 方案\n<script>alert(1)</script>\n" + "字" * markdown.LONGEST
-    shown = markdown.shown(text)
+    shown = markdown.render_markdown(text)
     assert "<pre># 方案\n&lt;script&gt;alert(1)&lt;/script&gt;\n字" in shown
     assert "50000" in shown
 

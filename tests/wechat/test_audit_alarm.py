@@ -91,7 +91,7 @@ def test_an_old_edit_is_found_by_the_nightly_walk(trail: Project) -> None:
     AuditEntry.objects.filter(number=1).update(actor="forged")
     audit_guard.install(connection)
     assert audit_alarm.watch() == 0
-    assert audit_alarm.verify() == 1
+    assert audit_alarm.verify_trail() == 1
     assert f"{trail.pk} 1 changed" in opened()[0].detail
 
 

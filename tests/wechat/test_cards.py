@@ -22,7 +22,7 @@ def offer(project: Project, to: list[str], ref: str = "7") -> None:
         version=1,
         project=project,
         to=to,
-        content=feedback_cards.content(),
+        content=feedback_cards.feedback_card(),
         fallback="in words",
     )
 
@@ -94,14 +94,14 @@ def test_an_unanswered_update_is_done_when_its_code_is_used_up(
 def test_text_of_a_model_on_a_card_is_harmless_and_needs_no_escape() -> None:
     """Errcode 40033; O18."""
     asked = "请\x07核对\x1b\n<a href='x'>P001</a> $userName=admin$"
-    assert cards.cut(asked, "sub_title") == "请核对 ＜a href='x'>P001＜/a> ＄userName=admin$"
+    assert cards.fit_card(asked, "sub_title") == "请核对 ＜a href='x'>P001＜/a> ＄userName=admin$"
 
 
 @pytest.mark.parametrize(("name", "most"), cards.CARD_CHARS.items())
 def test_texts_are_cut_to_what_is_shown(name: str, most: int) -> None:
-    assert cards.cut("短", name) == "短"
-    assert len(cards.cut("长" * 500, name)) == most
-    assert cards.cut("a\n b", name) == "a b"
+    assert cards.fit_card("短", name) == "短"
+    assert len(cards.fit_card("长" * 500, name)) == most
+    assert cards.fit_card("a\n b", name) == "a b"
 
 
 def test_option_ids_and_task_ids_have_the_right_form() -> None:

@@ -13,7 +13,7 @@ from wechat.inbound.commands import (
     Decide,
     Feedback,
     Unnumbered,
-    read,
+    read_command,
     rejecting,
     unnumbered,
 )
@@ -63,7 +63,7 @@ from wechat.inbound.commands import (
     ],
 )
 def test_a_command_is_read(text: str, command: Command) -> None:
-    assert read(text) == command
+    assert read_command(text) == command
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_command_is_read(text: str, command: Command) -> None:
     ],
 )
 def test_an_ordinary_message_is_no_command(text: str) -> None:
-    assert read(text) is None
+    assert read_command(text) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_an_ordinary_message_is_no_command(text: str) -> None:
     ],
 )
 def test_a_question_decides_nothing(text: str) -> None:
-    assert read(text) is None
+    assert read_command(text) is None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_question_decides_nothing(text: str) -> None:
     ],
 )
 def test_what_is_taken_back_in_the_same_breath_decides_nothing(text: str) -> None:
-    assert read(text) is None
+    assert read_command(text) is None
     assert unnumbered(text) == Unnumbered(_decision(text), "", (42,))
 
 
@@ -155,7 +155,7 @@ def test_what_a_number_counts_may_be_no_decision_at_all(text: str) -> None:
     ],
 )
 def test_of_several_reviews_at_once_none_is_decided(text: str, numbers: tuple[int, ...]) -> None:
-    assert read(text) is None
+    assert read_command(text) is None
     assert unnumbered(text) == Unnumbered(_decision(text), "", numbers)
 
 
@@ -167,13 +167,13 @@ def _decision(text: str) -> Literal["approve", "reject"]:
     "reason", ["数据有误", "5 月数据有误", "3.5 不在范围", "不要", "例 2 缺失"]
 )
 def test_the_words_that_are_offered_reject_for_that_reason(reason: str) -> None:
-    assert read(rejecting(42, reason)) == Decide(42, "reject", reason)
+    assert read_command(rejecting(42, reason)) == Decide(42, "reject", reason)
 
 
 def test_a_long_row_of_digits_is_read_at_once() -> None:
-    assert read("同意 42 " + "1" * 5000 + "x") is None
+    assert read_command("同意 42 " + "1" * 5000 + "x") is None
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    assert read(text) is None or isinstance(read(text), Decide | Feedback)
+    assert read_command(text) is None or isinstance(read_command(text), Decide | Feedback)

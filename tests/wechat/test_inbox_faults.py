@@ -15,7 +15,7 @@ from tests.house.kit import until
 from tests.wechat.working import outgoing, receive, receive_event, receive_kind, work
 from wechat.inbound import inbox
 from wechat.inbound.job import Job, LostLease, kept
-from wechat.inbound.parse import parse
+from wechat.inbound.parse import parse_xml
 from wechat.models import InboxMessage, OutboxMessage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
@@ -101,7 +101,7 @@ def test_a_slow_worker_that_lost_its_lease_writes_nothing() -> None:
     row = receive_kind("image")
     claimed = inbox.claim(row.pk)
     assert claimed
-    slow = Job(claimed, parse(claimed.raw))
+    slow = Job(claimed, parse_xml(claimed.raw))
 
     def write_late() -> None:
         with atomic():
@@ -119,7 +119,7 @@ def test_a_slow_worker_that_lost_its_lease_writes_nothing() -> None:
 def test_an_error_is_tried_again_with_back_off_and_then_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 2)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse_stranger", 2)
     row = receive("hello", user="ghost")
     work()
     assert state(row) == (Status.NEW, 1)
@@ -137,7 +137,7 @@ def test_an_error_is_tried_again_with_back_off_and_then_answered(
 def test_the_last_resort_names_a_number(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 99)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse_stranger", 99)
     row = receive("hello", user="ghost")
     for turn in range(4):
         with later(turn * 20):
@@ -150,7 +150,7 @@ def test_the_last_resort_names_a_number(
 
 
 def test_an_event_that_fails_ends_silently(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, "wechat.inbound.events.answer", 99)
+    break_at(monkeypatch, "wechat.inbound.events.handle_event", 99)
     row = receive_event("enter_agent")
     for turn in range(4):
         with later(turn * 20):
@@ -171,7 +171,7 @@ def test_a_message_that_kills_its_worker_is_given_up() -> None:
 
 
 def test_later_messages_go_on_after_one_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, "wechat.inbound.strangers.refuse", 3)
+    break_at(monkeypatch, "wechat.inbound.strangers.refuse_stranger", 3)
     receive("1", user="ghost")
     second = receive("2", user="ghost")
     for turn in range(5):

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from projects.models import Member, Project
 from tests.wechat.working import outgoing
 from wechat.models import Answer, OutboxMessage
-from wechat.outbound.outbox import answer, enqueue
+from wechat.outbound.outbox import enqueue, enqueue_text
 from wechat.outbound.splitting import split
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +100,7 @@ def test_it_is_stored_once_and_encrypted(project: Project) -> None:
 def test_what_fits_has_no_page(project: Project) -> None:
     """O15: 5000 characters are eight parts, and nothing is lost."""
     text = "字" * 5000
-    answer(to_user="zhangyi", project=project, content=text, key="k")
+    enqueue_text(to_user="zhangyi", project=project, content=text, key="k")
     parts = outgoing("zhangyi")
     assert len(parts) == len(split(text)) == 8
     assert "".join(part[6:] for part in parts) == text

@@ -65,7 +65,7 @@ def test_an_empty_house_has_no_age() -> None:
 
 
 def test_they_are_on_the_page(client: Client) -> None:
-    metrics.register()
+    metrics.register_collector()
     assert b'iit_wechat_outbox_rows{status="sent"} 0.0' in client.get("/metrics").content
 
 

@@ -91,7 +91,7 @@ def test_each_card_names_the_study(study: Study, other: Project) -> None:
             version=1,
             project=study.project,
             to=to,
-            content=feedback_cards.content(),
+            content=feedback_cards.feedback_card(),
         )
     named = [study.project.code in json.dumps(one) for one in payloads("card")]
     assert named == [True, False, True]

@@ -20,7 +20,7 @@ from core.house.db import atomic
 from core.integrations.wecom import Crypt
 from projects.models import Member
 from wechat.aibot import cards, streams
-from wechat.aibot.parse import envelope, parse
+from wechat.aibot.parse import envelope, parse_json
 from wechat.inbound import arrivals, request_verification
 from wechat.inbound.parse import BadCallback, Incoming, is_for_all
 from wechat.inbound.request_verification import Door
@@ -36,7 +36,7 @@ ENTER = "enter_chat"
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message, an event or a poll."""
-    return request_verification.answer(
+    return request_verification.verify_request(
         request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive)
     )
 
@@ -53,7 +53,7 @@ def _answer(plain: bytes) -> dict[str, Any]:
     """What the response says, before it is sealed; nothing for what needs no words."""
     try:
         text = plain.decode()
-        incoming = _ours(parse(text))
+        incoming = _ours(parse_json(text))
     except (UnicodeDecodeError, BadCallback) as error:
         _store(arrivals.quarantined(plain, error, CHANNEL), "")
         return {}

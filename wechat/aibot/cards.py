@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from projects.models import Member
 from wechat.inbound.parse import Incoming
 from wechat.models import Card
-from wechat.outbound.cards import cut
+from wechat.outbound.cards import fit_card
 from wechat.reviews import review_cards
 
 
@@ -30,7 +30,7 @@ def receipt(incoming: Incoming) -> dict[str, Any]:
     if card.kind == review_cards.KIND and review_cards.lacks_reason(incoming):
         return {}
     with translation.override(member.language):
-        shown = {**json.loads(card.content), "replace_text": cut(_("Received"), "button")}
+        shown = {**json.loads(card.content), "replace_text": fit_card(_("Received"), "button")}
     return {
         "response_type": "update_template_card",
         "userids": [incoming.from_user],

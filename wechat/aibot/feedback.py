@@ -15,7 +15,7 @@ RATINGS: dict[int, str | None] = {1: "thumbs_up", 2: "thumbs_down", 3: None}
 INACCURATE, UNCLEAR = frozenset({3, 4}), frozenset({1, 2})
 
 
-def answer(job: Job) -> None:
+def note_vote(job: Job) -> None:
     """Note a vote on the answer it names; the latest wins, a withdrawn one leaves nothing."""
     vote = job.incoming.vote
     stream = _stream(job, vote)

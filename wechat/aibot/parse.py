@@ -22,13 +22,13 @@ _PARTS = 50
 
 def envelope(raw: bytes) -> str:
     """The `encrypt` of a POST body. Raises BadCallback."""
-    encrypted = read(raw).get("encrypt")
+    encrypted = read_object(raw).get("encrypt")
     if not isinstance(encrypted, str) or not encrypted:
         raise BadCallback("encrypt is expected")
     return encrypted
 
 
-def read(raw: bytes | str) -> dict[str, Any]:
+def read_object(raw: bytes | str) -> dict[str, Any]:
     """A JSON object. Raises BadCallback for anything else."""
     try:
         found = json.loads(raw)
@@ -39,9 +39,9 @@ def read(raw: bytes | str) -> dict[str, Any]:
     return found
 
 
-def parse(raw: str) -> Incoming:
+def parse_json(raw: str) -> Incoming:
     """The callback's plaintext as a value. Raises BadCallback where sender, kind or id is missing."""
-    found = read(raw)
+    found = read_object(raw)
     kind = _text(found, "msgtype").lower()
     event = _part(found, "event")
     click = _part(event, "template_card_event")

@@ -13,7 +13,7 @@ from projects.models import Project
 from wechat.models import InboxMessage, OutboxMessage, Stream
 from wechat.outbound import answers, outbox
 from wechat.outbound.neutralise import neutralise
-from wechat.outbound.splitting import cut
+from wechat.outbound.splitting import cut_to_bytes
 from wechat.texts import QUERYING
 
 LIMIT = 20480
@@ -40,7 +40,7 @@ def first(row: InboxMessage) -> dict[str, Any]:
     found = Stream.objects.filter(inbox=row).first()
     if found is None:
         return {}
-    body = shown(found)
+    body = stream_body(found)
     body["stream"]["feedback"] = {"id": found.stream_id}
     return body
 
@@ -55,13 +55,13 @@ def poll(userid: str, asked: str) -> dict[str, Any]:
         # Either the worker finishes it or we expire it, never both.
         streams.filter(finished_at=None, expired_at=None).update(expired_at=now())
         found.refresh_from_db()
-    body = shown(found)
+    body = stream_body(found)
     if found.finished_at and not found.expired_at:
         streams.filter(delivered_at=None).update(delivered_at=now())
     return body
 
 
-def shown(stream: Stream) -> dict[str, Any]:
+def stream_body(stream: Stream) -> dict[str, Any]:
     """A stream answer: cumulative content, and whether more will come."""
     ends = bool(stream.finished_at or stream.expired_at)
     content = QUERYING
@@ -105,7 +105,7 @@ def fitted(text: str, userid: str, project: Project | None) -> str:
         return content
     path = answers.keep(text=text, to_user=userid, project=project)
     link = _("The whole answer: %(link)s") % {"link": f"{settings.PUBLIC_URL}{path}"}
-    return f"{cut(content, LIMIT - ROOM_FOR_LINK)}\n\n{link}"
+    return f"{cut_to_bytes(content, LIMIT - ROOM_FOR_LINK)}\n\n{link}"
 
 
 def send_apart(stream: Stream) -> None:
@@ -126,7 +126,7 @@ def send_apart(stream: Stream) -> None:
             fallback=content,
         )
     else:
-        outbox.answer(
+        outbox.enqueue_text(
             to_user=stream.inbox.from_user,
             project=stream.project,
             content=content,

@@ -19,7 +19,7 @@ from projects.models import Member, Role
 from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, cut, link
+from wechat.outbound.cards import Click, fit_card, link
 from wechat.outbound.outbox import tell
 
 KIND = "query"
@@ -37,7 +37,7 @@ def answers() -> dict[str, str]:
     }
 
 
-def ask(finding: PendingAction, question: str, number: int) -> None:
+def send_query_card(finding: PendingAction, question: str, number: int) -> None:
     """Send the card to whom the query concerns, in the caller's transaction; a second time does nothing."""
     people = concerned(finding, question)
     if not people:
@@ -80,21 +80,27 @@ def _content(finding: PendingAction, question: str) -> dict[str, Any]:
     url = _page_of(finding)
     facts = [(_("Project"), finding.project.code), (_("Subject"), finding.record_id or "-")]
     shown: list[dict[str, Any]] = [
-        {"keyname": cut(name, "keyname"), "value": cut(value, "value")} for name, value in facts
+        {"keyname": fit_card(name, "keyname"), "value": fit_card(value, "value")}
+        for name, value in facts
     ]
-    more = {"keyname": cut(_("Finding"), "keyname"), "value": cut(_("Open console"), "value")}
+    more = {
+        "keyname": fit_card(_("Finding"), "keyname"),
+        "value": fit_card(_("Open console"), "value"),
+    }
     return {
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
         "main_title": {
-            "title": cut(_("Query to the site"), "title"),
-            "desc": cut(finding.message, "desc"),
+            "title": fit_card(_("Query to the site"), "title"),
+            "desc": fit_card(finding.message, "desc"),
         },
-        "sub_title_text": cut(question, "sub_title"),
+        "sub_title_text": fit_card(question, "sub_title"),
         "horizontal_content_list": [*shown, {"type": 1, "url": url, **more}],
         "card_action": {"type": 1, "url": url},
         "button_selection": cards.selection(QUESTION, _("Answer"), answers()),
-        "button_list": [{"text": cut(_("Send the answer"), "button"), "style": 1, "key": "answer"}],
+        "button_list": [
+            {"text": fit_card(_("Send the answer"), "button"), "style": 1, "key": "answer"}
+        ],
     }
 
 
@@ -108,7 +114,7 @@ def _page_of(finding: PendingAction) -> str:
     return link(f"/admin/engines/pendingaction/{finding.pk}/change/")
 
 
-def clicked(click: Click) -> str:
+def answer_query(click: Click) -> str:
     """Answer the query: the text for the person, blank where the changed card says it."""
     finding = _visible(click)
     if finding is None:
@@ -154,7 +160,7 @@ def show_as_it_stands(finding: PendingAction) -> None:
     note = _("There is a newer query.") if asks else _told(finding)
     with atomic():
         for card in cards.close(kind=KIND, ref=finding.pk, up_to=up_to):
-            button = cut(str(finding.get_state_display()), "button")
+            button = fit_card(str(finding.get_state_display()), "button")
             key = f"settled:{card.task_id}"
             cards.show_closed(card, note=note, button=button, key=key, fallback=note)
 

@@ -15,7 +15,7 @@ def queried(event: RunEvent) -> None:
     number = query_cards.queries(finding)
     asked = FindingEvent.objects.filter(finding=finding, what="query").last()
     if asked is not None and number == (event.payload or {}).get("number"):
-        query_cards.ask(finding, asked.note, number)
+        query_cards.send_query_card(finding, asked.note, number)
 
 
 def settled(event: RunEvent) -> None:

@@ -21,7 +21,7 @@ from wechat.inbound.parse import (
     Incoming,
     envelope,
     is_for_all,
-    parse,
+    parse_xml,
 )
 from wechat.inbound.request_verification import Door
 from wechat.inbound.waking import wake_inbox
@@ -34,7 +34,9 @@ CHANNEL = InboxMessage.Channel.APP
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message."""
-    return request_verification.answer(request, Door(CHANNEL, gateway.crypts(), envelope, _receive))
+    return request_verification.verify_request(
+        request, Door(CHANNEL, gateway.crypts(), envelope, _receive)
+    )
 
 
 def _receive(plain: bytes, crypt: Crypt, _nonce: str) -> HttpResponse:
@@ -45,7 +47,7 @@ def _row(plain: bytes, crypt: Crypt) -> InboxMessage:
     """The row of a genuine callback; one we cannot read, or that is for others, is quarantined."""
     try:
         text = plain.decode()
-        incoming = _ours(parse(text))
+        incoming = _ours(parse_xml(text))
     except (UnicodeDecodeError, BadCallback) as error:
         return arrivals.quarantined(plain, error, CHANNEL)
     return arrivals.message(incoming, text, CHANNEL, passive.reply_to(incoming, crypt))

@@ -91,7 +91,7 @@ _FEEDBACK = re.compile(
 )
 
 
-def read(text: str) -> Command | None:
+def read_command(text: str) -> Command | None:
     """The command in `text`, full or half width, or None for an ordinary message."""
     plain = _plain(text)
     if found := _NUMBERED.fullmatch(plain):
@@ -109,7 +109,7 @@ def unnumbered(text: str) -> Unnumbered | None:
     plain = _plain(text)
     near = _NUMBERED.fullmatch(plain)
     found = near or _UNNUMBERED.fullmatch(plain)
-    if not found or read(text):
+    if not found or read_command(text):
         return None
     reason = (found["reason"] or "").strip()
     numbers = _numbers(near) if near else ()
@@ -126,7 +126,7 @@ def unnumbered(text: str) -> Unnumbered | None:
 def rejecting(review_id: int, reason: str) -> str:
     """The words that reject a review for this reason; a colon where it would be taken for something else."""
     words = f"{REJECT_WORDS[0]} {review_id} {reason}"
-    return words if read(words) else f"{REJECT_WORDS[0]} {review_id}: {reason}"
+    return words if read_command(words) else f"{REJECT_WORDS[0]} {review_id}: {reason}"
 
 
 def _numbers(found: re.Match[str]) -> tuple[int, ...]:

@@ -50,18 +50,18 @@ def _ordered(click: Click) -> str:
 
 
 CLICKED: dict[str, Callable[[Click], str]] = {
-    review_cards.KIND: review_cards.clicked,
-    query_cards.KIND: query_cards.clicked,
-    feedback_cards.KIND: feedback_cards.clicked,
-    visit_cards.KIND: visit_cards.clicked,
-    welcome.KIND: welcome.clicked,
+    review_cards.KIND: review_cards.decide_by_card,
+    query_cards.KIND: query_cards.answer_query,
+    feedback_cards.KIND: feedback_cards.take_vote,
+    visit_cards.KIND: visit_cards.answer_visit,
+    welcome.KIND: welcome.ask_example,
     order_cards.KIND: _ordered,
 }
 """Who answers the clicks on a kind of card, with what the person is told in words; blank where the changed card
 says it all. May finish the job itself."""
 
 
-def answer(job: Job) -> None:
+def handle_event(job: Job) -> None:
     """Handle an event; ends in `job.finish`."""
     event = job.incoming.event
     if event in CLICKS:
@@ -73,7 +73,7 @@ def answer(job: Job) -> None:
         alerts.clear(alerts.Code.INACTIVE)
     member = job.speaker
     if event == VOTE:
-        feedback.answer(job)
+        feedback.note_vote(job)
         return
     if event == MENU and member and (asked := welcome.question(job.incoming.event_key, member)):
         ask(job, asked)
@@ -87,7 +87,7 @@ def answer(job: Job) -> None:
 def _click(job: Job) -> None:
     card = Card.objects.filter(task_id=job.incoming.task_id).select_related("project").first()
     if card is not None and card.kind == invitations.KIND and _fits(job, card):
-        invitations.clicked(job, card)
+        invitations.settle_by_card(job, card)
         return
     handler = CLICKED.get(card.kind) if card else None
     if card is None or handler is None or not _fits(job, card):

@@ -15,7 +15,7 @@ from wechat.inbound import (
     votes,
 )
 from wechat.inbound.commands import Command, Decide, Feedback
-from wechat.inbound.commands import read as read_command
+from wechat.inbound.commands import read_command as read_command
 from wechat.inbound.job import Job
 from wechat.inbound.questions import ask
 from wechat.models import InboxMessage
@@ -28,15 +28,15 @@ MOST_CHARS = 10_000
 """Of one question, as in the API; WeCom's own are shorter by far."""
 
 
-def answer(job: Job) -> None:
+def handle_callback(job: Job) -> None:
     """Handle a callback; ends in `job.finish`. What it raises is tried again by the caller."""
     alerts.heard(job.row.from_user, job.row.channel)
     if job.incoming.is_event:
-        events.answer(job)
-    elif not job.incoming.is_group and invitations.answer(job):
+        events.handle_event(job)
+    elif not job.incoming.is_group and invitations.answer_invitation(job):
         return
     elif job.speaker is None:
-        strangers.refuse(job)
+        strangers.refuse_stranger(job)
     elif job.incoming.is_group:
         # What one member may read is not for everybody in the group (design.md 9.7).
         with atomic():

@@ -101,7 +101,7 @@ def _handle(row: InboxMessage, speaker: Member | None) -> None:
         _fail(row, "the worker was lost")
         return
     try:
-        handlers.answer(Job(row, channels.of(row.channel).parse(row.raw), speaker))
+        handlers.handle_callback(Job(row, channels.channel_of(row.channel).parse(row.raw), speaker))
     except LostLease:
         raise
     except Exception as error:  # whatever went wrong, the question gets its one reply

@@ -18,7 +18,7 @@ from wechat.outbound import cards
 from wechat.outbound.invitation_cards import ACCEPT, KIND, words
 from wechat.texts import ACCEPT_WORDS, DECLINE_WORDS, INVITATION_WORDS
 
-__all__ = ["KIND", "answer", "clicked"]
+__all__ = ["KIND", "answer_invitation", "settle_by_card"]
 _SAID = re.compile(
     rf"(?P<word>{'|'.join(ACCEPT_WORDS + DECLINE_WORDS)})\s*(?:{'|'.join(INVITATION_WORDS)})?"
     r"[\s:,]*(?P<code>.*?)[.!。]*",
@@ -26,7 +26,7 @@ _SAID = re.compile(
 )
 
 
-def answer(job: Job) -> bool:
+def answer_invitation(job: Job) -> bool:
     """Settle what a message answers; who is in no study yet is told of their invitations. False: neither."""
     waiting = [*invitations.waiting(Person.objects.by_userid(job.row.from_user))]
     if not waiting:
@@ -43,7 +43,7 @@ def answer(job: Job) -> bool:
     return True
 
 
-def clicked(job: Job, card: Card) -> None:
+def settle_by_card(job: Job, card: Card) -> None:
     """A tap on the card: its person's alone, and once."""
     accept = job.incoming.event_key == ACCEPT
     waiting = invitations.waiting(Person.objects.by_userid(job.row.from_user))

@@ -69,7 +69,7 @@ def reply(
     row: InboxMessage, text: str, project: Project | None, conversation_id: str | None = None
 ) -> None:
     """The row's final reply, by the channel it came from; there is never a second one."""
-    channels.of(row.channel).reply(row, text, project, conversation_id)
+    channels.channel_of(row.channel).reply(row, text, project, conversation_id)
 
 
 def kept(row: InboxMessage) -> AbstractContextManager[None]:

@@ -98,7 +98,7 @@ def envelope(raw: bytes) -> str:
     return text
 
 
-def parse(raw: str) -> Incoming:
+def parse_xml(raw: str) -> Incoming:
     """The callback's plaintext as a value. Raises BadCallback where sender, kind or time is missing."""
     root = read_xml(raw)
     if root.tag != "xml":

@@ -9,7 +9,7 @@ import time
 from core.integrations.wecom import Crypt
 from engines.assistant.read.offline import detect
 from projects.models import Member
-from wechat.inbound.commands import read as read_command
+from wechat.inbound.commands import read_command as read_command
 from wechat.inbound.parse import Incoming
 from wechat.texts import QUERYING
 

@@ -131,16 +131,16 @@ def _asked_for_reason(row: InboxMessage) -> Review | None:
 def _rejected_bare(row: InboxMessage) -> str:
     """The number of the review that a message or a click rejects without a reason, else ""."""
     if row.event == review_cards.CLICK:
-        incoming = channels.of(row.channel).parse(row.raw)
+        incoming = channels.channel_of(row.channel).parse(row.raw)
         card = Card.objects.filter(task_id=incoming.task_id, kind=KIND).first()
         return card.ref if card and review_cards.lacks_reason(incoming) else ""
-    said = commands.read(row.content)
+    said = commands.read_command(row.content)
     is_bare = isinstance(said, Decide) and said.decision == "reject" and not said.reason
     return str(said.review_id) if isinstance(said, Decide) and is_bare else ""
 
 
 def _may_be_reason(text: str) -> bool:
-    if not text.strip() or commands.read(text) or _ASKS.search(text):
+    if not text.strip() or commands.read_command(text) or _ASKS.search(text):
         return False
     found = detect(text)
     asks_of_subject = found.record_ids and _OF_A_SUBJECT & set(found.intents)

@@ -23,7 +23,7 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
         if reply.table:
             text = answers.with_link(text, reply.table, to_user=reader, project=reply.project)
         job.finish(text, reply.project, reply.conversation_id)
-        if channels.of(job.row.channel).rates_natively:
+        if channels.channel_of(job.row.channel).rates_natively:
             return
         if reply.order:
             order_cards.offer(reply, reader)

@@ -62,7 +62,7 @@ class Door:
     receive: Callable[[bytes, Crypt, str], HttpResponse]
 
 
-def answer(request: HttpRequest, door: Door) -> HttpResponse:
+def verify_request(request: HttpRequest, door: Door) -> HttpResponse:
     """GET verifies the URL, POST goes to the door's `receive`; a Refused is its status."""
     if request.method not in ("GET", "POST"):
         return HttpResponse(status=405, headers={"Allow": "GET, POST"})

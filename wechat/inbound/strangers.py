@@ -14,7 +14,7 @@ from wechat.inbound.job import Job
 from wechat.outbound import outbox
 
 
-def refuse(job: Job) -> None:
+def refuse_stranger(job: Job) -> None:
     """A polite refusal that says nothing of any study, audited once per message."""
     with atomic():
         audit.record("wechat.refused", actor=job.row.from_user, new={"message": job.row.pk})
@@ -30,7 +30,7 @@ def tell_administrators(userid: str) -> None:
     for admin, mine in _administrators(left):
         codes = ", ".join(one.project.code for one in mine) if left else ""
         with translation.override(admin.language):
-            outbox.answer(
+            outbox.enqueue_text(
                 to_user=admin.wecom_userid,
                 project=None,
                 content=_text(userid, codes),

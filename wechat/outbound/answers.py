@@ -57,7 +57,7 @@ def page(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = {
         "answer": answer,
         "answers": answers,
-        "html": markdown.shown(answer.text),
+        "html": markdown.render_markdown(answer.text),
         "table": table,
         "rows": table["rows"][:MOST_ROWS] if table else [],
         "rest": max(len(table["rows"]) - MOST_ROWS, 0) if table else 0,

@@ -28,7 +28,7 @@ def watch() -> int:
     return _sound([*unwritten, *audit_watch.look()])
 
 
-def verify() -> int:
+def verify_trail() -> int:
     """Walk all of the trail, as `manage.py audit verify`; how many faults there are."""
     return _sound([*audit_watch.verify()])
 
@@ -48,7 +48,7 @@ def _tell_administrators(count: int) -> None:
     with atomic():
         for admin in people.exclude(wecom_userid="").order_by("wecom_userid"):
             with translation.override(admin.language):
-                outbox.answer(
+                outbox.enqueue_text(
                     to_user=admin.wecom_userid,
                     project=None,
                     content=_(

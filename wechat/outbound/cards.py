@@ -128,8 +128,8 @@ def show_closed(
     `code` is a click's ResponseCode; without one the code of the send call is used (3.4).
     """
     shown = {name: value for name, value in json.loads(card.content).items() if name != "task_id"}
-    shown["sub_title_text"] = cut(note, "sub_title")
-    shown["replace_text"] = cut(button, "button")
+    shown["sub_title_text"] = fit_card(note, "sub_title")
+    shown["replace_text"] = fit_card(button, "button")
     enqueue(
         to_user=card.to_user,
         project=card.project,
@@ -146,7 +146,7 @@ def show_closed(
     )
 
 
-def cut(text: str, name: str) -> str:
+def fit_card(text: str, name: str) -> str:
     """`text` in the length that WeCom shows of a card's part."""
     line, most = as_line(text), CARD_CHARS[name]
     return line if len(line) <= most else line[: most - 1] + "…"
@@ -163,7 +163,9 @@ def selection(question: str, title: str, options: Mapping[str, str]) -> dict[str
     return {
         "question_key": question,
         "title": title,
-        "option_list": [{"id": key, "text": cut(text, "button")} for key, text in listed.items()],
+        "option_list": [
+            {"id": key, "text": fit_card(text, "button")} for key, text in listed.items()
+        ],
     }
 
 

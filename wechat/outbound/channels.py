@@ -9,8 +9,8 @@ from typing import Protocol
 
 from projects.models import Project
 from wechat.aibot import streams
-from wechat.aibot.parse import parse as parse_json
-from wechat.inbound.parse import Incoming, parse
+from wechat.aibot.parse import parse_json as parse_json
+from wechat.inbound.parse import Incoming, parse_xml
 from wechat.models import InboxMessage
 from wechat.outbound import outbox
 
@@ -39,7 +39,7 @@ class SelfBuiltApp:
 
     def parse(self, raw: str) -> Incoming:
         """The XML of wecom.md 1.9."""
-        return parse(raw)
+        return parse_xml(raw)
 
     def reply(
         self, row: InboxMessage, text: str, project: Project | None, conversation_id: str | None
@@ -47,7 +47,7 @@ class SelfBuiltApp:
         """A message in the sender's lane; the key is the row's, so there is never a second one."""
         if text.strip():
             key = f"inbox:{row.pk}"
-            outbox.answer(to_user=row.from_user, project=project, content=text, key=key)
+            outbox.enqueue_text(to_user=row.from_user, project=project, content=text, key=key)
 
 
 class SmartBot:
@@ -74,6 +74,6 @@ _CHANNELS: dict[str, Channel] = {
 }
 
 
-def of(name: str) -> Channel:
+def channel_of(name: str) -> Channel:
     """The channel of an inbox row."""
     return _CHANNELS[name]

@@ -10,7 +10,7 @@ from core.house.db import atomic
 from projects.models import Project
 from wechat.inbound import votes
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, cut
+from wechat.outbound.cards import Click, fit_card
 
 KIND = "feedback"
 QUESTION = "reason"
@@ -41,15 +41,15 @@ def offer(
         version=1,
         project=project,
         to=[to_user],
-        content=content(),
+        content=feedback_card(),
     )
 
 
-def content() -> dict[str, Any]:
+def feedback_card() -> dict[str, Any]:
     """The card without its task_id."""
     return {
         "card_type": "button_interaction",
-        "main_title": {"title": cut(_("Was this answer helpful?"), "title")},
+        "main_title": {"title": fit_card(_("Was this answer helpful?"), "title")},
         "button_selection": cards.selection(QUESTION, _("If not, why?"), reasons()),
         "button_list": [
             {"text": "👍", "style": 1, "key": "up"},
@@ -58,7 +58,7 @@ def content() -> dict[str, Any]:
     }
 
 
-def clicked(click: Click) -> str:
+def take_vote(click: Click) -> str:
     """Note the vote (the latest wins), thank, and ask a bare 👎 for its reason; only the reader has one."""
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")

@@ -21,7 +21,7 @@ def choose(text: str, *, to_user: str, project: Project | None) -> tuple[OutboxM
     if not any(mark.search(text) for mark in _MARKUP):
         return Kind.TEXT, text
     if reads_plain(to_user, project):
-        return Kind.TEXT, plain(text)
+        return Kind.TEXT, strip_marks(text)
     return Kind.MARKDOWN, text
 
 
@@ -31,6 +31,6 @@ def reads_plain(to_user: str, project: Project | None) -> bool:
     return (readers.filter(project=project) if project else readers).exists()
 
 
-def plain(text: str) -> str:
+def strip_marks(text: str) -> str:
     """`text` with its marks taken off and its words kept."""
     return _QUOTE.sub("", _HEADING.sub("", _CODE.sub(r"\1", _BOLD.sub(r"\1", text))))

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 from projects import invitations
 from projects.models import Member
 from wechat.outbound import cards, formats, outbox
-from wechat.outbound.cards import cut
+from wechat.outbound.cards import fit_card
 from wechat.outbound.neutralise import neutralise
 from wechat.texts import ACCEPT_WORDS, DECLINE_WORDS
 
@@ -29,11 +29,13 @@ def tell(member: Member) -> None:
     with translation.override(member.language):
         if member.invited_at is None:
             text = _("You are a member of a study now: %(what)s.") % {
-                "what": neutralise(invitations.told(member))
+                "what": neutralise(invitations.describe_invitation(member))
             }
-            outbox.answer(to_user=userid, project=None, content=text, key=f"member:{ref}")
+            outbox.enqueue_text(to_user=userid, project=None, content=text, key=f"member:{ref}")
         elif formats.reads_plain(userid, member.project):
-            outbox.answer(to_user=userid, project=None, content=words(member), key=f"{KIND}:{ref}")
+            outbox.enqueue_text(
+                to_user=userid, project=None, content=words(member), key=f"{KIND}:{ref}"
+            )
         else:
             cards.send(
                 kind=KIND,
@@ -49,7 +51,7 @@ def tell(member: Member) -> None:
 def words(member: Member) -> str:
     """The invitation as text, with what to reply."""
     asked = _("You are invited to a study: %(what)s.") % {
-        "what": neutralise(invitations.told(member))
+        "what": neutralise(invitations.describe_invitation(member))
     }
     code = member.project.code
     how = _('Reply "%(accept)s" or "%(decline)s". Until you accept you have no part in it.') % {
@@ -63,12 +65,16 @@ def _content(member: Member) -> dict[str, Any]:
     return {
         "card_type": "button_interaction",
         "main_title": {
-            "title": cut(_("Invitation: %(code)s") % {"code": member.project.code}, "title"),
-            "desc": cut(invitations.told(member), "desc"),
+            "title": fit_card(_("Invitation: %(code)s") % {"code": member.project.code}, "title"),
+            "desc": fit_card(invitations.describe_invitation(member), "desc"),
         },
-        "sub_title_text": cut(words(member), "sub_title"),
+        "sub_title_text": fit_card(words(member), "sub_title"),
         "button_list": [
-            {"text": cut(pgettext("invitation", "Accept"), "button"), "style": 1, "key": ACCEPT},
-            {"text": cut(_("Decline"), "button"), "style": 2, "key": DECLINE},
+            {
+                "text": fit_card(pgettext("invitation", "Accept"), "button"),
+                "style": 1,
+                "key": ACCEPT,
+            },
+            {"text": fit_card(_("Decline"), "button"), "style": 2, "key": DECLINE},
         ],
     }

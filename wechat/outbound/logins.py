@@ -25,4 +25,4 @@ def tell(person: Person, *, lost: str, gained: str) -> None:
         ]
         text = "\n".join(filter(None, said))
     key = f"login:{uuid.uuid4().hex}"
-    outbox.answer(to_user=person.wecom_userid, project=None, content=text, key=key)
+    outbox.enqueue_text(to_user=person.wecom_userid, project=None, content=text, key=key)

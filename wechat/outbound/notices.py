@@ -22,7 +22,7 @@ from wechat.outbound import formats, outbox
 from wechat.outbound.neutralise import neutralise
 from wechat.outbound.outbox import Held, Payload
 from wechat.outbound.send_message import may_know
-from wechat.outbound.splitting import LIMIT, cut
+from wechat.outbound.splitting import LIMIT, cut_to_bytes
 
 Status = OutboxMessage.Status
 FRESH = timedelta(minutes=10)
@@ -41,7 +41,7 @@ def ready(event: RunEvent) -> None:
     key = f"notify:{run.pk}:{notice.seq}:{member.wecom_userid}"
     outbox.tell(
         to=member,
-        content=cut(notice.text, ROOM),
+        content=cut_to_bytes(notice.text, ROOM),
         key=key,
         held=Held(notice.not_before, about),
     )
@@ -129,8 +129,8 @@ def _text(row: OutboxMessage) -> str:
 
 def _with_text(row: OutboxMessage, text: str) -> str:
     markdown = row.kind == OutboxMessage.Kind.MARKDOWN
-    shown = neutralise(text if markdown else formats.plain(text), markdown=markdown)
-    message = {"msgtype": row.kind, row.kind: {"content": cut(shown, LIMIT)}}
+    shown = neutralise(text if markdown else formats.strip_marks(text), markdown=markdown)
+    message = {"msgtype": row.kind, row.kind: {"content": cut_to_bytes(shown, LIMIT)}}
     return Payload(message=message).model_dump_json()
 
 
@@ -139,5 +139,5 @@ def _unchecked(row: OutboxMessage) -> str:
     member = Member.objects.filter(project=row.project_id, wecom_userid=row.to_user).first()
     with translation.override(member.language if member else translation.get_language()):
         note = _("REDCap could not be read again before this was sent; it may be outdated.")
-    text = cut(_text(row).removesuffix(f"\n{note}"), ROOM)
+    text = cut_to_bytes(_text(row).removesuffix(f"\n{note}"), ROOM)
     return f"{text}\n{note}"

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from engines.assistant.chat import ChatReply
 from wechat.outbound import cards
-from wechat.outbound.cards import cut
+from wechat.outbound.cards import fit_card
 
 KIND = "order"
 WORDS = {"start": "确认", "leave": "取消"}
@@ -25,18 +25,18 @@ def offer(reply: ChatReply, to_user: str) -> None:
         version=1,
         project=reply.project,
         to=[to_user],
-        content=content(reply.order["title"], len(reply.order["subjects"])),
+        content=order_card(reply.order["title"], len(reply.order["subjects"])),
     )
 
 
-def content(title: str, count: int) -> dict[str, Any]:
+def order_card(title: str, count: int) -> dict[str, Any]:
     """The card without its task_id; whom it starts stands in the message above it."""
     told = _("Start for %(count)d subjects?") % {"count": count}
     return {
         "card_type": "button_interaction",
-        "main_title": {"title": cut(told, "title"), "desc": cut(title, "desc")},
+        "main_title": {"title": fit_card(told, "title"), "desc": fit_card(title, "desc")},
         "button_list": [
-            {"text": cut(_("Start them"), "button"), "style": 1, "key": "start"},
-            {"text": cut(_("Leave it"), "button"), "style": 2, "key": "leave"},
+            {"text": fit_card(_("Start them"), "button"), "style": 1, "key": "start"},
+            {"text": fit_card(_("Leave it"), "button"), "style": 2, "key": "leave"},
         ],
     }

@@ -94,7 +94,7 @@ def tell(*, to: Member, content: str, key: str, held: Held | None = None) -> boo
     """
     text = told_to(to, content)
     if text.strip():
-        answer(
+        enqueue_text(
             to_user=to.wecom_userid,
             project=to.project,
             content=headed(text, to),
@@ -104,7 +104,7 @@ def tell(*, to: Member, content: str, key: str, held: Held | None = None) -> boo
     return bool(text.strip())
 
 
-def answer(
+def enqueue_text(
     *,
     to_user: str,
     project: Project | None,

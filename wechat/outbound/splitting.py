@@ -41,7 +41,7 @@ def split(text: str, limit: int = LIMIT) -> list[str]:
         digits += 1
 
 
-def cut(text: str, limit: int) -> str:
+def cut_to_bytes(text: str, limit: int) -> str:
     """The beginning of `text` that fits into `limit` bytes, cut as `split` cuts."""
     return text if _size(text) <= limit else _parts(text, limit)[0]
 

@@ -13,7 +13,7 @@ from engines.sop import visit_reminders
 from engines.sop.nodes.notify import Notice
 from projects.models import Member
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, cut
+from wechat.outbound.cards import Click, fit_card
 from wechat.outbound.outbox import Held
 from wechat.outbound.send_message import may_know
 
@@ -37,12 +37,12 @@ def ready(event: RunEvent) -> None:
                 version=1,
                 project=reminder.project,
                 to=[member.wecom_userid],
-                content=content(reminder),
+                content=visit_card(reminder),
                 held=Held(notice.not_before),
             )
 
 
-def content(reminder: VisitReminder) -> dict[str, Any]:
+def visit_card(reminder: VisitReminder) -> dict[str, Any]:
     """The card without its task_id: subject id and window, nothing that names a person."""
     about = {"record": reminder.record_id, "visit": reminder.visit}
     window = _("Window %(open)s to %(close)s")
@@ -51,15 +51,15 @@ def content(reminder: VisitReminder) -> dict[str, Any]:
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
         "main_title": {
-            "title": cut(_("Visit to be done: %(record)s %(visit)s") % about, "title"),
-            "desc": cut(code, "desc"),
+            "title": fit_card(_("Visit to be done: %(record)s %(visit)s") % about, "title"),
+            "desc": fit_card(code, "desc"),
         },
-        "sub_title_text": cut(
+        "sub_title_text": fit_card(
             window % {"open": reminder.opens, "close": reminder.closes}, "sub_title"
         ),
         "card_action": {"type": 1, "url": cards.link(f"/admin/visits/?project={code}&view=week")},
         "button_list": [
-            {"text": cut(str(label), "button"), "style": style, "key": str(key)}
+            {"text": fit_card(str(label), "button"), "style": style, "key": str(key)}
             for style, (key, label) in enumerate(_buttons().items(), 1)
         ],
     }
@@ -73,7 +73,7 @@ def _buttons() -> dict[Answer, str]:
     }
 
 
-def clicked(click: Click) -> str:
+def answer_visit(click: Click) -> str:
     """Keep the answer and show it on the card; only whom it was sent to answers."""
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")

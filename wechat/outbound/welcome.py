@@ -12,7 +12,7 @@ from projects.models import Member
 from study.models import Subject
 from wechat.inbound.questions import ask
 from wechat.outbound import cards, formats, outbox
-from wechat.outbound.cards import Click, cut
+from wechat.outbound.cards import Click, fit_card
 
 KIND = "welcome"
 MENU_PREFIX = "ask:"
@@ -80,7 +80,7 @@ def greet(member: Member) -> None:
         version=1,
         project=member.project,
         to=[member.wecom_userid],
-        content=content(member),
+        content=welcome_card(member),
         fallback=text(member),
     )
 
@@ -97,25 +97,25 @@ def greeting(member: Member) -> str:
     return _("Hello %(name)s, I am the assistant of your study. For example, ask me:") % said
 
 
-def content(member: Member) -> dict[str, Any]:
+def welcome_card(member: Member) -> dict[str, Any]:
     """The card without its task_id."""
     shown = examples(member)
     lines = (f"{label}: {asked}" for label, asked in shown.values())
     return {
         "card_type": "button_interaction",
         "main_title": {
-            "title": cut(_("Assistant of %(code)s") % {"code": member.project.code}, "title"),
-            "desc": cut(_("Tap an example, or type your question"), "desc"),
+            "title": fit_card(_("Assistant of %(code)s") % {"code": member.project.code}, "title"),
+            "desc": fit_card(_("Tap an example, or type your question"), "desc"),
         },
-        "sub_title_text": cut(f"{greeting(member)} {'; '.join(lines)}", "sub_title"),
+        "sub_title_text": fit_card(f"{greeting(member)} {'; '.join(lines)}", "sub_title"),
         "button_list": [
-            {"text": cut(label, "button"), "style": 1, "key": f"{MENU_PREFIX}{asked}"}
+            {"text": fit_card(label, "button"), "style": 1, "key": f"{MENU_PREFIX}{asked}"}
             for label, asked in shown.values()
         ],
     }
 
 
-def clicked(click: Click) -> str:
+def ask_example(click: Click) -> str:
     """Answer a tapped example like a typed question; the card stays as it is, for the next one."""
     if click.member.wecom_userid not in click.card.to_user.split("|"):
         return _("This card is meant for somebody else.")

@@ -61,7 +61,7 @@ def _look_at(review: Review) -> bool:
         if found is None:
             if not _is_still_asked(review):
                 return False
-            review_cards.ask(circle, review.task_run)
+            review_cards.send_review_card(circle, review.task_run)
             return True
         if is_lost(found):
             return _reassign(circle, found)

@@ -15,7 +15,7 @@ from wechat.inbound.parse import Incoming
 from wechat.models import Card
 from wechat.models.cards import CODE_CHARS
 from wechat.outbound import cards
-from wechat.outbound.cards import CARD_CHARS, MOST_ROWS, Click, as_line, cut
+from wechat.outbound.cards import CARD_CHARS, MOST_ROWS, Click, as_line, fit_card
 from wechat.outbound.outbox import tell
 from wechat.reviews.decisions import decide, decision_text
 from wechat.reviews.review_audience import Circle
@@ -37,7 +37,7 @@ def reasons() -> dict[str, str]:
     }
 
 
-def ask(circle: Circle, run: TaskRun) -> None:
+def send_review_card(circle: Circle, run: TaskRun) -> None:
     """Send the card to those who decide, in the caller's transaction; a second time does nothing."""
     review, people = circle.review, circle.reviewers()
     if review.version > 1:
@@ -51,7 +51,7 @@ def ask(circle: Circle, run: TaskRun) -> None:
             version=review.version,
             project=review.project,
             to=[member.wecom_userid for member in people],
-            content=content(circle, run),
+            content=review_card(circle, run),
             seen=review.seen,
             fallback=in_words(circle),
         )
@@ -70,7 +70,7 @@ def _ask_in_words(circle: Circle, member: Member) -> None:
         )
 
 
-def content(circle: Circle, run: TaskRun) -> dict[str, Any]:
+def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
     """The card without its task_id.
 
     Where an e-signature is due, and where the evidence does not fit whole, it only links to the console:
@@ -83,8 +83,8 @@ def content(circle: Circle, run: TaskRun) -> dict[str, Any]:
         "card_type": "button_interaction",
         "source": {"desc": "IIT Manager", "desc_color": 2},
         "main_title": {
-            "title": cut(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
-            "desc": cut(about, "desc"),
+            "title": fit_card(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
+            "desc": fit_card(about, "desc"),
         },
         "card_action": {"type": 1, "url": url},
     }
@@ -101,13 +101,21 @@ def content(circle: Circle, run: TaskRun) -> dict[str, Any]:
         card["button_list"] = [_button(_("Open console"), 1, url=url)]
     if not is_whole:
         more = _("The evidence does not fit on a card: please decide in the console.")
-        texts = {"sub_title_text": cut(f"{more} {circle.masked(review.question)}", "sub_title")}
+        texts = {
+            "sub_title_text": fit_card(f"{more} {circle.masked(review.question)}", "sub_title")
+        }
     facts = [(_("Project"), review.project.code), (_("Subject"), review.record_id or "-")]
     listed = [*(rows or [])] if is_whole else []
     if len(facts) + len(listed) < MOST_ROWS:
         listed = [*facts, *listed]
-    shown = [{"keyname": cut(key, "keyname"), "value": cut(text, "value")} for key, text in listed]
-    page = {"keyname": cut(_("Values"), "keyname"), "value": cut(_("Open console"), "value")}
+    shown = [
+        {"keyname": fit_card(key, "keyname"), "value": fit_card(text, "value")}
+        for key, text in listed
+    ]
+    page = {
+        "keyname": fit_card(_("Values"), "keyname"),
+        "value": fit_card(_("Open console"), "value"),
+    }
     link = {"type": 1, "url": url, **page}
     return {**card, **(texts or {}), "horizontal_content_list": [*shown, link]}
 
@@ -138,10 +146,10 @@ def _rows(values: list[str]) -> list[tuple[str, str]] | None:
 
 def _button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
     target = {"type": 1, "url": url} if url else {"key": key}
-    return {"text": cut(text, "button"), "style": style, **target}
+    return {"text": fit_card(text, "button"), "style": style, **target}
 
 
-def clicked(click: Click) -> str:
+def decide_by_card(click: Click) -> str:
     """Approve or reject by a button: the text for the person, blank where the changed card says it.
 
     The decision's event changes the card (`show_decision`), with this click's code.

@@ -124,5 +124,5 @@ def _since(card: Card, row: InboxMessage) -> list[InboxMessage]:
 
 
 def _tried(row: InboxMessage, card: Card) -> bool:
-    said = commands.read(row.content)
+    said = commands.read_command(row.content)
     return isinstance(said, Decide) and str(said.review_id) == card.ref

@@ -32,13 +32,13 @@ def asked(event: RunEvent) -> None:
     run = review.task_run
     circle = Circle.of(review, run)
     if review.version == event.version:
-        review_cards.ask(circle, run)
+        review_cards.send_review_card(circle, run)
     if run.batch_id or event.version != 1:
         return  # wechat.reviews.batch_messages tells it, or it has been told
     _tell_waiting(circle, run, f"suspended:{review.pk}")
 
 
-def joined(event: RunEvent) -> None:
+def add_reviewer(event: RunEvent) -> None:
     """Tell who ordered one more run that it waits for a review that others wait for."""
     review = _review(event)
     run = _run(event)

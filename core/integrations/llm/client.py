@@ -24,7 +24,7 @@ from core.integrations.llm.errors import (
 )
 from core.integrations.llm.messages import Completion, Message, ToolCall, json_object
 from core.integrations.llm.presets import PRESETS
-from core.integrations.llm.structured import NAME, Mode, shape, told
+from core.integrations.llm.structured import NAME, Mode, schema_prompt, shape
 from core.integrations.llm.usage import Usage
 from core.integrations.pool import http
 from core.privacy.outbound_policy import OutsideRefused, check_url
@@ -241,7 +241,7 @@ def _with_schema(
     messages: Sequence[dict[str, Any]], schema: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The schema in words behind the first system message: some templates allow only one."""
-    words = told(schema)
+    words = schema_prompt(schema)
     if messages and messages[0]["role"] == "system":
         first = {**messages[0], "content": f"{messages[0]['content']}\n\n{words}"}
         return [first, *messages[1:]]

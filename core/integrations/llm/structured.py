@@ -42,7 +42,7 @@ def shape(mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def told(schema: Mapping[str, Any]) -> str:
+def schema_prompt(schema: Mapping[str, Any]) -> str:
     """The schema as words of the prompt, where the endpoint is not held to it."""
     written = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"只返回一个 JSON 对象,不加任何其他文字。它必须符合这个 JSON Schema:\n{written}"

@@ -28,7 +28,7 @@ def _template(name: str, number: int) -> tuple[Template, str]:
     return Template((_HERE / f"{version}.txt").read_text(encoding="utf-8").strip()), version
 
 
-def load(name: str, number: int = 0, **values: object) -> Prompt:
+def load_prompt(name: str, number: int = 0, **values: object) -> Prompt:
     """The template (by default the newest) with its `$names` filled. Raises KeyError where one is missing."""
     template, version = _template(name, number)
     return Prompt(template.substitute({key: str(value) for key, value in values.items()}), version)

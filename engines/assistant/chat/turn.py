@@ -214,7 +214,7 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         session=talk,
         hot=injection.inject(project, member, content=content, scope=scope, said=said),
         facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
-        skill=chat.of(project),
+        skill=chat.active_chat_skill(project),
         limit=min(LIMIT, ban) if ban else LIMIT,
         at=at,
         state=kept if kept.subjects else replace(kept, subjects=tuple(talk.record_ids)),

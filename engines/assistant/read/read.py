@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from core.language.numerals import number
+from core.language.numerals import numeral_value
 from core.llm import prompts
 from engines.assistant.read import ask, orders, talk
 from engines.assistant.read.anchors import problems
@@ -116,7 +116,7 @@ def read(
 def _picked(message: str, state: State) -> str:
     """The message that a number stands for: one of the readings offered."""
     hit = _PICKED.fullmatch(message.strip())
-    place = int(number(hit[1]) or 0) if hit else 0
+    place = int(numeral_value(hit[1]) or 0) if hit else 0
     return state.offered[place - 1] if 0 < place <= len(state.offered) else message
 
 
@@ -307,12 +307,12 @@ def by_model(
         "last": words_of(state.last, setting) if state.last else "无",
         "fields": " ".join(f"{n} {label(n, setting)}" for n in list(names)[: ask.MOST_LABELS]),
     }
-    system, strict = prompts.load(PROMPT, **shown).text, ask.schema(list(names))
+    system, strict = prompts.load_prompt(PROMPT, **shown).text, ask.schema(list(names))
     reply = call(system, said, strict)
     tasks, faults, read_ = _judged(reply, said, asked)
     if faults and reply is not None:
         before = re.sub(r"\s+", " ", str(reply.get("tasks", "")))[:600]
-        again = prompts.load(REPAIR, before=before, faults=" ".join(faults))
+        again = prompts.load_prompt(REPAIR, before=before, faults=" ".join(faults))
         tasks, faults, later = _judged(call(system, f"{said}\n\n{again.text}", strict), said, asked)
         read_ = later or read_
     return ([] if faults else tasks), read_

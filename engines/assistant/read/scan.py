@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from functools import cache
 from itertools import takewhile
 
-from core.language.numerals import HAN, number
+from core.language.numerals import HAN, numeral_value
 from core.language.periods import periods
 from core.language.sounds import sound
 from core.privacy.fold_text import simplified
@@ -388,7 +388,7 @@ def _counted(text: str, at: int) -> tuple[int, Token | None]:
     for pattern, kind, value in _template_kinds():
         exact = pattern.fullmatch(hit[0])
         if exact:
-            return hit.end(), Token(kind, hit[0], value, number=number(exact[1]))
+            return hit.end(), Token(kind, hit[0], value, number=numeral_value(exact[1]))
     return at, None
 
 
@@ -396,7 +396,7 @@ def _numbered(text: str, at: int) -> tuple[int, Token | None]:
     hit = _NUMBER.match(text, at)
     if hit is None:
         return at, None
-    value = number(hit["digits"] or hit["percent"] or hit["words"])
+    value = numeral_value(hit["digits"] or hit["percent"] or hit["words"])
     if value is None:
         return at, None
     unit = "%" if hit["percent"] else hit["unit"] or hit["of"] or ""

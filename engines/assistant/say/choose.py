@@ -87,7 +87,7 @@ def choose(sheet: Sheet, question: str, call: Call, *, with_note: bool = False) 
     marks = [line.mark for line in sheet.lines]
     labels = _fields(sheet)
     names = " ".join(f"{name}({label})" for name, label in labels.items()) or "无"
-    prompt = prompts.load("say", fields=names)
+    prompt = prompts.load_prompt("say", fields=names)
     asked = f"{listed(sheet)}\n\n问题: {question}"
     data = call(prompt.text, asked, schema(marks, list(labels), with_note=with_note))
     plan = parsed(data, sheet)

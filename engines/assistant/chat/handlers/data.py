@@ -263,7 +263,7 @@ def _run(turn: Turn, task: Task, sources: Sources) -> ReActResult:
         native = turn.engines.has_tools
         prompt = assemble(
             gate=turn.gate,
-            system=prompts.load("react" if native else "react_text", tools=listed),
+            system=prompts.load_prompt("react" if native else "react_text", tools=listed),
             question=turn.question(task.said),
             material=material_of(turn, session=True),
         )

@@ -144,7 +144,7 @@ class _Talk:
         names += ["soft_verdict"] * (not self.by_schema)
         asked, tool = self.node.instruction, verdicts.NAME
         loaded = [
-            prompts.load(name, instruction=asked, tool=tool, reads=reads, sends=sends)
+            prompts.load_prompt(name, instruction=asked, tool=tool, reads=reads, sends=sends)
             for name in names
         ]
         self.version = "+".join(prompt.version for prompt in loaded)
@@ -157,14 +157,14 @@ class _Talk:
         site = subject.site if subject else ""
         reader = self.member or Member(project=self.project, role=Role.ADMIN, site=site)
         text = injection.inject(self.project, reader).text
-        return prompts.load("hot", hot=text).text if text else ""
+        return prompts.load_prompt("hot", hot=text).text if text else ""
 
     def _data(self) -> Message:
         if not self.record_id:
             return Message("user", self.gate.text(self._of_study()))
         data = self.gate.text(self._values())
         self.sources.append(data)
-        shown = prompts.load("soft_record", record_id=self.record_id, data=marked(data))
+        shown = prompts.load_prompt("soft_record", record_id=self.record_id, data=marked(data))
         return Message("user", self.gate.text(shown.text))
 
     def _values(self) -> str:
@@ -181,12 +181,14 @@ class _Talk:
     def _of_study(self) -> str:
         """The day, the subjects that may be read, and what is to be done."""
         today = self.context.today.isoformat()
-        asked = prompts.load("soft_study", today=today, instruction=self.node.instruction).text
+        asked = prompts.load_prompt(
+            "soft_study", today=today, instruction=self.node.instruction
+        ).text
         if not self.reads_all:
             return asked
         present = sorted(Reader(self.project, self.member).roster.present)
         named = "、".join(present[:MOST_NAMED]) or "无"
-        roster = prompts.load("soft_roster", count=len(present), roster=named).text
+        roster = prompts.load_prompt("soft_roster", count=len(present), roster=named).text
         return f"{asked}\n{roster}"
 
     def _before(self) -> Iterator[Message]:
@@ -198,7 +200,7 @@ class _Talk:
         data = self.gate.text("\n".join(last.result.get("read", ())))
         self.sources.append(data)
         reason = str(last.result.get("reason", ""))
-        shown = prompts.load("soft_before", node=last.node, reason=reason, data=marked(data))
+        shown = prompts.load_prompt("soft_before", node=last.node, reason=reason, data=marked(data))
         yield Message("user", self.gate.text(shown.text))
 
     def _turn(self, messages: Sequence[Message]) -> tuple[Verdict | None, list[Message]]:
@@ -263,7 +265,7 @@ class _Talk:
 
     def _again(self, problem: str) -> Deidentified:
         name = "soft_retry" if self.by_schema else "soft_retry_tool"
-        return self.gate.text(prompts.load(name, problem=problem, tool=verdicts.NAME).text)
+        return self.gate.text(prompts.load_prompt(name, problem=problem, tool=verdicts.NAME).text)
 
     def _echo(self, done: Completion) -> Message:
         content = self.gate.text(
