@@ -4,9 +4,8 @@ values can be lies on one side (*Comparisons* of contracts.md)."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from core.rules import parse
 from core.rules.arithmetic import settled, to_number
@@ -24,6 +23,7 @@ from core.rules.values import (
     Value,
 )
 
+T = TypeVar("T")
 Verdict = bool | Unknown
 Span = tuple[Any, Any, bool, bool]
 """Lowest and highest, and whether each of them is left out."""
@@ -71,17 +71,15 @@ def _unify(record: Record, a: Any, b: Any) -> Any:
         if first is None or second is None:
             return record.force(Reason.TYPE_MISMATCH)
         return _unify(record, first, second)
-    return _pair(_settled, to_number(record, a), to_number(record, b))
+    return _pair(
+        lambda *known: tuple(map(settled, known)), to_number(record, a), to_number(record, b)
+    )
 
 
 def _pair(function: Callable[[Any, Any], Any], a: Value, b: Value) -> Any:
     if isinstance(a, Unknown):
         return a
     return b if isinstance(b, Unknown) else function(a, b)
-
-
-def _settled(a: Decimal | Range, b: Decimal | Range) -> tuple[Any, Any]:
-    return settled(a), settled(b)
 
 
 def _guess(a: str, b: str) -> tuple[Value, Value]:
@@ -95,21 +93,20 @@ def _guess(a: str, b: str) -> tuple[Value, Value]:
 
 def to_moment(record: Record, value: Value) -> Moment | Unknown:
     """`value` as a date or datetime; text that is none makes the rule FAIL."""
-    if isinstance(value, Moment | Unknown):
-        return value
-    if value is None or value == "":
-        return Unknown(Reason.MISSING)
-    parsed = parse.moment(value) if isinstance(value, str) else None
-    return record.force(Reason.TYPE_MISMATCH) if parsed is None else parsed
+    return value if isinstance(value, Moment) else _parsed(record, value, parse.moment)
 
 
 def to_clock(record: Record, value: Value) -> Clock | Unknown:
     """`value` as a time of day; text that is none makes the rule FAIL."""
-    if isinstance(value, Clock | Unknown):
+    return value if isinstance(value, Clock) else _parsed(record, value, parse.clock)
+
+
+def _parsed(record: Record, value: Value, parser: Callable[[str], T | None]) -> T | Unknown:
+    if isinstance(value, Unknown):
         return value
     if value is None or value == "":
         return Unknown(Reason.MISSING)
-    parsed = parse.clock(value) if isinstance(value, str) else None
+    parsed = parser(value) if isinstance(value, str) else None
     return record.force(Reason.TYPE_MISMATCH) if parsed is None else parsed
 
 
@@ -122,16 +119,10 @@ def _same_precision(a: Moment, b: Moment) -> tuple[Moment, Moment]:
 def _truncated(value: Moment, precision: int) -> Moment:
     if value.precision == precision:
         return value
-    cut = _to_day if precision == DAY else _to_minute
-    return Moment(cut(value.low), cut(value.high), precision)
-
-
-def _to_day(value: datetime) -> datetime:
-    return value.replace(hour=0, minute=0, second=0)
-
-
-def _to_minute(value: datetime) -> datetime:
-    return value.replace(second=0)
+    cut: dict[str, Any] = (
+        {"hour": 0, "minute": 0, "second": 0} if precision == DAY else {"second": 0}
+    )
+    return Moment(value.low.replace(**cut), value.high.replace(**cut), precision)
 
 
 def _clock_seconds(a: Clock, b: Clock) -> tuple[Decimal, Decimal]:

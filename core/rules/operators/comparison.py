@@ -234,32 +234,19 @@ def _both(first: Node, second: Node) -> Node:
     return evaluate
 
 
-@operator(
-    "before",
-    least=2,
-    most=2,
-    words=gettext_noop("{0} is before {1}"),
-    negated=gettext_noop("{0} is not before {1}"),
-    is_truth=True,
-)
-def build_before(compiler: Compiler, call: Call) -> Expr:
-    """Strictly earlier; open where a partial date leaves it open."""
-    first, second = (compiler.taken(call, index, Type.DATE) for index in (0, 1))
+def _build_dated(compiler: Compiler, call: Call) -> Expr:
+    """Strictly earlier, or later; open where a partial date leaves it open."""
+    order = (0, 1) if call.name == "before" else (1, 0)
+    nodes = [compiler.taken(call, index, Type.DATE) for index in (0, 1)]
+    first, second = (nodes[index] for index in order)
     return Expr(lambda scope: less(scope.record, first(scope), second(scope)), Type.FLAG)
 
 
-@operator(
-    "after",
-    least=2,
-    most=2,
-    words=gettext_noop("{0} is after {1}"),
-    negated=gettext_noop("{0} is not after {1}"),
-    is_truth=True,
-)
-def build_after(compiler: Compiler, call: Call) -> Expr:
-    """Strictly later, likewise."""
-    first, second = (compiler.taken(call, index, Type.DATE) for index in (0, 1))
-    return Expr(lambda scope: less(scope.record, second(scope), first(scope)), Type.FLAG)
+for _name, _words, _negated in (
+    ("before", gettext_noop("{0} is before {1}"), gettext_noop("{0} is not before {1}")),
+    ("after", gettext_noop("{0} is after {1}"), gettext_noop("{0} is not after {1}")),
+):
+    operator(_name, least=2, most=2, words=_words, negated=_negated, is_truth=True)(_build_dated)
 
 
 # --- in -----------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.rules.arithmetic import truth
 from core.rules.compiler import Call, Compiler, operator
-from core.rules.expression import Expr, Node, Scope, Type
+from core.rules.expression import Expr, Node, Scope, Type, negated
 from core.rules.text import translate as _
 from core.rules.values import Items, Reason, Unknown, Value
 
@@ -86,19 +87,6 @@ def _decided(items: Items, body: _Body, *, decisive: bool) -> Value:
     return doubts[0] if doubts else not decisive and not is_empty
 
 
-def _some(items: Items, body: _Body) -> Value:
-    return _decided(items, body, decisive=True)
-
-
-def _none(items: Items, body: _Body) -> Value:
-    found = _some(items, body)
-    return found if isinstance(found, Unknown) else not found
-
-
-def _all(items: Items, body: _Body) -> Value:
-    return _decided(items, body, decisive=False)
-
-
 def _filter(items: Items, body: _Body) -> Value:
     results = [(item, truth(body(item))) for item in items.known]
     maybes = [(item, result) for item, result in results if isinstance(result, Unknown)]
@@ -113,14 +101,12 @@ def _map(items: Items, body: _Body) -> Value:
     )
 
 
-_QUANTIFIERS: dict[str, _Finish] = {"some": _some, "none": _none, "all": _all}
-
-
 @operator("some", "none", "all", least=2, most=2, is_standard=True)
 def build_quantifier(compiler: Compiler, call: Call) -> Expr:
     """Kleene some, none and all."""
-    finish = _QUANTIFIERS[call.name]
-    return Expr(_build(compiler, call, finish, condition=True)[0], Type.FLAG)
+    finish = partial(_decided, decisive=call.name != "all")
+    node = _build(compiler, call, finish, condition=True)[0]
+    return Expr(negated(node) if call.name == "none" else node, Type.FLAG)
 
 
 @operator("filter", least=2, most=2)

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from core.rules import parse
 from core.rules.redcap.nodes import UNTOLD, Counted, MinutesSeconds, Open, Operand, need
-from core.rules.values import DAY, SECOND, Clock, Moment, Range, Reason
+from core.rules.values import DAY, SECOND, Moment, Range, Reason
 
 UNITS = {
     "s": Decimal(1),
@@ -86,14 +86,6 @@ def _seconds(later: datetime, earlier: datetime) -> Decimal:
     return Decimal(gap.days * 86400 + gap.seconds)
 
 
-def _clock(value: Operand) -> Clock | None:
-    return parse.clock(value.strip()) if isinstance(value, str) else None
-
-
-def _has_minutes_first(*values: Operand) -> bool:
-    return any(isinstance(value, MinutesSeconds) for value in values)
-
-
 def _datediff(
     today: date | None, first: Operand, second: Operand, unit: Operand, *rest: Operand
 ) -> Operand:
@@ -104,9 +96,10 @@ def _datediff(
     length = UNITS[str(unit)]
     order = next((str(one) for one in rest if str(one) in _ORDERS), "ymd")
     is_signed = any(str(one).lower() == "true" for one in rest)
-    times = _clock(first), _clock(second)
+    times = tuple(parse.clock(v.strip()) if isinstance(v, str) else None for v in (first, second))
     if times[0] is not None and times[1] is not None:
-        is_told = str(unit) in _TIME_UNITS and not _has_minutes_first(first, second)
+        is_clock = not isinstance(first, MinutesSeconds) and not isinstance(second, MinutesSeconds)
+        is_told = str(unit) in _TIME_UNITS and is_clock
         gap = (times[1].seconds - times[0].seconds) / length
         return (gap if is_signed else abs(gap)) if is_told else UNTOLD
     doubt = next((one for one in (first, second) if isinstance(one, Open)), None)
@@ -138,29 +131,17 @@ def age(born: date, day: date) -> int:
     return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
 
 
-def _part(of_day: Callable[[datetime], int]) -> Callable[..., Operand]:
+def _part(of_day: Callable[[datetime], int], *, given: int = 3) -> Callable[..., Operand]:
+    """A part of a date; `given`: how many of year, month and day have to be known for it."""
+
     def part(today: date | None, value: Operand) -> Operand:
         moment = _moment(today, value)
-        low, high = of_day(moment.low), of_day(moment.high)
-        is_same = (
-            moment.low.date() == moment.high.date()
-            or (of_day is _year and low == high)
-            or (of_day is _month and (moment.low.year, low) == (moment.high.year, high))
-        )
-        if is_same:
-            return Decimal(low)
+        if moment.low.timetuple()[:given] == moment.high.timetuple()[:given]:
+            return Decimal(of_day(moment.low))
         cause = value if isinstance(value, Open) else Open("")
         return Open(cause.cause, cause.event, why=Reason.PARTIAL_DATE)
 
     return part
-
-
-def _year(moment: datetime) -> int:
-    return moment.year
-
-
-def _month(moment: datetime) -> int:
-    return moment.month
 
 
 def _calcdate(today: date | None, start: Operand, offset: Operand, unit: Operand) -> Operand:
@@ -181,8 +162,8 @@ FUNCTIONS: dict[str, Counted] = {
     "datediff": (_with_open(_datediff), 3, 5),
     "age_at_date": (_with_open(_age_at_date), 2, 3),
     "dayoftheweek": (_with_open(_part(datetime.isoweekday)), 1, 1),
-    "year": (_with_open(_part(_year)), 1, 1),
-    "month": (_with_open(_part(_month)), 1, 1),
+    "year": (_with_open(_part(lambda moment: moment.year, given=1)), 1, 1),
+    "month": (_with_open(_part(lambda moment: moment.month, given=2)), 1, 1),
     "day": (_with_open(_part(lambda moment: moment.day)), 1, 1),
     "calcdate": (_with_open(_calcdate), 3, 3),
 }
