@@ -17,7 +17,6 @@ from study.identity import Answer
 from study.models import FieldRole, ReferenceLimit, Synonym
 
 Setting: TypeAlias = FieldRole | ReferenceLimit | Synonym
-SETTINGS = (FieldRole, ReferenceLimit, Synonym)
 _FIELDS = ("field", "low_field", "high_field")
 
 

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, localcontext
+from statistics import median
 
 from core.rules.arithmetic import CONTEXT, to_number
 from core.rules.values import Code, Items, Moment, Range, Reason, Unknown, Value
@@ -97,19 +98,10 @@ def aggregate_value(aggregate: Aggregate, bucket: Bucket, *, rows: bool) -> Numb
     if aggregate in {"min", "max"}:
         choose = min if aggregate == "min" else max
         return choose(numbers, key=lambda n: n.low if isinstance(n, Moment) else n)
-    return _of_numbers(aggregate, [n for n in numbers if isinstance(n, Decimal)])
-
-
-def _of_numbers(aggregate: Aggregate, numbers: list[Decimal]) -> Decimal:
-    if aggregate == "median":
-        ordered, middle = sorted(numbers), len(numbers) // 2
-        if len(numbers) % 2:
-            return ordered[middle]
-        return CONTEXT.divide(CONTEXT.add(ordered[middle - 1], ordered[middle]), Decimal(2))
-    total = Decimal(0)
-    for number in numbers:
-        total = CONTEXT.add(total, number)
-    return total if aggregate == "sum" else CONTEXT.divide(total, Decimal(len(numbers)))
+    exact = [number for number in numbers if isinstance(number, Decimal)]
+    with localcontext(CONTEXT):
+        total = sum(exact, Decimal(0))
+        return {"median": median(exact), "sum": total, "mean": total / len(exact)}[aggregate]
 
 
 def as_scalar(number: Number | None) -> Scalar:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
@@ -42,13 +41,8 @@ def _moment(text: str) -> str:
     return text
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("not finite")
-    return value
-
-
-Number = StrictInt | Annotated[StrictFloat, AfterValidator(_finite)]
+Float = Annotated[StrictFloat, Field(allow_inf_nan=False)]
+Number = StrictInt | Float
 
 
 class _Model(BaseModel):
@@ -71,9 +65,8 @@ Choice: TypeAlias = Literal["all", "latest", "first", "highest", "lowest"]
 
 
 def _rows_tag(value: object) -> str:
-    if isinstance(value, Mapping | Newest | Oldest):
-        is_first = isinstance(value, Oldest) or (isinstance(value, Mapping) and "first" in value)
-        return "<first>" if is_first else "<latest>"
+    if isinstance(value, Mapping):
+        return "<first>" if "first" in value else "<latest>"
     return "<word>"
 
 
@@ -113,9 +106,8 @@ class RefOperand(_Model):
 
 
 def _operand_tag(value: object) -> str:
-    if isinstance(value, Mapping | FieldOperand | RefOperand):
-        is_ref = isinstance(value, RefOperand) or (isinstance(value, Mapping) and "ref" in value)
-        return "<ref>" if is_ref else "<operand>"
+    if isinstance(value, Mapping):
+        return "<ref>" if "ref" in value else "<operand>"
     return "<literal>"
 
 
@@ -123,7 +115,7 @@ _LITERALS: dict[type, str] = {bool: "<flag>", int: "<int>", float: "<float>"}
 Scalar: TypeAlias = Annotated[
     Annotated[StrictBool, Tag("<flag>")]
     | Annotated[StrictInt, Tag("<int>")]
-    | Annotated[StrictFloat, AfterValidator(_finite), Tag("<float>")]
+    | Annotated[Float, Tag("<float>")]
     | Annotated[StrictStr, Tag("<text>")],
     Discriminator(lambda value: _LITERALS.get(type(value), "<text>")),
 ]
@@ -171,7 +163,7 @@ class NoneOf(_Model):
 
 
 def _condition_tag(value: object) -> str:
-    keys = value if isinstance(value, Mapping) else getattr(type(value), "model_fields", ())
+    keys = value if isinstance(value, Mapping) else ()
     return next((f"<{key}>" for key in ("any", "all", "none") if key in keys), "<test>")
 
 
@@ -274,7 +266,7 @@ def _refused(error: ValidationError) -> QueryError:
         "int_type": _("A whole number is needed here."),
         "bool_type": _("true or false is needed here."),
         "tuple_type": _("A list is needed here."),
-        "value_error": _("A number is needed here."),
+        "finite_number": _("A number is needed here."),
         "moment": _("A date or a time is needed here, as 2026-11-23 or 2026-11-23T09:00."),
     }.get(kind, _("This does not fit here."))
     keys = ("ge", "le", "max_length", "min_length")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import Enum, auto
@@ -64,30 +64,22 @@ class Limits:
     high: Value = None
 
 
+@dataclass(slots=True, eq=False)
 class Line:
     """One row of a form: of the dictionary (`row`), or of the columns that are no fields (`values`)."""
 
-    __slots__ = ("day", "event", "form", "instance", "is_absent", "row", "subject", "values")
+    subject: Subject
+    form: str
+    row: Row | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    event: str = ""
+    instance: int | None = None
+    is_absent: bool = False
+    day: Moment | Literal[False] | None = False
 
-    def __init__(
-        self,
-        subject: Subject,
-        form: str,
-        row: Row | None = None,
-        values: Mapping[str, Any] | None = None,
-        *,
-        event: str = "",
-        instance: int | None = None,
-        is_absent: bool = False,
-    ) -> None:
-        self.subject = subject
-        self.form = form
-        self.row = row
-        self.values = values or {}
-        self.event = (row.place.event or "") if row else event
-        self.instance = row.place.instance if row else instance
-        self.is_absent = is_absent
-        self.day: Moment | Literal[False] | None = False
+    def __post_init__(self) -> None:
+        if self.row is not None:
+            self.event, self.instance = self.row.place.event or "", self.row.place.instance
 
     def cell(self, source: Source) -> Cell:
         """What stands in `source` here."""
@@ -108,8 +100,7 @@ def _of_row(row: Row, source: Source) -> Cell:
         return Cell(State.CODE if coded else State.VALUE, value, reading)
     if isinstance(value, Unknown) and value.reason is Reason.NOT_EXPORTED:
         return Cell(State.OPEN, value, reading)
-    field = source.column.field if source.column else source.name
-    shown, _cause = visibility(row, field)
+    shown, _cause = visibility(row, source.column.field if source.column else source.name)
     if shown is False:
         return Cell(State.HIDDEN, HIDDEN, reading)
     if shown is None:
@@ -354,7 +345,10 @@ class Subject:
         if form == SUBJECT:
             return [Line(self, form, values=self._columns())]
         if form == PROJECT:
-            return [Line(self, form, values=project_columns(self.names))]
+            design, sites = self.names.design, Items(tuple(self.names.sites))
+            told = {"target": Decimal(design.target), "start": midnight(design.start)}
+            values = {f"{PROJECT}.{name}": v for name, v in (told | {"sites": sites}).items()}
+            return [Line(self, form, values=values)]
         if form == VISITS:
             return self._visit_lines()
         if form in WORK:
@@ -488,23 +482,9 @@ def _visit_values(state: VisitState, events: Sequence[str]) -> dict[str, Any]:
         "events": tuple(events),
         "@visits.visit": state.visit,
         "@visits.state": state.state.value,
-        "@visits.open": _day(state.open),
-        "@visits.close": _day(state.close),
-        "@visits.target": _day(state.target),
-        "@visits.actual": _day(state.actual),
+        **{
+            f"@visits.{name}": midnight(day) if (day := getattr(state, name)) else None
+            for name in ("open", "close", "target", "actual")
+        },
         "@visits.days": Decimal(state.days),
-    }
-
-
-def _day(day: date | None) -> Moment | None:
-    return midnight(day) if day else None
-
-
-def project_columns(names: Names) -> dict[str, Any]:
-    """The study's own columns; sites are those that the reader can see anything of."""
-    design = names.design
-    return {
-        f"{PROJECT}.target": Decimal(design.target),
-        f"{PROJECT}.start": midnight(design.start),
-        f"{PROJECT}.sites": Items(tuple(names.sites)),
     }
