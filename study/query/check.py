@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.rules.values import Items, Moment
 from study.query import literals
-from study.query.errors import QueryError, unfit, unknown
+from study.query.errors import QueryError, unknown
 from study.query.names import Names
 from study.query.schema import AllOf, AnyOf, FieldOperand, Op, RefOperand, StudyQuery
 from study.query.schema import Condition as Asked
@@ -96,19 +96,19 @@ class Checker:
         op, value = asked.op, asked.value
         if op in _BARE:
             if value is not None:
-                raise unfit(at, _("“%(op)s” takes no value.") % {"op": op})
+                raise QueryError(at, _("“%(op)s” takes no value.") % {"op": op})
             return ()
         if value is None:
-            raise unfit(at, _("“%(op)s” needs a value.") % {"op": op})
+            raise QueryError(at, _("“%(op)s” needs a value.") % {"op": op})
         if op == "between" and not (isinstance(value, tuple) and len(value) == 2):
-            raise unfit(at, _("“between” needs a list of two values."))
+            raise QueryError(at, _("“between” needs a list of two values."))
         if not isinstance(value, tuple):
             if op == "in":
-                raise unfit(at, _("“in” needs a list of values."))
+                raise QueryError(at, _("“in” needs a list of values."))
             return (self._value(value, left, op, at),)
         # A list is equal to a checkbox only.
         if op not in {"between", "in"} and (op not in {"=", "!="} or left.type is not Type.CODES):
-            raise unfit(at, _("One value is needed here, not a list."))
+            raise QueryError(at, _("One value is needed here, not a list."))
         found = tuple(self._value(v, left, op, f"{at}[{n}]") for n, v in enumerate(value))
         if op in {"between", "in"}:
             return found
@@ -122,27 +122,31 @@ class Checker:
             right = self._named(asked, at)
             if not _comparable(left.type, right.type, op):
                 told = _("“%(a)s” and “%(b)s” cannot be compared.")
-                raise unfit(at, told % {"a": left.source.name, "b": right.source.name})
+                raise QueryError(at, told % {"a": left.source.name, "b": right.source.name})
             return right
         if not isinstance(asked, bool | int | float | str):
-            raise unfit(at, _("A value is needed here."))
+            raise QueryError(at, _("A value is needed here."))
         return Constant(literals.literal(asked, left.source, left.type, op, self.today, at))
 
     def _operator(self, op: str, left: Read, right: tuple[Operand, ...], at: str) -> None:
         kind, name = left.type, left.source.name
         if op in _BARE and left.minus is not None:
             told = _("“%(op)s” asks for a field, not for what is computed.")
-            raise unfit(f"{at}.op", told % {"op": op})
+            raise QueryError(f"{at}.op", told % {"op": op})
         if op == "contains" and kind not in {Type.TEXT, Type.CODES}:
-            raise unfit(f"{at}.op", _("“contains” needs a text or a checkbox."))
+            raise QueryError(f"{at}.op", _("“contains” needs a text or a checkbox."))
         if kind is Type.CODES and op in literals.ORDERED:
-            raise unfit(f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name})
+            raise QueryError(
+                f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name}
+            )
         is_list = [isinstance(r, Constant) and isinstance(r.value, Items) for r in right]
         if kind is Type.CODES and op in {"=", "!="} and not all(is_list):
             told = _("“%(name)s” is a checkbox: ask what it contains, or give a list.")
-            raise unfit(f"{at}.op", told % {"name": name})
+            raise QueryError(f"{at}.op", told % {"name": name})
         if kind is Type.CODE and op in literals.ORDERED and not literals.whole_numbers(left.source):
-            raise unfit(f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name})
+            raise QueryError(
+                f"{at}.op", _("The choices of “%(name)s” have no order.") % {"name": name}
+            )
 
     # --- operands ---------------------------------------------------------------------------------
 
@@ -154,7 +158,7 @@ class Checker:
         read = Read(source, place, asked.rows)
         if asked.minus is None:
             if asked.how is not None:
-                raise unfit(f"{at}.as", _("“as” goes with “minus”."))
+                raise QueryError(f"{at}.as", _("“as” goes with “minus”."))
             return read
         dates = source.type is Type.DATE
         minus = self._minus(asked, read, f"{at}.minus")
@@ -170,13 +174,13 @@ class Checker:
         if isinstance(value, FieldOperand):
             return self._named(value, at)
         if not isinstance(value, bool | int | float | str):
-            raise unfit(at, _("A value is needed here."))
+            raise QueryError(at, _("A value is needed here."))
         kind = left.type if left.type in {Type.DATE, Type.TEXT} else Type.NUMBER
         return Constant(literals.literal(value, left.source, kind, ">", self.today, at))
 
     def _ref(self, asked: RefOperand, kind: Type, at: str) -> Ref:
         if kind not in {Type.NUMBER, Type.TEXT}:
-            raise unfit(at, _("Only numbers have a reference range."))
+            raise QueryError(at, _("Only numbers have a reference range."))
         return Ref(asked.ref, Decimal(str(asked.times)))
 
     def _computable(self, left: Read, minus: Operand, how: str, at: str) -> None:
@@ -192,7 +196,7 @@ class Checker:
             fits = False
         coded = [r for r in (left, minus) if isinstance(r, Read) and r.type is Type.CODE]
         if not fits or not all(literals.whole_numbers(read.source) for read in coded):
-            raise unfit(at, _("This cannot be computed: the types do not fit."))
+            raise QueryError(at, _("This cannot be computed: the types do not fit."))
 
     def _place(self, asked: AskedPlace | None, at: str) -> Places | None:
         if asked is None:
@@ -231,7 +235,7 @@ class Checker:
         source = self.names.source(name, at)
         dated = set(self.names.design.form_dates.values())
         if source.type is not Type.DATE and source.name not in dated:
-            raise unfit(at, _("“%(name)s” is no date.") % {"name": name})
+            raise QueryError(at, _("“%(name)s” is no date.") % {"name": name})
         return source
 
     def _key(self, name: str, at: str) -> Key:
@@ -247,7 +251,7 @@ class Checker:
             return Key(cast(Period, kind), source)
         source = self.names.source(name, at)
         if source.type not in {Type.CODE, Type.TEXT if source.column is None else Type.CODES}:
-            raise unfit(at, _("“%(name)s” is no coded field.") % {"name": name})
+            raise QueryError(at, _("“%(name)s” is no coded field.") % {"name": name})
         return Key("column", source)
 
     def _order(self, query: StudyQuery, items: tuple[Item, ...]) -> int | None:
@@ -270,27 +274,27 @@ class Checker:
     def _fits(self, query: StudyQuery, plan: Plan) -> None:
         """What an aggregate can be made of."""
         if query.of and query.aggregate != "share":
-            raise unfit("of", _("“of” goes with “share”."))
+            raise QueryError("of", _("“of” goes with “share”."))
         if query.by and query.aggregate is None:
-            raise unfit("by", _("“by” goes with an aggregate."))
+            raise QueryError("by", _("“by” goes with an aggregate."))
         if query.aggregate is None or query.aggregate in {"count", "share"}:
             return
         if not plan.items:
-            raise unfit("select", _("“%(name)s” needs a field.") % {"name": query.aggregate})
+            raise QueryError("select", _("“%(name)s” needs a field.") % {"name": query.aggregate})
         for number, item in enumerate(plan.items):
             self._summable(query.aggregate, item, f"select[{number}]")
 
     def _summable(self, aggregate: str, item: Item, at: str) -> None:
         if not isinstance(item, Read) or item.source.form == PROJECT:
-            raise unfit(at, _("“%(name)s” needs a field.") % {"name": aggregate})
+            raise QueryError(at, _("“%(name)s” needs a field.") % {"name": aggregate})
         kind = item.type
         if kind is Type.CODE and not literals.whole_numbers(item.source):
             told = _("The choices of “%(name)s” have no order.") % {"name": item.source.name}
-            raise unfit(at, told)
+            raise QueryError(at, told)
         dated = kind is Type.DATE or item.source.name in self.names.design.form_dates.values()
         dates = dated and aggregate in {"min", "max"}
         if kind not in _NUMERIC and not dates:
-            raise unfit(at, _("“%(name)s” needs numbers.") % {"name": aggregate})
+            raise QueryError(at, _("“%(name)s” needs numbers.") % {"name": aggregate})
 
 
 def _is_moment(operand: Operand) -> bool:

@@ -34,11 +34,6 @@ def unknown(at: str, name: str, known: Mapping[str, str]) -> QueryError:
     return QueryError(at, told, nearest(name, known))
 
 
-def unfit(at: str, why: str, near: Iterable[str] = ()) -> QueryError:
-    """Types or keys that do not fit together."""
-    return QueryError(at, why, near)
-
-
 def nearest(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     """Up to three names whose spelling (or label) holds `name` or is like it, the likest first."""
     asked = name.casefold().strip()

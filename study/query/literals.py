@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from core.rules import parse
 from core.rules.context import Kind
 from core.rules.values import DAY, Code, Moment, Value
-from study.query.errors import QueryError, nearest, unfit
+from study.query.errors import QueryError, nearest
 from study.query.tree import Source, Type
 
 _TODAY = re.compile(r"today(?:([+-])(\d{1,5}))?")
@@ -29,7 +29,9 @@ def literal(value: Plain, source: Source, kind: Type, op: str, today: date, at: 
     if kind is Type.TIME:
         found = parse.clock(value.strip()) if isinstance(value, str) else None
         if found is None:
-            raise unfit(at, _("A time of day is needed here, not “%(value)s”.") % {"value": value})
+            raise QueryError(
+                at, _("A time of day is needed here, not “%(value)s”.") % {"value": value}
+            )
         return found
     if kind is Type.TEXT:
         return _text(value, op, today, at)
@@ -53,7 +55,7 @@ def midnight(day: date) -> Moment:
 def _number(value: Plain, at: str) -> Decimal:
     found = None if isinstance(value, bool) else parse.exact(str(value).strip())
     if found is None:
-        raise unfit(at, _("A number is needed here, not “%(value)s”.") % {"value": value})
+        raise QueryError(at, _("A number is needed here, not “%(value)s”.") % {"value": value})
     return found
 
 
@@ -72,14 +74,14 @@ def date_of(value: Plain, today: date, at: str) -> Moment:
     if told is None and isinstance(value, str):
         told = parse.moment(value.strip())
     if told is None:
-        raise unfit(at, _("A date is needed here, not “%(value)s”.") % {"value": value})
+        raise QueryError(at, _("A date is needed here, not “%(value)s”.") % {"value": value})
     return told
 
 
 def _text(value: Plain, op: str, today: date, at: str) -> Value:
     """Unvalidated text takes its type from this literal."""
     if isinstance(value, bool):
-        raise unfit(at, _("A text is needed here, not “%(value)s”.") % {"value": value})
+        raise QueryError(at, _("A text is needed here, not “%(value)s”.") % {"value": value})
     if not isinstance(value, str):
         return _number(value, at)
     if op == "contains":
@@ -91,7 +93,7 @@ def _text(value: Plain, op: str, today: date, at: str) -> Value:
         return parse.moment(value.strip()) if parse.is_full_date(value.strip()) else value
     found = parse.number(value.strip()) or parse.moment(value.strip())
     if found is None:
-        raise unfit(at, _("Texts have no order: compare with a number or a date."))
+        raise QueryError(at, _("Texts have no order: compare with a number or a date."))
     return found
 
 
@@ -111,7 +113,7 @@ def _code(value: Plain, source: Source, at: str) -> Value:
 def _code_number(value: Plain, source: Source, at: str) -> Decimal:
     if not whole_numbers(source):
         told = _("The choices of “%(name)s” have no order.") % {"name": source.name}
-        raise unfit(at, told)
+        raise QueryError(at, told)
     code = _spelled(value, source)
     return Decimal(code) if code is not None else _number(value, at)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.rules.context import Column, Kind, StudyContext
 from study.design import StudyDesign
@@ -28,21 +29,47 @@ _TYPES = {
     Kind.TEXT: Type.TEXT,
     Kind.RAW: Type.TEXT,
 }
-_STATES = {state.value: state.value for state in State}
-_VALUES = {
-    VISITS: "visit:text open:date close:date target:date actual:date days:number",
-    "@findings": "status:text rule:text opened:date age:number text:text assignee:text reason:text"
-    " mine:text",
-    "@reviews": "question:text waiting_for:text since:date",
-    "@runs": "status:text final_state:text ended:date reason:text",
-    "@changes": "field:text from:text to:text at:date",
-    PROJECT: "target:number start:date sites:codes",
-}
+TEXT, DATE, NUMBER = Type.TEXT, Type.DATE, Type.NUMBER
 _COLUMNS: Mapping[str, Source] = {
-    f"{form}.{name}": Source(f"{form}.{name}", form, Type(kind))
-    for form, columns in _VALUES.items()
-    for name, _colon, kind in (one.partition(":") for one in columns.split())
+    name: Source(name, name.partition(".")[0], kind, label=label)
+    for name, kind, label in (
+        (f"{VISITS}.visit", TEXT, gettext_lazy("visit")),
+        (f"{VISITS}.open", DATE, gettext_lazy("window opens")),
+        (f"{VISITS}.close", DATE, gettext_lazy("window closes")),
+        (f"{VISITS}.target", DATE, gettext_lazy("target date")),
+        (f"{VISITS}.actual", DATE, gettext_lazy("visit date")),
+        (f"{VISITS}.days", NUMBER, gettext_lazy("days")),
+        ("@findings.status", TEXT, gettext_lazy("Finding: status")),
+        ("@findings.rule", TEXT, gettext_lazy("Finding: rule")),
+        ("@findings.opened", DATE, gettext_lazy("Finding: opened")),
+        ("@findings.age", NUMBER, gettext_lazy("Finding: days open")),
+        ("@findings.text", TEXT, gettext_lazy("Finding")),
+        ("@findings.assignee", TEXT, gettext_lazy("Finding: assignee")),
+        ("@findings.reason", TEXT, gettext_lazy("Finding: why it was not evaluated")),
+        ("@findings.mine", TEXT, gettext_lazy("Finding: the reader's own")),
+        ("@reviews.question", TEXT, gettext_lazy("Review")),
+        ("@reviews.waiting_for", TEXT, gettext_lazy("Review: waiting for")),
+        ("@reviews.since", DATE, gettext_lazy("Review: waiting since")),
+        ("@runs.status", TEXT, gettext_lazy("Check: status")),
+        ("@runs.final_state", TEXT, gettext_lazy("Check: final state")),
+        ("@runs.ended", DATE, gettext_lazy("Check: ended")),
+        ("@runs.reason", TEXT, gettext_lazy("Check: reason")),
+        ("@changes.field", TEXT, gettext_lazy("Change: field")),
+        ("@changes.from", TEXT, gettext_lazy("Change: before")),
+        ("@changes.to", TEXT, gettext_lazy("Change: after")),
+        ("@changes.at", DATE, gettext_lazy("Change: read")),
+        (f"{PROJECT}.target", NUMBER, gettext_lazy("Planned subjects")),
+        (f"{PROJECT}.start", DATE, gettext_lazy("Start of the study")),
+        (f"{PROJECT}.sites", Type.CODES, gettext_lazy("Sites")),
+    )
 }
+_STATE = Source(
+    f"{VISITS}.state",
+    VISITS,
+    Type.CODE,
+    choices={state.value: state.value for state in State},
+    label=gettext_lazy("state"),
+)
 
 
 class Names:
@@ -208,15 +235,17 @@ class Names:
     def _own_columns(self) -> Mapping[str, Source]:
         sites = self.design.metadata.sites
         found = {
-            "@site": Source("@site", SUBJECT, Type.CODE, choices=sites),
-            "@age": Source("@age", SUBJECT, Type.NUMBER),
-            "@visits.state": Source("@visits.state", VISITS, Type.CODE, choices=_STATES),
+            "@site": Source("@site", SUBJECT, Type.CODE, choices=sites, label=_("Site")),
+            "@age": Source("@age", SUBJECT, NUMBER, label=_("Age at consent")),
+            _STATE.name: _STATE,
         }
         status = self.column_source(self.design.status_field)
         if status is not None:
-            found["@status"] = replace(status, name="@status", form=SUBJECT)
+            label = self.design.metadata.label(self.design.status_field)
+            found["@status"] = replace(status, name="@status", form=SUBJECT, label=label)
         if self.column_source(self.design.enrolment_field) is not None:
-            found["@enrolled"] = Source("@enrolled", SUBJECT, Type.DATE)
+            label = _("Enrolment date")
+            found["@enrolled"] = Source("@enrolled", SUBJECT, DATE, label=label)
         return found
 
     @cached_property

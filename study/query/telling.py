@@ -46,7 +46,6 @@ class Teller:
         self.today = today
         self._visit_fields = frozenset(visit.date_field for visit in names.design.plan.visits)
         self._labels: dict[str, str] = {}
-        self._column_labels = _column_labels()
 
     def facts(self, item: Item, line: Line) -> list[Fact]:
         """What one row says of an item of `select`; hidden blanks are not told."""
@@ -116,7 +115,7 @@ class Teller:
     def label(self, source: Source, line: Line | None = None) -> str:
         """What people call a column; of a visit with its name, of a box with the choice."""
         if line is not None and line.form == VISITS:
-            return f"{line.values['@visits.visit']} {self._column_labels[source.name]}"
+            return f"{line.values['@visits.visit']} {source.label}"
         known = self._labels.get(source.name)
         if known is None:
             known = self._labels[source.name] = self._label(source)
@@ -124,10 +123,8 @@ class Teller:
 
     def _label(self, source: Source) -> str:
         metadata = self.names.design.metadata
-        if source.name == "@status":
-            return metadata.label(self.names.design.status_field)
         if source.name.startswith("@"):
-            return self._column_labels[source.name]
+            return str(source.label)
         column = source.column
         if column is not None and column.field != source.name:
             return f"{metadata.label(column.field)}: {column.choices.get(column.code, column.code)}"
@@ -236,40 +233,3 @@ def _span_text(value: Value) -> str:
         return str(json_value(value))
     low, high = ("" if end is None else str(json_value(end)) for end in (value.low, value.high))
     return f"{low}–{high}"
-
-
-def _column_labels() -> dict[str, str]:
-    return {
-        "@site": _("Site"),
-        "@enrolled": _("Enrolment date"),
-        "@age": _("Age at consent"),
-        "@visits.visit": _("visit"),
-        "@visits.state": _("state"),
-        "@visits.open": _("window opens"),
-        "@visits.close": _("window closes"),
-        "@visits.target": _("target date"),
-        "@visits.actual": _("visit date"),
-        "@visits.days": _("days"),
-        "@findings.status": _("Finding: status"),
-        "@findings.rule": _("Finding: rule"),
-        "@findings.opened": _("Finding: opened"),
-        "@findings.age": _("Finding: days open"),
-        "@findings.text": _("Finding"),
-        "@findings.assignee": _("Finding: assignee"),
-        "@findings.reason": _("Finding: why it was not evaluated"),
-        "@findings.mine": _("Finding: the reader's own"),
-        "@reviews.question": _("Review"),
-        "@reviews.waiting_for": _("Review: waiting for"),
-        "@reviews.since": _("Review: waiting since"),
-        "@runs.status": _("Check: status"),
-        "@runs.final_state": _("Check: final state"),
-        "@runs.ended": _("Check: ended"),
-        "@runs.reason": _("Check: reason"),
-        "@changes.field": _("Change: field"),
-        "@changes.from": _("Change: before"),
-        "@changes.to": _("Change: after"),
-        "@changes.at": _("Change: read"),
-        "@project.target": _("Planned subjects"),
-        "@project.start": _("Start of the study"),
-        "@project.sites": _("Sites"),
-    }

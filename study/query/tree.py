@@ -9,6 +9,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from django.utils.functional import Promise
+
 from core.rules import parse
 from core.rules.context import Column
 from core.rules.values import Clock, Code, Items, Moment, Range, Unknown, Value
@@ -33,13 +35,17 @@ WORK = ("@findings", "@reviews", "@runs", "@changes")
 
 @dataclass(frozen=True)
 class Source:
-    """A column: `name` as facts call it, the form whose rows hold it, its type."""
+    """A column: `name` as facts call it, the form whose rows hold it, its type.
+
+    `label`: what people call a column that is no field.
+    """
 
     name: str
     form: str
     type: Type
     column: Column | None = None
     choices: Mapping[str, str] = field(default_factory=dict)
+    label: str | Promise = ""
 
 
 @dataclass(frozen=True)
