@@ -103,3 +103,10 @@ def save(obj: T, project: Project, actor: object, created: str, changed: str) ->
             new=summary(obj),
         )
     return obj
+
+
+def delete(obj: Model, project: Project, actor: object, action: str) -> None:
+    """Take a row of a study away, with what it held as its entry in the trail."""
+    with atomic():
+        audit.record(action, actor=actor, project=project, subject=obj, old=summary(obj))
+        obj.delete()

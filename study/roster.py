@@ -71,6 +71,12 @@ def keep_roster(
     return result
 
 
+def present_ids(project: Project) -> frozenset[str]:
+    """The record ids of the stored subjects that REDCap still has."""
+    rows = project.subjects.filter(is_present=True).order_by()
+    return frozenset(rows.values_list("record_id", flat=True))
+
+
 def missing_columns(read: Sequence[RecordData]) -> list[str]:
     """What the token did not show of any of these subjects."""
     return sorted({name for data in read for name in data.missing_columns})

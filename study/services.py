@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from django.core.exceptions import ValidationError
-from django.forms import model_to_dict
 
 from core.house.db import atomic
-from projects import audit
+from projects import services
 from projects.models import Project
 from study import proposals
 from study.design import age_fields, design_of
@@ -17,6 +16,7 @@ from study.identity import Answer
 from study.models import FieldRole, ReferenceLimit, Synonym
 
 Setting: TypeAlias = FieldRole | ReferenceLimit | Synonym
+ACTION = "study.setting"
 _FIELDS = ("field", "low_field", "high_field")
 
 
@@ -24,20 +24,11 @@ def save_setting(*, setting: Setting, actor: object) -> Setting:
     """Store a new or changed setting. Raises ValidationError, with the nearest names for one REDCap lacks."""
     check_setting(setting)
     with atomic():
-        before = type(setting).objects.filter(pk=setting.pk).first()
-        setting.save()
+        services.save(setting, setting.project, actor, ACTION, ACTION)
         if isinstance(setting, FieldRole) and setting.role == FieldRole.Role.BIRTH:
             answers = {setting.field: Answer.BIRTH}
             store_date_answers(project=setting.project, answers=answers, actor=actor)
-        _record(setting, actor, before, setting)
     return setting
-
-
-def delete_setting(*, setting: Setting, actor: object) -> None:
-    """Take a setting away: the dictionary's proposal holds again."""
-    with atomic():
-        _record(setting, actor, setting, None)
-        setting.delete()
 
 
 def check_setting(setting: Setting) -> None:
@@ -105,12 +96,3 @@ def _limits(project: Project) -> list[Any]:
         for row in rows
         if row.field not in stored
     ]
-
-
-def _record(setting: Setting, actor: object, old: Setting | None, new: Setting | None) -> None:
-    told: dict[str, Any] = {"actor": actor, "project": setting.project, "subject": setting}
-    for name, row in (("old", old), ("new", new)):
-        values = model_to_dict(row, exclude=["id", "project", "added_by"]) if row else {}
-        shown = {key: str(value) for key, value in values.items() if value not in (None, "")}
-        told[name] = shown if row else None
-    audit.record("study.setting", **told)

@@ -26,7 +26,7 @@ from projects.models import Project
 from study import dictionary, readings, roster
 from study.client import redcap_client
 from study.metadata import StudyMetadata
-from study.models import ReadingState, Subject, SyncState
+from study.models import ReadingState, SyncState
 from study.records import RecordData, list_records, note_roster, noting_failure, read_records
 
 log = logging.getLogger(__name__)
@@ -132,8 +132,7 @@ def _poll(project: Project) -> None:
     with atomic():
         roster.keep_some_subjects(project, metadata, read, gone)
         readings.keep_changed(project, metadata, read, gone, at)
-        present = Subject.objects.filter(project=project, is_present=True).count()
-        note_roster(project, at, missing, present)
+        note_roster(project, at, missing, len(roster.present_ids(project)))
         SyncState.objects.filter(project=project).update(polled_at=at, cursor=changes.cursor)
 
 
@@ -169,14 +168,14 @@ def _of_times(project: Project, metadata: StudyMetadata, polled_at: datetime) ->
     client = redcap_client(project, metadata.shape)
     found = client.records(None, fields=[], date_range_begin=since)
     changed = {str(row[metadata.record_id_field]) for row in found.rows}
-    known = _present(project)
+    known = roster.present_ids(project)
     return Changes(sorted(changed | (listed - known) | (known - listed)), "", listed)
 
 
 def _gone(project: Project, changes: Changes, read: Sequence[RecordData]) -> frozenset[str]:
     """Subjects that REDCap has no more. Raises RedcapProtocolError where it contradicts itself."""
     lost = {*changes.record_ids} - {data.record_id for data in read}
-    lost &= _present(project)
+    lost &= roster.present_ids(project)
     if not lost:
         return frozenset()
     listed = changes.listed
@@ -187,11 +186,6 @@ def _gone(project: Project, changes: Changes, read: Sequence[RecordData]) -> fro
 
 def _listed(project: Project) -> frozenset[str]:
     return frozenset(ref.record_id for ref in list_records(project=project))
-
-
-def _present(project: Project) -> frozenset[str]:
-    there = Subject.objects.filter(project=project, is_present=True)
-    return frozenset(there.values_list("record_id", flat=True))
 
 
 def _time_at_redcap(project: Project) -> str:

@@ -11,11 +11,10 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
-from core.house.db import atomic
-from projects import audit
 from projects.admin_base import BY_PROJECT
 from projects.admin_lists import DeclaredChangeList
 from projects.models import Project
+from projects.services import delete
 from skills import services, uses
 from skills.admin import lines_page, propose_page
 from skills.admin.base import ADMIN, administered
@@ -127,12 +126,7 @@ class FieldMappingAdmin(ExportAdmin):
         services.save_mapping(mapping=obj, actor=request.user)
 
     def delete_model(self, request: HttpRequest, obj: FieldMapping) -> None:
-        with atomic():
-            old = {"alias": obj.alias_name, "field": obj.actual_name}
-            audit.record(
-                "mapping.change", actor=request.user, project=obj.project, subject=obj, old=old
-            )
-            obj.delete()
+        delete(obj, obj.project, request.user, "mapping.change")
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for mapping in queryset:

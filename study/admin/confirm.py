@@ -27,11 +27,7 @@ CONFIRM = (Role.ADMIN, Role.PI)
 @require_http_methods(["GET", "POST"])
 def confirm_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpResponse:
     """GET shows what waits, POST confirms what was shown (`do`: moves, redcap). Raises Http404."""
-    project = Project.objects.for_user(request.user).filter(pk=pk).first()
-    if project is None:
-        raise Http404
-    if not has_role(request.user, pk, *CONFIRM):
-        raise PermissionDenied
+    project = held_project(request, pk, *CONFIRM)
     if request.method == "POST":
         return _confirm(request, project)
     waiting = roster.waiting_moves(project)
@@ -45,6 +41,16 @@ def confirm_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpRespon
         "other": None if other is None else {"id": other},
     }
     return render(request, "study/confirm.html", context)
+
+
+def held_project(request: HttpRequest, pk: UUID, *wanted: str) -> Project:
+    """A study of the reader's, where they hold a role. Raises Http404, PermissionDenied."""
+    project: Project | None = Project.objects.for_user(request.user).filter(pk=pk).first()
+    if project is None:
+        raise Http404
+    if not has_role(request.user, pk, *wanted):
+        raise PermissionDenied
+    return project
 
 
 def is_waiting(project: Project) -> bool:

@@ -17,6 +17,7 @@ from unfold.decorators import action
 from core.integrations.redcap import RedcapError
 from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.models import Project, Role
+from projects.services import delete
 from study import services
 from study.client import NotConfiguredError
 from study.models import FieldRole, ReferenceLimit, Synonym
@@ -48,7 +49,7 @@ class SettingAdmin(ScopedAdmin):
         services.save_setting(setting=obj, actor=request.user)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        services.delete_setting(setting=obj, actor=request.user)
+        delete(obj, obj.project, request.user, services.ACTION)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for setting in queryset:

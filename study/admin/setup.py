@@ -22,9 +22,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from core.house.db import after_commit, atomic
 from projects import members, services
-from projects.access import has_role
 from projects.models import Member, Project, Role
 from study import dictionary
+from study.admin.confirm import held_project
 from study.admin.project_form import ProjectForm
 from study.identity import Answer
 from study.models import SyncState, VisitPlanEntry
@@ -59,7 +59,7 @@ class PatternForm(forms.ModelForm):
 @require_http_methods(["GET", "POST"])
 def setup_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpResponse:
     """GET shows how every step stands; POST does one thing of one step (`do`), or tests it (`test`)."""
-    project = _administered(request, pk)
+    project = held_project(request, pk, Role.ADMIN)
     connection = ConnectionForm(instance=project)
     context: dict[str, Any] = {}
     if request.method == "POST" and "test" in request.POST:
@@ -84,15 +84,6 @@ def setup_view(request: HttpRequest, pk: UUID, page: ModelAdmin) -> HttpResponse
         **_from_dictionary(project, context.get("typed", {})),
     }
     return render(request, "study/setup.html", context)
-
-
-def _administered(request: HttpRequest, pk: UUID) -> Project:
-    project: Project | None = Project.objects.for_user(request.user).filter(pk=pk).first()
-    if project is None:
-        raise Http404
-    if not has_role(request.user, pk, Role.ADMIN):
-        raise PermissionDenied
-    return project
 
 
 def _from_dictionary(project: Project, typed: Mapping[str, str]) -> dict[str, Any]:
@@ -234,7 +225,7 @@ def is_reading(project: Project) -> bool:
 @require_GET
 def progress_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How far the first reading is, for the page that waits: {"goes_on": bool}."""
-    return JsonResponse({"goes_on": is_reading(_administered(request, pk))})
+    return JsonResponse({"goes_on": is_reading(held_project(request, pk, Role.ADMIN))})
 
 
 def shown_rows(project: Project, typed: Mapping[str, str]) -> list[dict[str, object]]:

@@ -20,9 +20,8 @@ from unfold.decorators import action, display
 from unfold.forms import PaginationInlineFormSet
 
 from core.house.admin_text import coded
-from core.house.db import atomic
 from core.house.request_cache import once
-from projects import audit, services
+from projects import services
 from projects.access import has_role, member_in
 from projects.admin_base import BY_PROJECT, ScopedAdmin, roles
 from projects.models import Project, Role
@@ -312,10 +311,7 @@ class ProjectAdmin(ScopedAdmin):
         for entry in formset.save(commit=False):
             services.save(entry, entry.project, request.user, "plan.change", "plan.change")
         for entry in formset.deleted_objects:
-            with atomic():
-                about = {"project": entry.project, "subject": entry, "old": services.summary(entry)}
-                audit.record("plan.change", actor=request.user, new=None, **about)
-                entry.delete()
+            services.delete(entry, entry.project, request.user, "plan.change")
 
 
 @admin.register(VisitPlanEntry)

@@ -21,8 +21,9 @@ from projects.models import Member, Project, Role
 from study import dictionary, record_ids
 from study.client import NotConfiguredError, dify_client, redcap_client
 from study.metadata import StudyMetadata
-from study.models import ProtocolDocument, Subject
+from study.models import ProtocolDocument
 from study.records import state_of
+from study.roster import present_ids
 from study.setup import plan
 from study.setup.steps import Line, State, Step, refusal_lines
 
@@ -61,7 +62,7 @@ def _identity(project: Project) -> tuple[State, str]:
             len(open_dates),
         )
         return State.MISSING, told % len(open_dates)
-    ids = plan.record_ids_of(project)
+    ids = present_ids(project)
     if not project.record_id_pattern and record_ids.are_numbers(ids):
         return State.MISSING, _(
             "Subject ids are plain numbers: please confirm what they look like."
@@ -139,7 +140,7 @@ def _test_dify(project: Project) -> list[Line]:
 
 
 def _test_reading(project: Project) -> list[Line]:
-    count = Subject.objects.filter(project=project, is_present=True).count()
+    count = len(present_ids(project))
     return [Line(bool(count), _("%d subjects are stored.") % count)]
 
 

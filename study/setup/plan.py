@@ -9,7 +9,7 @@ from projects.models import Project
 from study import dictionary, proposals, record_ids
 from study.identity import Answer
 from study.metadata import StudyMetadata
-from study.models import Subject
+from study.roster import present_ids
 
 _DATE = "text_validation_type_or_show_slider_number"
 
@@ -111,12 +111,6 @@ class Doubt:
     answer: str
 
 
-def record_ids_of(project: Project) -> frozenset[str]:
-    """The record ids of the stored roster."""
-    rows = Subject.objects.filter(project=project, is_present=True).order_by()
-    return frozenset(rows.values_list("record_id", flat=True))
-
-
 def open_dates(metadata: StudyMetadata) -> list[str]:
     """Dates that wait for an answer, in the order of the dictionary."""
     return [name for name in metadata.identity.asked if name not in metadata.answers]
@@ -141,7 +135,7 @@ def doubtful_dates(project: Project) -> list[Doubt]:
 
 def id_pattern(project: Project) -> str:
     """The stored pattern of ids, else the proposed one."""
-    return project.record_id_pattern or record_ids.proposed_pattern(record_ids_of(project))
+    return project.record_id_pattern or record_ids.proposed_pattern(present_ids(project))
 
 
 def answers_in(data: Mapping[str, str], project: Project) -> dict[str, str]:

@@ -4,7 +4,7 @@ Board, reminders, chat and commands all use it, so that "overdue" means one thin
 `visit_window`; oracle: reference/redcap_dify.md 5.4; edge cases E31 to E35).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
@@ -171,25 +171,27 @@ def plan_windows(
     A field that is absent counts as blank; the anchor is never replaced by another field (E35).
     """
     zone = ZoneInfo(plan.timezone)
-
-    def read(field: str | None) -> Reading:
-        return read_date(field, values.get(field), zone) if field else Reading()
-
-    withdrawal = read(plan.withdraw_field)
-    return [
-        visit_state(
-            visit,
-            Readings(read(visit.anchor_field), read(visit.date_field), withdrawal),
-            anchor_is_day=plan.anchor_is_day,
-            today=today,
-        )
-        for visit in plan.visits
-    ]
+    return states_of(
+        plan.visits, plan, lambda field, _event: read_date(field, values.get(field), zone), today
+    )
 
 
-def visit_state(
-    visit: VisitSpec, readings: Readings, *, anchor_is_day: int, today: date
-) -> VisitState:
+def states_of(
+    visits: Iterable[VisitSpec],
+    plan: VisitPlanSpec,
+    read: Callable[[str, str], Reading],
+    today: date,
+) -> list[VisitState]:
+    """The states of visits; `read` gives the date of a field, in an event where one is named."""
+    withdrawal = read(plan.withdraw_field or "", "")
+    found = []
+    for visit in visits:
+        anchor, actual = read(visit.anchor_field, ""), read(visit.date_field, visit.event)
+        found.append(_state(visit, Readings(anchor, actual, withdrawal), plan.anchor_is_day, today))
+    return found
+
+
+def _state(visit: VisitSpec, readings: Readings, anchor_is_day: int, today: date) -> VisitState:
     """One visit: its window from the anchor, then its state from the visit date or today."""
     planned = readings.actual.day if (readings.actual.day or date.min) > today else None
     if planned:

@@ -16,7 +16,7 @@ from study import dictionary
 from study.dates import Reading, read_date
 from study.models import FieldRole, VisitPlanEntry
 from study.records import RecordData
-from study.visits.calendar import Readings, VisitPlanSpec, VisitSpec, VisitState, visit_state
+from study.visits.calendar import VisitPlanSpec, VisitSpec, VisitState, states_of
 
 
 def plan_of(project: Project) -> VisitPlanSpec:
@@ -62,8 +62,8 @@ def planned_states(
 ) -> list[tuple[VisitSpec, VisitState]]:
     """As `visit_states`, each with the visit of the plan that it is the state of."""
     reader = _Reader(record, plan)
-    withdrawal = reader.read(plan.withdraw_field or "")
-    return [(visit, reader.state(visit, withdrawal, plan, today)) for visit in reader.own(plan)]
+    visits = reader.own(plan)
+    return [*zip(visits, states_of(visits, plan, reader.read, today), strict=True)]
 
 
 class _Reader:
@@ -104,15 +104,6 @@ class _Reader:
             for visit in plan.visits
             if (visit.arm in self.arms if visit.arm else visit.visit not in of_arm)
         ]
-
-    def state(
-        self, visit: VisitSpec, withdrawal: Reading, plan: VisitPlanSpec, today: date
-    ) -> VisitState:
-        """Where the subject stands in `visit`."""
-        anchor = self.read(visit.anchor_field)
-        actual = self.read(visit.date_field, visit.event)
-        readings = Readings(anchor, actual, withdrawal)
-        return visit_state(visit, readings, anchor_is_day=plan.anchor_is_day, today=today)
 
 
 _EVENT = "redcap_event_name"
