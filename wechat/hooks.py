@@ -8,8 +8,7 @@ from core.house import alone
 from engines.sop.run_events import Kind, register_reader
 from projects import audit, wecom_ids
 from wechat import checks, metrics, receivers, userids  # noqa: F401
-from wechat.findings import run_events as queries
-from wechat.outbound import alerts, notices, send_message, visit_cards
+from wechat.outbound import alerts, notices, query_cards, send_message, visit_cards
 from wechat.reviews import batch_messages, run_events
 
 audit.register(
@@ -23,15 +22,15 @@ audit.register(
     }
 )
 register_reader(run_events.asked, Kind.REVIEW_REQUESTED)
-register_reader(run_events.add_reviewer, Kind.REVIEW_JOINED)
+register_reader(run_events.tell_joined, Kind.REVIEW_JOINED)
 register_reader(run_events.decided, Kind.REVIEW_DECIDED)
 register_reader(run_events.reminded, Kind.REVIEW_REMINDED)
 register_reader(run_events.escalated, Kind.REVIEW_ESCALATED)
 register_reader(run_events.finished, Kind.RUN_FINISHED)
 register_reader(batch_messages.finished, Kind.BATCH_FINISHED)
 register_reader(notices.ready, Kind.NOTICE_READY)
-register_reader(queries.queried, Kind.FINDING_QUERIED)
-register_reader(queries.settled, Kind.FINDING_SETTLED)
+register_reader(query_cards.queried, Kind.FINDING_QUERIED)
+register_reader(query_cards.settled, Kind.FINDING_SETTLED)
 register_reader(visit_cards.ready, Kind.NOTICE_READY)
 send_message.register_tool()
 wecom_ids.register(userids.check_userid)

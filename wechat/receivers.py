@@ -5,8 +5,10 @@ Signals arrive inside the transaction of what happened, so a row exists exactly 
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
+from django.conf import settings
 from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -18,19 +20,31 @@ from projects.models import Member, Person, Role
 from projects.signals import login_moved, membership_offered
 from study.blinding.services import code_broken
 from study.models import CodeBreak
-from wechat.outbound import cards, invitation_cards, logins, outbox
+from wechat.inbound import invitations
+from wechat.outbound import cards, outbox
 
 
 @receiver(login_moved, dispatch_uid="wechat.login_moved")
 def on_login_moved(*, person: Person, lost: str, gained: str, **_kwargs: Any) -> None:
-    """Whose login was given or taken is told."""
-    logins.tell(person, lost=lost, gained=gained)
+    """Whose login was given or taken is told, where they have a WeCom userid."""
+    if not person.wecom_userid:
+        return
+    member = person.memberships.filter(is_active=True).first()
+    with translation.override(member.language if member else settings.LANGUAGE_CODE):
+        said = [
+            lost and _('The login "%(login)s" is no longer linked with you.') % {"login": lost},
+            gained and _('The login "%(login)s" is now linked with you.') % {"login": gained},
+            _("If that is not right, please tell the administrator of the house."),
+        ]
+        text = "\n".join(filter(None, said))
+    key = f"login:{uuid.uuid4().hex}"
+    outbox.enqueue_text(to_user=person.wecom_userid, project=None, content=text, key=key)
 
 
 @receiver(membership_offered, dispatch_uid="wechat.membership_offered")
 def on_membership_offered(*, member: Member, actor: object, **_kwargs: Any) -> None:
     """Who is invited into a study is asked; whom a superuser made a member is told."""
-    invitation_cards.tell(member)
+    invitations.invite(member)
 
 
 @receiver(memory_over_cap, dispatch_uid="wechat.memory_over_cap")

@@ -15,6 +15,13 @@ from wechat.reviews import review_cards
 pytestmark = pytest.mark.django_db
 
 
+def close(**shown: str) -> None:
+    """As a decision in the console does."""
+    card = Card.objects.get()
+    for one in cards.close(kind=card.kind, ref=card.ref, up_to=card.version):
+        cards.show_closed(one, **shown)
+
+
 def offer(project: Project, to: list[str], ref: str = "7") -> None:
     cards.send(
         kind="feedback",
@@ -49,7 +56,7 @@ def test_one_message_reaches_several(project: Project, wecom: WecomSim) -> None:
 
 def test_an_update_by_the_code_of_the_send_call(project: Project, wecom: WecomSim) -> None:
     offer(project, ["zhangyi", "admin"])
-    cards.replace(Card.objects.get(), note="done", button="Closed", key="k")
+    close(note="done", button="Closed", key="k")
     sender.send_lane("admin|zhangyi")
     assert Card.objects.get().state == "closed"
     updates = [row for row in wecom.delivered() if row["type"] == "update_template_card"]
@@ -62,7 +69,7 @@ def test_an_update_of_a_card_that_never_arrived_becomes_a_text(
 ) -> None:
     wecom.errcode("message/send", 42031)
     offer(project, ["zhangyi", "admin"])
-    cards.replace(Card.objects.get(), note="done", button="Closed", key="k", fallback="decided")
+    close(note="done", button="Closed", key="k", fallback="decided")
     sender.send_lane("admin|zhangyi")
     for user in ("admin", "zhangyi"):
         sender.send_lane(user)
@@ -81,7 +88,7 @@ def test_an_unanswered_update_is_done_when_its_code_is_used_up(
     offer(project, ["zhangyi"])
     sender.send_lane("zhangyi")
     wecom.fault("message/update_template_card", fault, 0.0)
-    cards.replace(Card.objects.get(), note="done", button="Closed", key="k", fallback="decided")
+    close(note="done", button="Closed", key="k", fallback="decided")
     sender.send_lane("zhangyi")
     with time_machine.travel(now() + timedelta(seconds=5)):
         sender.send_lane("zhangyi")

@@ -14,19 +14,21 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from core.house.db import atomic
 from core.integrations.wecom import Crypt
 from projects.models import Member
-from wechat.aibot import cards, streams
+from wechat.aibot import streams
 from wechat.aibot.parse import envelope, parse_json
 from wechat.inbound import arrivals, request_verification
 from wechat.inbound.parse import BadCallback, Incoming, is_for_all
 from wechat.inbound.request_verification import Door
-from wechat.inbound.waking import wake_inbox
-from wechat.models import InboxMessage
+from wechat.models import Card, InboxMessage
 from wechat.outbound import gateway, welcome
+from wechat.outbound.cards import fit_card
+from wechat.reviews import review_cards
 
 CHANNEL = InboxMessage.Channel.AIBOT
 CARD = "template_card_event"
@@ -65,7 +67,7 @@ def _answer(plain: bytes) -> dict[str, Any]:
         return streams.first(row)
     if incoming.event == ENTER:
         return _greeting(incoming)
-    return cards.receipt(incoming) if incoming.event == CARD else {}
+    return _receipt(incoming) if incoming.event == CARD else {}
 
 
 def _ours(incoming: Incoming) -> Incoming:
@@ -91,6 +93,27 @@ def _greeting(incoming: Incoming) -> dict[str, Any]:
         return {"msgtype": "text", "text": {"content": welcome.text(member)}}
 
 
+def _receipt(incoming: Incoming) -> dict[str, Any]:
+    """The clicked card without its buttons, for the member who clicked; nothing for a card not ours.
+
+    WeCom delivers a click once and waits five seconds, too short for a decision that reads REDCap.
+    A click that is asked for its reason leaves the buttons: nothing was decided.
+    """
+    card = Card.objects.filter(task_id=incoming.task_id).first()
+    member = Member.objects.active_of(incoming.from_user).first()
+    if card is None or member is None or member.wecom_userid not in card.to_user.split("|"):
+        return {}
+    if card.kind == review_cards.KIND and review_cards.lacks_reason(incoming):
+        return {}
+    with translation.override(member.language):
+        shown = {**json.loads(card.content), "replace_text": fit_card(_("Received"), "button")}
+    return {
+        "response_type": "update_template_card",
+        "userids": [incoming.from_user],
+        "template_card": {**shown, "task_id": card.task_id},
+    }
+
+
 def _store(row: InboxMessage, response_url: str) -> InboxMessage:
     """The stored row with its stream: this one, or the one an earlier delivery left."""
     try:
@@ -99,7 +122,7 @@ def _store(row: InboxMessage, response_url: str) -> InboxMessage:
             if row.status == InboxMessage.Status.NEW:
                 if row.msg_type != "event":
                     streams.open_for(row, response_url)
-                wake_inbox(row)
+                arrivals.wake_inbox(row)
     except IntegrityError:
         return InboxMessage.objects.get(dedup_key=row.dedup_key)
     return row

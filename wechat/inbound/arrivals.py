@@ -6,6 +6,8 @@ import hashlib
 
 from django.utils.timezone import now
 
+from core.house import task_queue
+from core.house.db import after_commit
 from wechat.inbound.parse import Incoming
 from wechat.models import InboxMessage
 from wechat.outbound import alerts
@@ -37,3 +39,8 @@ def quarantined(plain: bytes, error: Exception, channel: str) -> InboxMessage:
         error=str(error)[:300],
         done_at=now(),
     )
+
+
+def wake_inbox(row: InboxMessage) -> None:
+    """Let a worker answer the message once this transaction is committed; the sweeper finds a lost wake."""
+    after_commit(lambda: task_queue.wake("wechat.tasks.process_inbox", row.pk))

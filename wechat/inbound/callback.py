@@ -24,7 +24,6 @@ from wechat.inbound.parse import (
     parse_xml,
 )
 from wechat.inbound.request_verification import Door
-from wechat.inbound.waking import wake_inbox
 from wechat.models import InboxMessage
 from wechat.outbound import gateway
 
@@ -71,7 +70,7 @@ def _store(row: InboxMessage) -> InboxMessage:
         with _transaction():
             row.save(force_insert=True)
             if row.status == InboxMessage.Status.NEW:
-                wake_inbox(row)
+                arrivals.wake_inbox(row)
     except IntegrityError:
         return InboxMessage.objects.only("passive_reply").get(dedup_key=row.dedup_key)
     return row

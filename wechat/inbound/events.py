@@ -11,13 +11,19 @@ from django.utils.translation import gettext as _
 from core.house.db import atomic
 from projects import audit
 from projects.models import Member
-from wechat.aibot import feedback
-from wechat.findings import query_cards
-from wechat.inbound import invitations
+from wechat.inbound import invitations, votes
 from wechat.inbound.job import Job
 from wechat.inbound.questions import ask
 from wechat.models import Card
-from wechat.outbound import alerts, cards, feedback_cards, order_cards, visit_cards, welcome
+from wechat.outbound import (
+    alerts,
+    cards,
+    feedback_cards,
+    order_cards,
+    query_cards,
+    visit_cards,
+    welcome,
+)
 from wechat.outbound.cards import Click
 from wechat.reviews import review_cards
 
@@ -34,18 +40,10 @@ RELIEFS = ("active_restored", "reopen_inactive_agent")
 
 def _ordered(click: Click) -> str:
     """A tap on an order for many is answered like the typed word; the buttons go."""
-    if click.member.wecom_userid not in click.card.to_user.split("|"):
-        return _("This card is meant for somebody else.")
     said = order_cards.WORDS[click.incoming.event_key]
     ask(click.job, f"{said} #{click.card.ref}", click.member.project)
     with atomic():
-        cards.replace(
-            click.card,
-            note=_("Answered"),
-            button=_("Answered"),
-            key=click.key,
-            code=click.incoming.response_code,
-        )
+        cards.replace(click.job, click.card, note=_("Answered"), button=_("Answered"))
     return ""
 
 
@@ -73,7 +71,7 @@ def handle_event(job: Job) -> None:
         alerts.clear(alerts.Code.INACTIVE)
     member = job.speaker
     if event == VOTE:
-        feedback.note_vote(job)
+        votes.note_vote(job)
         return
     if event == MENU and member and (asked := welcome.question(job.incoming.event_key, member)):
         ask(job, asked)
@@ -98,7 +96,11 @@ def _click(job: Job) -> None:
     if member is None:
         _refuse(job, card)
         return
-    text = handler(Click(job, member, card))
+    click = Click(job, member, card)
+    if card.kind == review_cards.KIND or click.is_addressed:
+        text = handler(click)
+    else:
+        text = _("This card is meant for somebody else.")
     if not job.finished:
         with atomic():
             job.finish(text, card.project)

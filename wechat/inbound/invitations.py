@@ -1,29 +1,86 @@
-"""What a person says to an invitation into a study: a tap on its card, or "接受 CODE" in words."""
+"""An invitation into a study: asked by card or in words, answered by a tap or "接受 CODE"."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils import translation
+from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from core.house.db import atomic
 from projects import invitations
 from projects.models import Member, Person
 from wechat.inbound.job import Job
 from wechat.models import Card
-from wechat.outbound import cards
-from wechat.outbound.invitation_cards import ACCEPT, KIND, words
+from wechat.outbound import cards, formats, outbox
+from wechat.outbound.neutralise import neutralise
 from wechat.texts import ACCEPT_WORDS, DECLINE_WORDS, INVITATION_WORDS
 
-__all__ = ["KIND", "answer_invitation", "settle_by_card"]
+KIND = "invitation"
+ACCEPT, DECLINE = "accept", "decline"
 _SAID = re.compile(
     rf"(?P<word>{'|'.join(ACCEPT_WORDS + DECLINE_WORDS)})\s*(?:{'|'.join(INVITATION_WORDS)})?"
     r"[\s:,]*(?P<code>.*?)[.!。]*",
     re.DOTALL,
 )
+
+
+def invite(member: Member) -> None:
+    """Once a day and study, in the caller's transaction; nothing to who has no WeCom userid."""
+    userid = member.wecom_userid
+    if not userid:
+        return
+    ref = f"{member.pk}-{localdate():%Y%m%d}"
+    with translation.override(member.language):
+        if member.invited_at is None:
+            text = _("You are a member of a study now: %(what)s.") % {
+                "what": neutralise(invitations.describe_invitation(member))
+            }
+            outbox.enqueue_text(to_user=userid, project=None, content=text, key=f"member:{ref}")
+        elif formats.reads_plain(userid, member.project):
+            outbox.enqueue_text(
+                to_user=userid, project=None, content=_words(member), key=f"{KIND}:{ref}"
+            )
+        else:
+            cards.send(
+                kind=KIND,
+                ref=ref,
+                version=1,
+                project=member.project,
+                to=[userid],
+                content=_content(member),
+                fallback=_words(member),
+            )
+
+
+def _words(member: Member) -> str:
+    """The invitation as text, with what to reply."""
+    asked = _("You are invited to a study: %(what)s.") % {
+        "what": neutralise(invitations.describe_invitation(member))
+    }
+    code = member.project.code
+    how = _('Reply "%(accept)s" or "%(decline)s". Until you accept you have no part in it.') % {
+        "accept": f"{ACCEPT_WORDS[0]} {code}",
+        "decline": f"{DECLINE_WORDS[0]} {code}",
+    }
+    return f"{asked}\n{how}"
+
+
+def _content(member: Member) -> dict[str, Any]:
+    return cards.layout(
+        _("Invitation: %(code)s") % {"code": member.project.code},
+        [
+            cards.button(pgettext("invitation", "Accept"), 1, key=ACCEPT),
+            cards.button(_("Decline"), 2, key=DECLINE),
+        ],
+        desc=invitations.describe_invitation(member),
+        text=_words(member),
+    )
 
 
 def answer_invitation(job: Job) -> bool:
@@ -37,7 +94,7 @@ def answer_invitation(job: Job) -> bool:
         if found is not None:
             job.finish(_settled(*found), found[0].project if found[1] else None)
         elif job.speaker is None:
-            job.finish("\n\n".join(words(one) for one in waiting))
+            job.finish("\n\n".join(_words(one) for one in waiting))
         else:
             return False
     return True
@@ -55,11 +112,10 @@ def settle_by_card(job: Job, card: Card) -> None:
             return
         told = _settled(member, accept) if member else _("This invitation does not wait any more.")
         cards.replace(
+            job,
             card,
             note=told,
             button=_("Answered"),
-            key=f"click:{job.row.pk}",
-            code=job.incoming.response_code,
         )
         job.finish(told, card.project if member and accept else None)
 

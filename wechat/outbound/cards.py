@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from core.house.db import later
@@ -15,8 +16,9 @@ from projects.models import Member, Project
 from wechat.inbound.job import Job
 from wechat.inbound.parse import Incoming
 from wechat.models import Card, OutboxMessage
+from wechat.models.cards import CODE_CHARS
 from wechat.outbound.neutralise import neutralise
-from wechat.outbound.outbox import Held, enqueue
+from wechat.outbound.outbox import Held, enqueue, tell
 
 SOURCE_CHARS = 20
 CARD_CHARS = {"title": 36, "desc": 44, "sub_title": 160, "keyname": 5, "value": 30, "button": 10}
@@ -40,9 +42,20 @@ class Click:
         return self.job.incoming
 
     @property
-    def key(self) -> str:
-        """The outbox key of what answers this click."""
-        return f"click:{self.job.row.pk}"
+    def is_addressed(self) -> bool:
+        """Whether the card was sent to who taps on it."""
+        return self.member.wecom_userid in self.card.to_user.split("|")
+
+    def keep_code(self) -> None:
+        """Keep the code that changes the card, for who decides in the console later."""
+        if code := self.incoming.response_code:
+            Card.objects.filter(pk=self.card.pk).update(response_code=code[:CODE_CHARS])
+
+
+def chosen_option(incoming: Incoming, question: str) -> str:
+    """The id of the one option that was chosen; blank for none or several (A7)."""
+    chosen = incoming.selected.get(question, ())
+    return chosen[0] if len(chosen) == 1 else ""
 
 
 def task_id(kind: str, ref: object, version: int = 1) -> str:
@@ -105,6 +118,37 @@ def _of_study(content: Mapping[str, Any], project: Project, to: list[str]) -> Ma
     return {**content, "source": {"desc": project.code[:SOURCE_CHARS]}}
 
 
+def send_or_tell(
+    people: Sequence[Member],
+    *,
+    kind: str,
+    ref: object,
+    version: int,
+    project: Project,
+    content: Callable[[], Mapping[str, Any]],
+    words: Callable[[], str],
+    seen: str = "",
+) -> None:
+    """Send one card to all of them, and its words as well to those who see no cards; nothing to nobody."""
+    if not people:
+        return
+    with translation.override(people[0].language):
+        send(
+            kind=kind,
+            ref=ref,
+            version=version,
+            project=project,
+            to=[one.wecom_userid for one in people],
+            content=content(),
+            seen=seen,
+            fallback=words(),
+        )
+    for one in people:
+        if one.plain_text:
+            with translation.override(one.language):
+                tell(to=one, content=words(), key=f"{kind}:{ref}@{version}:{one.wecom_userid}")
+
+
 def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
     """Close the open cards of what `ref` names; `show_closed` has to tell those who have them."""
     still = Card.objects.filter(kind=kind, ref=str(ref), version__lte=up_to, state=Card.State.OPEN)
@@ -113,10 +157,17 @@ def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
 
 
 def replace(
-    card: Card, *, note: str, button: str, key: str, code: str = "", fallback: str = ""
+    job: Job, card: Card, *, note: str, button: str, key: str = "", fallback: str = ""
 ) -> None:
-    """Close a card and show it so."""
-    show_closed(card, note=note, button=button, key=key, code=code, fallback=fallback)
+    """Close the card that `job` is a click on, and show it so; `key`: of the outbox, else the click's own."""
+    show_closed(
+        card,
+        note=note,
+        button=button,
+        key=key or f"click:{job.row.pk}",
+        code=job.incoming.response_code,
+        fallback=fallback,
+    )
     Card.objects.filter(pk=card.pk).update(state=Card.State.CLOSED)
 
 
@@ -144,6 +195,39 @@ def show_closed(
         key=key,
         fallback=fallback,
     )
+
+
+def layout(
+    title: str,
+    buttons: Sequence[Mapping[str, Any]],
+    *,
+    desc: str = "",
+    text: str = "",
+    url: str = "",
+) -> dict[str, Any]:
+    """A card with buttons, without its task_id; `url`: the page of the console behind it."""
+    head = {"title": fit_card(title, "title")}
+    if desc:
+        head["desc"] = fit_card(desc, "desc")
+    card: dict[str, Any] = {"card_type": "button_interaction", "main_title": head}
+    if text:
+        card["sub_title_text"] = fit_card(text, "sub_title")
+    if url:
+        card["source"] = {"desc": "IIT Manager", "desc_color": 2}
+        card["card_action"] = {"type": 1, "url": url}
+    return {**card, "button_list": [*buttons]}
+
+
+def button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
+    """A button that comes back as a click with `key`, or that opens `url`."""
+    target = {"type": 1, "url": url} if url else {"key": key}
+    return {"text": fit_card(text, "button"), "style": style, **target}
+
+
+def fact(name: str, value: str, url: str = "") -> dict[str, Any]:
+    """A row of a card: a name and its value, perhaps with an address behind it."""
+    target = {"type": 1, "url": url} if url else {}
+    return {**target, "keyname": fit_card(name, "keyname"), "value": fit_card(value, "value")}
 
 
 def fit_card(text: str, name: str) -> str:

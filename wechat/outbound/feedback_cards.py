@@ -10,7 +10,7 @@ from core.house.db import atomic
 from projects.models import Project
 from wechat.inbound import votes
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, fit_card
+from wechat.outbound.cards import Click
 
 KIND = "feedback"
 QUESTION = "reason"
@@ -47,25 +47,19 @@ def offer(
 
 def feedback_card() -> dict[str, Any]:
     """The card without its task_id."""
+    buttons = [cards.button("👍", 1, key="up"), cards.button("👎", 2, key="down")]
+    selection = cards.selection(QUESTION, _("If not, why?"), reasons())
     return {
-        "card_type": "button_interaction",
-        "main_title": {"title": fit_card(_("Was this answer helpful?"), "title")},
-        "button_selection": cards.selection(QUESTION, _("If not, why?"), reasons()),
-        "button_list": [
-            {"text": "👍", "style": 1, "key": "up"},
-            {"text": "👎", "style": 2, "key": "down"},
-        ],
+        **cards.layout(_("Was this answer helpful?"), buttons),
+        "button_selection": selection,
     }
 
 
 def take_vote(click: Click) -> str:
-    """Note the vote (the latest wins), thank, and ask a bare 👎 for its reason; only the reader has one."""
-    if click.member.wecom_userid not in click.card.to_user.split("|"):
-        return _("This card is meant for somebody else.")
+    """Note the vote (the latest wins), thank, and ask a bare 👎 for its reason."""
     feedback = KEYS[click.incoming.event_key]
-    chosen = click.incoming.selected.get(QUESTION, ())
-    known = len(chosen) == 1 and chosen[0] in reasons() and feedback == "thumbs_down"
-    reason = chosen[0] if known else None
+    chosen = cards.chosen_option(click.incoming, QUESTION)
+    reason = chosen if chosen in reasons() and feedback == "thumbs_down" else None
     with atomic():
         rated = votes.cast(
             member=click.member,
@@ -76,11 +70,10 @@ def take_vote(click: Click) -> str:
         said = votes.thanks(rated, feedback, reason)
         note = votes.THANKS if rated else votes.NOTHING
         cards.replace(
+            click.job,
             click.card,
             note=_(note),
             button=_("Thank you") if rated else _("No longer open"),
-            key=click.key,
-            code=click.incoming.response_code,
             fallback=_(note),
         )
         # The card has said so; words are for what is still asked.

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 
 from engines.assistant.chat import ChatReply
 from wechat.outbound import cards
-from wechat.outbound.cards import fit_card
 
 KIND = "order"
 WORDS = {"start": "确认", "leave": "取消"}
@@ -32,11 +31,8 @@ def offer(reply: ChatReply, to_user: str) -> None:
 def order_card(title: str, count: int) -> dict[str, Any]:
     """The card without its task_id; whom it starts stands in the message above it."""
     told = _("Start for %(count)d subjects?") % {"count": count}
-    return {
-        "card_type": "button_interaction",
-        "main_title": {"title": fit_card(told, "title"), "desc": fit_card(title, "desc")},
-        "button_list": [
-            {"text": fit_card(_("Start them"), "button"), "style": 1, "key": "start"},
-            {"text": fit_card(_("Leave it"), "button"), "style": 2, "key": "leave"},
-        ],
-    }
+    buttons = [
+        cards.button(_("Start them"), 1, key="start"),
+        cards.button(_("Leave it"), 2, key="leave"),
+    ]
+    return cards.layout(told, buttons, desc=title)

@@ -13,7 +13,7 @@ from engines.sop import visit_reminders
 from engines.sop.nodes.notify import Notice
 from projects.models import Member
 from wechat.outbound import cards
-from wechat.outbound.cards import Click, fit_card
+from wechat.outbound.cards import Click
 from wechat.outbound.outbox import Held
 from wechat.outbound.send_message import may_know
 
@@ -47,36 +47,21 @@ def visit_card(reminder: VisitReminder) -> dict[str, Any]:
     about = {"record": reminder.record_id, "visit": reminder.visit}
     window = _("Window %(open)s to %(close)s")
     code = reminder.project.code
-    return {
-        "card_type": "button_interaction",
-        "source": {"desc": "IIT Manager", "desc_color": 2},
-        "main_title": {
-            "title": fit_card(_("Visit to be done: %(record)s %(visit)s") % about, "title"),
-            "desc": fit_card(code, "desc"),
-        },
-        "sub_title_text": fit_card(
-            window % {"open": reminder.opens, "close": reminder.closes}, "sub_title"
-        ),
-        "card_action": {"type": 1, "url": cards.link(f"/admin/visits/?project={code}&view=week")},
-        "button_list": [
-            {"text": fit_card(str(label), "button"), "style": style, "key": str(key)}
-            for style, (key, label) in enumerate(_buttons().items(), 1)
+    return cards.layout(
+        _("Visit to be done: %(record)s %(visit)s") % about,
+        [
+            cards.button(_("Done"), 1, key=Answer.DONE),
+            cards.button(_("Reschedule"), 2, key=Answer.RESCHEDULE),
+            cards.button(_("Tomorrow"), 3, key=Answer.TOMORROW),
         ],
-    }
-
-
-def _buttons() -> dict[Answer, str]:
-    return {
-        Answer.DONE: _("Done"),
-        Answer.RESCHEDULE: _("Reschedule"),
-        Answer.TOMORROW: _("Tomorrow"),
-    }
+        desc=code,
+        text=window % {"open": reminder.opens, "close": reminder.closes},
+        url=cards.link(f"/admin/visits/?project={code}&view=week"),
+    )
 
 
 def answer_visit(click: Click) -> str:
-    """Keep the answer and show it on the card; only whom it was sent to answers."""
-    if click.member.wecom_userid not in click.card.to_user.split("|"):
-        return _("This card is meant for somebody else.")
+    """Keep the answer and show it on the card."""
     rows = VisitReminder.objects.select_related("project", "member")
     reminder = rows.filter(pk=click.card.ref, member=click.member).first()
     if reminder is None or not may_know(click.member, reminder.record_id):
@@ -87,11 +72,11 @@ def answer_visit(click: Click) -> str:
         )
         note = _note(outcome, click.member)
         cards.replace(
+            click.job,
             click.card,
             note=note,
             button=_("Noted") if outcome.fresh else _("No longer open"),
             key=f"answered:{click.card.task_id}",
-            code=click.incoming.response_code,
             fallback=note,
         )
         if outcome.fresh:

@@ -12,7 +12,7 @@ from projects.models import Member
 from study.models import Subject
 from wechat.inbound.questions import ask
 from wechat.outbound import cards, formats, outbox
-from wechat.outbound.cards import Click, fit_card
+from wechat.outbound.cards import Click
 
 KIND = "welcome"
 MENU_PREFIX = "ask:"
@@ -101,23 +101,15 @@ def welcome_card(member: Member) -> dict[str, Any]:
     """The card without its task_id."""
     shown = examples(member)
     lines = (f"{label}: {asked}" for label, asked in shown.values())
-    return {
-        "card_type": "button_interaction",
-        "main_title": {
-            "title": fit_card(_("Assistant of %(code)s") % {"code": member.project.code}, "title"),
-            "desc": fit_card(_("Tap an example, or type your question"), "desc"),
-        },
-        "sub_title_text": fit_card(f"{greeting(member)} {'; '.join(lines)}", "sub_title"),
-        "button_list": [
-            {"text": fit_card(label, "button"), "style": 1, "key": f"{MENU_PREFIX}{asked}"}
-            for label, asked in shown.values()
-        ],
-    }
+    return cards.layout(
+        _("Assistant of %(code)s") % {"code": member.project.code},
+        [cards.button(label, 1, key=f"{MENU_PREFIX}{asked}") for label, asked in shown.values()],
+        desc=_("Tap an example, or type your question"),
+        text=f"{greeting(member)} {'; '.join(lines)}",
+    )
 
 
 def ask_example(click: Click) -> str:
     """Answer a tapped example like a typed question; the card stays as it is, for the next one."""
-    if click.member.wecom_userid not in click.card.to_user.split("|"):
-        return _("This card is meant for somebody else.")
     ask(click.job, question(click.incoming.event_key, click.member), click.member.project)
     return ""

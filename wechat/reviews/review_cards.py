@@ -10,13 +10,9 @@ from django.utils.translation import gettext as _
 
 from core.house.db import atomic
 from engines.models import Review, TaskRun
-from projects.models import Member
 from wechat.inbound.parse import Incoming
-from wechat.models import Card
-from wechat.models.cards import CODE_CHARS
 from wechat.outbound import cards
 from wechat.outbound.cards import CARD_CHARS, MOST_ROWS, Click, as_line, fit_card
-from wechat.outbound.outbox import tell
 from wechat.reviews.decisions import decide, decision_text
 from wechat.reviews.review_audience import Circle
 from wechat.reviews.review_words import KIND as KIND
@@ -39,35 +35,19 @@ def reasons() -> dict[str, str]:
 
 def send_review_card(circle: Circle, run: TaskRun) -> None:
     """Send the card to those who decide, in the caller's transaction; a second time does nothing."""
-    review, people = circle.review, circle.reviewers()
+    review = circle.review
     if review.version > 1:
         close_outdated(review)
-    if not people:
-        return
-    with translation.override(people[0].language):
-        cards.send(
-            kind=KIND,
-            ref=review.pk,
-            version=review.version,
-            project=review.project,
-            to=[member.wecom_userid for member in people],
-            content=review_card(circle, run),
-            seen=review.seen,
-            fallback=in_words(circle),
-        )
-    for member in people:
-        if member.plain_text:  # sees no cards: the commands are an equal way
-            _ask_in_words(circle, member)
-
-
-def _ask_in_words(circle: Circle, member: Member) -> None:
-    review = circle.review
-    with translation.override(member.language):
-        tell(
-            to=member,
-            content=in_words(circle),
-            key=f"review:{review.pk}@{review.version}:{member.wecom_userid}",
-        )
+    cards.send_or_tell(
+        circle.reviewers(),
+        kind=KIND,
+        ref=review.pk,
+        version=review.version,
+        project=review.project,
+        content=lambda: review_card(circle, run),
+        words=lambda: in_words(circle),
+        seen=review.seen,
+    )
 
 
 def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
@@ -79,26 +59,21 @@ def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
     review = circle.review
     url, name = page_of(review), run.skill.name or run.skill.skill_type
     about = f"{review.project.code} {review.record_id or ''} {name}"
-    card: dict[str, Any] = {
-        "card_type": "button_interaction",
-        "source": {"desc": "IIT Manager", "desc_color": 2},
-        "main_title": {
-            "title": fit_card(_("Review #%(number)s needed") % {"number": review.pk}, "title"),
-            "desc": fit_card(about, "desc"),
-        },
-        "card_action": {"type": 1, "url": url},
-    }
     texts, rows = _texts(circle.paragraphs()), _rows(circle.values())
     is_whole = texts is not None and rows is not None
-    if is_whole and not review.project.requires_signature:
-        card["button_selection"] = cards.selection(QUESTION, _("Reason"), reasons())
+    is_decided_here = is_whole and not review.project.requires_signature
+    if is_decided_here:
         approve, reject = circle.evidence.verbs
-        card["button_list"] = [
-            _button(approve, 1, key="approve"),
-            _button(reject, 2, key="reject"),
+        buttons = [
+            cards.button(approve, 1, key="approve"),
+            cards.button(reject, 2, key="reject"),
         ]
     else:
-        card["button_list"] = [_button(_("Open console"), 1, url=url)]
+        buttons = [cards.button(_("Open console"), 1, url=url)]
+    title = _("Review #%(number)s needed") % {"number": review.pk}
+    card = cards.layout(title, buttons, desc=about, url=url)
+    if is_decided_here:
+        card["button_selection"] = cards.selection(QUESTION, _("Reason"), reasons())
     if not is_whole:
         more = _("The evidence does not fit on a card: please decide in the console.")
         texts = {
@@ -108,16 +83,9 @@ def review_card(circle: Circle, run: TaskRun) -> dict[str, Any]:
     listed = [*(rows or [])] if is_whole else []
     if len(facts) + len(listed) < MOST_ROWS:
         listed = [*facts, *listed]
-    shown = [
-        {"keyname": fit_card(key, "keyname"), "value": fit_card(text, "value")}
-        for key, text in listed
-    ]
-    page = {
-        "keyname": fit_card(_("Values"), "keyname"),
-        "value": fit_card(_("Open console"), "value"),
-    }
-    link = {"type": 1, "url": url, **page}
-    return {**card, **(texts or {}), "horizontal_content_list": [*shown, link]}
+    shown = [cards.fact(name, value) for name, value in listed]
+    shown.append(cards.fact(_("Values"), _("Open console"), url))
+    return {**card, **(texts or {}), "horizontal_content_list": shown}
 
 
 def _texts(paragraphs: list[str]) -> dict[str, Any] | None:
@@ -144,19 +112,13 @@ def _rows(values: list[str]) -> list[tuple[str, str]] | None:
     return rows if len(rows) < MOST_ROWS else None
 
 
-def _button(text: str, style: int, *, key: str = "", url: str = "") -> dict[str, Any]:
-    target = {"type": 1, "url": url} if url else {"key": key}
-    return {"text": fit_card(text, "button"), "style": style, **target}
-
-
 def decide_by_card(click: Click) -> str:
     """Approve or reject by a button: the text for the person, blank where the changed card says it.
 
     The decision's event changes the card (`show_decision`), with this click's code.
     """
     key = click.incoming.event_key
-    if code := click.incoming.response_code:
-        Card.objects.filter(pk=click.card.pk).update(response_code=code[:CODE_CHARS])
+    click.keep_code()
     outcome = decide(
         userid=click.member.wecom_userid,
         review_id=int(click.card.ref),
@@ -181,8 +143,7 @@ def lacks_reason(incoming: Incoming) -> bool:
 
 def _reason(incoming: Incoming) -> str:
     """The chosen option's text; none, several or an unknown one is no reason (A7)."""
-    chosen = incoming.selected.get(QUESTION, ())
-    return reasons().get(chosen[0], "") if len(chosen) == 1 else ""
+    return reasons().get(cards.chosen_option(incoming, QUESTION), "")
 
 
 def show_decision(review: Review) -> None:

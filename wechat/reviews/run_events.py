@@ -38,7 +38,7 @@ def asked(event: RunEvent) -> None:
     _tell_waiting(circle, run, f"suspended:{review.pk}")
 
 
-def add_reviewer(event: RunEvent) -> None:
+def tell_joined(event: RunEvent) -> None:
     """Tell who ordered one more run that it waits for a review that others wait for."""
     review = _review(event)
     run = _run(event)

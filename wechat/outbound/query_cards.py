@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils import translation
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
 from engines import sop
-from engines.models import PendingAction
+from engines.models import FindingEvent, PendingAction, RunEvent
 from engines.sop import corrections, finding_life
 from memory.visibility import told_to
 from projects.models import Member, Role
-from wechat.models import Card
-from wechat.models.cards import CODE_CHARS
 from wechat.outbound import cards
 from wechat.outbound.cards import Click, fit_card, link
-from wechat.outbound.outbox import tell
 
 KIND = "query"
 QUESTION = "reason"
@@ -39,24 +35,15 @@ def answers() -> dict[str, str]:
 
 def send_query_card(finding: PendingAction, question: str, number: int) -> None:
     """Send the card to whom the query concerns, in the caller's transaction; a second time does nothing."""
-    people = concerned(finding, question)
-    if not people:
-        return
-    with translation.override(people[0].language):
-        cards.send(
-            kind=KIND,
-            ref=finding.pk,
-            version=number,
-            project=finding.project,
-            to=[one.wecom_userid for one in people],
-            content=_content(finding, question),
-            fallback=_in_words(finding, question),
-        )
-    for one in people:
-        if one.plain_text:
-            with translation.override(one.language):
-                key = f"query:{finding.pk}@{number}:{one.wecom_userid}"
-                tell(to=one, content=_in_words(finding, question), key=key)
+    cards.send_or_tell(
+        concerned(finding, question),
+        kind=KIND,
+        ref=finding.pk,
+        version=number,
+        project=finding.project,
+        content=lambda: _content(finding, question),
+        words=lambda: _in_words(finding, question),
+    )
 
 
 def concerned(finding: PendingAction, question: str) -> list[Member]:
@@ -78,30 +65,20 @@ def concerned(finding: PendingAction, question: str) -> list[Member]:
 
 def _content(finding: PendingAction, question: str) -> dict[str, Any]:
     url = _page_of(finding)
-    facts = [(_("Project"), finding.project.code), (_("Subject"), finding.record_id or "-")]
-    shown: list[dict[str, Any]] = [
-        {"keyname": fit_card(name, "keyname"), "value": fit_card(value, "value")}
-        for name, value in facts
+    card = cards.layout(
+        _("Query to the site"),
+        [cards.button(_("Send the answer"), 1, key="answer")],
+        desc=finding.message,
+        text=question,
+        url=url,
+    )
+    card["horizontal_content_list"] = [
+        cards.fact(_("Project"), finding.project.code),
+        cards.fact(_("Subject"), finding.record_id or "-"),
+        cards.fact(_("Finding"), _("Open console"), url),
     ]
-    more = {
-        "keyname": fit_card(_("Finding"), "keyname"),
-        "value": fit_card(_("Open console"), "value"),
-    }
-    return {
-        "card_type": "button_interaction",
-        "source": {"desc": "IIT Manager", "desc_color": 2},
-        "main_title": {
-            "title": fit_card(_("Query to the site"), "title"),
-            "desc": fit_card(finding.message, "desc"),
-        },
-        "sub_title_text": fit_card(question, "sub_title"),
-        "horizontal_content_list": [*shown, {"type": 1, "url": url, **more}],
-        "card_action": {"type": 1, "url": url},
-        "button_selection": cards.selection(QUESTION, _("Answer"), answers()),
-        "button_list": [
-            {"text": fit_card(_("Send the answer"), "button"), "style": 1, "key": "answer"}
-        ],
-    }
+    card["button_selection"] = cards.selection(QUESTION, _("Answer"), answers())
+    return card
 
 
 def _in_words(finding: PendingAction, question: str) -> str:
@@ -122,12 +99,10 @@ def answer_query(click: Click) -> str:
     if finding.state != _State.QUERIED or click.card.version != queries(finding):
         show_as_it_stands(finding)
         return _told(finding)
-    chosen = click.incoming.selected.get(QUESTION, ())
-    answer = answers().get(chosen[0], "") if len(chosen) == 1 else ""
+    answer = answers().get(cards.chosen_option(click.incoming, QUESTION), "")
     if not answer:
         return _("Please choose an answer first.")
-    if code := click.incoming.response_code:
-        Card.objects.filter(pk=click.card.pk).update(response_code=code[:CODE_CHARS])
+    click.keep_code()
     try:
         corrections.move(finding=finding, step="answer", actor=click.member, reason=answer)
     except finding_life.NoSuchStep:  # somebody was faster
@@ -140,11 +115,10 @@ def answer_query(click: Click) -> str:
 
 
 def _visible(click: Click) -> PendingAction | None:
-    """The finding, for one who was asked, sees it still and has a role that answers."""
-    member = click.member
-    if member.wecom_userid not in click.card.to_user.split("|") or member.role not in sop.DECIDERS:
+    """The finding, for one who sees it still and has a role that answers."""
+    if click.member.role not in sop.DECIDERS:
         return None
-    rows = PendingAction.objects.for_member(member).select_related("project", "task_run")
+    rows = PendingAction.objects.for_member(click.member).select_related("project", "task_run")
     return rows.filter(pk=click.card.ref).first()
 
 
@@ -172,3 +146,26 @@ def _told(finding: PendingAction) -> str:
     if last is None:
         return str(state)
     return f"{state}: {last.note} ({last.by})" if last.note else f"{state} ({last.by})"
+
+
+def queried(event: RunEvent) -> None:
+    """Ask the site by card; nothing where the query is settled already or a newer one was sent."""
+    finding = _finding(event)
+    if finding is None or finding.state != PendingAction.State.QUERIED:
+        return
+    show_as_it_stands(finding)
+    number = queries(finding)
+    asked = FindingEvent.objects.filter(finding=finding, what="query").last()
+    if asked is not None and number == (event.payload or {}).get("number"):
+        send_query_card(finding, asked.note, number)
+
+
+def settled(event: RunEvent) -> None:
+    """Take the buttons off the cards of a query that nobody has to answer any more."""
+    if finding := _finding(event):
+        show_as_it_stands(finding)
+
+
+def _finding(event: RunEvent) -> PendingAction | None:
+    rows = PendingAction.objects.select_related("project", "task_run")
+    return rows.filter(pk__in=[(event.payload or {})["finding"]]).first()
