@@ -300,6 +300,8 @@ MARKDOWNX_MARKDOWNIFY_FUNCTION = "core.house.markdown.render"
 
 # REDCap bans an address for good at 600 requests a minute (reference/redcap_dify.md 1.9).
 REDCAP_REQUESTS_PER_SECOND = 2.0
+# The first pause before an outside service is asked again; the next ones are longer.
+REDCAP_RETRY_PAUSE_S, DIFY_RETRY_PAUSE_S, LLM_RETRY_PAUSE_S = 0.5, 0.5, 0.4
 # How old the list of subjects may be that names in a question are looked up in.
 ROSTER_MAX_AGE_S = envint("ROSTER_MAX_AGE_S", 300, least=0)
 

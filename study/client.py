@@ -79,7 +79,13 @@ def new_client(project: Project, shape: ExportShape | None = None) -> RedcapClie
         raise NotConfiguredError(project.code, "REDCap")
     limiter = limiter_for(project.redcap_url, settings.REDCAP_REQUESTS_PER_SECOND)
     try:
-        return RedcapClient(project.redcap_url, project.redcap_token, limiter=limiter, shape=shape)
+        return RedcapClient(
+            project.redcap_url,
+            project.redcap_token,
+            limiter=limiter,
+            shape=shape,
+            pause=settings.REDCAP_RETRY_PAUSE_S,
+        )
     except ValueError as error:
         raise NotConfiguredError(project.code, "REDCap") from error
 
@@ -88,7 +94,12 @@ def dify_client(project: Project) -> DifyClient:
     """The study's knowledge base. Raises NotConfiguredError."""
     if not (project.dify_url and project.dify_key and project.dify_dataset_id):
         raise NotConfiguredError(project.code, "Dify")
-    return DifyClient(project.dify_url, project.dify_key, project.dify_dataset_id)
+    return DifyClient(
+        project.dify_url,
+        project.dify_key,
+        project.dify_dataset_id,
+        pause=settings.DIFY_RETRY_PAUSE_S,
+    )
 
 
 _KEPT_S, _UNKNOWN_S = 86_400, 600

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -39,9 +40,10 @@ class IdentifierFilter:
         """
         own = _identifiers(self.metadata, data.rows)
         typed = self._typed if own else frozenset()
+        days = {day: mark for one, mark in own.items() for _start, _end, day in dates.days(one)}
         rows: list[dict[str, Any]] = [
             {
-                name: _masked(value, own) if name in typed else value
+                name: _masked(str(value), own, days) if name in typed else value
                 for name, value in row.items()
                 if name not in self.hidden
             }
@@ -97,13 +99,10 @@ def _identifiers(metadata: StudyMetadata, rows: Sequence[Mapping[str, Any]]) -> 
     return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
-def _masked(value: Any, own: Mapping[str, str]) -> str:
+def _masked(text: str, own: Mapping[str, str], days: Mapping[date, str]) -> str:
     """Without the identifiers, a day in whatever spelling."""
-    text = str(value)
-    days = {day: mark for one, mark in own.items() for _start, _end, day in dates.days(one)}
-    spelled = {
-        text[start:end]: days[day] for start, end, day in dates.days(text) if days and day in days
-    }
+    found = dates.days(text) if days else ()
+    spelled = {text[start:end]: days[day] for start, end, day in found if day in days}
     for identifier, mark in {**own, **spelled}.items():
         text = text.replace(identifier, mark)
     return text

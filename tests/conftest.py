@@ -52,9 +52,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def migrated_template(request: pytest.FixtureRequest) -> Path:
+def migrated_template() -> Path:
     """An empty database after all migrations."""
-    return database.template(request.config.cache.mkdir("databases"))  # type: ignore[union-attr]
+    return database.template()
 
 
 @pytest.fixture(scope="session")
@@ -133,6 +133,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR.mkdir()
     settings.AXES_ENABLED = False
     settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
+    settings.REDCAP_RETRY_PAUSE_S = settings.DIFY_RETRY_PAUSE_S = settings.LLM_RETRY_PAUSE_S = 0.0
     settings.WAKE_REST_S = 0.0
     settings.CHAT_WAIT_S = 0.0
 

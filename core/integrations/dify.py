@@ -67,12 +67,13 @@ class DifyClient:
         *,
         search_method: str = "semantic_search",
         sleep: Callable[[float], None] = time.sleep,
+        pause: float = 0.5,
     ) -> None:
         dataset = UUID(dataset_id)
         self._url = f"{base_url.rstrip('/')}/datasets/{dataset}/retrieve"
         self._key = key
         self._search_method = search_method
-        self._sleep = sleep
+        self._sleep, self._pause = sleep, pause
 
     def __repr__(self) -> str:
         return f"DifyClient({self._url!r})"
@@ -97,7 +98,7 @@ class DifyClient:
         answer = self._send(query, top_k)
         again = answer.status_code in _RETRIED if isinstance(answer, httpx.Response) else answer
         if again:
-            self._sleep(0.5)
+            self._sleep(self._pause)
             answer = self._send(query, top_k)
         if not isinstance(answer, httpx.Response):
             raise DifyUnavailable(0)

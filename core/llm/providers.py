@@ -153,6 +153,7 @@ def _client(found: Provider) -> LlmClient:
             model=found.model,
             preset=found.preset,
             timeout=float(settings.LLM_TIMEOUT_S),
+            pause=settings.LLM_RETRY_PAUSE_S,
         )
     except (KeyError, ValueError) as error:
         raise LlmNotConfigured(0, "preset, address or model") from error

@@ -61,6 +61,8 @@ _DAYS = tuple(
         ),
     )
 )
+_STARTS = re.compile(rf"[\d{_ZERO}{_HAN}]")
+"""Without one of them there is no day in a text: looked for first, because most cells have none."""
 _DAYS_IN_ENGLISH = tuple(
     (orders, re.compile(regex, re.IGNORECASE))
     for orders, regex in (
@@ -79,6 +81,8 @@ _DAYS_IN_ENGLISH = tuple(
 
 def days(text: str) -> Iterator[tuple[int, int, date]]:
     """Every full date that may be meant, with its place; 5/3/1962 and 62-03-05 mean more than one."""
+    if not _STARTS.search(text):
+        return
     small = text.lower()
     in_english = any(month in small for month in _MONTHS)
     for orders, regex in (*_DAYS, *(_DAYS_IN_ENGLISH if in_english else ())):

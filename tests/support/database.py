@@ -18,12 +18,14 @@ import django
 from django.apps import apps
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / ".pytest_cache/d/databases"
 
 
-def template(folder: Path) -> Path:
-    """The migrated database file for the migrations as they are, kept in `folder` between runs."""
-    path = folder / f"{_digest()}.sqlite3"
-    with (folder / "lock").open("w") as lock:
+def template() -> Path:
+    """The migrated database file for the migrations as they are, kept between runs."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{_digest()}.sqlite3"
+    with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             _make(path)

@@ -71,6 +71,7 @@ class LlmClient:
         preset: str = "local",
         timeout: float = 60.0,
         sleep: Callable[[float], None] = time.sleep,
+        pause: float = 0.4,
     ) -> None:
         self.preset = preset
         self._preset = PRESETS[preset]
@@ -83,7 +84,7 @@ class LlmClient:
             raise ValueError(f"preset {preset} needs a model")
         self._key = api_key
         self._timeout = timeout
-        self._sleep = sleep
+        self._sleep, self._pause = sleep, pause
 
     def __repr__(self) -> str:
         return f"LlmClient({self._url!r}, {self.model!r})"
@@ -215,8 +216,14 @@ class LlmClient:
             except LlmUnavailable as error:
                 if not left:
                     raise
-                self._sleep(_pause(error, tries - left))
+                self._sleep(self._wait(error, tries - left))
         raise LlmUnavailable(0, "no try allowed")
+
+    def _wait(self, error: LlmUnavailable, turn: int) -> float:
+        asked = error.retry_after
+        return min(
+            max(self._pause * 2 ** (turn - 1) if asked is None else asked, 0.0), LONGEST_WAIT_S
+        )
 
     def _once(self, body: Mapping[str, Any], url: str) -> Any:
         with _refusals(body):
@@ -310,11 +317,6 @@ def _seconds(text: str | None) -> float | None:
         return float(text) if text else None
     except ValueError:
         return None
-
-
-def _pause(error: LlmUnavailable, turn: int) -> float:
-    wait = 0.4 * 2 ** (turn - 1) if error.retry_after is None else error.retry_after
-    return min(max(wait, 0.0), LONGEST_WAIT_S)
 
 
 def _completion(answer: Any, body: Mapping[str, Any], duration_ms: int) -> Completion:

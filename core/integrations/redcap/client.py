@@ -17,7 +17,7 @@ from core.integrations.redcap.export import (
     missing_columns,
 )
 from core.integrations.redcap.limiter import Limiter, limiter_for
-from core.integrations.redcap.transport import Transport
+from core.integrations.redcap.transport import PAUSE_S, Transport
 
 BATCH = 100
 _VERSION = re.compile(r"\d+(\.\d+){1,3}")
@@ -40,10 +40,11 @@ class RedcapClient:
         limiter: Limiter | None = None,
         shape: ExportShape | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        pause: float = PAUSE_S,
     ) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not url.endswith("/api/"):
             raise ValueError("a REDCap URL starts with http(s):// and ends in /api/")
-        self._transport = Transport(url, token, limiter or limiter_for(url), sleep)
+        self._transport = Transport(url, token, limiter or limiter_for(url), sleep, pause)
         self._shape = shape
         self._settings: JsonRow | None = None
 

@@ -44,7 +44,7 @@ ALLOWED: Mapping[str, str | None] = {
 """Every question the client may ask: content and its one action (None where REDCap takes none)."""
 
 CONNECT_S, READ_S = 5.0, 120.0
-TRIES = 3
+TRIES, PAUSE_S = 3, 0.5
 RETRIED = frozenset({408, 500, 502, 503, 504})
 _TIMEOUT = httpx.Timeout(READ_S, connect=CONNECT_S)
 
@@ -53,12 +53,17 @@ class Transport:
     """One REDCap project behind its URL and token; the token is shown nowhere."""
 
     def __init__(
-        self, url: str, token: str, limiter: Limiter, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str,
+        token: str,
+        limiter: Limiter,
+        sleep: Callable[[float], None] = time.sleep,
+        pause: float = PAUSE_S,
     ) -> None:
         self.url = url
         self._token = token
         self._limiter = limiter
-        self._sleep = sleep
+        self._sleep, self._pause = sleep, pause
 
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
@@ -84,7 +89,7 @@ class Transport:
         failure: httpx.Response | str = ""
         for attempt in range(TRIES):
             if attempt:
-                self._sleep(2**attempt * random.uniform(0.25, 0.5))
+                self._sleep(2**attempt * random.uniform(0.5, 1.0) * self._pause)
             failure = self._send(form)
             if not isinstance(failure, str) and failure.status_code not in RETRIED:
                 return failure

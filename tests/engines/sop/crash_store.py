@@ -6,7 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from django.core.management import call_command
 from django.db import connection, connections
+
+from tests.support import database
 
 
 class SqliteStore:
@@ -20,7 +23,8 @@ class SqliteStore:
         settings["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 
     def create(self) -> None:
-        """The settings' database is made by the first migration."""
+        """A copy of the one that all tests begin with."""
+        shutil.copyfile(database.template(), self.work)
 
     def freeze(self) -> None:
         with connection.cursor() as cursor:
@@ -50,6 +54,8 @@ class PostgresStore:
         self._run(
             f'DROP DATABASE IF EXISTS "{self.work}" WITH (FORCE)', f'CREATE DATABASE "{self.work}"'
         )
+        call_command("migrate", verbosity=0)
+        call_command("createcachetable", verbosity=0)
 
     def freeze(self) -> None:
         self._run(
