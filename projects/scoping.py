@@ -60,10 +60,13 @@ def invited(user: User) -> list[Any]:
 def _of(user: User) -> list[Any]:
     if user.pk is None or not user.is_active:
         return []
-    members = apps.get_model("projects", "Member")._default_manager
-    mine = members.filter(person__user=user.pk).exclude(is_active=False, invited_at=None)
-    rows = mine.select_related("project", "person__user")
-    return once(("memberships", user.pk), lambda: [*rows])
+
+    def read() -> list[Any]:
+        members = apps.get_model("projects", "Member")._default_manager
+        mine = members.filter(person__user=user.pk).exclude(is_active=False, invited_at=None)
+        return [*mine.select_related("project", "person__user")]
+
+    return once(("memberships", user.pk), read)
 
 
 @dataclass(frozen=True)

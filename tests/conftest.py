@@ -127,11 +127,13 @@ def _no_network() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _test_settings(settings: Settings, tmp_path: Path) -> None:
-    """Cheap passwords, a `var/` of its own."""
+    """Cheap passwords, no waiting, a `var/` of its own."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.VAR_DIR = tmp_path / "var"
     settings.VAR_DIR.mkdir()
     settings.AXES_ENABLED = False
+    # Else each client of a test lists all static files.
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.REDCAP_REQUESTS_PER_SECOND = 10_000.0
     settings.REDCAP_RETRY_PAUSE_S = settings.DIFY_RETRY_PAUSE_S = settings.LLM_RETRY_PAUSE_S = 0.0
     settings.WAKE_REST_S = 0.0
