@@ -101,7 +101,7 @@ def text_of(value: Any) -> str | None:
     return str(value) if isinstance(value, Decimal) else None
 
 
-def absent(name: str, place: Place, _column: Column | None = None) -> Reading:
+def absent(name: str, place: Place) -> Reading:
     """A column that was not exported, or that no row in reach can hold."""
     return Reading(name, place, None, None, _NOT_EXPORTED, None, _NOT_EXPORTED)
 

@@ -62,13 +62,11 @@ class Row:
     def _read(self, name: str) -> Reading:
         context = self.record.context
         column = context.column(name)
-        if column is None:
-            return convert.absent(name, self.place)
-        if column.kind is Kind.RAW and name not in self.data:
+        if column is not None and column.kind is Kind.RAW and name not in self.data:
             column = convert.untyped_checkbox(name, self.data) or column
-        holder = self._holder(column)
-        if holder is None:
-            return convert.absent(name, self.place, column)
+        holder = None if column is None else self._holder(column)
+        if column is None or holder is None:
+            return convert.absent(name, self.place)
         return convert.read(column, holder.data, holder.place, context)
 
     def _holder(self, column: Column) -> Row | None:

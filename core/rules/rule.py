@@ -29,8 +29,8 @@ class Rule:
     message: str
     severity: str
     node: Node
-    reads: tuple[tuple[str, str | None], ...]
     column: Column
+    reads: tuple[tuple[str, str | None], ...]
     logic: Any
     types: Mapping[str, Type]
     conversions: tuple[Conversion, ...]
@@ -77,19 +77,15 @@ def compile_rule(
     expr = _logic(compiler, rule, f"{path}/logic")
     if compiler.problems or column is None or expr is None:
         return None, compiler.problems
-    node = _verdict(expr)
-    reads = tuple(compiler.reads)
-    message = str(rule.get("message") or "")
-    key, logic = rule_key(rule), rule["logic"]
     return Rule(
-        key=key,
+        key=rule_key(rule),
         field=rule["field"],
-        message=message,
+        message=str(rule.get("message") or ""),
         severity=str(severity),
-        node=node,
-        reads=reads,
+        node=_verdict(expr),
         column=column,
-        logic=logic,
+        reads=tuple(compiler.reads),
+        logic=rule["logic"],
         types=compiler.types,
         conversions=tuple(compiler.conversions),
         cost=compiler.cost,

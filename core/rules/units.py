@@ -8,8 +8,11 @@ the SI conversion table of the AMA Manual of Style, 11th edition, 17.5.8, e.g. g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
+
+from core.rules.arithmetic import Number, compute, divide, multiply
+from core.rules.values import Range
 
 # grams per mole (None: no defined molar mass, only mass units convert into each other), other names
 _ANALYTES: dict[str, tuple[str | None, str]] = {
@@ -80,14 +83,6 @@ _MOLAR = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """new = old x numerator / denominator, kept apart so that nothing is rounded early."""
-
-    numerator: Decimal
-    denominator: Decimal
-
-
 def is_known_analyte(analyte: str) -> bool:
     """Whether the table knows the analyte."""
     return _analyte(analyte) in _ANALYTES
@@ -99,28 +94,35 @@ def analytes_in(text: str) -> list[str]:
     return sorted(named, key=len, reverse=True)
 
 
-def factor(unit: str, target: str, analyte: str) -> Factor | None:
+def factor(unit: str, target: str, analyte: str) -> Fraction | None:
     """The factor from `unit` to `target`; None when the table can't tell."""
     name = _analyte(analyte)
     source, wanted = _scale(unit, name), _scale(target, name)
-    if source is None or wanted is None:
+    return None if source is None or wanted is None else source / wanted
+
+
+def convert(value: Decimal | Range, unit: str, target: str, analyte: str) -> Number | None:
+    """`value` in the target unit, rounded at the end only; None when the table can't tell."""
+    found = factor(unit, target, analyte)
+    if found is None:
         return None
-    return Factor(source.numerator * wanted.denominator, source.denominator * wanted.numerator)
+    return compute(
+        divide, compute(multiply, value, Decimal(found.numerator)), Decimal(found.denominator)
+    )
 
 
-def _scale(unit: str, analyte: str) -> Factor | None:
+def _scale(unit: str, analyte: str) -> Fraction | None:
     """The unit in grams per litre of this analyte."""
-    name, one = _unit(unit), Decimal(1)
+    name = _unit(unit)
     if name in _MASS and analyte in _ANALYTES:
-        return Factor(Decimal(_MASS[name]), one)
+        return Fraction(_MASS[name])
     molar_mass, _names = _ANALYTES.get(analyte, (None, ""))
     if molar_mass is None:
         return None
     if name in _MOLAR:
-        return Factor(Decimal(_MOLAR[name]) * Decimal(molar_mass), one)
+        return Fraction(_MOLAR[name]) * Fraction(molar_mass)
     if name == "meq/l" and analyte in _MILLIEQUIVALENTS:
-        milligrams = Decimal(molar_mass) * Decimal("0.001")
-        return Factor(milligrams, Decimal(_MILLIEQUIVALENTS[analyte]))
+        return Fraction(molar_mass) / 1000 / _MILLIEQUIVALENTS[analyte]
     return None
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from core.language.limits import limits
 from core.rules import parse, units
-from core.rules.arithmetic import compute, divide, multiply, to_number
+from core.rules.arithmetic import to_number
 from core.rules.convert import Reading
 from core.rules.record import Record, Row
 from core.rules.values import Code, Items, Moment, Range, Reason, Unknown, Value
@@ -277,12 +277,8 @@ def _converted(
     value: Decimal | Range, unit: str, target: str, source: Source, names: Names
 ) -> Value:
     """None where the table cannot tell."""
-    for analyte in _analytes(source, names):
-        factor = units.factor(unit, target, analyte)
-        if factor is not None:
-            scaled = compute(multiply, value, factor.numerator)
-            return compute(divide, scaled, factor.denominator)
-    return None
+    made = (units.convert(value, unit, target, one) for one in _analytes(source, names))
+    return next((found for found in made if found is not None), None)
 
 
 def _analytes(source: Source, names: Names) -> Iterable[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from core.rules import units
-from core.rules.arithmetic import compute, divide, multiply
 from core.rules.compiler import Call, Compiler, operator
 from core.rules.context import Kind, checkbox_column
 from core.rules.expression import NOT_EXPORTED, Conversion, Expr, Node, Scope, Type, type_of
@@ -123,12 +121,9 @@ def _converted(number: Node, unit_node: Node, target: str, analyte: str) -> Node
         if isinstance(unit, Unknown) and unit.reason is not Reason.MISSING:
             return unit
         names = [unit.label, unit.code] if isinstance(unit, Code) else [unit]
-        factors = (units.factor(n, target, analyte) for n in names if isinstance(n, str) and n)
-        factor = next((found for found in factors if found is not None), None)
-        if factor is None:
-            return Unknown(Reason.UNIT_MISSING)
-        scaled = compute(multiply, value, factor.numerator)
-        return compute(divide, scaled, Decimal(factor.denominator))
+        named = (n for n in names if isinstance(n, str) and n)
+        found = (units.convert(value, name, target, analyte) for name in named)
+        return next((one for one in found if one is not None), Unknown(Reason.UNIT_MISSING))
 
     return evaluate
 
