@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from core.rules.compiled import CompiledRules
-from core.rules.compiler import Problem, refuse
+from core.rules.compiler import refuse
 from core.rules.context import StudyContext
 from core.rules.evaluation import judge, rows_for
 from core.rules.record import Record
@@ -15,28 +15,13 @@ from core.rules.results import RuleResult
 from core.rules.rule import Rule, compile_rule
 
 
-def validate_rules(rules: Sequence[Any], context: StudyContext) -> list[Problem]:
-    """Every reason not to save these rules, in rule order; empty when they may be saved and run."""
-    compiled = _compile_each(rules, context, is_saving=True)
-    return [problem for _rule, problems in compiled for problem in problems]
-
-
 def compile_rule_set(rules: Sequence[Any], context: StudyContext) -> RuleSet:
     """The rules ready to run; RuleError naming every problem when they are refused."""
-    compiled = _compile_each(rules, context)
+    compiled = [compile_rule(rule, f"rules/{at}", context) for at, rule in enumerate(rules)]
     problems = [problem for _rule, found in compiled for problem in found]
     if problems:
         raise refuse(problems)
     return RuleSet(tuple(rule for rule, _found in compiled if rule is not None), context)
-
-
-def _compile_each(
-    rules: Sequence[Any], context: StudyContext, *, is_saving: bool = False
-) -> list[tuple[Rule | None, list[Problem]]]:
-    return [
-        compile_rule(rule, f"rules/{index}", context, is_saving=is_saving)
-        for index, rule in enumerate(rules)
-    ]
 
 
 class RuleSet:

@@ -11,6 +11,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from core.rules import compiler
 from core.rules.context import StudyContext
 from core.rules.evaluation import Outcome, judge, rows_for
 from core.rules.limits import RuleError
@@ -19,7 +20,8 @@ from core.rules.redcap.nodes import Open
 from core.rules.redcap.parser import parse_logic
 from core.rules.redcap.rows import RowView
 from core.rules.results import RuleResult
-from core.rules.ruleset import RuleSet, compile_rule_set, validate_rules
+from core.rules.rule import compile_rule
+from core.rules.ruleset import RuleSet, compile_rule_set
 from core.rules.visibility import visibility
 from skills.graph import Graph, is_end
 from skills.validation import Problem, validate
@@ -28,6 +30,14 @@ from tests.fuzz.study import DICTIONARY, LOGIC_ROWS, PROJECT
 TODAY = date(2024, 6, 1)
 CONTEXT = StudyContext.build(DICTIONARY, PROJECT)
 BARE = StudyContext.build(None)
+
+
+def validate_rules(rules: Sequence[Any], context: StudyContext) -> list[compiler.Problem]:
+    """Every reason not to save these rules, in rule order."""
+    compiled = (
+        compile_rule(rule, f"rules/{at}", context, is_saving=True) for at, rule in enumerate(rules)
+    )
+    return [problem for _rule, problems in compiled for problem in problems]
 
 
 class Broken(AssertionError):

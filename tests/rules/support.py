@@ -10,9 +10,9 @@ from typing import Any
 from core.rules.compiler import Problem
 from core.rules.context import StudyContext
 from core.rules.results import RuleResult
-from core.rules.ruleset import compile_rule_set, validate_rules
+from core.rules.ruleset import compile_rule_set
 from engines.management.commands.check_rules import record_rows, resolve_today
-from tests.fuzz.checks import agreed
+from tests.fuzz.checks import agreed, validate_rules
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 TODAY = "2024-06-01"

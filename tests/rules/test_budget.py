@@ -11,7 +11,8 @@ import pytest
 from core.rules import limits
 from core.rules.context import StudyContext
 from core.rules.results import RuleResult
-from core.rules.ruleset import compile_rule_set, validate_rules
+from core.rules.ruleset import compile_rule_set
+from tests.fuzz.checks import validate_rules
 from tests.rules.support import DICTIONARY, TODAY, resolve_today
 
 CONTEXT = StudyContext.build(DICTIONARY)

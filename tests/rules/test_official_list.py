@@ -10,7 +10,8 @@ import pytest
 
 from core.rules.context import StudyContext
 from core.rules.evaluation import Outcome
-from core.rules.ruleset import compile_rule_set, validate_rules
+from core.rules.ruleset import compile_rule_set
+from tests.fuzz.checks import validate_rules
 from tests.rules.support import REFERENCE
 
 LIST = REFERENCE / "jsonlogic_tests.json"

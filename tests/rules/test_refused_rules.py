@@ -11,7 +11,8 @@ from django.utils import translation
 from core.rules.context import StudyContext
 from core.rules.limits import RuleError
 from core.rules.rule import rule_list
-from core.rules.ruleset import compile_rule_set, validate_rules
+from core.rules.ruleset import compile_rule_set
+from tests.fuzz.checks import validate_rules
 from tests.rules.support import DICTIONARY, nested, problems, var
 
 pytestmark = pytest.mark.usefixtures("_in_english")

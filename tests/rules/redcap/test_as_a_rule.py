@@ -9,7 +9,7 @@ from django.utils import translation
 
 from core.rules.context import StudyContext
 from core.rules.redcap.calculation import agrees, formula_of, written
-from core.rules.ruleset import validate_rules
+from tests.fuzz.checks import validate_rules
 from tests.rules.redcap.test_functions import EXTRA, PROJECT
 from tests.rules.support import DICTIONARY, problems, result, results, verdict
 
