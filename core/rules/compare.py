@@ -71,15 +71,17 @@ def _unify(record: Record, a: Any, b: Any) -> Any:
         if first is None or second is None:
             return record.force(Reason.TYPE_MISMATCH)
         return _unify(record, first, second)
-    return _pair(
-        lambda *known: tuple(map(settled, known)), to_number(record, a), to_number(record, b)
-    )
+    return _pair(_settled, to_number(record, a), to_number(record, b))
 
 
 def _pair(function: Callable[[Any, Any], Any], a: Value, b: Value) -> Any:
     if isinstance(a, Unknown):
         return a
     return b if isinstance(b, Unknown) else function(a, b)
+
+
+def _settled(a: Decimal | Range, b: Decimal | Range) -> tuple[Any, Any]:
+    return settled(a), settled(b)
 
 
 def _guess(a: str, b: str) -> tuple[Value, Value]:

@@ -256,39 +256,30 @@ class Compiler:
 
     def as_number(self, expr: Expr, path: str) -> Expr:
         """`expr` where a number is needed."""
-        is_fit = expr.type in {Type.NUMBER, Type.FLAG} or (
-            expr.type is Type.CODE and expr.has_numeric_codes
-        )
-        message = _("A number is needed here, not a value of type “%(type)s”.")
-        told = _("“%(text)s” is not a number.")
-        return self._read_as(expr, path, Type.NUMBER, is_fit, parse.number, (message, told))
+        is_fit = expr.type is Type.FLAG or (expr.type is Type.CODE and expr.has_numeric_codes)
+        needed = _("A number is needed here, not a value of type “%(type)s”.")
+        if is_fit:
+            return expr
+        return self._as(Type.NUMBER, expr, path, needed, _("“%(text)s” is not a number."))
 
     def as_date(self, expr: Expr, path: str) -> Expr:
         """`expr` where a date or datetime is needed."""
-        message = _("A date is needed here, not a value of type “%(type)s”.")
+        needed = _("A date is needed here, not a value of type “%(type)s”.")
         told = _("“%(text)s” is not a date (year-month-day).")
-        is_fit = expr.type is Type.DATE
-        return self._read_as(expr, path, Type.DATE, is_fit, parse.moment, (message, told))
+        return self._as(Type.DATE, expr, path, needed, told)
 
-    def _read_as(
-        self,
-        expr: Expr,
-        path: str,
-        type_: Type,
-        is_fit: bool,
-        parser: Callable[[str], Value],
-        messages: tuple[str, str],
-    ) -> Expr:
+    def _as(self, type_: Type, expr: Expr, path: str, needed: str, told: str) -> Expr:
         if expr.is_text_literal:
-            value = parser(expr.literal)
+            text: str = expr.literal
+            value: Value = parse.number(text) if type_ is Type.NUMBER else parse.moment(text)
             if value is None:
-                return self.problem(path, messages[1] % {"text": expr.literal})
+                return self.problem(path, told % {"text": text})
             return constant(value, type_, value)
         if expr.type in {Type.TEXT, Type.RAW}:
             self.note_type(expr, type_)
-        if is_fit or expr.type in {Type.TEXT, Type.RAW, Type.ANY}:
+        if expr.type in {type_, Type.TEXT, Type.RAW, Type.ANY}:
             return expr
-        return self.problem(path, messages[0] % {"type": expr.type})
+        return self.problem(path, needed % {"type": expr.type})
 
     def as_text_literal(self, expr: Expr, path: str) -> str:
         """A text that must be written in the rule itself."""

@@ -149,54 +149,48 @@ def _columns(row: Mapping[str, Any], missing_codes: Mapping[str, str]) -> list[C
     if field_type != "text":
         return [Column(name, kind=Kind.TEXT, **base)]
     validation = _text(row, "text_validation_type_or_show_slider_number")
-    return [
-        Column(
-            name,
-            kind=_validated_kind(validation),
-            decimal_comma=validation.endswith("comma_decimal"),
-            minutes_first=validation == "time_mm_ss",
-            **base,
-        )
-    ]
+    about: dict[str, Any] = {
+        "kind": _validated_kind(validation),
+        "decimal_comma": validation.endswith("comma_decimal"),
+        "minutes_first": validation == "time_mm_ss",
+    }
+    return [Column(name, **about, **base)]
+
+
+_VALIDATED = {
+    "integer": Kind.INTEGER,
+    "int": Kind.INTEGER,
+    "float": Kind.NUMBER,
+    "date": Kind.DATE,
+    "datetime": Kind.DATETIME,
+    "time": Kind.TIME,
+}
 
 
 def _validated_kind(validation: str) -> Kind:
     if validation.startswith("number"):
         return Kind.NUMBER
-    prefix = validation.partition("_")[0]
-    if prefix == "date" and validation.startswith("date_partial"):
+    if validation.startswith("date_partial"):
         return Kind.TEXT
-    return {
-        "integer": Kind.INTEGER,
-        "int": Kind.INTEGER,
-        "float": Kind.NUMBER,
-        "date": Kind.DATE,
-        "datetime": Kind.DATETIME,
-        "time": Kind.TIME,
-    }.get(prefix, Kind.TEXT)
+    return _VALIDATED.get(validation.partition("_")[0], Kind.TEXT)
 
 
 def _checkbox(
     name: str, choices: dict[str, str], missing_codes: Mapping[str, str], base: dict[str, Any]
 ) -> list[Column]:
+    def tick(code: str, *, is_extra: bool) -> Column:
+        labels = missing_codes if is_extra else choices
+        about: dict[str, Any] = {
+            "kind": Kind.TICK,
+            "choices": labels,
+            "code": code,
+            "is_missing_code": is_extra,
+        }
+        return Column(checkbox_column(name, code), **about, **base)
+
     whole = Column(name, kind=Kind.TICKS, choices=choices, **base)
-    ticks = [
-        Column(checkbox_column(name, code), kind=Kind.TICK, choices=choices, code=code, **base)
-        for code in choices
-    ]
-    extra = [
-        Column(
-            checkbox_column(name, code),
-            kind=Kind.TICK,
-            choices=missing_codes,
-            code=code,
-            is_missing_code=True,
-            **base,
-        )
-        for code in missing_codes
-        if code not in choices
-    ]
-    return [whole, *extra, *ticks]
+    extra = [tick(code, is_extra=True) for code in missing_codes if code not in choices]
+    return [whole, *extra, *(tick(code, is_extra=False) for code in choices)]
 
 
 def checkbox_column(field_name: str, code: str) -> str:
