@@ -231,18 +231,6 @@ def measured(bucket: Bucket, plan: Plan) -> Number | None:
     return aggregate_value(plan.aggregate or "count", bucket, rows=by_subject)
 
 
-def cut_groups(buckets: list[Bucket], plan: Plan) -> tuple[list[Bucket], int]:
-    """The first `limit` groups with the ties of the last, and how many were left out."""
-    if plan.limit is None or len(buckets) <= plan.limit:
-        return buckets, 0
-    at = plan.limit
-    if plan.order is not None:
-        last = measured(buckets[at - 1], plan)
-        while at < len(buckets) and measured(buckets[at], plan) == last:
-            at += 1
-    return buckets[:at], len(buckets) - at
-
-
 def _with_gaps(buckets: list[Bucket], plan: Plan, names: Names) -> list[Bucket]:
     found = {bucket.by: bucket for bucket in buckets}
     for at, key in enumerate(plan.by):

@@ -29,7 +29,7 @@ from study.query.schema import StudyQuery
 from study.query.selection import form_of, select, units
 from study.query.subject import Line, Measure, State, Subject, Work
 from study.query.telling import Teller
-from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read, natural
+from study.query.tree import PROJECT, SUBJECT, Item, Plan, Read, cut, natural
 from study.records import RecordData
 
 
@@ -210,7 +210,8 @@ class _Run:
             ]
             return self._told(facts, basis=basis)
         found = aggregate.grouped(plan.by, first, self.doubts)
-        kept, left_out = aggregate.cut_groups(aggregate.arranged(found, plan, self.names), plan)
+        ordered = aggregate.arranged(found, plan, self.names)
+        kept, left_out = cut(ordered, [aggregate.measured(one, plan) for one in ordered], plan)
         return self._told(
             [self._of_group(bucket) for bucket in kept],
             [

@@ -12,7 +12,7 @@ from study.query.operands import ValueOf, chosen, value_of
 from study.query.schema import Rows
 from study.query.subject import MISSING, Line, Subject, related
 from study.query.telling import Teller
-from study.query.tree import PROJECT, SUBJECT, WORK, FormItem, Item, Plan, Read, rank
+from study.query.tree import PROJECT, SUBJECT, WORK, FormItem, Item, Plan, Read, cut, rank
 
 
 @dataclass
@@ -120,7 +120,7 @@ def units(hits: Sequence[Hit], plan: Plan, teller: Teller) -> tuple[list[Unit], 
         if not rows and mine.facts:
             found.append(Unit(mine.at, hit.subject.id))
     found.sort(key=lambda unit: unit.at)
-    kept, left_out = _cut(*_ordered(found, own, plan), plan)
+    kept, left_out = cut(*_ordered(found, own, plan), plan)
     for unit in kept:
         first = own.pop(unit.subject, None)
         unit.facts[:0] = first.facts if first is not None else []
@@ -160,13 +160,3 @@ def _rank(shown: Iterable[tuple[int, Line]], at: int, item: Item) -> Ranked | No
     if isinstance(item, FormItem):
         return rank(line.subject.date_of(line))
     return rank(value_of(item, line, line.cell(item.source)))
-
-
-def _cut(found: list[Unit], ranks: list[Ranked | None], plan: Plan) -> tuple[list[Unit], int]:
-    if plan.limit is None or len(found) <= plan.limit:
-        return found, 0
-    at = plan.limit
-    if plan.order is not None:
-        while at < len(found) and ranks[at] == ranks[plan.limit - 1]:
-            at += 1
-    return found[:at], len(found) - at

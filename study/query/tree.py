@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from django.utils.functional import Promise
 
@@ -15,6 +15,8 @@ from core.rules import parse
 from core.rules.context import Column
 from core.rules.values import Clock, Code, Items, Moment, Range, Unknown, Value
 from study.query.schema import Aggregate, As, Op, Order, Rows
+
+T = TypeVar("T")
 
 
 class Type(StrEnum):
@@ -163,6 +165,16 @@ class Plan:
     order: Order | None = None
     order_item: int | None = None
     limit: int | None = None
+
+
+def cut(found: list[T], ranks: Sequence[object], plan: Plan) -> tuple[list[T], int]:
+    """The first `limit` of what is ranked so, with the ties of the last, and how many were left out."""
+    if plan.limit is None or len(found) <= plan.limit:
+        return found, 0
+    at = plan.limit
+    while plan.order is not None and at < len(found) and ranks[at] == ranks[plan.limit - 1]:
+        at += 1
+    return found[:at], len(found) - at
 
 
 _DIGITS = re.compile(r"(\d+)")
