@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.rules.context import Column, Kind, StudyContext, checkbox_column
+from core.rules.limits import parts
 from core.rules.rule import Rule
 
 Columns = dict[str, Column]
@@ -35,16 +36,11 @@ def varied(columns: Columns) -> int:
 
 def _looks_around(logic: Any) -> bool:
     """Whether some part of a rule speaks of another event, with or without a field of it."""
-    todo = [logic]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Mapping):
-            if "across_events" in part or "redcap" in part:
-                return True
-            todo.extend(part.values())
-        elif isinstance(part, list | tuple):
-            todo.extend(part)
-    return False
+    return any(
+        "across_events" in part or "redcap" in part
+        for part in parts(logic)
+        if isinstance(part, Mapping)
+    )
 
 
 def _of_names(context: StudyContext, names: Iterable[str]) -> Columns | None:

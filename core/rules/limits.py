@@ -112,10 +112,11 @@ def _text_size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
-def children(node: Any) -> Iterator[Any]:
-    """The direct sub-expressions of an operator object or a list."""
-    if isinstance(node, dict):
-        for value in node.values():
-            yield from value if isinstance(value, list | tuple) else (value,)
-    elif isinstance(node, list | tuple):
-        yield from node
+def parts(logic: Any) -> Iterator[Any]:
+    """An expression and all that is in it."""
+    todo = [logic]
+    while todo:
+        part = todo.pop()
+        yield part
+        held = part.values() if isinstance(part, dict) else part
+        todo.extend(held if isinstance(part, dict | list | tuple) else ())

@@ -20,7 +20,7 @@ from json_logic import jsonLogic
 from core.rules import parse
 from core.rules.context import Column, Kind, StudyContext, checkbox_column
 from core.rules.evaluation import Outcome, decide
-from core.rules.limits import children
+from core.rules.limits import parts
 from core.rules.operators import OPERATORS
 from core.rules.record import Record
 from core.rules.rule import Rule
@@ -46,7 +46,8 @@ def first_difference(rule: Rule, context: StudyContext) -> Difference | None:
     names = [name for name, _event in rule.reads]
     constants = [one for one in _constants(rule.logic) if one not in names]
     columns = [context.columns.get(name) for name in names]
-    is_shared = all(OPERATORS[name].is_standard for name in _operators(rule.logic))
+    named = (name for part in parts(rule.logic) if isinstance(part, Mapping) for name in part)
+    is_shared = all(OPERATORS[name].is_standard for name in named)
     if not is_shared or not columns or any(event is not None for _name, event in rule.reads):
         return None
     choices = [(c, _values(c, constants)) for c in columns if c is not None]
@@ -72,22 +73,8 @@ def _asked(logic: Any, data: Mapping[str, Any]) -> bool | None:
         return None
 
 
-def _parts(logic: Any) -> Iterator[Any]:
-    todo = [logic]
-    while todo:
-        part = todo.pop()
-        yield part
-        todo.extend(children(part))
-
-
-def _operators(logic: Any) -> Iterator[str]:
-    for part in _parts(logic):
-        if isinstance(part, Mapping):
-            yield from part
-
-
 def _constants(logic: Any) -> Iterator[Any]:
-    for part in _parts(logic):
+    for part in parts(logic):
         if isinstance(part, str | int | float) and not isinstance(part, bool):
             yield part
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from core.rules import dependencies
 from core.rules.context import Column, Kind, StudyContext
 from core.rules.evaluation import NOT_APPLICABLE, NUMBERS, STATES, decide, judge
+from core.rules.limits import parts
 from core.rules.operators import OPERATORS
 from core.rules.record import Record, Row
 from core.rules.rule import Rule, part_of
@@ -346,8 +347,4 @@ def _name(logic: Any) -> str:
 
 
 def _names(logic: Any) -> set[str]:
-    if isinstance(logic, list | tuple):
-        return {name for part in logic for name in _names(part)}
-    if not isinstance(logic, Mapping):
-        return set()
-    return {_name(logic)} if "var" in logic else _names(list(logic.values()))
+    return {_name(part) for part in parts(logic) if isinstance(part, Mapping) and "var" in part}
