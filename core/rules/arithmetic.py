@@ -48,7 +48,8 @@ def _reciprocal(span: Range) -> Range | None:
         return _range(_inverse(high, high_open), _inverse(low, low_open), span.reason)
     if high < 0 or (high == 0 and high_open):
         mirrored = _reciprocal(_range((-high, high_open), (-low, low_open), span.reason))
-        return None if mirrored is None else _product(_exactly(Decimal(-1), span.reason), mirrored)
+        minus_one = Range(Decimal(-1), Decimal(-1), reason=span.reason)
+        return None if mirrored is None else _product(minus_one, mirrored)
     return None
 
 
@@ -85,10 +86,6 @@ def _bound(value: Decimal) -> Decimal | None:
     return value if value.is_finite() else None
 
 
-def _exactly(value: Decimal, reason: Reason) -> Range:
-    return Range(value, value, reason=reason)
-
-
 def _joined(value: Decimal, ends: Iterable[_End], join: Callable[[Iterable[bool]], bool]) -> _End:
     """The end at `value`: left out if `join` (any, all) says so of the ends that lie there."""
     return value, join([is_open for other, is_open in ends if other == value])
@@ -113,7 +110,6 @@ _TRAPS = [DivisionByZero, InvalidOperation, Overflow]
 CONTEXT = Context(prec=50, Emax=9999, Emin=-9999, traps=_TRAPS)
 EXACT = Context(prec=1000, Emax=9999, Emin=-9999, traps=_TRAPS)
 _COMPARE = Context(prec=40, Emax=9999, Emin=-9999, traps=[])
-_ZERO = Decimal(0)
 Number = Decimal | Range | Unknown
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from core.rules import convert, limits
 from core.rules.context import Column, Kind, StudyContext
 from core.rules.convert import Place, Reading
-from core.rules.values import DAY, Items, Moment, Reason, Unknown, Value
+from core.rules.values import DAY, Moment, Reason, Unknown
 
 _MAX_INSTANCE_DIGITS = 9
 _WHERE = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
@@ -150,8 +150,3 @@ def _instance(value: Any) -> int | None:
     text = convert.text_of(value) or ""
     is_number = text.isascii() and text.isdigit()  # "²" is a digit, too
     return int(text) if is_number and len(text) <= _MAX_INSTANCE_DIGITS else None
-
-
-def items(values: Sequence[Value]) -> Items:
-    """A list value without doubts."""
-    return Items(tuple(values))

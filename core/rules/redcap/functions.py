@@ -194,10 +194,7 @@ class Function:
 def _plain(function: Callable[..., Operand]) -> Build:
     """Of known values; an open one leaves it open."""
 
-    def build(arguments: Sequence[Node]) -> Node:
-        return lambda view: known(function, [node(view) for node in arguments])
-
-    return build
+    return _asked(lambda *values: known(function, values))
 
 
 def _dated(function: Callable[..., Operand]) -> Build:
