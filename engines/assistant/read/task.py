@@ -48,10 +48,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A reading that is offered: `label` as the reader sees it, `text`: the message that it stands for."""
+    """A reading that is offered: `label` as the reader sees it, `text`: the message that it stands for.
+
+    `says`: what would be answered, where that is known already.
+    """
 
     label: str
     text: str
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,6 @@ HANDLERS: Mapping[TaskKind, Callable[[Turn, Task, int], Outcome]] = {
     TaskKind.ENTRY: order.guide_entry,
     TaskKind.TALK: talk.answer_talk,
     TaskKind.REASON: data.answer_in_steps,
-    TaskKind.ASK_BACK: talk.answer_unclear,
+    TaskKind.ASK_BACK: data.answer_unclear,
 }
 """Questions of data are answered several at once, by `data.answer_data`."""

@@ -25,14 +25,16 @@ from engines.assistant.chat.sheets import Sources, material_of, reader_of
 from engines.assistant.chat.turn import Turn
 from engines.assistant.context import assemble
 from engines.assistant.react import ReActEngine, ReActResult, offered_to
+from engines.assistant.read.grammar import fast
 from engines.assistant.read.queries import queries
 from engines.assistant.read.question import Query, Question, Topic
 from engines.assistant.read.scan import scan
 from engines.assistant.read.spoken import words_of
-from engines.assistant.read.task import Task
+from engines.assistant.read.task import Nearest, State, Task, Unclear
 from engines.assistant.read.tokens import Kind
 from engines.assistant.say import computed
 from engines.assistant.say.lines import text_of
+from engines.assistant.say.parts import colon
 from engines.assistant.say.quotes import documents
 from engines.assistant.say.sheet import Answered
 from engines.assistant.tools import Status, ToolResult
@@ -55,6 +57,8 @@ TOPICS = {
     "@runs": Topic.RUNS,
     "@changes": Topic.CHANGES,
 }
+MOST, ROOM = 3, 3
+"""Readings that are offered, and how many answers long a question back may be with what they say."""
 _INCLUSION = "入选标准"
 _NUMBERED = re.compile(r"^\d+[.、)]\s*")
 _MEASURES = ("", "岁", "分", "级")
@@ -84,7 +88,7 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
         # The reading wrote a query that the study refuses: our fault, and for the reader not understood.
         logger.error("Study data: %s: %s", error.at, type(error).__name__)
         turn.success = False
-        return talk.ask_back(turn, ())
+        return ask_back(turn, ())
     result = turn.read(_result(turn, answered))
     if unread := _not_exported(turn, answered):
         turn.success = False
@@ -172,6 +176,57 @@ def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
     )
 
 
+# --- questions back -------------------------------------------------------------------------------
+
+
+def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
+    """The nearest readings by number; the next message may give one ("1", "第二个")."""
+    refused = talk.refuse_other_site(turn, task.said) or talk.ask_who_is_named(turn, task)
+    return refused or ask_back(turn, task.unclear)
+
+
+def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
+    """Ask which of the readings is meant, each with what it would be answered as far as there is room."""
+    turn.not_understood(())
+    near = {one.text: one for each in unclear for one in each.readings}
+    readings = [*near.values()][:MOST]
+    named = "、".join(f"“{talk.echo(one.word)}”" for one in unclear if one.word)
+    head = _("I am not sure about %(words)s.") % {"words": named} if named else ""
+    if not readings:
+        fixed = _("I did not understand this. Please ask more precisely.")
+        return Outcome(head + fixed, guided=True, asks=True)
+    turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
+    rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
+    lines = [head + _("Do you mean one of these? Reply with its number:"), *rows]
+    room = ROOM * turn.limit - len("\n".join(lines))
+    told, results = _previews(turn, readings)
+    for at, said in enumerate(told, 1):
+        if said and (size := len(said) + len(colon())) <= room:
+            lines[at] += colon() + said
+            room -= size
+    return Outcome("\n".join(lines), guided=True, asks=True, results=results)
+
+
+def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[ToolResult]]:
+    """What each of some readings would be answered, "" where that cannot be said."""
+    tasks = [None if one.says else fast(one.text, turn.setting, State()) for one in readings]
+    try:
+        answered = _read(turn, [task.question for task in tasks if task and task.question])
+    except (RedcapError, NotConfiguredError, QueryError) as error:
+        logger.warning("Readings offered: %s", type(error).__name__)
+        answered = []
+    rest, said = iter(answered), list[str]()
+    for one, task in zip(readings, tasks, strict=True):
+        own = next(rest, None) if task and task.question else None
+        if own is not None:
+            sources = Sources(turn, reader_of(turn, turn.limit))
+            sources.add_data([own])
+            said.append(sources.planned(None).text.replace("\n", ""))
+        else:
+            said.append(one.says)
+    return said, [turn.read(_result(turn, answered))] if answered else []
+
+
 # --- criteria of the protocol, beside the values they speak of; whether one is met is not judged --
 
 
@@ -224,7 +279,7 @@ def _is_outside(fact: Fact, unit: Unit) -> bool:
 def answer_in_steps(turn: Turn, task: Task, limit: int) -> Outcome:
     """What the steps came to; asked back without a model, or where nothing was read."""
     if not turn.skill.switches.model:
-        return talk.ask_back(turn, task.unclear)
+        return ask_back(turn, task.unclear)
     sources = Sources(turn, reader_of(turn, limit))
     try:
         found = _run(turn, task, sources)
@@ -243,7 +298,7 @@ def answer_in_steps(turn: Turn, task: Task, limit: int) -> Outcome:
     )
     fixed = spent if found.capped else found.content
     if found.success or not (fixed or good):
-        return talk.ask_back(turn, task.unclear)
+        return ask_back(turn, task.unclear)
     said = sources.planned(None).text if good else ""
     note = _("(incomplete)")
     room = limit - len(fixed) - len(note) - 1

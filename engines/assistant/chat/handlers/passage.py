@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.language.periods import NEWEST
 from engines import render
-from engines.assistant.chat.handlers import talk
+from engines.assistant.chat.handlers import data, talk
 from engines.assistant.chat.reply import Outcome
 from engines.assistant.chat.sheets import Sources, reader_of
 from engines.assistant.chat.turn import Turn
@@ -69,9 +69,10 @@ def answer_passage(turn: Turn, task: Task, limit: int) -> Outcome:
     sources.add(documents(found.rules[:MOST]))
     if found.rules and (said := sources.chosen(task.said)):
         return Outcome(said.text, results=[result], table=said.cut_from)
-    unclear = (*task.unclear, *_sections(task, found))
+    # What the documents say stands before what the data would, where the question is about nobody.
+    unclear = (*_sections(turn, task, found), *task.unclear)
     if any(one.readings for one in unclear):
-        return talk.ask_back(turn, unclear)
+        return data.ask_back(turn, unclear)
     text = str(result.data) if not result.has_data else _("The documents say nothing about it.")
     turn.not_understood(())
     return Outcome(text, guided=True, asks=True)
@@ -86,14 +87,17 @@ def _search(turn: Turn, task: Task) -> ToolResult:
     return result
 
 
-def _sections(task: Task, found: Found) -> tuple[Unclear, ...]:
-    """The sections that the nearest rules stand in, to be chosen from."""
+def _sections(turn: Turn, task: Task, found: Found) -> tuple[Unclear, ...]:
+    """The sections that the nearest rules stand in, to be chosen from, each with its nearest rule."""
     near: dict[str, Nearest] = {}
+    leads = {unit.lead for unit in found.rules}
     for unit in found.rules:
         title = unit.title.removeprefix(unit.document).strip()
         place = f"{unit.document} §{unit.number}" if unit.number else unit.document
-        if title:
-            near.setdefault(title, Nearest(f"{place} {title}", f"{task.said} {place}"))
+        if title and title not in near and unit.text not in leads:
+            rule = str(turn.gate.blocks([f"{unit.lead}{unit.text}"]))
+            says = _("the nearest words are “%(text)s”") % {"text": rule}
+            near[title] = Nearest(f"{place} {title}", f"{task.said} {place}", says)
     return (Unclear("", tuple(near.values())[:MOST_OFFERED]),) if near else ()
 
 

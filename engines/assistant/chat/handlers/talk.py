@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -18,7 +17,7 @@ from engines.assistant.chat.sheets import reader_of
 from engines.assistant.chat.turn import Turn
 from engines.assistant.read import talk
 from engines.assistant.read.scan import scan
-from engines.assistant.read.task import Task, Unclear
+from engines.assistant.read.task import Task
 from engines.assistant.read.tokens import Kind as Word
 from engines.assistant.say import words
 from engines.assistant.say.parts import colon, joint
@@ -27,8 +26,6 @@ from study.client import NotConfiguredError
 from study.records import outage
 from study.visits import due
 
-MOST = 3
-"""Readings that are offered."""
 SHOWN = 8
 """Subjects of a row of the agenda."""
 _LIKE_IDENTIFIER = re.compile(r"\d{5,}[\dXx]*|\S+@\S+")
@@ -73,13 +70,7 @@ def refuse_reminder() -> Outcome:
     return Outcome(told, guided=True)
 
 
-# --- questions back -------------------------------------------------------------------------------
-
-
-def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
-    """The nearest readings by number; the next message may give one ("1", "第二个")."""
-    refused = refuse_other_site(turn, task.said) or ask_who_is_named(turn, task)
-    return refused or ask_back(turn, task.unclear)
+# --- whom a message means ------------------------------------------------------------------------
 
 
 def refuse_other_site(turn: Turn, said: str) -> Outcome | None:
@@ -122,22 +113,6 @@ def _ask_number(turn: Turn, is_asked: bool) -> Outcome | None:
         "Which subject do you mean? Please give the number. Names and other identifiers are not shown."
     )
     return Outcome(told, guided=True, asks=True)
-
-
-def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
-    """Ask which of the readings is meant."""
-    turn.not_understood(())
-    near = {one.text: one for each in unclear for one in each.readings}
-    readings = [*near.values()][:MOST]
-    named = "、".join(f"“{echo(one.word)}”" for one in unclear if one.word)
-    head = _("I am not sure about %(words)s.") % {"words": named} if named else ""
-    if not readings:
-        fixed = _("I did not understand this. Please ask more precisely.")
-        return Outcome(head + fixed, guided=True, asks=True)
-    turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
-    rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
-    ask = _("Do you mean one of these? Reply with its number:")
-    return Outcome("\n".join([head + ask, *rows]), guided=True, asks=True)
 
 
 def echo(said: str) -> str:
