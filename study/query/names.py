@@ -41,6 +41,7 @@ _COLUMNS: Mapping[str, Source] = {
         (f"{VISITS}.days", NUMBER, gettext_lazy("days")),
         ("@findings.status", TEXT, gettext_lazy("Finding: status")),
         ("@findings.rule", TEXT, gettext_lazy("Finding: rule")),
+        ("@findings.field", TEXT, gettext_lazy("Finding: field")),
         ("@findings.opened", DATE, gettext_lazy("Finding: opened")),
         ("@findings.age", NUMBER, gettext_lazy("Finding: days open")),
         ("@findings.text", TEXT, gettext_lazy("Finding")),

@@ -337,6 +337,7 @@ def _ways_of_limit(token: Token, own: set[Mark], _said: _Said) -> set[Mark]:
     side = token.value.removeprefix("abnormal_")
     found = {m for m in own if m[0] == "code" and token.said in m[1][2]} | _COURSE
     sides = ("high", "low") if side not in ("high", "low") else (side,)
+    found |= {("aspect", "unlimited")}
     return found | {("ref", one) for one in sides} | _OTHER_TOPICS
 
 
@@ -451,7 +452,7 @@ def _not_in_all(
 
 
 def _unsaid(q: Question, own: set[Mark], said: _Said) -> Iterator[str]:
-    told = q.topic in (Topic.DATA, Topic.CHANGES, Topic.DICTIONARY)
+    told = q.topic in (Topic.DATA, Topic.FINDINGS, Topic.CHANGES, Topic.DICTIONARY)
     if told and q.shape not in (Shape.OVERVIEW, Shape.BLANKS):
         yield from _unsaid_fields(q, said)
     yield from _unsaid_conditions(q, own, said)

@@ -219,6 +219,8 @@ def question_of(item: Item, asked: Asked) -> Question:
     )
     if not base.subjects and any(t.kind is Kind.PRONOUN for t in asked.tokens):
         base = replace(base, subjects=asked.state.subjects)
+    if item.shape == "yes_no" and not base.where:
+        base = _limited(base, asked)
     if item.follows and asked.state.last is not None:
         return _followed(item, base, asked)
     why = any(t.kind is Kind.WHAT and t.value == "why" for t in asked.tokens)
@@ -226,6 +228,15 @@ def question_of(item: Item, asked: Asked) -> Question:
         # Why a run did not pass: what it found says it.
         return replace(base, topic=Topic.FINDINGS, shape=Shape.ROWS, aspect="why")
     return (_data if base.topic is Topic.DATA else _work)(item, base, asked.setting)
+
+
+def _limited(base: Question, asked: Asked) -> Question:
+    """高不高: whether the values that are named lie beyond their limits, or that these have none."""
+    sides = {t.value for t in asked.tokens if t.kind is Kind.LIMIT and t.value in SIDES}
+    if len(sides) != 1 or not base.select or not all(map(asked.setting.is_number, base.select)):
+        return base
+    found = beyond([*base.select], sides.pop(), asked.setting)
+    return replace(base, where=({"any": found},)) if found else replace(base, aspect="unlimited")
 
 
 def _versus(item: Item, asked: Asked) -> Item:
@@ -340,11 +351,10 @@ def _condition(item: Where, asked: Asked, asks: bool) -> Query:
     tokens = scan(item.value or item.quote, setting)
     if not _is_said(item, name, tokens, asked):
         raise Refused(item.quote or item.value)
-    if item.op in ("blank", "filled"):
-        return _filled(name, (item.op == "filled") is not item.negated, setting)
-    coded = setting.column_kind(name) in CODED or name.startswith("@")
+    if item.op in ("blank", "filled") or _is_enrolled(name, item, tokens, setting):
+        return _filled(name, (item.op in ("filled", "=")) is not item.negated, setting)
     limits = [t.value for t in tokens if t.kind is Kind.LIMIT and t.value in SIDES]
-    if limits and not coded:
+    if limits and setting.is_number(name):
         return _abnormal(name, limits[0], item, asks, setting)
     value = _value(name, item, tokens, setting)
     op, denied = item.op, item.negated or item.op == "!="
@@ -366,6 +376,12 @@ def _condition(item: Where, asked: Asked, asks: bool) -> Query:
     if op == "=" and not setting.repeats(setting.design.form_of(name)):
         return condition | {"op": "!="}
     return {"none": [condition]}
+
+
+def _is_enrolled(name: str, item: Where, tokens: list[Token], setting: Setting) -> bool:
+    """Whether it is written as a value of its day that somebody is enrolled or is not."""
+    enrols = name in ("@enrolled", setting.design.enrolment_field) and item.op in ("=", "!=")
+    return enrols and not any(t.kind in (Kind.PERIOD, Kind.FIELD) for t in tokens)
 
 
 def _is_said(item: Where, name: str, tokens: list[Token], asked: Asked) -> bool:
@@ -472,6 +488,13 @@ def _data(item: Item, base: Question, setting: Setting) -> Question:
     if item.figure in MEANS and shape in (Shape.VALUE, Shape.LIST, Shape.COUNT):
         shape = Shape.AGGREGATE
     told = shape in (Shape.SHARE, Shape.AGGREGATE, Shape.GROUPS, Shape.WHEN) and base.select
+    status = {setting.design.status_field, "@status", "@enrolled"}
+    if setting.status_reason in base.select and {*condition_fields(base.where)} <= status:
+        # Why somebody left or was never enrolled stands with the status.
+        others = (name for name in base.select if name not in status)
+        return replace(
+            base, shape=Shape.VALUE, select=(setting.design.status_field, *others), where=()
+        )
     base = replace(base, shape=shape, select=base.select if told else shown(base, setting))
     if shape in (Shape.OVERVIEW, Shape.BLANKS):
         return replace(base, select=forms_of(base, setting) or setting.design.shown_forms)
@@ -572,6 +595,12 @@ def _work(item: Item, base: Question, setting: Setting) -> Question:
         # The newest is the one that is open for the shortest time.
         age = "+" if item.rows in ("latest", "lowest") else "-"
         base = replace(base, order=f"{age}@findings.age", limit=item.n or 1)
+    if topic is Topic.FINDINGS:
+        # What the rows of a form are called says which form.
+        form_of = setting.design.form_of
+        rows = {n: form_of(n) for n in condition_fields(base.where) if setting.repeats(form_of(n))}
+        where = tuple(c for c in base.where if rows.keys().isdisjoint(condition_fields([c])))
+        return replace(base, select=(*base.select, *dict.fromkeys(rows.values())), where=where)
     return base if topic is Topic.DICTIONARY else replace(base, select=())
 
 

@@ -152,6 +152,9 @@ def _spoken(said: list[Token], setting: Setting) -> list[Token]:
                 meant = None
             case Kind.CHOICE, _ if after and after.kind is Kind.LASTED:
                 meant = None
+            case Kind.FOLLOW, _ if before:
+                # 那条皮疹: it points at what is named behind it.
+                meant = None
             case Kind.FIELD, _ if token.said.startswith("多") and before:
                 # Behind what is measured it asks for it.
                 named = before.kind is not Kind.FIELD or setting.is_number(before.name)

@@ -20,6 +20,7 @@ _BARE = {">": "abnormal_high", "<": "abnormal_low"}
 OR = ("或", "或者", "or")
 """Between two fields it says either."""
 _BETWEEN = {Kind.YES_NO, Kind.HAD, Kind.NOT, Kind.ALWAYS, Kind.ROWS, Kind.PLACE, Kind.EMPTY}
+_BETWEEN |= {Kind.WHAT}
 _COUNTED = ("个", "位", "名", "例", "人", "次", "天", "倍", "周")
 
 

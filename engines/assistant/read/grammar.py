@@ -10,17 +10,18 @@ from itertools import combinations
 from engines.assistant.read.build import forms_of
 from engines.assistant.read.clause import Clause, NotRead, refuse
 from engines.assistant.read.conditions import OR
-from engines.assistant.read.data import data
 from engines.assistant.read.follow import (
     followed,
     has_own_scope,
     same_rows,
     words_carried,
 )
+from engines.assistant.read.named import Named
 from engines.assistant.read.naming import fold
 from engines.assistant.read.question import Question
 from engines.assistant.read.scan import scan
 from engines.assistant.read.setting import Setting
+from engines.assistant.read.sought import Sought
 from engines.assistant.read.task import State, Task, TaskKind
 from engines.assistant.read.tokens import Kind, Token
 from engines.assistant.read.work import work
@@ -144,7 +145,7 @@ def _of(
     question = work(clause, scope)
     if question is None:
         scope = replace(scope, place=_places(clause) or scope.place)
-        question = data(clause, scope)
+        question = (Named if scope.subjects else Sought)(clause, scope).read()
     _joined(clause)
     clause.end()
     if carries and state.last is not None:

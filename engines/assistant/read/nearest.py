@@ -86,12 +86,16 @@ def _texts(
     words += [t.said for t in tokens if t.kind is Kind.TERM]
     if not named:
         yield from _compared(tokens)
+        if place and not meant:
+            yield from (f"{place}做了几例", f"{place}还没做的有谁")
         for word, name in meant:
             yield from (form.format(word) for form in _of_all(name, setting))
         for word in words:
             yield from (f"{word}的有哪些人", f"{word}的有几例")
         return
     who = "、".join(named)
+    if any(t.kind is Kind.RULE and t.value for t in tokens):
+        yield f"{who}能不能入组"
     for word, name in meant:
         yield from (f"{who}{form.format(word)}" for form in _of_one(name, place, setting))
     if place or any(t.kind is Kind.VISIT for t in tokens):

@@ -274,7 +274,8 @@ def _visit_period(asked: Question) -> list[Query]:
     return opens + _between("@visits.close", replace(asked, period=(first, None)))
 
 
-def _findings(asked: Question, _setting: Setting) -> list[Query]:
+def _findings(asked: Question, setting: Setting) -> list[Query]:
+    """Findings, of fields where some are named; of who is named also what waits and what was checked."""
     opened = asked.aspect != "why" and not (asked.period and asked.aspect in ("", "new"))
     where: list[Query] = (
         [{"field": "@findings.status", "op": "=", "value": "open"}] if opened else []
@@ -282,11 +283,16 @@ def _findings(asked: Question, _setting: Setting) -> list[Query]:
     if asked.aspect in _FILLED:
         where.append({"field": _FILLED[asked.aspect], "op": "filled"})
     where += _between("@findings.opened", asked)
+    fields = {n for name in asked.select for n in (setting.fields_of(name) or [name])}
+    where += [{"field": "@findings.field", "op": "in", "value": sorted(fields)}] if fields else []
     more = ["@findings.reason"] if asked.aspect == "undecided" else []
     found = [_ordered(asked, _base(asked, where, [] if asked.aggregate else [*_FINDINGS, *more]))]
-    if asked.aspect == "why":
-        found.append(_base(asked, [], list(_RUNS)) | {"rows": "latest"})
-    return found
+    if not asked.subjects or asked.aggregate or asked.aspect not in ("", "why"):
+        return found
+    if fields:
+        found += _findings(replace(asked, select=()), setting)[:1]
+    found.append(_base(asked, [], list(_RUNS)) | {"rows": "latest"})
+    return found + ([_base(asked, [], list(_REVIEWS))] if not asked.aspect else [])
 
 
 def _reviews(asked: Question, _setting: Setting) -> list[Query]:
@@ -333,8 +339,9 @@ def _target(asked: Question, setting: Setting) -> list[Query]:
 
 def _eligibility(asked: Question, setting: Setting) -> list[Query]:
     """Whoever is asked about: the criteria noted as not met, where they stand, their open findings."""
-    told = (setting.vocabulary.words.get(word) for word in ("入选标准", "排除标准", "状态"))
+    told = (
+        setting.vocabulary.words.get(word) for word in ("入选标准", "排除标准", "状态", "既往史")
+    )
     noted = [meant.readings[0].name for meant in told if meant and meant.readings]
     select = list(dict.fromkeys([*(noted or ["@status"]), *asked.select]))
-    runs = _base(asked, [], list(_RUNS)) | {"rows": "latest"}
-    return [_base(asked, [], select), *_findings(asked, setting), runs]
+    return [_base(asked, [], select), *_findings(replace(asked, select=()), setting)]

@@ -104,9 +104,10 @@ def read(
     unread = _rest(said, setting, state, found, call, is_ruled) if found.left else []
     tasks = tuple(task for at in sorted(found.tasks) for task in found.tasks[at])
     if any(task.topic in (talk.IDENTIFIER, talk.INSTRUCTIONS) for task in tasks):
-        # What leads up to what is refused asks nothing.
+        # What leads up to what is refused asks nothing, and what is refused is so once.
         leads = (TaskKind.PASSAGE, TaskKind.ENTRY, TaskKind.ASK_BACK)
-        tasks, unread = tuple(task for task in tasks if task.kind not in leads), []
+        kept = {(task.kind, task.topic or task.said): task for task in tasks}
+        tasks, unread = tuple(task for task in kept.values() if task.kind not in leads), []
     unread += split(said)[_MOST_CLAUSES:][:1]
     if not tasks and not unread:
         tasks = (Task(TaskKind.ASK_BACK, said, unclear=(Unclear(said[:_LONGEST]),)),)

@@ -76,6 +76,13 @@ class Setting:
         """The measurements of a form."""
         return [name for name in self.fields_of(form) if self.is_number(name)]
 
+    @property
+    def status_reason(self) -> str:
+        """The field that says why somebody is where they are: of the form of the status; "" for none."""
+        names = self.fields_of(self.design.form_of(self.design.status_field))
+        labels = ((name, self.design.metadata.label(name).casefold()) for name in names)
+        return next((name for name, label in labels if "原因" in label or "reason" in label), "")
+
     def fields_of(self, form: str) -> list[str]:
         """The fields of a form that the reader may know of."""
         hidden = self.design.hidden | self.design.metadata.identifier_fields

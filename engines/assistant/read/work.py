@@ -87,6 +87,9 @@ def _told_aspect(clause: Clause, scope: Question, aspect: str, asked: set[Kind])
     aspect = aspect or ("next" if came and Kind.WHEN in asked else "")
     refuse(not aspect and (counted or Kind.WHO in asked))
     refuse(lasted and aspect not in ("overdue", "late", "early"))
+    # Whose visit is meant is not said; that it was made is said of somebody.
+    told_apart = asked & {*_ASKED[:3], Kind.WHEN} or scope.subjects or scope.period or scope.site
+    refuse(aspect == "actual" and not told_apart and not clause.has(Kind.EACH_SITE))
     refuse(not (scope.subjects or scope.period or scope.site or aspect in _OF_ALL))
     # Without a word that asks it states something.
     refuse(scope.subjects and aspect == "overdue" and not (asked or lasted or what or how_long))
@@ -151,17 +154,22 @@ def _places(clause: Clause) -> tuple[str, ...]:
 def _findings(clause: Clause, scope: Question) -> Question:
     aspects = {t.value for t in clause.take(Kind.FINDING)}
     refuse(clause.take(Kind.RUN) and not scope.subjects)
+    named = clause.take(Kind.FIELD, Kind.FORM)
+    select = [r.name for t in named for r in t.readings]
+    # What the rows of a form are called says which form.
+    select += [clause.setting.design.form_of(t.name) for t in clause.take(Kind.TERM)]
+    refuse("" in select)
     # Of somebody's findings there is no decision that was taken then.
     then = {i for i in clause.places(Kind.RULE) if clause.tokens[i].said in ("当时", "当初")}
     clause.free -= then if scope.subjects else set()
     aspects |= {"why"} if clause.take(Kind.WHAT, value="why") else set()
     aspects |= {"new"} if clause.fill("new") else set()
     aspects |= {"mine"} if "我的" in clause.said else set()
-    clause.fill("now", "all")
+    clause.fill("now", "all", "done")
     aspect = _only(aspects - {"", "open"})
     refuse((aspect == "why" and len(scope.subjects) != 1) or (aspect == "new" and not scope.period))
     question = replace(scope, topic=Topic.FINDINGS, shape=Shape.ROWS, aspect=aspect)
-    return _told(clause, question)
+    return _told(clause, replace(question, select=tuple(dict.fromkeys(select))))
 
 
 def _only(aspects: set[str]) -> str:

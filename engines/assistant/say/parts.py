@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 _FEW = 4
+WHOLE = 2.5
+"""Times the characters that a reader wants, which a list of numbers may take before it is cut."""
 _STOPS = tuple(".。!?！？…")
 _CJK = "\u2e80"
 UNIT = "\x00"
@@ -170,7 +172,7 @@ def fitted(parts: Sequence[Part], limit: int, stop: str) -> Fitted:
         level += 1
     brief = over() > 0
     few = len(parts) <= _FEW
-    while few and over() > 0 and (long := _longest(parts, shown, level)) is not None:
+    while few and over() > 0 and (long := _longest(parts, shown, level, limit)) is not None:
         shown[long] -= 1
     while not few and shown[0] > 1 and len(texts()[0]) > limit:
         shown[0] -= 1
@@ -205,7 +207,12 @@ def _room(kept: int, told: Sequence[str]) -> int:
     return len(left_out(len(told) - kept)) + 2 if kept < len(told) else 0
 
 
-def _longest(parts: Sequence[Part], shown: Sequence[int], level: int) -> int | None:
+def _is_kept(part: Part, limit: int) -> bool:
+    """Whether a list of subjects is short enough, with their numbers alone, to be told whole."""
+    return part.noun == "subject" and len(part.text(part.depth - 1, brief=True)) <= WHOLE * limit
+
+
+def _longest(parts: Sequence[Part], shown: Sequence[int], level: int, limit: int) -> int | None:
     """The sentence whose items take the most room and that has some to spare."""
-    free = [at for at, count in enumerate(shown) if count > 1]
+    free = [at for at, count in enumerate(shown) if count > 1 and not _is_kept(parts[at], limit)]
     return max(free, key=lambda at: len(parts[at].text(level, shown[at])), default=None)

@@ -386,11 +386,10 @@ _SETTLED = ("closed", "gone")
 
 
 def _work(case: Case) -> list[Part]:
-    """Findings, reviews, checks and changes; beside the findings the check that has not come to its end."""
+    """Findings, reviews, checks and changes."""
     made, (kind, named) = list[Part](), _WORK[case.question.topic]
     rows = [row for row in rows_of(case.answer.facts) if not named or row.text(named)]
-    why = kind is Kind.FINDING and len(case.results) > 1
-    if why:
+    if kind is Kind.FINDING and case.question.aspect == "why":
         # Why something did not pass says what is open, not what was settled since.
         rows = [row for row in rows if row.text("@findings.status") not in _SETTLED]
     if kind is Kind.CHANGE:
@@ -398,12 +397,35 @@ def _work(case: Case) -> list[Part]:
     if rows:
         made = work.told(kind, rows, case.reader, case.marks, case.answer.left_out)
         made = [replace(part, head=_since(case) + part.head) for part in made]
-    runs = [row for _q, answer in case.results[1:] for row in rows_of(answer.facts)]
-    if kind is Kind.FINDING and (waits := work.unfinished(runs) if rows else runs):
-        made += work.told(Kind.RUN, waits, case.reader, case.marks)
+    if kind is Kind.FINDING and len(case.results) > 1:
+        return _findings_of(case, made)
     if kind is Kind.RUN and case.question.aspect == "missing" and case.answer.facts:
         return people.told(case)
-    return made or [_no_work(case, Kind.RUN if why else kind)]
+    return made or [_no_work(case, kind)]
+
+
+def _findings_of(case: Case, made: list[Part]) -> list[Part]:
+    """Findings of who is named with what waits for a person; where there are none, what was looked at.
+
+    Of fields that have none the other findings are told.
+    """
+    beside = [row for _query, answer in case.results[1:] for row in rows_of(answer.facts)]
+    kinds = (Kind.FINDING, Kind.REVIEW, Kind.RUN)
+    others, reviews, runs = ([row for row in beside if row.first.kind is kind] for kind in kinds)
+    others = [row for row in others if row.text("@findings.status") not in _SETTLED]
+    reviews = [row for row in reviews if row.text("@reviews.question")]
+    why = case.question.aspect == "why"
+    checks = runs if why and not made else work.unfinished(runs)
+    kind, rows = (Kind.REVIEW, reviews) if reviews else (Kind.RUN, checks)
+    waits = work.told(kind, rows, case.reader, case.marks) if rows else []
+    if made or (why and not others):
+        return [*made, *waits] or [_no_work(case, Kind.RUN)]
+    labels = (conditions.name_of(name, case.reader) for name in case.question.select)
+    said = _no_work(case, Kind.FINDING).head + words.bracketed(joint().join(labels))
+    notes = [] if {row.subject for row in runs} >= {*case.subjects} else [_("not checked yet")]
+    notes += [] if waits else [_("no review waits")]
+    rest = work.told(Kind.FINDING, others, case.reader, case.marks) if others else []
+    return [Part(said, notes=tuple(notes)), *rest, *waits]
 
 
 def _no_work(case: Case, kind: Kind) -> Part:
@@ -458,7 +480,12 @@ def _eligibility(case: Case) -> list[Part]:
             beside.append(_beside(fact, line, case))
         elif not words.is_blank(fact) or fact.value == ():
             known.append(fact)
-    made += beside + values.told(known, case.reader, case.marks, values.Asking())
+    # What is written in words is as long as it is: it stands last.
+    texts = [fact for fact in known if fact.text and fact.text == fact.value]
+    for facts in ([fact for fact in known if fact not in texts], texts):
+        told = values.told(facts, case.reader, case.marks, values.Asking()) if facts else []
+        beside += told
+    made += beside
     none = _("no open finding of the rules; whether to enrol is for the investigator to decide")
     return made if found or unchecked else noted(made or [nothing(case)], [none])
 

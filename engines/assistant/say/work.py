@@ -27,9 +27,12 @@ def told(
     items = []
     for row in rows:
         texts = (_SAID[kind](row, reader, dated) for dated in (True, False))
-        full, brief = (f"{'' if one else row.subject} {text}".strip() for text in texts)
+        item = [f"{'' if one else row.subject} {text}".strip() for text in texts]
         # Where each has one entry, whose it is says the least that can be said.
-        items.append((full, brief, row.subject) if len(who) == len(rows) > 1 else (full, brief))
+        item += [row.subject] if len(who) == len(rows) > 1 else []
+        if kind is Kind.REVIEW and one and (waiting := row.text("@reviews.waiting_for")):
+            item.append(_("waits for %(who)s") % {"who": waiting})
+        items.append(tuple(item))
     heads = {
         Kind.FINDING: _("findings"),
         Kind.REVIEW: _("waiting reviews"),

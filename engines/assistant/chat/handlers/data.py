@@ -27,7 +27,7 @@ from engines.assistant.context import assemble
 from engines.assistant.react import ReActEngine, ReActResult, offered_to
 from engines.assistant.read.grammar import fast
 from engines.assistant.read.queries import queries
-from engines.assistant.read.question import Query, Question, Topic
+from engines.assistant.read.question import Query, Question, Shape, Topic
 from engines.assistant.read.scan import scan
 from engines.assistant.read.spoken import words_of
 from engines.assistant.read.task import Nearest, State, Task, Unclear
@@ -210,6 +210,10 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
 def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[ToolResult]]:
     """What each of some readings would be answered, "" where that cannot be said."""
     tasks = [None if one.says else fast(one.text, turn.setting, State()) for one in readings]
+    # All that is known of somebody tells nothing of what was asked.
+    tasks = [
+        t if t and t.question and t.question.shape is not Shape.OVERVIEW else None for t in tasks
+    ]
     try:
         answered = _read(turn, [task.question for task in tasks if task and task.question])
     except (RedcapError, NotConfiguredError, QueryError) as error:

@@ -69,8 +69,10 @@ def answer_passage(turn: Turn, task: Task, limit: int) -> Outcome:
     sources.add(documents(found.rules[:MOST]))
     if found.rules and (said := sources.chosen(task.said)):
         return Outcome(said.text, results=[result], table=said.cut_from)
-    # What the documents say stands before what the data would, where the question is about nobody.
-    unclear = (*_sections(turn, task, found), *task.unclear)
+    # What the data would say stands first where somebody is named, else what the documents say.
+    sections = _sections(turn, task, found)
+    named = turn.reading.record_ids
+    unclear = (*task.unclear, *sections) if named else (*sections, *task.unclear)
     if any(one.readings for one in unclear):
         return data.ask_back(turn, unclear)
     text = str(result.data) if not result.has_data else _("The documents say nothing about it.")
