@@ -34,7 +34,8 @@ def findings(project: Project, member: Member | None) -> Rows:
                 "status": _status(row),
                 "assignee": row.assignee,
                 "rule": row.rule_key,
-                "field": row.field or "",
+                # Of no field in particular: that is known, and no blank.
+                "field": row.field or "-",
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
                 "text": _told(row, metadata),

@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -117,10 +118,26 @@ def find_rules(
     documents say nothing.
     """
     own = _own(project)
-    found = _rules_of(project).find(question, own, search)
+    rules = _rules_of(project)
+    found = rules.find(question, own, search)
+    if search and not found.rules:
+        # A question in another language than the documents'; whether they answer it nobody can say.
+        found = replace(rules.find(search, own), is_sure=False)
     if found.rules or not passages:
         return found
     return RuleIndex([(one.document, one.content) for one in passages]).find(question, own, search)
+
+
+def paragraph_of(project: Project, unit: Unit, most: int) -> str:
+    """The paragraph that a sentence stands in, where it has at most so many characters, else the sentence."""
+    same = [
+        one.text
+        for one in _rules_of(project).units
+        if (one.document, one.section, one.paragraph)
+        == (unit.document, unit.section, unit.paragraph)
+    ]
+    whole = "".join(same) if unit.paragraph >= 0 else ""
+    return whole if 0 < len(whole) <= most else f"{unit.lead}{unit.text}"
 
 
 def criterion(project: Project, questions: Sequence[str], section: str = "") -> tuple[Unit, ...]:

@@ -27,6 +27,8 @@ class Named(Parts):
         if self.lasts:
             return self._lasted()
         self.select = self._tidy(self.select)
+        # 胆囊炎那次: which one is said beside it.
+        refuse(clause.fill("time") and not (self.where or self.scope.place))
         if special := self._reason() or self._of_form():
             return special
         refuse(not self.select and not self.where)
@@ -56,7 +58,9 @@ class Named(Parts):
         clause, reason, status = self.clause, self.setting.status_reason, self.design.status_field
         named = [*self.select, *condition_fields(self.where)]
         others = [name for name in named if name not in (status, reason, "@enrolled")]
-        asks = clause.has(Kind.WHAT, value="why") or (reason in named and status in named)
+        no = clause.has(Kind.NOT) or any(part.get("op") == "blank" for part in self.where)
+        asks = clause.has(Kind.WHAT, value="why") or (no and clause.has(Kind.WHAT, value="how"))
+        asks = asks or (reason in named and status in named)
         own = self.design.form_of(status)
         about = len(others) < len(named) and all(self.design.form_of(n) == own for n in others)
         if not (reason and asks and about):

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
+from engines.assistant.read.naming import fold
 from engines.assistant.read.question import Question
 from engines.assistant.read.scan import scan
 from engines.assistant.read.setting import Setting
@@ -81,6 +82,12 @@ def _texts(
     ranked = any(t.kind in (Kind.ROWS, Kind.AGGREGATE) for t in tokens)
     if ranked and not meant and not unknown:
         meant = [(label(n, setting), n) for n in last.select[:1]]
+    # What is written in some free text, with what stands beside it, is asked for by that.
+    for at, token in enumerate(tokens) if not named else ():
+        beside = "".join(t.said for t in tokens[at : at + 2])
+        for said in (beside, token.said) if token.kind is Kind.LEFT and len(token.said) > 1 else ():
+            held = [n for n, texts in setting.terms.items() if any(said in fold(t) for t in texts)]
+            yield from (f"{label(name, setting)}有{said}的有哪些人" for name in held[:1])
     place = next((t.said for t in tokens if t.kind is Kind.PLACE and t.readings), "")
     words = [t.said for t in tokens if t.kind is Kind.CHOICE]
     words += [t.said for t in tokens if t.kind is Kind.TERM]

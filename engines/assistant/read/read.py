@@ -339,11 +339,23 @@ def _judged(
     words = [word for item in items for word in item.words]
     if read_ or not tasks:
         last = asked.state.last if follows else None
-        faults += problems(asked.tokens, read_, asked.setting, words, last)
+        of_rules = [w for item in items if item.task == "protocol" for w in item.quotes]
+        tokens = _beside_rules(asked, of_rules) if read_ else asked.tokens
+        faults += problems(tokens, read_, asked.setting, words, last)
     elif all(task.kind in _ELSEWHERE for task in tasks):
         ruled = any(task.kind is TaskKind.PASSAGE for task in tasks)
         faults += _of_data_alone(asked.tokens, ruled)
     return tasks, faults, read_
+
+
+def _beside_rules(asked: ask.Asked, quotes: Sequence[str]) -> Sequence[Token]:
+    """The words of the clauses that ask of data, where others of the message ask for a rule."""
+    parts = split(asked.message) if quotes else []
+    left = [part for part in parts if not any(ask.said_in(one, part) for one in quotes)]
+    ruled = [scan(part, asked.setting) for part in parts if part not in left]
+    if not left or any(t.kind is Kind.SUBJECT for tokens in ruled for t in tokens):
+        return asked.tokens
+    return scan(",".join(left), asked.setting)
 
 
 def _of_data_alone(tokens: Sequence[Token], ruled: bool) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -19,12 +18,11 @@ from engines.assistant.say.reader import Reader
 from engines.assistant.say.render import parts_of
 from engines.assistant.say.sheet import Line, Sheet
 from study.facts import Answer, Fact, Flag, Kind
+from study.proposals import serious_field
 
 MOST = 3
 """Operations that are added; of more lines that must be told the plain answer is the better one."""
 _ALARMING = frozenset({Flag.HIGH, Flag.LOW, Flag.OVERDUE})
-_SERIOUS = re.compile(r"严重(?!程度)|\bserious\b|\bSAE\b", re.IGNORECASE)
-"""What a yes-or-no field of a dictionary is called that marks an event as serious."""
 _FIGURES = frozenset(
     {
         Shape.COUNT,
@@ -152,9 +150,8 @@ def missing(sheet: Sheet, marks: Collection[str], reader: Reader) -> tuple[Step,
 def _is_required(fact: Fact, question: Question, reader: Reader) -> bool:
     if fact.kind is Kind.BLANK:
         return fact.field in question.select
-    field = reader.design.metadata.fields.get(fact.field, {})
-    is_yes = field.get("field_type") in ("yesno", "radio", "truefalse") and str(fact.value) == "1"
-    return bool(fact.flags & _ALARMING) or bool(is_yes and _SERIOUS.search(fact.label))
+    is_serious = (fact.field, fact.value) == serious_field(reader.design.metadata)
+    return bool(fact.flags & _ALARMING) or is_serious
 
 
 def _op(line: Line) -> str:

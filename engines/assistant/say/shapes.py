@@ -421,9 +421,12 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     if made or (why and not others):
         return [*made, *waits] or [_no_work(case, Kind.RUN)]
     labels = (conditions.name_of(name, case.reader) for name in case.question.select)
-    said = _no_work(case, Kind.FINDING).head + words.bracketed(joint().join(labels))
-    notes = [] if {row.subject for row in runs} >= {*case.subjects} else [_("not checked yet")]
-    notes += [] if waits else [_("no review waits")]
+    checked = {row.subject for row in runs} >= {*case.subjects}
+    said = _no_work(case, Kind.FINDING if checked else Kind.RUN).head
+    said += words.bracketed(joint().join(labels))
+    # Of what nobody looked at it is not said that there is nothing.
+    notes = [] if checked else [_("whether there is a finding is not known")]
+    notes += [] if waits or not checked else [_("no review waits")]
     rest = work.told(Kind.FINDING, others, case.reader, case.marks) if others else []
     return [Part(said, notes=tuple(notes)), *rest, *waits]
 

@@ -44,6 +44,7 @@ from study.client import NotConfiguredError
 from study.facts import Fact
 from study.protocol import index
 from study.protocol.figures import Range, ranges
+from study.protocol.rules import Found
 from study.protocol.units import Unit, units
 from study.query.errors import NotSetError, QueryError
 
@@ -57,8 +58,9 @@ TOPICS = {
     "@runs": Topic.RUNS,
     "@changes": Topic.CHANGES,
 }
-MOST, ROOM = 3, 3
-"""Readings that are offered, and how many answers long a question back may be with what they say."""
+MOST, ROOM, PARAGRAPH = 3, 3, 160
+"""Readings that are offered, and how many answers long a question back may be with what
+they say; characters up to which a paragraph is quoted whole."""
 _INCLUSION = "入选标准"
 _NUMBERED = re.compile(r"^\d+[.、)]\s*")
 _MEASURES = ("", "岁", "分", "级")
@@ -94,6 +96,8 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
         turn.success = False
         return Outcome(unread, results=[result])
     head = _read_as(turn, tasks)
+    # Criteria are told whole, with what is written of somebody beside them.
+    limit *= 2 if eligible else 1
     sources = Sources(turn, reader_of(turn, limit - len(head)))
     unmet = {
         fact.field: criteria[fact.field]
@@ -182,7 +186,28 @@ def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
 def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
     """The nearest readings by number; the next message may give one ("1", "第二个")."""
     refused = talk.refuse_other_site(turn, task.said) or talk.ask_who_is_named(turn, task)
-    return refused or ask_back(turn, task.unclear)
+    if refused or turn.reading.record_ids or turn.state.subjects or task.by_model:
+        return refused or ask_back(turn, task.unclear)
+    # Of nobody the documents may speak, too; where they are sure to, what they say stands first.
+    found = index.find_rules(turn.project, task.said)
+    near = sections(turn, task, found)[: MOST - 2]
+    data = [replace(one, readings=one.readings[: MOST - len(near)]) for one in task.unclear]
+    rules = [Unclear("", near)]
+    return ask_back(turn, [*rules, *data] if found.is_sure else [*data, *rules])
+
+
+def sections(turn: Turn, task: Task, found: Found) -> tuple[Nearest, ...]:
+    """The sections that the nearest rules stand in, each with the nearest of its rules as it stands."""
+    near: dict[str, Nearest] = {}
+    leads = {unit.lead for unit in found.rules}
+    for unit in found.rules:
+        title = unit.title.removeprefix(unit.document).strip()
+        place = f"{unit.document} §{unit.number}" if unit.number else unit.document
+        if title and title not in near and unit.text not in leads:
+            rule = str(turn.gate.blocks([index.paragraph_of(turn.project, unit, PARAGRAPH)]))
+            says = _("the nearest words are “%(text)s”") % {"text": rule}
+            near[title] = Nearest(f"{place} {title}", f"{task.said} {place}", says)
+    return tuple(near.values())[:MOST]
 
 
 def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:

@@ -15,18 +15,18 @@ from engines.assistant.chat.handlers import data, talk
 from engines.assistant.chat.reply import Outcome
 from engines.assistant.chat.sheets import Sources, reader_of
 from engines.assistant.chat.turn import Turn
-from engines.assistant.read.task import Nearest, Task, Unclear
+from engines.assistant.read.task import Task, Unclear
 from engines.assistant.say.quotes import documents, newest, reports
 from engines.assistant.tools import Status, ToolResult, execute
 from memory.reports import weeks
 from memory.reports.history import WEEKS, Page, book
 from projects.models import Role
 from study.protocol import index
-from study.protocol.rules import Found, RuleIndex
+from study.protocol.rules import RuleIndex
 
 LONGEST = 500
-MOST, MOST_OFFERED = 8, 3
-"""Rules that a model may choose among, and sections that the reader may."""
+MOST = 8
+"""Rules that a model may choose among."""
 MOST_LINES, MOST_NEAR = 4, 12
 """Lines of reports that are quoted, and that a model may choose among."""
 DECIDED = 1.3
@@ -70,9 +70,9 @@ def answer_passage(turn: Turn, task: Task, limit: int) -> Outcome:
     if found.rules and (said := sources.chosen(task.said)):
         return Outcome(said.text, results=[result], table=said.cut_from)
     # What the data would say stands first where somebody is named, else what the documents say.
-    sections = _sections(turn, task, found)
+    sections = Unclear("", data.sections(turn, task, found))
     named = turn.reading.record_ids
-    unclear = (*task.unclear, *sections) if named else (*sections, *task.unclear)
+    unclear = (*task.unclear, sections) if named else (sections, *task.unclear)
     if any(one.readings for one in unclear):
         return data.ask_back(turn, unclear)
     text = str(result.data) if not result.has_data else _("The documents say nothing about it.")
@@ -87,20 +87,6 @@ def _search(turn: Turn, task: Task) -> ToolResult:
     scores = (f"{one.document} {100 * (one.score or 0):.1f}%" for one in result.passages)
     turn.note(result.tool, observation="; ".join(scores))
     return result
-
-
-def _sections(turn: Turn, task: Task, found: Found) -> tuple[Unclear, ...]:
-    """The sections that the nearest rules stand in, to be chosen from, each with its nearest rule."""
-    near: dict[str, Nearest] = {}
-    leads = {unit.lead for unit in found.rules}
-    for unit in found.rules:
-        title = unit.title.removeprefix(unit.document).strip()
-        place = f"{unit.document} §{unit.number}" if unit.number else unit.document
-        if title and title not in near and unit.text not in leads:
-            rule = str(turn.gate.blocks([f"{unit.lead}{unit.text}"]))
-            says = _("the nearest words are “%(text)s”") % {"text": rule}
-            near[title] = Nearest(f"{place} {title}", f"{task.said} {place}", says)
-    return (Unclear("", tuple(near.values())[:MOST_OFFERED]),) if near else ()
 
 
 def _of_project(turn: Turn, task: Task, limit: int) -> Outcome:
