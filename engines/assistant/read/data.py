@@ -1,22 +1,28 @@
-"""What a clause of the study's data speaks of: the parts of its question before it is known what is asked."""
+"""Questions of the study's data: what a clause speaks of, and what is asked of subjects that are named."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
-from engines.assistant.read.build import shown
+from core.rules.context import Kind as ColumnKind
+from engines.assistant.read.build import lasted, picked, shown
 from engines.assistant.read.clause import Clause, refuse
 from engines.assistant.read.conditions import Conditions
 from engines.assistant.read.question import Question, Shape, condition_fields, conditions_of
-from engines.assistant.read.tokens import Kind
+from engines.assistant.read.tokens import Kind, Token
 
 ENDS = dict.fromkeys(("highest", "top_n", "longest"), "-")
 ENDS |= dict.fromkeys(("lowest", "bottom_n", "shortest"), "+")
 ROWS = {"-": "highest", "+": "lowest"}
 # Deeds that say something of their own, and not only that a value was taken.
 _OTHER_DEEDS = ("来", "做到", "报", "登记", "停", "用药", "写", "做完")
+_STILL = re.compile(
+    r"还(?![没未不要需能可是差缺有])|仍|(?:现在|目前|如今|眼下).{0,6}还有|还有[吗么没]|\bstill\b"
+)
+_HOW = ("怎么样", "咋样", "如何")
 
 
 class Parts(ABC):
@@ -145,3 +151,233 @@ class Parts(ABC):
         places = [i for i, t in enumerate(tokens) if t.kind is Kind.FIELD]
         between = tokens[places[0] : places[-1]] if places else []
         return all(t.kind in (Kind.FIELD, Kind.AND) for t in between)
+
+
+class Named(Parts):
+    """The question of a clause about subjects that are named."""
+
+    def asked(self) -> Question:
+        """The question, of subjects that are named."""
+        clause = self.clause
+        if self.lasts:
+            return self._lasted()
+        self.select = self._tidy(self.select)
+        # 胆囊炎那次: which one is said beside it.
+        refuse(clause.fill("time") and not (self.where or self.scope.place))
+        if special := self._reason() or self._of_form():
+            return special
+        refuse(not self.select and not self.where)
+        # What goes on now is not all that there was.
+        named = any(part["op"] == "contains" for part in conditions_of(self.where))
+        still = _STILL.search(clause.said) or (named and "还有" in clause.said)
+        ends = {*self.words.ends.values()} & {*self.select, *condition_fields(self.where)}
+        if (still or self._now) and self._row_forms() and not ends:
+            self._goes_on()
+        # Which rows are meant says nothing of what is on other forms.
+        forms = self._row_forms()
+        refuse(self.where and forms and any(f not in forms for f in self._forms()))
+        if changed := self._changed():
+            return changed
+        return self._picked() if clause.has(Kind.ROWS, Kind.WHO) else self._values()
+
+    def _goes_on(self) -> None:
+        """An event that has ended is no more, a drug no longer taken; what it was taken for is no event."""
+        forms, asks = self._row_forms(), self.clause.has(Kind.YES_NO) or self._last_asks()
+        drug = forms == [self.words.drug_form] and self.select == forms and not self.where
+        end = self.words.ends.get(forms[0], "")
+        refuse(not end or not (drug or (asks and forms == [self.words.event_form])))
+        self.where = [*self.where, {"field": end, "op": "blank"}]
+
+    def _reason(self) -> Question | None:
+        """Why somebody left or was never enrolled stands on the form of their status."""
+        clause, reason, status = self.clause, self.setting.status_reason, self.design.status_field
+        named = [*self.select, *condition_fields(self.where)]
+        others = [name for name in named if name not in (status, reason, "@enrolled")]
+        no = clause.has(Kind.NOT) or any(part.get("op") == "blank" for part in self.where)
+        asks = clause.has(Kind.WHAT, value="why") or (no and clause.has(Kind.WHAT, value="how"))
+        asks = asks or (reason in named and status in named)
+        own = self.design.form_of(status)
+        about = len(others) < len(named) and all(self.design.form_of(n) == own for n in others)
+        if not (reason and asks and about):
+            return None
+        clause.take(Kind.WHAT, Kind.NOT)
+        self.where = []
+        return self._told(Shape.VALUE, [status, reason, *others])
+
+    def _of_form(self) -> Question | None:
+        """What is no value that was asked for by name: an overview, the site, blanks, how many rows."""
+        clause, bare = self.clause, not self.select and not self.where
+        if self.found.unlimited:
+            clause.take(Kind.YES_NO, Kind.WHAT)
+            rows = "latest" if clause.take(Kind.ROWS, value="latest") else None
+            self.select = list(dict.fromkeys([*self.select, *self.found.unlimited]))
+            return self._named(Shape.VALUE, rows)
+        how = [i for i in clause.places(Kind.WHAT) if clause.tokens[i].said in _HOW]
+        asks_how = bool(how) and clause.free == {*how} and not self.scope.place
+        if (clause.take(Kind.OVERVIEW) and bare) or (asks_how and bare):
+            clause.take(Kind.WHAT)
+            return self._told(Shape.OVERVIEW, [*self.design.shown_forms])
+        clause.take(Kind.WHO, value="list")
+        if bare and clause.take(Kind.EACH_SITE):
+            return self._told(Shape.VALUE, ["@site"])
+        fields = any(map(self.setting.column_kind, self.select))
+        if clause.take(Kind.EMPTY):
+            # Of the forms that are named, else of all.
+            refuse(not clause.take(Kind.WHAT, Kind.YES_NO) or fields)
+            clause.fill("done")
+            named = self._row_forms() or self.select
+            return self._told(Shape.BLANKS, named or [*self.design.shown_forms])
+        if counts := clause.take(Kind.COUNT, Kind.COUNT_ROWS):
+            clause.take(Kind.WHAT)
+            # A row tells of a drug, and not of how often it was taken.
+            often = any(t.said[-1] == "次" for t in counts)
+            refuse(often and self.words.drug_form in self._row_forms())
+            refuse(len(self._row_forms()) != 1 or fields)
+            return self._told(Shape.COUNT_ROWS, self._row_forms(), aggregate="count")
+        return None
+
+    def _values(self) -> Question:
+        """Values, days, whether, or rows as they are."""
+        clause, setting = self.clause, self.setting
+        refuse(not clause.has(Kind.YES_NO, Kind.WHEN, Kind.WHAT) and not self._asks_by_name())
+        # Of one subject a choice or a text chooses no rows: it is asked whether it is so.
+        told = [q for q in conditions_of(self.where) if q["op"] != "blank"]
+        own = [n for n in condition_fields(told) if not setting.repeats(self.design.form_of(n))]
+        own = [n for n in own if not setting.is_number(n)]
+        refuse(own and not (clause.has(Kind.YES_NO) or self._last_asks()))
+        texts = [*filter(setting.is_free_text, own)]
+        refuse(texts and {*self.select} - {*texts})
+        when, yes = clause.take(Kind.WHEN), clause.take(Kind.YES_NO)
+        if self._dated():
+            clause.fill("from")
+        yes_no = clause.ends_with_no() or bool(yes) or self.found.denied
+        clause.take(Kind.WHAT, value="")
+        clause.take(Kind.EACH)
+        now = self._now or re.search("正常了[吗没]", clause.said)
+        rows = "latest" if now and self._measured() else None
+        if when:
+            refuse(not self._dated() and not (self.where and self._measured()))
+            return self._named(Shape.WHEN, rows)
+        if yes_no:
+            return self._named(Shape.YES_NO, rows)
+        refuse(self._all and self._measured())
+        if self.select and all(map(setting.is_date, self.select)):
+            return self._named(Shape.WHEN, rows)
+        return self._named(self._plain(), rows)
+
+    def _plain(self) -> Shape:
+        return Shape.ROWS if any(map(self.setting.repeats, self._shown())) else Shape.VALUE
+
+    def _last_asks(self) -> bool:
+        last = len(self.clause.tokens) - 1
+        return last in self.clause.free and self.clause.kind(last) is Kind.NOT
+
+    def _asks_by_name(self) -> bool:
+        """Whether a clause without a word that asks names what is asked, and states nothing."""
+        if self._last_asks():
+            return True
+        dates = bool(self.select) and all(map(self.setting.is_date, self.select))
+        if self.found.denied or self.found.asked or not self.where:
+            denied = self.found.denied and not self.found.always
+            return not (dates and self.scope.period) and not denied
+        if self._of_texts():
+            return False
+        kinds = {self.setting.column_kind(n) for n in condition_fields(self.where)}
+        asks = bool(re.search("[吗呢几哪谁啥]|什么|多少|没$", self.clause.said))
+        # What is named at the end is what is asked for.
+        told = {q["op"] for q in conditions_of(self.where)} <= {"=", "in"}
+        asks |= told and self.clause.tokens[-1].kind in (Kind.FORM, Kind.FIELD)
+        return asks or kinds <= {ColumnKind.FLAG, ColumnKind.TEXT}
+
+    def _changed(self) -> Question | None:
+        """What is worked out of two values: times a limit, the change from baseline, a difference."""
+        clause, subjects = self.clause, self.scope.subjects
+        if clause.take(Kind.TIMES):
+            clause.take(Kind.WHAT, Kind.COMPARE)
+            sides = {t.value.removeprefix("abnormal_") for t in clause.take(Kind.LIMIT)} or {"high"}
+            refuse(not self._measured() or self.where or sides not in ({"high"}, {"low"}))
+            base = self._named(Shape.RATIO_TO_LIMIT, change=f"limit:{sides.pop()}")
+            return self._of_rows(base, clause.take(Kind.ROWS))
+        if clause.take(Kind.BASELINE):
+            how = "percent" if clause.take(Kind.SHARE) else "diff"
+            asked = clause.take(Kind.DIFFERENCE, Kind.WHAT, Kind.COMPARE)
+            refuse(not self._measured() or not asked or self.where or len(subjects) > 1)
+            base = self._named(Shape.CHANGE, change=f"baseline:{how}")
+            return self._of_rows(base, clause.take(Kind.ROWS))
+        if not clause.take(Kind.DIFFERENCE):
+            return None
+        ends = {ENDS.get(t.value, "") for t in [*self._bare_end(), *clause.take(Kind.ROWS)]} - {""}
+        clause.take(Kind.WHAT, Kind.WHO)
+        clause.fill("than", "from", "to")
+        refuse(self.where or self.select != self._measured() or len(self.select) != 1)
+        refuse(len(subjects) != 2)
+        order = ends.pop() + self.select[0] if len(ends) == 1 else ""
+        return self._named(Shape.DIFFERENCE, order=order)
+
+    def _picked(self) -> Question:
+        """The rows that are asked for (最近一次, 最高, 历次, 第二次), or the one of two subjects."""
+        clause, setting = self.clause, self.setting
+        tokens, who, when = clause.take(Kind.ROWS), clause.take(Kind.WHO), clause.take(Kind.WHEN)
+        clause.take(Kind.WHAT, value="")
+        clause.take(Kind.EACH)
+        yes = clause.take(Kind.YES_NO)
+        ranked = [t for t in tokens if t.value in ENDS] or (self._bare_end() if who else [])
+        values = {t.value for t in tokens}
+        if who:
+            one_end = len(ranked) == 1 and (not tokens or tokens == ranked)
+            refuse(len(self.scope.subjects) < 2 or not one_end or self.where)
+        refuse(len(values - {"each"}) > 1 or (yes and not self.where and ranked))
+        if ranked:
+            return self._ranked(ranked[0])
+        if values <= {"each"}:
+            if self._row_forms() or yes or self._dated():
+                # All rows are meant as it is.
+                shape = Shape.YES_NO if yes else Shape.ROWS
+                return self._named(Shape.WHEN if self._dated() else shape)
+            refuse(len(self.scope.place) == 1 or self.where)
+            fields = all(map(setting.column_kind, self.select))
+            return self._named(Shape.SERIES if fields else Shape.VALUE)
+        refuse(when and (self._measured() if self._dated() else self._row_forms()))
+        shape = Shape.YES_NO if yes else Shape.WHEN if when else self._plain()
+        return self._of_rows(self._named(shape), tokens)
+
+    def _bare_end(self) -> list[Token]:
+        """A comparison with nothing picks the one who has most or least."""
+        bare = self.clause.take(Kind.COMPARE)
+        refuse(any(t.said[-1] not in "高大重多低小轻少" for t in bare))
+        ends = {">": "highest", "<": "lowest"}
+        return [Token(Kind.ROWS, t.said, ends[t.value]) for t in bare if t.value in ends]
+
+    def _ranked(self, token: Token) -> Question:
+        """The highest or lowest measurement: of one subject its rows, of several the subjects in order."""
+        valued = self._measured()
+        refuse(not valued or not {*self.select} <= {*valued})
+        refuse(len(valued) > 1 and not self._together())
+        base = replace(self._named(Shape.EXTREME), select=(*self.select, *valued))
+        return picked(base, ROWS[ENDS[token.value]], int(token.number or 1), self.setting)
+
+    def _of_rows(self, base: Question, tokens: list[Token]) -> Question:
+        """A question of the row that is named, at most one."""
+        refuse(len(tokens) > 1)
+        if not tokens:
+            return replace(base, rows="latest" if self._now else None)
+        which = tokens[0].value.removesuffix("_n")
+        refuse(which not in ("latest", "first", "nth", "nth_last"))
+        return picked(base, which, int(tokens[0].number or 1), self.setting)
+
+    def _lasted(self) -> Question:
+        """The days between two dates, of rows from their beginning, of one date until today."""
+        clause, setting, scope = self.clause, self.setting, self.scope
+        refuse(any(q["op"] not in ("contains", "=") for q in conditions_of(self.where)))
+        clause.take(Kind.LASTED, Kind.WHAT)
+        clause.fill("from", "to")
+        fields = [n for n in self.select if setting.column_kind(n) and not setting.is_date(n)]
+        refuse(fields or (self.where and not self._row_forms()))
+        today = setting.calendar.today.isoformat()
+        refuse(scope.period not in (None, (today, today)))
+        self.scope = replace(scope, period=None)
+        dates = [n for n in self.select if setting.is_date(n)]
+        figure = "since" if len(dates) == 1 and not self._row_forms() else ""
+        base = lasted(self._told(Shape.LASTED, self.select), figure, setting)
+        refuse(scope.period and base.change != "since")
+        return base

@@ -10,13 +10,13 @@ from itertools import combinations
 from engines.assistant.read.build import forms_of
 from engines.assistant.read.clause import Clause, NotRead, refuse
 from engines.assistant.read.conditions import OR
+from engines.assistant.read.data import Named
 from engines.assistant.read.follow import (
     followed,
     has_own_scope,
     same_rows,
     words_carried,
 )
-from engines.assistant.read.named import Named
 from engines.assistant.read.naming import fold
 from engines.assistant.read.question import Question
 from engines.assistant.read.scan import scan
@@ -56,7 +56,8 @@ def fast(said: str, setting: Setting, state: State) -> Task | None:
         return None
     try:
         if is_agenda(tokens, setting.calendar.today):
-            return Task(TaskKind.AGENDA, said)
+            todo = any(t.kind is Kind.TODO for t in tokens)
+            return Task(TaskKind.AGENDA, said, topic="" if todo else "reviews")
         question, carried = _question(tokens, setting, state)
     except NotRead:
         return None

@@ -30,6 +30,7 @@ from engines.assistant.read.queries import queries
 from engines.assistant.read.question import Query, Question, Shape, Topic
 from engines.assistant.read.scan import scan
 from engines.assistant.read.spoken import words_of
+from engines.assistant.read.talk import CALLED
 from engines.assistant.read.task import Nearest, State, Task, Unclear
 from engines.assistant.read.tokens import Kind
 from engines.assistant.say import computed
@@ -185,7 +186,7 @@ def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
 
 def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
     """The nearest readings by number; the next message may give one ("1", "第二个")."""
-    refused = talk.refuse_other_site(turn, task.said) or talk.ask_who_is_named(turn, task)
+    refused = talk.refuse_other_site(turn, task.said) or talk.ask_number(turn, task.said, CALLED)
     if refused or turn.reading.record_ids or turn.state.subjects or task.by_model:
         return refused or ask_back(turn, task.unclear)
     # Of nobody the documents may speak, too; where they are sure to, what they say stands first.

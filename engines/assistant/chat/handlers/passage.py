@@ -15,6 +15,7 @@ from engines.assistant.chat.handlers import data, talk
 from engines.assistant.chat.reply import Outcome
 from engines.assistant.chat.sheets import Sources, reader_of
 from engines.assistant.chat.turn import Turn
+from engines.assistant.read.talk import CALLED, WHOM
 from engines.assistant.read.task import Task, Unclear
 from engines.assistant.say.quotes import documents, newest, reports
 from engines.assistant.tools import Status, ToolResult, execute
@@ -51,7 +52,7 @@ def answer_passage(turn: Turn, task: Task, limit: int) -> Outcome:
     """
     if task.topic == "project":
         return _of_project(turn, task, limit)
-    if unknown := talk.ask_who_is_meant(turn, task):
+    if unknown := talk.ask_number(turn, task.said, WHOM):
         return unknown
     result = _search(turn, task)
     found = index.find_rules(
@@ -63,7 +64,9 @@ def answer_passage(turn: Turn, task: Task, limit: int) -> Outcome:
         sources = Sources(turn, reader_of(turn, limit - len(note)))
         quoted = sources.quoted(sources.add(documents(found.quoted)))
         return Outcome(quoted.text + note, results=[result], table=quoted.cut_from)
-    if unknown := talk.refuse_other_site(turn, task.said) or talk.ask_who_is_named(turn, task):
+    if unknown := talk.refuse_other_site(turn, task.said) or talk.ask_number(
+        turn, task.said, CALLED
+    ):
         return unknown
     sources = Sources(turn, reader_of(turn, limit))
     sources.add(documents(found.rules[:MOST]))

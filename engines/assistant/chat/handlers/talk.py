@@ -95,18 +95,12 @@ def _names_other_site(said: str, turn: Turn) -> bool:
     return any((a.kind, b.said, c.said) == (Word.LEFT, "中", "心") for a, b, c in parts)
 
 
-def ask_who_is_named(turn: Turn, task: Task) -> Outcome | None:
-    """Ask for the number of somebody who is called by a name that stands for no subject of the reader's."""
-    return _ask_number(turn, talk.calls_by_name(task.said))
+def ask_number(turn: Turn, said: str, calls: re.Pattern[str]) -> Outcome | None:
+    """Ask for the number of somebody who is called by a name, or where it is asked who somebody is.
 
-
-def ask_who_is_meant(turn: Turn, task: Task) -> Outcome | None:
-    """Ask for the number where somebody's is wanted: no document tells who a person is, so none is searched."""
-    return _ask_number(turn, talk.asks_who(task.said))
-
-
-def _ask_number(turn: Turn, is_asked: bool) -> Outcome | None:
-    if turn.reading.record_ids or not is_asked:
+    No document tells who a person is, so none is searched.
+    """
+    if turn.reading.record_ids or not calls.search(said):
         return None
     turn.not_understood(())
     told = _(
