@@ -567,7 +567,9 @@ def _figured(item: Item, base: Question, setting: Setting) -> Question:
     if base.by:
         base = replace(base, shape=Shape.GROUPS)
     if base.by and item.rows in ("highest", "lowest"):
-        return replace(base, order=f"{SIGN[item.rows]}value", limit=item.n or 1)
+        # Of sites all are told, so that a tie is seen.
+        most = None if base.by == ("@site",) else item.n or 1
+        return replace(base, order=f"{SIGN[item.rows]}value", limit=most)
     return replace(base, rows=item.rows) if item.rows in ("latest", "first") else base
 
 

@@ -56,8 +56,7 @@ def fast(said: str, setting: Setting, state: State) -> Task | None:
         return None
     try:
         if is_agenda(tokens, setting.calendar.today):
-            todo = any(t.kind is Kind.TODO for t in tokens)
-            return Task(TaskKind.AGENDA, said, topic="" if todo else "reviews")
+            return Task(TaskKind.AGENDA, said)
         question, carried = _question(tokens, setting, state)
     except NotRead:
         return None

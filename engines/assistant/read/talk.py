@@ -85,6 +85,29 @@ _OUTSIDE = re.compile(
 )
 
 
+DAY, REVIEWS = "day", "reviews"
+"""What an agenda is asked for: all that waits for the reader, or only what is to be reviewed."""
+# A clause asks for one's own day where nothing but these stands in it (design.md 5a.1).
+_WHO = "我们?(?:这儿|这里|这边|手上|手头|名下)?"
+_WHEN = "今天|今日|今儿|现在|目前|眼下|手上|手头|这会儿"
+_ASKED = "有没有|有什么|有啥|什么|啥|哪些|哪几|几[个条项件例]?|多少"
+_REVIEW = "复核|审核|审批"
+_WORK = "待办|任务|事情|事|工作|活儿|活|处理|干|做|办|忙|等着|等|轮到"
+_REST = "还|都|要|该|得|需要|应该|急着?|紧急|重要|先|有|的|些|点|吗|呢|么|来|去|在|待|[条项件]|请问|[\\s,?]"
+_WHOLE = re.compile(f"(?:{_WHO}|{_WHEN}|{_ASKED}|{_REVIEW}|{_WORK}|{_REST})+")
+
+
+def agenda(clause: str) -> str:
+    """`DAY` or `REVIEWS` where every word of a clause asks what waits for the reader, else ""."""
+    said = masked(clause)[0]
+    if not _WHOLE.fullmatch(said):
+        return ""
+    own, when, asked = (re.search(words, said) for words in (_WHO, _WHEN, _ASKED))
+    if re.search(_REVIEW, said):
+        return REVIEWS if own and asked else ""
+    return DAY if re.search(_WORK, said) and asked and (own or when) else ""
+
+
 def of(clause: str, pattern: str | None = None) -> str | None:
     """The topic of a clause that is talk; None for all else. `pattern`: of the study's record ids."""
     said, ids = masked(clause, pattern)
@@ -110,11 +133,13 @@ def of(clause: str, pattern: str | None = None) -> str | None:
 
 
 def told_by_form(clause: str, pattern: str | None = None) -> Task | None:
-    """A clause that is an order, something to be written or talk; None for any other."""
+    """A clause that is an order, something to be written, an agenda or talk; None for any other."""
     if order := orders.of(clause, pattern):
         return Task(TaskKind.ORDER, clause, order=order)
     if orders.writes(clause, pattern):
         return Task(TaskKind.ENTRY, clause)
+    if day := agenda(clause):
+        return Task(TaskKind.AGENDA, clause, topic=day)
     topic = of(clause, pattern)
     return Task(TaskKind.TALK, clause, topic=topic) if topic else None
 

@@ -74,7 +74,8 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
     """All questions of some tasks in one answer."""
     asked = [task.question for task in tasks if task.question]
     eligible = any(one.topic is Topic.ELIGIBILITY for one in asked)
-    criteria = _criteria(turn) if eligible else {}
+    judged = {n for one in asked if one.aspect == "unlimited" for n in one.select}
+    criteria = _criteria(turn) if eligible or judged else {}
     asked = [
         replace(one, select=tuple(criteria)) if one.topic is Topic.ELIGIBILITY else one
         for one in asked
@@ -109,7 +110,11 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
     sources.reader = replace(sources.reader, criteria=dict(zip(unmet, marks, strict=True)))
     sources.add_data(answered)
     said = sources.told(turn.text if len(tasks) > 1 else tasks[0].said)
-    return Outcome(head + said.text, results=[result], table=said.cut_from)
+    # What has no limits in the dictionary may have one in the protocol.
+    beside = Sources(turn, reader_of(turn, limit))
+    rules = beside.add(documents(unit for name, unit in criteria.items() if name in judged))
+    text = "\n".join([head + said.text, *([beside.quoted(rules).text] if rules else [])])
+    return Outcome(text, results=[result], table=said.cut_from)
 
 
 def _read(turn: Turn, asked: Sequence[Question]) -> list[Answered]:
@@ -235,7 +240,10 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
 
 def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[ToolResult]]:
     """What each of some readings would be answered, "" where that cannot be said."""
-    tasks = [None if one.says else fast(one.text, turn.setting, State()) for one in readings]
+    # Beside another answer it could be taken for one.
+    alone = len(turn.reading.tasks) == 1 and not turn.reading.unread
+    read = [fast(one.text, turn.setting, State()) if alone else None for one in readings]
+    tasks = [task if not one.says else None for one, task in zip(readings, read, strict=True)]
     # All that is known of somebody tells nothing of what was asked.
     tasks = [
         t if t and t.question and t.question.shape is not Shape.OVERVIEW else None for t in tasks
