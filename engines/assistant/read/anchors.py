@@ -225,7 +225,8 @@ def _is_used(token: Token, marks: Sequence[set[Mark]], said: _Said) -> bool:
         # What people call so may be looked for by the study's own word.
         sought = token.kind is Kind.TERM and sought
         return len(token.said) < 2 or sought or said.quoted(token)
-    if token.kind in (Kind.FIELD, Kind.FORM, Kind.CHOICE) and sought and len(token.said) > 1:
+    named = (Kind.FIELD, Kind.FORM, Kind.CHOICE, Kind.LIMIT)
+    if token.kind in named and sought and len(token.said) > 1:
         # A word of the study within a text that is looked for as it stands.
         return True
     if token.kind is Kind.NOT and said.reads:

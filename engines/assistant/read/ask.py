@@ -424,7 +424,8 @@ def _value(name: str, item: Where, tokens: list[Token], setting: Setting) -> Any
     said = item.value or item.quote
     kind = setting.column_kind(name)
     numbers = [t.number for t in tokens if t.kind is Kind.NUMBER and t.number is not None]
-    sides = [t.value for t in tokens if t.kind is Kind.LIMIT]
+    measured = setting.is_number(name)
+    sides = [t.value for t in tokens if t.kind is Kind.LIMIT and measured]
     if kind in CODED or name in ("@status", "@site"):
         return _code(name, item, tokens, setting)
     if sides or (numbers and any(t.value == "倍" for t in tokens)):

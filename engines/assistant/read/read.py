@@ -405,9 +405,13 @@ def _doubt(doubt: ask.Doubt, said: str, asked: ask.Asked) -> Unclear:
     if not ask.said_in(doubt.word, said):
         raise Refused(doubt.word)
     setting = asked.setting
-    names = [*doubt.options, *alike(doubt.word, setting)]
     known = setting.design.metadata.fields
-    labels = [label(name, setting) if name in known else name for name in names]
+    held = [n for n, texts in setting.terms.items() if any(doubt.word in text for text in texts)]
+    # What a free text holds is asked for by it; of another one that word is not.
+    names = [*doubt.options, *alike(doubt.word, setting)]
+    names = [name for name in names if not (held and setting.is_free_text(name))]
+    labels = [f"{label(name, setting)}有{doubt.word}" for name in held]
+    labels += [label(name, setting) if name in known else name for name in names]
     texts = [said.replace(doubt.word, told, 1) for told in dict.fromkeys(labels)]
     near = [found for text in texts if (found := offered(text, setting, fast)) is not None]
     unique: dict[str, Nearest] = {one.label: one for one in near}

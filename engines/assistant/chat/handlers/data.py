@@ -229,7 +229,7 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
     turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
     rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
     lines = [head + _("Do you mean one of these? Reply with its number:"), *rows]
-    room = ROOM * turn.limit - len("\n".join(lines))
+    room = ROOM * turn.limit // max(1, len(turn.reading.tasks)) - len("\n".join(lines))
     told, results = _previews(turn, readings)
     for at, said in enumerate(told, 1):
         if said and (size := len(said) + len(colon())) <= room:
