@@ -88,6 +88,7 @@ def django_db_setup(
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The tiers of tests/support/tiers.py."""
     parser.addoption("--quick", action="store_true", help="one case of everything (make test)")
+    parser.addoption("--rest", action="store_true", help="what `make test` does not run whole")
     parser.addoption("--servers", action="store_true", help="what differs on PostgreSQL and Redis")
 
 
@@ -95,6 +96,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the cases of the tier; what takes minutes begins first, else one process is left with it."""
     chosen = [*(tiers.quick(items) if config.option.quick else tiers.full(items))]
+    if config.option.rest:
+        beyond = tiers.beyond_quick(items)
+        chosen = [item for item in chosen if item in beyond]
     if config.option.servers:
         chosen = [*tiers.on_servers(chosen)]
     gone = {*items} - {*chosen}

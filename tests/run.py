@@ -13,14 +13,18 @@ import time
 from collections.abc import Sequence
 
 SERVERS = ("DATABASE_URL", "REDIS_URL")
+# Modules compiled once are not compiled again by each process that a test starts.
+COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
 # Of each crash story one boundary, of each property few examples, of the pages every eighth.
 QUICK = {"CRASH_STRIDE": "100000", "EXAMPLES": "20", "PAGE_STRIDE": "8"}
 THIN = {"CRASH_STRIDE": "120", "EXAMPLES": "20", "PERSON_STRIDE": "3", "CASE_STRIDE": "3"}
+THIN |= {"PAGE_STRIDE": "3", "SERVER_STRIDE": "4"}
 ON_SERVERS = ["--quick", "--servers", "--ignore=tests/console"]
 THINNED = (
-    "thinned: each third case of a test with a database, each third person of a walk, each 120th"
-    " crash boundary, 20 examples of a property; on the servers one case of"
-    " each test that asks the database, without the console's pages, whole houses and browsers."
+    "thinned: NOT RUN here what make test runs whole, so run both; each third case of a test with a"
+    " database, each third person and page of a walk, each 120th crash boundary, 20 examples of a"
+    " property; on the servers one case of each test that commits or is about the database, and of"
+    " each fourth of the others, without the console's pages, whole houses and browsers."
     " make test-all runs all of it"
 )
 
@@ -38,7 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         return code
     thin = THIN if tier == "thin" else {}
     servers = {name: os.environ.get(name, "") for name in SERVERS}
-    codes = [run("embedded", rest, thin | dict.fromkeys(SERVERS, ""))]
+    beyond = ["--rest", *rest] if thin else rest
+    codes = [run("embedded", beyond, thin | dict.fromkeys(SERVERS, ""))]
     if all(servers.values()):
         again = [*rest, *ON_SERVERS] if thin else rest
         codes.append(run("PostgreSQL and Redis", again, thin | servers))
@@ -54,7 +59,7 @@ def run(half: str, arguments: Sequence[str], environment: dict[str, str]) -> int
     began = time.monotonic()
     spread = ["-q", "-n", str(workers()), "--dist", "loadgroup", "--no-loadscope-reorder"]
     command = [sys.executable, "-m", "pytest", *spread, *arguments]
-    code = subprocess.call(command, env=os.environ | environment)
+    code = subprocess.call(command, env=os.environ | COMPILED | environment)
     took = time.monotonic() - began
     print(f"--- {half}: {'FAILED' if code else 'passed'} in {took:.0f} s", flush=True)
     if not (shutil.which("chromium") or shutil.which("google-chrome")):

@@ -39,7 +39,7 @@ from tests.support.tasks import drain
 from tests.wechat.working import outgoing, receive, work
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SUBJECT = "P012"
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
 

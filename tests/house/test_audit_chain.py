@@ -19,7 +19,7 @@ from projects import audit
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from projects import audit
 from projects.models import AuditEntry
 from tests.house.kit import make_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def raw(sql: str) -> Callable[[AuditEntry], object]:

@@ -27,7 +27,7 @@ from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Project
 from tests.house.kit import make_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 Fault = tuple[str, int, str]
 LENGTH = 6
 STUDY, HOUSE, FILE = "study", audit.HOUSE, audit_anchors.FILE

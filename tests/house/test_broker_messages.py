@@ -17,7 +17,7 @@ import iit_manager.celery  # noqa: F401 - registers the transport
 from core.house.models import BrokerMessage
 from tests.house.kit import failing, together
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 QUEUE = "test"
 
 

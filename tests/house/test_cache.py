@@ -18,7 +18,7 @@ from tests.engines.sop import doors
 from tests.support.chat import chat
 from tests.support.study import Study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 class Bomb:

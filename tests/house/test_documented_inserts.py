@@ -12,6 +12,8 @@ from django.db import connection, models
 from core.house.encrypted_fields import is_sealed
 from projects.models import Project
 
+pytestmark = pytest.mark.database
+
 # What seed 002 demands of each table: every column without `?`, `@default` or `@updatedAt`.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "iit_skills": ("skill_type", "name", "config"),

@@ -18,6 +18,8 @@ from memory.models import ConversationHistory
 from memory.tasks import prepare_partitions
 from tests.house.kit import make_project
 
+pytestmark = pytest.mark.database
+
 needs_postgresql = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="NOT RUN: PostgreSQL (set DATABASE_URL)"
 )

@@ -27,6 +27,8 @@ from tests.memory.weekly_kit import (
 from tests.support.study import Study
 from tests.support.tasks import drain
 
+pytestmark = pytest.mark.database
+
 DAYS = 30
 
 

@@ -24,7 +24,7 @@ from study.readings import current_rows
 from tests.hospital import SCREENING, Hospital, open_hospital, person
 from tests.projects.studies import member, study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 CHANGES = ["@changes.field", "@changes.from", "@changes.to", "@changes.at"]
 
 

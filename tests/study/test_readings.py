@@ -19,7 +19,7 @@ from study.records import read_record
 from tests.hospital import SCREENING, V1, Hospital, open_hospital
 from tests.projects.studies import member, study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from study.readings import forget_identifiers
 from tests.hospital import SCREENING, Hospital, open_hospital
 from tests.projects.studies import study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 DATABASE = {"db", "transactional_db", "stand_ins"}
 LONG = {"slow", "browser", "full"}
+WRITES = {"transactional_db", "live_server"}
 PURE = 6
 
 
@@ -43,9 +44,26 @@ def full(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
         yield from _each(cases, stride, name) if _asks_database(cases[0]) else cases
 
 
+def beyond_quick(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """Cases of the tests that `quick` does not run whole."""
+    found = set()
+    for _name, cases in _tests(items):
+        if "strided" in cases[0].keywords or len([*quick(cases)]) < len(cases):
+            found |= {*cases}
+    return found
+
+
 def on_servers(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """What PostgreSQL and Redis may do otherwise than the embedded default, without what takes minutes."""
-    return (item for item in items if _asks_database(item) and not LONG & {*item.keywords})
+    """What PostgreSQL and Redis may do otherwise than the embedded default, without what takes minutes.
+
+    Locks and races (tests that commit) and what is marked `database`; of other tests with a database
+    every SERVER_STRIDE-th.
+    """
+    stride = int(os.environ.get("SERVER_STRIDE") or 1)
+    for name, cases in _tests(items):
+        kept = [item for item in cases if _asks_database(item) and not LONG & {*item.keywords}]
+        if kept and (_rests_on_database(kept[0]) or crc32(name.encode()) % stride == 0):
+            yield from kept
 
 
 def _tests(items: Sequence[pytest.Item]) -> Iterator[tuple[str, list[pytest.Item]]]:
@@ -59,6 +77,17 @@ def _each(cases: list[pytest.Item], stride: int, name: str) -> list[pytest.Item]
     return cases[crc32(name.encode()) % min(stride, len(cases)) :: stride]
 
 
+def _rests_on_database(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    commits = (marker and marker.kwargs.get("transaction")) or WRITES & {*_fixtures(item)}
+    return bool(commits or "database" in item.keywords)
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    found: Sequence[str] = getattr(item, "fixturenames", ())
+    return found
+
+
 def _asks_database(item: pytest.Item) -> bool:
     marked = {"django_db", *LONG} & {*item.keywords}
-    return bool(marked or DATABASE & {*getattr(item, "fixturenames", ())})
+    return bool(marked or DATABASE & {*_fixtures(item)})

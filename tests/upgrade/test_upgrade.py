@@ -23,6 +23,8 @@ from django.db import connection
 
 from tests.upgrade.dump import FOLDER, KEYS, place
 
+pytestmark = pytest.mark.database
+
 ROOT = FOLDER.parents[1]
 URL = os.environ.get("DATABASE_URL", "")
 # What a database has beside its landed rows is made by the migrations themselves.

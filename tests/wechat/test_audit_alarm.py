@@ -19,7 +19,7 @@ from wechat import housekeeping
 from wechat.models import Alert, OutboxMessage
 from wechat.outbound import alerts, audit_alarm
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

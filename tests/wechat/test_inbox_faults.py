@@ -18,7 +18,7 @@ from wechat.inbound.job import Job, LostLease, kept
 from wechat.inbound.parse import parse_xml
 from wechat.models import InboxMessage, OutboxMessage
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
+pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("people")]
 Status = InboxMessage.Status
 
 

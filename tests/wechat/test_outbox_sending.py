@@ -15,7 +15,7 @@ from wechat.models import AccessToken, OutboxMessage
 from wechat.outbound import sender
 from wechat.outbound.outbox import enqueue
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 Status = OutboxMessage.Status
 
 

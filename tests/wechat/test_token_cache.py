@@ -16,6 +16,8 @@ from wechat.models import AccessToken
 from wechat.outbound import gateway
 from wechat.outbound.tokens import DatabaseTokens, key_of
 
+pytestmark = pytest.mark.database
+
 
 class Fetches:
     """Counts how often WeCom is asked."""

@@ -69,6 +69,7 @@ def recover(study: Study) -> TaskRun:
     return run
 
 
+@pytest.mark.strided
 def test_killed_at_every_statement(study: Study) -> None:
     no_rest(study)
     # What the first reading of a study keeps is there for all later ones.

@@ -21,7 +21,10 @@ from tests.support.stand_ins import StandIns
 STRIDE = 7
 SQL = {"commit", "set_autocommit", "http", "INSERT", "UPDATE"}
 
-pytestmark = [pytest.mark.slow, pytest.mark.smoke, pytest.mark.xdist_group("sop_crash")]
+pytestmark = [
+    *(pytest.mark.slow, pytest.mark.smoke, pytest.mark.strided),
+    pytest.mark.xdist_group("sop_crash"),
+]
 
 
 @pytest.mark.parametrize("story", ["run", "ahead", "joined", "message", "order"])

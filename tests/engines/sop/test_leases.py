@@ -21,7 +21,7 @@ from tests.engines.sop.test_soft_lies import said
 from tests.support.study import Study
 from tests.support.tasks import drain
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture
