@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from core.privacy import dates
+from core.rules.redcap.dates import age
 from projects.models import Project
-from study.dates import read_date
 from study.design import age_fields, identifying
 from study.metadata import StudyMetadata, cache_by_dictionary
 from study.records import RecordData
@@ -26,7 +25,7 @@ class IdentifierFilter:
         self.metadata = metadata
         self.hidden = hidden_columns(metadata)
         self._typed = typed_columns(metadata)
-        self._zone = ZoneInfo(project.timezone)
+        self._zone = project.timezone
         self._birth, self._consent = age_fields(project, metadata)
 
     def record(self, data: RecordData) -> RecordData:
@@ -49,21 +48,15 @@ class IdentifierFilter:
             }
             for row in data.rows
         ]
-        age = self._age(data.rows)
-        if rows and age is not None:
-            rows[0][AGE] = str(age)
+        years = self._age(data)
+        if rows and years is not None:
+            rows[0][AGE] = str(years)
         return rows
 
-    def _age(self, rows: Sequence[Mapping[str, Any]]) -> int | None:
-        """Completed years at consent; a 29 February birthday counts from 1 March (contracts.md, age_at)."""
-        found = []
-        for name in (self._birth, self._consent):
-            days = (read_date(name, str(row.get(name, "")), self._zone).day for row in rows)
-            found.append(next(filter(None, days), None))
-        birth, consent = found
-        if birth is None or consent is None:
-            return None
-        return consent.year - birth.year - ((consent.month, consent.day) < (birth.month, birth.day))
+    def _age(self, data: RecordData) -> int | None:
+        """Completed years at consent (contracts.md, age_at)."""
+        birth, consent = (data.day(name, self._zone) for name in (self._birth, self._consent))
+        return None if birth is None or consent is None else age(birth, consent)
 
 
 @cache_by_dictionary
