@@ -13,11 +13,11 @@ from django.utils.timezone import localtime, now
 from django.utils.translation import gettext as _
 
 from core.house.db import later
-from engines.models import PendingAction, Review, TaskRun
+from engines.models import PendingAction, Review, SopStep, TaskRun
 from engines.sop import findings, run_events
 from engines.sop.asking import SUSPENDED, ask_reviewers, meet, question_key
 from engines.sop.errors import Fault, Overtaken, Postponed
-from engines.sop.journal import Journal, audited
+from engines.sop.journal import audited
 from engines.sop.lease import still_ours
 from engines.sop.nodes import NODES, execute
 from engines.sop.nodes.base import Done, Outcome, Question
@@ -62,7 +62,7 @@ class Chain:
         """`study` is what hard rules need; None where it could not be read."""
         self.run = run
         self.study = study
-        self.journal = Journal(run)
+        self.steps: list[SopStep] = []
         self.noted: list[findings.Noted] = []
         self.question: Question | None = None
         self.followed: list[Review] = []
@@ -135,7 +135,7 @@ class Chain:
         """Stop the run at its node and ask; no worker is held meanwhile."""
         run, node = self.run, self.node
         self._observe(self.key, question.observations)
-        self.journal.add(self.key, node.type, "waiting", question.result, started)
+        self.add_step(self.key, node.type, "waiting", question.result, started)
         run.status = Status.SUSPENDED
         run.suspended_at = now()
         run.message = SUSPENDED
@@ -149,9 +149,36 @@ class Chain:
         for notice in done.notices:
             run_events.keep_event(run_events.Kind.NOTICE_READY, self.run, payload=notice)
         self._observe(self.key, done.observations)
-        self.journal.add(self.key, node.type, outcome, done.result, started)
+        self.add_step(self.key, node.type, outcome, done.result, started)
         self.run.message = ""
         self.go(never_clean(self.run, node.target(done.edge)))
+
+    def add_step(
+        self,
+        node: str,
+        kind: str,
+        outcome: str,
+        result: Any = None,
+        started: datetime | None = None,
+    ) -> None:
+        """Note one node visit in journal and trace (decisions.md, "trace")."""
+        run, ended = self.run, now()
+        step = SopStep(
+            task_run_id=run.pk,
+            seq=run.seq,
+            node=node,
+            kind=kind,
+            outcome=outcome,
+            result=result,
+            fence=run.fence,
+            started_at=started or ended,
+            ended_at=ended,
+        )
+        self.steps.append(step)
+        run.seq += 1
+        said = {"outcome": outcome} if result is None else {"outcome": outcome, "detail": result}
+        item = {"node": node, "timestamp": ended.isoformat(), "result": said}
+        run.trace = [*(run.trace or []), item]
 
     def _observe(self, node: str, observations: Sequence[findings.Observation]) -> None:
         if observations:
@@ -187,7 +214,7 @@ class Chain:
         run = self.run
         target = run.resume_callback if status == Review.Status.APPROVED else run.reject_callback
         run.status, run.resumed_at, run.message = Status.RUNNING, now(), ""
-        self.journal.add(self.key, "decision", status, said)
+        self.add_step(self.key, "decision", status, said)
         self.go(target or "end")
 
     def meet(self) -> bool:
@@ -239,13 +266,13 @@ class Chain:
             wait = timedelta(seconds=retry.wait_s * 2 ** max(run.attempts - 1, 0))
             run.available_at = now() + min(wait, LONGEST_WAIT)
             return
-        self.journal.add(self.key, "fault", "error", {"message": str(fault)})
+        self.add_step(self.key, "fault", "error", {"message": str(fault)})
         self.go(target)
 
     def fail(self, message: str) -> None:
         """End the run as failed."""
         self.run.message = message
-        self.journal.add(self.key, "fault", "error", {"message": message})
+        self.add_step(self.key, "fault", "error", {"message": message})
         self.go(ERROR_END)
 
     @cached_property
@@ -275,7 +302,8 @@ class Chain:
             later(run)
         elif (also and not also()) or not self._moved():
             raise Overtaken
-        self.journal.save()
+        later(*self.steps)  # a second writer of the same `seq` fails there
+        self.steps = []
         self._entered = (run.status, run.fence, run.seq)
         self._read_at = run.read_at
 

@@ -120,7 +120,7 @@ def _read(chain: Chain) -> Apply:
 
     def apply(chain: Chain) -> None:
         snapshot.keep_in_run(chain.run, data)
-        chain.journal.add("read", "read", "pass", {"complete": data.complete}, started)
+        chain.add_step("read", "read", "pass", {"complete": data.complete}, started)
         chain.run.attempts, chain.run.message = 0, ""
 
     return apply

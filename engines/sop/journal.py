@@ -1,11 +1,8 @@
-"""The journal and trace of a run (decisions.md, "trace"), and what the trail keeps of engine rows."""
+"""What findings and the audit trail keep of what happened."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
-
-from django.utils.timezone import now
 
 from core.house.db import later
 from engines.models import (
@@ -13,53 +10,10 @@ from engines.models import (
     FindingEvent,
     PendingAction,
     Review,
-    SopStep,
     TaskRun,
     VisitReminder,
 )
 from projects import audit
-
-
-class Journal:
-    """Rows of one chain, written together at its end; each has the next `seq` of the run."""
-
-    def __init__(self, run: TaskRun) -> None:
-        """Continue where the run stands."""
-        self.run = run
-        self.rows: list[SopStep] = []
-
-    def add(
-        self,
-        node: str,
-        kind: str,
-        outcome: str,
-        result: Any = None,
-        started: datetime | None = None,
-    ) -> None:
-        """Note one node visit."""
-        ended = now()
-        step = SopStep(
-            task_run_id=self.run.pk,
-            seq=self.run.seq,
-            node=node,
-            kind=kind,
-            outcome=outcome,
-            result=result,
-            fence=self.run.fence,
-            started_at=started or ended,
-            ended_at=ended,
-        )
-        self.rows.append(step)
-        self.run.seq += 1
-        said = {"outcome": outcome} if result is None else {"outcome": outcome, "detail": result}
-        item = {"node": node, "timestamp": ended.isoformat(), "result": said}
-        self.run.trace = [*(self.run.trace or []), item]
-
-    def save(self) -> None:
-        """Insert the rows with the transaction's end; a second writer of the same `seq` fails there."""
-        for row in self.rows:
-            later(row)
-        self.rows = []
 
 
 def note_event(

@@ -48,7 +48,7 @@ _TYPED = "同意 / 驳回 as typed; belongs to language"
 _SERVER = "what a server says in an error or a log line, no person"
 # file or folder: (patterns, why)
 ELSEWHERE: dict[str, tuple[int, str]] = {
-    "engines/briefing/__init__.py": (1, _READ_AGAIN),
+    "engines/briefing.py": (1, _READ_AGAIN),
     "engines/assistant/chat/handlers/": (10, _READ_AGAIN),
     "engines/assistant/chat/members.py": (2, _READ_AGAIN),
     "engines/assistant/chat/recall.py": (6, _READ_AGAIN),

@@ -10,8 +10,7 @@ from pytest_django import Settings
 
 from core.house import audit_guard
 from core.house.db import atomic
-from engines.briefing.contents import daily_briefing
-from engines.briefing.material import Material, Reading
+from engines.briefing import Material, Reading, daily_briefing
 from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Member, Project
 from skills.graph import Node

@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from core.house import clock
-from engines.briefing.contents import daily_briefing
-from engines.briefing.material import Material, Reading
+from engines.briefing import Material, Reading, daily_briefing
 from projects import audit
 from projects.models import AuditEntry, AuditHead, Member
 from skills.graph import Node

@@ -1,26 +1,211 @@
-"""The daily briefing: enrolment, visits today and overdue, new findings, reviews waiting, per role."""
+"""Briefings, reminders and reports that cron skills send: contents from data, not from a model.
+
+`decisions.md`, "cron skills"; a `notify` node names one of CONTENTS (skills.graph).
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import cached_property
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from pydantic import ValidationError
 
-from engines.briefing.material import Digest, Part, View, Visit
+from core.house import clock
+from core.integrations.redcap import RedcapError, RedcapUnavailable
 from engines.models import PendingAction, Review
+from memory.hot import injection
 from memory.models import WeeklyReport
 from memory.reports import weeks
 from projects import audit, audit_anchors, audit_watch
-from projects.models import Role
+from projects.models import Member, Project, Role
 from projects.scoping import is_blinded
-from study.visits.calendar import State, is_due_within
+from skills.graph import Node
+from study import dictionary, readings, records
+from study.client import NotConfiguredError
+from study.metadata import StudyMetadata
+from study.records import RecordData
+from study.visits.calendar import (
+    OPEN_STATES,
+    State,
+    VisitPlanSpec,
+    VisitState,
+    is_due_within,
+    is_to_do,
+)
+from study.visits.window import plan_of, visit_states
+
+Visit = tuple[RecordData, VisitState]
+DETAILS = 15
+
+
+@dataclass(frozen=True)
+class Part:
+    """A statement, and the lines below it that a reader who wants it short is spared."""
+
+    head: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Head and details; of a long list the first lines and how many there are."""
+        shown = [f"- {line}" for line in self.details[:DETAILS]]
+        if len(self.details) > DETAILS:
+            shown.append(_("… %(number)d in all") % {"number": len(self.details)})
+        return "\n".join([self.head, *shown])
+
+
+@dataclass(frozen=True)
+class Digest:
+    """`is_empty`: there is nothing to do; `parts` then say so. Nothing unreadable is ever empty."""
+
+    title: str
+    parts: Sequence[Part]
+    is_empty: bool = False
+
+    def render(self, limit: int | None = None) -> str:
+        """As text; without details where it would have more than `limit` characters."""
+        full = "\n".join([self.title, *(part.text for part in self.parts)])
+        if limit is None or len(full) <= limit:
+            return full
+        return "\n".join([self.title, *(part.head for part in self.parts)])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Subjects as REDCap showed them, and the plan; None where it did not, or where nobody could follow it.
+
+    `metadata`: the dictionary they were read by. `transient`: REDCap may answer later.
+    """
+
+    records: tuple[RecordData, ...] | None = ()
+    plan: VisitPlanSpec | None = None
+    transient: bool = False
+    metadata: StudyMetadata | None = None
+
+
+def read_study(project: Project) -> Reading:
+    """All subjects as they are now; it never raises for REDCap."""
+    plan = _plan(project)
+    try:
+        metadata = dictionary.ensure_fresh(project)
+        readings.read_all(project)
+        found = readings.of_members(project, metadata, None, None)
+    except (RedcapError, NotConfiguredError) as error:
+        return Reading(None, plan, transient=isinstance(error, RedcapUnavailable))
+    return Reading(tuple(found), plan, metadata=metadata)
+
+
+def _plan(project: Project) -> VisitPlanSpec | None:
+    try:
+        return plan_of(project)
+    except ValidationError:
+        return None
+
+
+@dataclass(frozen=True)
+class Material:
+    """One briefing of a study. `since`: what happened later is new."""
+
+    project: Project
+    node: Node
+    since: datetime
+    reading: Reading
+
+    def for_reader(self, member: Member) -> View:
+        """What one member may know of it."""
+        return View(self, member)
+
+
+@dataclass
+class View:
+    """The material as one member may see it (design.md 9.7)."""
+
+    material: Material
+    member: Member
+
+    @property
+    def project(self) -> Project:
+        """The study."""
+        return self.material.project
+
+    @cached_property
+    def today(self) -> date:
+        """The study's day."""
+        return clock.today(self.project.timezone)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether REDCap answered."""
+        return self.material.reading.records is not None
+
+    @cached_property
+    def records(self) -> list[RecordData]:
+        """The member's subjects."""
+        return records.visible_to(self.material.reading.records or (), self.member)
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        """Where every planned visit of these subjects stands, the most pressing first."""
+        plan = self.material.reading.plan
+        if plan is None:
+            return []
+        found = [
+            (record, state)
+            for record in self.records
+            for state in visit_states(self.project, record, self.today, plan)
+        ]
+        return sorted(found, key=lambda pair: (pair[1].close or date.max, pair[0].record_id))
+
+    def in_state(self, *states: State) -> list[Visit]:
+        """The visits in one of these states; of those that are not done, only what is still to be done."""
+        found = [pair for pair in self.visits if pair[1].state in states]
+        return [
+            pair
+            for pair in found
+            if pair[1].state not in OPEN_STATES or is_to_do(pair[1], self.today)
+        ]
+
+    def warnings(self) -> Iterator[Part]:
+        """What could not be read or judged: it must not look like nothing to do (design.md 9.8)."""
+        if not self.is_readable:
+            yield Part(
+                _(
+                    "REDCap could not be read: enrolment and visits are unknown. Please check them there."
+                )
+            )
+        elif self.material.reading.plan is None:
+            yield Part(
+                _(
+                    "The visit plan cannot be followed: visits are unknown. "
+                    "Please have it corrected in the console."
+                )
+            )
+        if any(not record.complete for record in self.records):
+            yield Part(_("REDCap did not show all data: the list may be incomplete."))
+        undecided = [pair for pair in self.in_state(State.UNKNOWN) if _has_a_date(pair)]
+        if undecided:
+            yield Part(
+                _("Visits that cannot be judged, their dates are unclear: %(number)d")
+                % {"number": len(undecided)},
+                tuple(f"{record.record_id} {state.visit}" for record, state in undecided),
+            )
+
+
+def _has_a_date(pair: Visit) -> bool:
+    """Whether there is a date to be judged by: before enrolment there is none, and nothing is due."""
+    record, state = pair
+    return any(str(row.get(state.anchor_field, "")).strip() for row in record.rows)
 
 
 def visit_reminder(view: View) -> Digest:
@@ -215,3 +400,47 @@ def _missing(last: weeks.Week | None, report: WeeklyReport | None) -> Iterator[P
     """Says it when last week has no report yet: the newest one is then an older one."""
     if last is not None and (report is None or report.week_number < last.number):
         yield Part(_("There is no report of week %(week)d yet.") % {"week": last.number})
+
+
+_SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Content:
+    """How a message is made.
+
+    `needs_data`: from what REDCap holds now. `when_empty`: what happens by default where there is nothing
+    to tell. `is_daily`: on the next day it is outdated, so nobody catches up on it then.
+    """
+
+    digest: Callable[[View], Digest]
+    needs_data: bool
+    when_empty: str
+    is_daily: bool
+
+
+CONTENTS = {
+    "daily_briefing": Content(daily_briefing, needs_data=True, when_empty="say", is_daily=True),
+    "visit_reminder": Content(visit_reminder, needs_data=True, when_empty="silent", is_daily=True),
+    "weekly_report": Content(
+        weekly_announcement, needs_data=False, when_empty="silent", is_daily=False
+    ),
+}
+
+
+def compose(material: Material, member: Member) -> str:
+    """The message of one reader, in their language and length; "" where there is nothing to send."""
+    content = CONTENTS[material.node.content]
+    with translation.override(member.language):
+        digest = content.digest(material.for_reader(member))
+        if digest.is_empty and (material.node.when_empty or content.when_empty) == "silent":
+            return ""
+        return digest.render(_limit(material, member))
+
+
+def _limit(material: Material, member: Member) -> int | None:
+    """How many characters the reader's profile allows; none but the heads where they want it short."""
+    memory = injection.hot_text(material.project)
+    if any(_SHORT.search(line) for line in injection.profile_of(memory, member.identity)):
+        return 0
+    return injection.length_ban(memory, member.identity)
