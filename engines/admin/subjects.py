@@ -20,7 +20,7 @@ from engines.admin.columns import column
 from engines.models import PendingAction
 from engines.pages.layout import UNREADABLE
 from engines.pages.subject import SubjectQueries
-from engines.pages.visit_marks import Mark, mark
+from engines.pages.visit_board import Mark, mark
 from projects.access import member_in
 from projects.admin_base import BY_PROJECT
 from projects.admin_lists import DeclaredChangeList

@@ -48,7 +48,6 @@ class Chart:
     label: str
     unit: str
     points: list[Point]
-    line: str
     low: float | None
     high: float | None
     band: tuple[float, float]
@@ -76,31 +75,34 @@ def chart(label: str, facts: Sequence[Fact], name: Callable[[str], str] = str) -
         return None
     last = numbers[-1]
     shown = [one for one in numbers if one.unit == last.unit]
-    ends = [None, None] if last.limit is None else [last.limit.low, last.limit.high]
-    low, high = (float(end) if end is not None else None for end in ends)
+    low, high = (last.limit.low, last.limit.high) if last.limit else (None, None)
     values = [float(str(one.value)) for one in shown]
-    least = min([*values, *(end for end in (low, high) if end is not None)])
-    most = max([*values, *(end for end in (low, high) if end is not None)])
-    scale = _Scale(least, most)
+    ends = [float(end) for end in (low, high) if end is not None]
+    least, most = min(values + ends), max(values + ends)
+
+    def y(value: Decimal | float) -> float:
+        """From the top; all values alike stand in the middle."""
+        free = (most - least) * _MARGIN
+        share = (float(value) - least + free) / (most - least + 2 * free) if free else 0.5
+        return round(_TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - share), 1)
+
     places = _across(shown)
-    points = [
-        Point(x, scale.y(value), _way(one), one, one.date or name(one.event))
-        for x, value, one in zip(places, values, shown, strict=True)
-    ]
-    top = scale.y(high) if high is not None else float(_TOP)
-    bottom = scale.y(low) if low is not None else float(HEIGHT - _BOTTOM)
+    top = float(_TOP) if high is None else y(high)
+    bottom = float(HEIGHT - _BOTTOM) if low is None else y(low)
     return Chart(
         label=label,
         unit=last.unit,
-        points=points,
-        line=" ".join(f"{point.x},{point.y}" for point in points),
-        low=scale.y(low) if low is not None else None,
-        high=scale.y(high) if high is not None else None,
+        points=[
+            Point(x, y(value), _way(one), one, one.date or name(one.event))
+            for x, value, one in zip(places, values, shown, strict=True)
+        ],
+        low=None if low is None else y(low),
+        high=None if high is None else y(high),
         band=(top, round(bottom - top, 1)),
-        limits=_told(ends),
+        limits=_limits(low, high),
         others=len(numbers) - len(shown),
         untold=sum(bool(one.text) for one in facts) - len(numbers),
-        up=[Tick(scale.y(at), f"{at:g}", "end") for at in _steps(least, most)],
+        up=[Tick(y(at), f"{at:g}", "end") for at in _steps(least, most)],
         along=_ends(shown, places, name),
     )
 
@@ -130,50 +132,23 @@ def _way(fact: Fact) -> str:
     return "high" if Flag.HIGH in fact.flags else "low" if Flag.LOW in fact.flags else ""
 
 
-def _told(ends: Sequence[Decimal | None]) -> str:
-    low, high = ends
-    if low is not None and high is not None:
-        return f"{_short(low)} – {_short(high)}"
-    return (
-        f"≤ {_short(high)}" if high is not None else f"≥ {_short(low)}" if low is not None else ""
-    )
-
-
-def _short(value: Decimal) -> str:
-    return f"{value.normalize():f}"
-
-
-@dataclass(frozen=True)
-class _Scale:
-    least: float
-    most: float
-
-    def y(self, value: float) -> float:
-        """From the top; all values alike stand in the middle."""
-        room = HEIGHT - _TOP - _BOTTOM
-        span = self.most - self.least
-        if not span:
-            return _TOP + room / 2
-        free = span * _MARGIN
-        share = (value - self.least + free) / (span + 2 * free)
-        return round(_TOP + room * (1 - share), 1)
+def _limits(low: Decimal | None, high: Decimal | None) -> str:
+    shown = ["" if one is None else f"{one.normalize():f}" for one in (low, high)]
+    if all(shown):
+        return " – ".join(shown)
+    return f"≤ {shown[1]}" if shown[1] else f"≥ {shown[0]}" if shown[0] else ""
 
 
 def _across(facts: Sequence[Fact]) -> list[float]:
     """By date where each has its own whole one, else evenly in their order."""
     room = WIDTH - _LEFT - _RIGHT
-    days = [_ordinal(one) for one in facts]
-    known = [day for day in days if day is not None]
-    if len(known) == len(facts) and len({*known}) > 1:
-        first, span = min(known), max(known) - min(known)
-        return [round(_LEFT + room * (day - first) / span, 1) for day in known]
-    step = room / max(len(facts) - 1, 1)
-    middle = _LEFT + room / 2
-    return [round(_LEFT + step * n if len(facts) > 1 else middle, 1) for n in range(len(facts))]
-
-
-def _ordinal(fact: Fact) -> int | None:
     try:
-        return date.fromisoformat(fact.date or "").toordinal()
+        days = [date.fromisoformat(one.date or "").toordinal() for one in facts]
     except ValueError:
-        return None
+        days = []
+    if len({*days}) > 1:
+        first, span = min(days), max(days) - min(days)
+        return [round(_LEFT + room * (day - first) / span, 1) for day in days]
+    if len(facts) == 1:
+        return [round(_LEFT + room / 2, 1)]
+    return [round(_LEFT + room * n / (len(facts) - 1), 1) for n in range(len(facts))]

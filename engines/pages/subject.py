@@ -22,7 +22,7 @@ from engines import labels, sop
 from engines.models import PendingAction, TaskRun
 from engines.pages.chart import chart
 from engines.pages.layout import UNREADABLE, render_page, why_unreadable
-from engines.pages.visit_marks import mark
+from engines.pages.visit_board import mark
 from projects import reads
 from projects.access import has_role, member_in
 from projects.models import Project

@@ -13,19 +13,83 @@ from django.contrib.admin.views.decorators import staff_member_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET
 
 from core.house import clock
 from engines.pages.layout import UNREADABLE, paged, render_page, why_unreadable
-from engines.pages.visit_marks import LABELS, Mark, legend, mark
 from projects import reads, switcher
 from projects.access import member_in
 from projects.models import Member, Project
 from study.models import Subject
 from study.visits import due
-from study.visits.calendar import is_to_do
+from study.visits.calendar import State, is_to_do
 from study.visits.due import Schedule, SubjectVisit, Unscheduled
+
+# Sign, colour and word, in the order of the legend: what asks for something first.
+_STATES: dict[State, tuple[str, str, Any]] = {
+    State.OVERDUE: ("!", "danger", gettext_lazy("overdue")),
+    State.DUE: ("●", "info", gettext_lazy("can be done")),
+    State.NOT_DUE: ("○", "", gettext_lazy("not yet open")),
+    State.IN_WINDOW: ("✓", "success", gettext_lazy("done in the window")),
+    State.EARLY: ("✓−", "warning", gettext_lazy("done early")),
+    State.LATE: ("✓+", "warning", gettext_lazy("done late")),
+    State.NOT_APPLICABLE: ("–", "", gettext_lazy("not applicable")),
+    State.UNKNOWN: ("?", "", gettext_lazy("unknown")),
+}
+LABELS = {state: label for state, (_sign, _colour, label) in _STATES.items()}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One visit as the board shows it; `text` is what is asked of it, or what became of it.
+
+    `pk`: of the subject's page, None where it has none.
+    """
+
+    visit: SubjectVisit
+    sign: str
+    label: str
+    colour: str
+    text: str
+    pk: int | None = None
+
+
+def mark(visit: SubjectVisit, today: date, keys: Mapping[str, int] | None = None) -> Mark:
+    """Sign, word, colour and days of a visit; one of who withdrew asks for nothing."""
+    pk = (keys or {}).get(visit.subject)
+    has_left = visit.left is not None and visit.left <= today
+    if has_left and visit.state in (State.DUE, State.OVERDUE, State.NOT_DUE):
+        told = _("withdrawn on %(day)s") % {"day": visit.left}
+        sign, _colour, _label = _STATES[State.NOT_APPLICABLE]
+        return Mark(visit, sign, _("withdrawn"), "", told, pk)
+    sign, colour, label = _STATES[visit.state]
+    return Mark(visit, sign, str(label), colour, _text(visit, today), pk)
+
+
+def _text(visit: SubjectVisit, today: date) -> str:
+    if visit.planned:
+        return _("planned for %(day)s") % {"day": visit.planned}
+    if visit.state is State.DUE and visit.close:
+        left = (visit.close - today).days
+        return ngettext("%(days)d day left", "%(days)d days left", left) % {"days": left}
+    if visit.open is None:
+        return _("no date to count from")
+    texts = {
+        State.OVERDUE: ngettext("%(days)d day overdue", "%(days)d days overdue", visit.days),
+        State.NOT_DUE: ngettext("opens in %(days)d day", "opens in %(days)d days", visit.days),
+        State.EARLY: ngettext("%(days)d day early", "%(days)d days early", visit.days),
+        State.LATE: ngettext("%(days)d day late", "%(days)d days late", visit.days),
+    }
+    if visit.state in texts:
+        return texts[visit.state] % {"days": visit.days}
+    return str(visit.actual or "")
+
+
+def legend() -> list[tuple[str, str, str]]:
+    """(sign, colour, word) of each state."""
+    return [(sign, colour, str(label)) for sign, colour, label in _STATES.values()]
+
 
 PER_PAGE = 25
 AHEAD = timedelta(days=5 * 366)
@@ -66,11 +130,6 @@ class Chosen:
             **said,
         )
 
-    @property
-    def is_filtered(self) -> bool:
-        """Whether something is left out."""
-        return bool(self.site or self.state or self.visit)
-
     def keeps(self, one: SubjectVisit) -> bool:
         """Whether the filters leave a visit; a state that is none leaves nothing."""
         is_in = (
@@ -109,53 +168,44 @@ class Chosen:
         return f"?{urlencode({name: value for name, value in given.items() if value})}"
 
 
-@dataclass
-class Asked:
-    """The study that the address names, else the reader's first one, and what was chosen of it."""
+def _asked(request: HttpRequest) -> tuple[list[Project], Project, Member | None, Chosen]:
+    """The reader's studies, the one that the address names, else the first, and what was chosen of it.
 
-    projects: list[Project]
-    project: Project
-    member: Member | None
-    chosen: Chosen
-
-    @classmethod
-    def of(cls, request: HttpRequest) -> Asked:
-        """Raises Http404: for nobody's study as for one that is not theirs."""
-        projects = [*Project.objects.for_user(request.user).order_by("code")]
-        turned_to = switcher.chosen(request)
-        code = request.GET.get("project", turned_to.code if turned_to else "")
-        project = next((one for one in projects if code in ("", one.code)), None)
-        if project is None:
-            raise Http404
-        member = member_in(request.user, project.pk)
-        today = clock.today(project.timezone)
-        return cls(projects, project, member, Chosen.of(request.GET, project.code, today))
+    Raises Http404: for nobody's study as for one that is not theirs.
+    """
+    projects = [*Project.objects.for_user(request.user).order_by("code")]
+    turned_to = switcher.chosen(request)
+    code = request.GET.get("project", turned_to.code if turned_to else "")
+    project = next((one for one in projects if code in ("", one.code)), None)
+    if project is None:
+        raise Http404
+    chosen = Chosen.of(request.GET, project.code, clock.today(project.timezone))
+    return projects, project, member_in(request.user, project.pk), chosen
 
 
 @require_GET
 @staff_member_required
 def board_view(request: HttpRequest) -> HttpResponse:
     """Subjects by visits, or a week or month of them."""
-    asked = Asked.of(request)
-    chosen = asked.chosen
+    projects, project, member, chosen = _asked(request)
     shown: dict[str, Any] = {
-        "project": asked.project,
+        "project": project,
         "chosen": chosen,
         "query": chosen.query(),
-        "projects": asked.projects,
+        "projects": projects,
         "views": [(name, label, chosen.query(view=name)) for name, label in VIEWS.items()],
         "legend": legend(),
     }
     try:
-        found = due.schedule(asked.project, asked.member)
+        found = due.schedule(project, member)
     except UNREADABLE as error:
         shown["problem"] = why_unreadable(error)
     else:
         shown |= _filters(found, chosen)
         view = _table if chosen.view == "board" else _days
-        keys = dict(Subject.objects.filter(project=asked.project).values_list("record_id", "pk"))
+        keys = dict(Subject.objects.filter(project=project).values_list("record_id", "pk"))
         more, subjects = view(request, found, chosen, keys)
-        _note(request, asked.project, subjects)
+        _note(request, project, subjects)
         shown |= more
     return render_page(request, "engines/board/board.html", _("Visit board"), **shown)
 
@@ -164,16 +214,16 @@ def board_view(request: HttpRequest) -> HttpResponse:
 @staff_member_required
 def calendar_view(request: HttpRequest) -> HttpResponse:
     """What is to be done, as a calendar file with the board's filters."""
-    asked = Asked.of(request)
+    _projects, project, member, chosen = _asked(request)
     try:
-        found = due.schedule(asked.project, asked.member)
+        found = due.schedule(project, member)
     except UNREADABLE as error:
         raise Http404 from error
     visits = found.due(found.today, found.today + AHEAD, overdue=True)
-    kept = [one for one in visits if asked.chosen.keeps(one)]
-    _note(request, asked.project, [one.subject for one in kept])
+    kept = [one for one in visits if chosen.keeps(one)]
+    _note(request, project, [one.subject for one in kept])
     return HttpResponse(
-        due.calendar_file(asked.project, kept, now()),
+        due.calendar_file(project, kept, now()),
         content_type=due.CONTENT_TYPE,
         headers={"Content-Disposition": 'attachment; filename="visits.ics"'},
     )
@@ -203,7 +253,7 @@ def _filters(found: Schedule, chosen: Chosen) -> dict[str, Any]:
             ("visit", _("Visit"), [*zip(visits, visits, strict=True)], chosen.visit),
         ],
         "read_at": found.read_on,
-        "is_filtered": chosen.is_filtered,
+        "is_filtered": bool(chosen.site or chosen.state or chosen.visit),
     }
 
 
