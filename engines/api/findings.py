@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from core.house.api_errors import Conflict
 from engines.api.base import ActingViewSet, service_errors
 from engines.models import PendingAction
-from engines.sop import corrections, finding_life
+from engines.sop import finding_life
 from engines.sop.serializers import (
     AssignSerializer,
     CommentSerializer,
@@ -56,7 +56,7 @@ class PendingActionViewSet(ActingViewSet):
     @action(detail=True, methods=["post"], serializer_class=MoveSerializer)
     def move(self, request: Request, pk: str) -> Response:
         """Confirm, reject, ask the site, answer, or take up again."""
-        return self._act(corrections.move)
+        return self._act(finding_life.move)
 
     @extend_schema(request=AssignSerializer, responses=PendingActionSerializer)
     @action(detail=True, methods=["post"], serializer_class=AssignSerializer)
@@ -76,7 +76,7 @@ class PendingActionViewSet(ActingViewSet):
         """Close a finding with what was done about it."""
 
         def close(**said: Any) -> None:
-            if not corrections.close(**said):
+            if not finding_life.close(**said):
                 raise Conflict(_("The finding is closed already."), "not_open")
 
         return self._act(close)

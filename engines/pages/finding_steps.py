@@ -22,7 +22,7 @@ from core.integrations.redcap import RedcapError
 from engines.models import PendingAction
 from engines.pages import decisions
 from engines.pages.layout import render_page
-from engines.sop import SopError, corrections, finding_life
+from engines.sop import SopError, finding_life
 from study import client, dictionary
 from study.client import NotConfiguredError
 
@@ -146,10 +146,10 @@ def _moving(request: HttpRequest, step: str) -> Act:
 
     def act(row: PendingAction) -> None:
         if step != RESOLVE:
-            corrections.move(finding=row, step=step, actor=user, reason=reason)
+            finding_life.move(finding=row, step=step, actor=user, reason=reason)
         elif not reason:
             raise finding_life.Unfit(_("Please say what was done about it."))
-        elif not corrections.close(finding=row, actor=user, resolution=reason):
+        elif not finding_life.close(finding=row, actor=user, resolution=reason):
             raise finding_life.NoSuchStep(_("The finding is closed already."))
 
     return act

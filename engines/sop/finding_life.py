@@ -6,24 +6,30 @@ event of the finding and stands in the audit trail.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError
+from django.utils import translation
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
 from engines.models import PendingAction
-from engines.sop import run_events
-from engines.sop.errors import SopError
+from engines.sop import events, findings, run_events, snapshot
+from engines.sop.checks.kinds import Kind, kind_of
+from engines.sop.errors import Fault, NoSuchSubject, SopError
 from engines.sop.findings import key_of
 from engines.sop.journal import audited, note_event
 from projects import audit
 from projects.access import sees, tells_arm
 from projects.models import Member
+from study import dictionary, sync
+from study.records import RecordData
 from study.roster import with_site
 
 State = PendingAction.State
@@ -66,13 +72,21 @@ def possible(finding: PendingAction) -> list[str]:
 
 
 def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") -> PendingAction:
-    """Take one step. Raises NoSuchStep where the state is another one by now, Unfit without a reason."""
+    """Take one step; an answer that says “corrected” is that step, looked at in REDCap and checked again after.
+
+    Raises NoSuchStep where the state is another one by now, Unfit without a reason or a correction.
+    """
+    if step == "answer" and _says_corrected(reason):
+        step, reason = "correct", ""
     found, name = STEPS[step], audit.actor_name(actor)
     if found.needs_reason and not reason.strip():
         raise Unfit(_("Please say why."))
-    before, values = finding.state, _values(finding, found, name, reason)
+    before, read = finding.state, None
     if before not in found.sources:
         raise NoSuchStep(_wrong(finding))
+    if step == "correct":
+        read, reason = _corrected(finding), reason.strip() or _("Corrected")
+    values = _values(finding, found, name, reason)
     try:
         with atomic():
             same = PendingAction.objects.filter(pk=finding.pk, state=before)
@@ -85,7 +99,22 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
     except IntegrityError as error:  # a later run has found the same again
         raise NoSuchStep(_("The same is open as another finding.")) from error
     finding.refresh_from_db()
+    if read:
+        events.follow(finding.project, *read)
     return finding
+
+
+def close(*, finding: PendingAction, actor: object, resolution: str) -> bool:
+    """Close an open finding; False when somebody else did.
+
+    “Corrected” closes nothing that stands unchanged in REDCap. Raises Unfit.
+    """
+    read = _corrected(finding) if finding.open_key and _says_corrected(resolution) else None
+    with atomic():
+        done = findings.close_finding(finding, actor=actor, resolution=resolution)
+    if done and read:
+        events.follow(finding.project, *read)
+    return done
 
 
 def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[str, Any]:
@@ -157,3 +186,83 @@ def _task(assignee: str, due_on: date | None) -> dict[str, str]:
 def _wrong(finding: PendingAction) -> str:
     state = PendingAction.objects.get(pk=finding.pk).get_state_display()
     return _("This step is not possible: the finding is “%(state)s”.") % {"state": state}
+
+
+_ELSEWHERE = {Kind.LAB_AE, Kind.AE_MEDICATION, Kind.DUPLICATE}
+"""Checks that an entry in another row can put right."""
+
+
+def _says_corrected(text: str) -> bool:
+    """Whether a text is the ready-made answer, in any language of the house."""
+    told = text.strip().rstrip("。.!！").casefold()
+    for code, _name in settings.LANGUAGES:
+        with translation.override(code):
+            if told == _("Corrected").casefold():
+                return True
+    return False
+
+
+def _corrected(finding: PendingAction) -> tuple[RecordData, set[str]]:
+    """The subject as it stands now, and which of the columns the finding rests on changed. Raises Unfit."""
+    if not finding.record_id:
+        raise Unfit(_("This finding is about no subject: please say what was done."))
+    try:
+        data = snapshot.read_subject(finding.project, finding.record_id)
+    except NoSuchSubject as error:
+        raise Unfit(str(error)) from error
+    except Fault as error:
+        text = _("REDCap could not be read, so nothing was noted as corrected. Please try again.")
+        raise Unfit(text) from error
+    columns = _changed(finding, snapshot.as_read_by(finding.task_run, data))
+    if not columns:
+        text = _("REDCap still shows what was found (%(value)s): it was not noted as corrected.")
+        raise Unfit(text % {"value": finding.value or _("blank")})
+    sync.keep_some(finding.project, [data])
+    return data, columns
+
+
+def _changed(finding: PendingAction, data: RecordData) -> set[str]:
+    rows = {tuple(snapshot.place_of(row).values()): row for row in data.rows}
+    if not finding.field or kind_of(finding.rule_key) in _ELSEWHERE:
+        read = snapshot.rows(finding.task_run)
+        before = {tuple(snapshot.place_of(row).values()): row for row in read}
+        return {
+            name
+            for place in {*rows, *before}
+            for name in {*rows.get(place, {}), *before.get(place, {})}
+            if _text(rows.get(place, {}).get(name)) != _text(before.get(place, {}).get(name))
+        }
+    return {
+        one["var"]
+        for one in _read(finding)
+        if _now(rows, one, dictionary.load(finding.project).columns) != _text(one.get("raw"))
+    }
+
+
+def _read(finding: PendingAction) -> list[dict[str, Any]]:
+    """The values that it rests on, as they were found."""
+    detail = json.loads(finding.detail) if finding.detail else None
+    read = detail.get("read") if isinstance(detail, dict) else detail
+    where = {name: getattr(finding, name) for name in ("event", "instrument", "instance")}
+    return read or [{"var": finding.field, "raw": finding.value, **where}]
+
+
+def _now(
+    rows: Mapping[tuple[object, ...], Mapping[str, Any]],
+    one: Mapping[str, Any],
+    columns: Mapping[str, tuple[str, str]],
+) -> str:
+    """What stands there now; of a checkbox the ticked codes, as they were kept."""
+    row = rows.get(tuple(_text(one.get(name)) for name in ("event", "instrument", "instance")), {})
+    if one["var"] in row:
+        return _text(row[one["var"]])
+    ticked = [
+        code
+        for column, (field, code) in columns.items()
+        if field == one["var"] and code and _text(row.get(column)) == "1"
+    ]
+    return _text(ticked)
+
+
+def _text(value: Any) -> str:
+    return findings.value_words(value).strip()

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from core.house.db import atomic
 from engines import sop
 from engines.models import FindingEvent, PendingAction, RunEvent
-from engines.sop import corrections, finding_life
+from engines.sop import finding_life
 from memory.visibility import told_to
 from projects.models import Member, Role
 from wechat.outbound import cards
@@ -104,7 +104,7 @@ def answer_query(click: Click) -> str:
         return _("Please choose an answer first.")
     click.keep_code()
     try:
-        corrections.move(finding=finding, step="answer", actor=click.member, reason=answer)
+        finding_life.move(finding=finding, step="answer", actor=click.member, reason=answer)
     except finding_life.NoSuchStep:  # somebody was faster
         finding.refresh_from_db()
         show_as_it_stands(finding)

@@ -10,7 +10,7 @@ from django.utils import translation
 from demo.planted import CHECKS
 from engines.models import PendingAction, RunEvent, TaskRun
 from engines.pages import finding_words
-from engines.sop import corrections, finding_life
+from engines.sop import finding_life
 from engines.sop.checks.switch import switch
 from engines.sop.events import CHANGE_ACTOR
 from tests.engines.sop.doors import api, console
@@ -90,7 +90,7 @@ def test_boxes_and_dates_that_stand_unchanged_are_not_either(study: Study, rule:
     rows = PendingAction.objects.filter(record_id=UNCHANGED[rule])
     [found] = [one for one in rows if rule in {witness[2] for witness in one.witnesses}]
     with pytest.raises(finding_life.Unfit):
-        corrections.move(finding=found, step="correct", actor=study["zhangyi"])
+        finding_life.move(finding=found, step="correct", actor=study["zhangyi"])
     assert state(found) == State.OPEN
 
 
