@@ -49,6 +49,24 @@ Visit = tuple[RecordData, VisitState]
 DETAILS = 15
 
 
+RECENT = timedelta(days=6)
+# Figures by name (memory.reports.weeks); what a later version adds is read in the report.
+FIGURES: dict[str, Promise] = {
+    "enrolled": gettext_lazy("enrolled"),
+    "enrolled_total": gettext_lazy("enrolled in total"),
+    "target": gettext_lazy("target enrolment"),
+    "completion": gettext_lazy("completion in percent"),
+    "visits_done": gettext_lazy("visits done"),
+    "visits_due": gettext_lazy("visits due"),
+    "visits_overdue": gettext_lazy("visits overdue"),
+    "findings_opened": gettext_lazy("findings opened"),
+    "findings_closed": gettext_lazy("findings closed"),
+    "queries": gettext_lazy("queries"),
+    "qc_runs": gettext_lazy("QC runs"),
+}
+_SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Part:
     """A statement, and the lines below it that a reader who wants it short is spared."""
@@ -238,9 +256,6 @@ def line(visit: Visit) -> str:
     return f"{record.record_id} {state.visit} {state.open} ~ {state.close}{planned}"
 
 
-RECENT = timedelta(days=6)
-
-
 def daily_briefing(view: View) -> Digest:
     """The briefing of one reader: who works with the subjects is told which ones, the others how many."""
     title = _("Daily briefing %(study)s %(day)s") % {"study": view.project.code, "day": view.today}
@@ -347,22 +362,6 @@ def _waiting(view: View) -> Iterator[Review]:
             yield review
 
 
-# Figures by name (memory.reports.weeks); what a later version adds is read in the report.
-FIGURES: dict[str, Promise] = {
-    "enrolled": gettext_lazy("enrolled"),
-    "enrolled_total": gettext_lazy("enrolled in total"),
-    "target": gettext_lazy("target enrolment"),
-    "completion": gettext_lazy("completion in percent"),
-    "visits_done": gettext_lazy("visits done"),
-    "visits_due": gettext_lazy("visits due"),
-    "visits_overdue": gettext_lazy("visits overdue"),
-    "findings_opened": gettext_lazy("findings opened"),
-    "findings_closed": gettext_lazy("findings closed"),
-    "queries": gettext_lazy("queries"),
-    "qc_runs": gettext_lazy("QC runs"),
-}
-
-
 def weekly_announcement(view: View) -> Digest:
     """The newest report of a week that is over. Its own text is not quoted: people may have named people."""
     last = weeks.week_of(view.project, view.today - timedelta(days=7))
@@ -400,9 +399,6 @@ def _missing(last: weeks.Week | None, report: WeeklyReport | None) -> Iterator[P
     """Says it when last week has no report yet: the newest one is then an older one."""
     if last is not None and (report is None or report.week_number < last.number):
         yield Part(_("There is no report of week %(week)d yet.") % {"week": last.number})
-
-
-_SHORT = re.compile(r"简洁|简短|简明|concise", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

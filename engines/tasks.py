@@ -9,7 +9,7 @@ from celery import shared_task
 from core.house.alone import alone, each
 from engines import sop
 from engines.assistant import chat_queue
-from engines.sop import batches, brief, deleted, events, firing, run_events, visit_reminders
+from engines.sop import batches, brief, deleted, events, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
 from engines.sop.nodes import soft_instruction
@@ -88,7 +88,7 @@ def fire_skill(skill_id: str) -> None:
 @shared_task
 def fire_missed_skills() -> None:
     """Fire the cron skills that beat or its message missed."""
-    for skill_id in firing.unfired():
+    for skill_id in events.unfired():
         fire_skill.delay(skill_id)
 
 

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET
 from unfold.dataclasses import SearchResult
 
 from engines.models import PendingAction
-from engines.pages.review_queue import waiting
+from engines.pages.review_desk import waiting
 from iit_manager.menu import menu
 from study.models import Subject
 

@@ -40,6 +40,15 @@ from study.admin import trail_words
 NOBODY = "-"
 
 
+MOST_NEIGHBOURS = 1000
+_GRAVITY = Case(
+    When(open_key__isnull=True, then=3),
+    When(severity=PendingAction.Severity.ERROR, then=0),
+    When(severity=PendingAction.Severity.WARNING, then=1),
+    default=2,
+)
+
+
 class Waits(OwnFilter):
     """Open whatever the state is called (by the key that open findings have), or ended."""
 
@@ -131,13 +140,6 @@ class ByWorkflow(OwnFilter):
         return rows.filter(skill_type=chosen)
 
 
-MOST_NEIGHBOURS = 1000
-_GRAVITY = Case(
-    When(open_key__isnull=True, then=3),
-    When(severity=PendingAction.Severity.ERROR, then=0),
-    When(severity=PendingAction.Severity.WARNING, then=1),
-    default=2,
-)
 trail_words.register_value_words("rule", finding_words.rule_name)
 
 

@@ -53,6 +53,9 @@ STEPS: dict[str, Promise] = {
 }
 
 
+_OF_SITE = ("created_at", "show_user", "show_intent", "success")
+
+
 def _steps(trace: AgentTrace) -> list[dict[str, Any]]:
     """The steps in order: what, with what, what came of it, its tokens and time, the spans of an answer."""
     items = trace.trace if isinstance(trace.trace, list) else []
@@ -84,9 +87,6 @@ def _calls(trace: AgentTrace) -> list[dict[str, Any]]:
     return [
         {"row": row, "purpose": name(PURPOSES, row.purpose)} for row in rows.order_by("at", "pk")
     ]
-
-
-_OF_SITE = ("created_at", "show_user", "show_intent", "success")
 
 
 @admin.register(AgentTrace)

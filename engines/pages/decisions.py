@@ -40,6 +40,10 @@ RUN = "admin:engines_taskrun_change"
 R = TypeVar("R")
 
 
+REPEATED = (sop.SignatureRequired, sop.SignatureWrong)
+"""What one review is refused for, the next would be, too."""
+
+
 def reasons() -> list[str]:
     """Ready-made reasons of a decision; a person may write others."""
     return [
@@ -212,10 +216,6 @@ def decide_as_reader(request: HttpRequest, review: Review, **said: Any) -> None:
 def signature(request: HttpRequest) -> sop.Signature:
     """The password that the form brought."""
     return sop.Signature(request, request.POST.get("password", ""))
-
-
-REPEATED = (sop.SignatureRequired, sop.SignatureWrong)
-"""What one review is refused for, the next would be, too."""
 
 
 def decide_selected(

@@ -23,7 +23,7 @@ from core.house.models import CronFiring
 from engines import sop
 from engines.models import TaskRun
 from engines.pages.layout import render_page
-from engines.sop.firing import job
+from engines.sop.events import job
 from engines.sop.nodes.notify import SCHEDULED
 from projects import audit
 from projects.access import has_role

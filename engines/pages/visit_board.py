@@ -40,6 +40,16 @@ _STATES: dict[State, tuple[str, str, Any]] = {
 LABELS = {state: label for state, (_sign, _colour, label) in _STATES.items()}
 
 
+PER_PAGE = 25
+AHEAD = timedelta(days=5 * 366)
+VIEWS = {
+    "board": gettext_lazy("Board"),
+    "week": gettext_lazy("Week"),
+    "month": gettext_lazy("Month"),
+}
+_FIRST, _LAST = date(1900, 1, 1), date(2199, 12, 31)
+
+
 @dataclass(frozen=True)
 class Mark:
     """One visit as the board shows it; `text` is what is asked of it, or what became of it.
@@ -89,16 +99,6 @@ def _text(visit: SubjectVisit, today: date) -> str:
 def legend() -> list[tuple[str, str, str]]:
     """(sign, colour, word) of each state."""
     return [(sign, colour, str(label)) for sign, colour, label in _STATES.values()]
-
-
-PER_PAGE = 25
-AHEAD = timedelta(days=5 * 366)
-VIEWS = {
-    "board": gettext_lazy("Board"),
-    "week": gettext_lazy("Week"),
-    "month": gettext_lazy("Month"),
-}
-_FIRST, _LAST = date(1900, 1, 1), date(2199, 12, 31)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from engines.sop.errors import SignatureRequired as SignatureRequired
 from engines.sop.errors import SignatureWrong as SignatureWrong
 from engines.sop.errors import SopError as SopError
 from engines.sop.errors import ValuesChanged as ValuesChanged
-from engines.sop.firing import fire as fire
+from engines.sop.events import fire as fire
 from engines.sop.reviews import WRONG_STATE as WRONG_STATE
 from engines.sop.reviews import Decision as Decision
 from engines.sop.reviews import Signature as Signature

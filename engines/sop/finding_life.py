@@ -35,6 +35,11 @@ from study.roster import with_site
 State = PendingAction.State
 
 
+_WAITING = frozenset({State.OPEN, State.CONFIRMED, State.QUERIED, State.ANSWERED})
+_ELSEWHERE = {Kind.LAB_AE, Kind.AE_MEDICATION, Kind.DUPLICATE}
+"""Checks that an entry in another row can put right."""
+
+
 class NoSuchStep(SopError):
     """The finding is in no state from which this step leads on (any more)."""
 
@@ -54,7 +59,6 @@ class Step:
     needs_reason: bool = True
 
 
-_WAITING = frozenset({State.OPEN, State.CONFIRMED, State.QUERIED, State.ANSWERED})
 STEPS: Mapping[str, Step] = {
     "confirm": Step(frozenset({State.OPEN, State.ANSWERED}), State.CONFIRMED, needs_reason=False),
     "query": Step(frozenset({State.OPEN, State.CONFIRMED, State.ANSWERED}), State.QUERIED),
@@ -186,10 +190,6 @@ def _task(assignee: str, due_on: date | None) -> dict[str, str]:
 def _wrong(finding: PendingAction) -> str:
     state = PendingAction.objects.get(pk=finding.pk).get_state_display()
     return _("This step is not possible: the finding is “%(state)s”.") % {"state": state}
-
-
-_ELSEWHERE = {Kind.LAB_AE, Kind.AE_MEDICATION, Kind.DUPLICATE}
-"""Checks that an entry in another row can put right."""
 
 
 def _says_corrected(text: str) -> bool:

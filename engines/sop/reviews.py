@@ -46,6 +46,17 @@ from projects.scoping import memberships
 from study.models import Subject
 from study.roster import with_site
 
+Decision = Literal["approve", "reject"]
+WRONG_STATE = "任务不在挂起状态"
+UNSTATED = "未说明"
+Status = TaskRun.Status
+STATUS: dict[Decision, Review.Status] = {
+    "approve": Review.Status.APPROVED,
+    "reject": Review.Status.REJECTED,
+}
+_OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
+"""What of a member decides whether they may."""
+
 
 class Signature:
     """The password that came with a request; it is checked once, however many reviews it signs."""
@@ -92,16 +103,6 @@ def _required(review: Review) -> SignatureRequired:
     return SignatureRequired(text, review)
 
 
-Decision = Literal["approve", "reject"]
-WRONG_STATE = "任务不在挂起状态"
-UNSTATED = "未说明"
-Status = TaskRun.Status
-STATUS: dict[Decision, Review.Status] = {
-    "approve": Review.Status.APPROVED,
-    "reject": Review.Status.REJECTED,
-}
-
-
 @dataclass(frozen=True)
 class Said:
     """A decision with who took it and why.
@@ -131,10 +132,6 @@ class Said:
         chain = Chain(run)
         chain.answer(STATUS[self.decision], {"review": review.pk, "by": self.member.identity})
         return chain
-
-
-_OF_MEMBER = ("wecom_userid", "role", "site", "is_active")
-"""What of a member decides whether they may."""
 
 
 def reviews_of(run: TaskRun) -> QuerySet[Review]:

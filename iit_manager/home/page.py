@@ -15,7 +15,7 @@ from core.llm import standing
 from core.llm.labels import ABILITIES
 from engines.agenda import Kind as Agenda
 from engines.agenda import Row, agenda
-from engines.pages.review_queue import waiting
+from engines.pages.review_desk import waiting
 from engines.sop import DECIDERS
 from iit_manager.home import cards
 from iit_manager.home.figures import figures

@@ -21,6 +21,8 @@ from study.records import RecordData
 from study.visits.calendar import State, VisitSpec, VisitState
 from study.visits.window import planned_states
 
+Planned = list[tuple[VisitSpec, VisitState]]
+
 
 def consent(design: StudyDesign, field: str, here: Collection[str]) -> Iterator[Rule]:
     """No planned visit, anchor or examination is earlier than the consent in `field`.
@@ -135,9 +137,6 @@ def prohibited(design: StudyDesign, told: Mapping[str, Any]) -> Iterator[Rule]:
 def _at(event: str, expression: Any) -> Any:
     """The expression at an event; in a classic study there is none."""
     return {"across_events": [event, expression]} if event else expression
-
-
-Planned = list[tuple[VisitSpec, VisitState]]
 
 
 def visits(

@@ -11,7 +11,7 @@ from django_celery_beat.schedulers import ModelEntry
 from core.house.models import CronFiring
 from engines import sop, tasks
 from engines.models import TaskRun
-from engines.sop import firing
+from engines.sop import events
 from iit_manager.celery import app
 from skills import beat
 from skills.models import Skill
@@ -114,11 +114,11 @@ def test_what_beat_missed_is_fired_once(study: Study) -> None:
     with at(clock(study, "08:00")):
         skill = configure(study, "visit_reminder", schedule="0 9 * * *")
     with at(clock(study, "08:59")):
-        assert str(skill.pk) not in firing.unfired()
+        assert str(skill.pk) not in events.unfired()
     with at(clock(study, "09:01")):
-        assert str(skill.pk) in firing.unfired()
+        assert str(skill.pk) in events.unfired()
         sweep()
-        assert firing.unfired() == []
+        assert events.unfired() == []
         sweep()
     assert causes("visit_reminder") == expected(clock(study, "09:00"))
 

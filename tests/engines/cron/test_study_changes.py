@@ -7,7 +7,7 @@ from django_celery_beat.models import PeriodicTask
 
 from engines import tasks
 from engines.models import TaskRun
-from engines.sop import firing
+from engines.sop import events
 from engines.sop.nodes import notify
 from projects.models import Project
 from projects.services import save_project
@@ -58,7 +58,7 @@ def test_a_new_zone_makes_up_for_nothing(study: Study) -> None:
         drain()
     with at(clock(study, "17:00")):
         change(study, timezone="Europe/London")
-        assert firing.unfired() == []
+        assert events.unfired() == []
         sweep()
     assert runs() == 1
     with at(clock(study, "16:31", days=1)):
@@ -72,7 +72,7 @@ def test_a_closed_study_fires_nothing(study: Study) -> None:
         change(study, status=Project.Status.CLOSED)
         assert not entry(skill).enabled
     with at(clock(study, "09:00")):
-        assert str(skill.pk) not in firing.unfired()
+        assert str(skill.pk) not in events.unfired()
         tasks.fire_skill(str(skill.pk))
         sweep()
     assert runs() == 0
@@ -98,7 +98,7 @@ def test_a_study_that_comes_back_is_not_behind(study: Study, status: str) -> Non
         sweep()
         assert runs() == 0
     with at(clock(study, "09:01", days=10)):
-        assert str(skill.pk) in firing.unfired()
+        assert str(skill.pk) in events.unfired()
         sweep()
     assert runs() == 1
 

@@ -41,6 +41,10 @@ SHORTEST_QUOTE = 2
 LONGEST_TEXT = 2000
 
 
+MOST = 12
+"""More texts than this are not put beside one verdict; what it quotes comes first."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What came of an instruction; only a determined one may lead along on_pass or on_fail.
@@ -174,10 +178,6 @@ def plain_text(text: str) -> str:
 def storable(text: str) -> str:
     """Text that every database takes: no NUL, no lone surrogate."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
-
-
-MOST = 12
-"""More texts than this are not put beside one verdict; what it quotes comes first."""
 
 
 def judged_texts(
