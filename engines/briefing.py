@@ -13,7 +13,6 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import Promise
@@ -298,18 +297,14 @@ def _enrolment(view: View) -> Iterator[Part]:
         return
     zone = view.project.timezone
     days = [day for record in view.records if (day := record.day(field, zone))]
-    target = "" if view.member.site or not view.project.target_enrolment else _target(view, days)
+    wanted = 0 if view.member.site else view.project.target_enrolment
+    target = f" / {wanted} ({len(days) * 100 / wanted:.1f}%)" if wanted else ""
     recent = sum(view.today - RECENT <= day <= view.today for day in days)
     place = f" ({view.member.site})" if view.member.site else ""
     yield Part(
         _("Enrolled%(place)s: %(number)d%(target)s, %(recent)d of them in the last 7 days")
         % {"place": place, "number": len(days), "target": target, "recent": recent}
     )
-
-
-def _target(view: View, days: list[date]) -> str:
-    target = view.project.target_enrolment
-    return f" / {target} ({len(days) * 100 / target:.1f}%)"
 
 
 def _visits(view: View) -> Iterator[Part]:
@@ -346,20 +341,12 @@ def _findings(view: View) -> Iterator[Part]:
 
 
 def _reviews(view: View) -> Iterator[Part]:
-    waiting = [*_waiting(view)]
+    rows = Review.objects.for_member(view.member).filter(status=Review.Status.OPEN)
+    # What the reader can decide; an administrator can decide all (decisions.md, "who reviews").
+    waiting = [one for one in rows.order_by("created_at") if one.asks(view.member)]
     if waiting:
         head = _("Reviews waiting: %(number)d") % {"number": len(waiting)}
         yield Part(head, tuple(f"#{review.pk} {review.record_id or ''}" for review in waiting))
-
-
-def _waiting(view: View) -> Iterator[Review]:
-    """What the reader can decide; an administrator can decide all (decisions.md, "who reviews")."""
-    open_ones: QuerySet[Review] = Review.objects.for_member(view.member).filter(
-        status=Review.Status.OPEN
-    )
-    for review in open_ones.order_by("created_at"):
-        if review.asks(view.member):
-            yield review
 
 
 def weekly_announcement(view: View) -> Digest:

@@ -7,7 +7,7 @@ hash of what a review shows, which comes with the review when that is opened (co
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -222,7 +222,9 @@ def decide_selected(
     request: HttpRequest, runs: QuerySet[TaskRun], decision: sop.Decision
 ) -> HttpResponse | None:
     """The page, until it comes back with opened reviews and a reason; then what was opened is decided."""
-    reviews = _waiting_for(request, runs)
+    found = [sop.open_review(run) for run in runs if run.status == TaskRun.Status.SUSPENDED]
+    user: Any = request.user
+    reviews = {one.pk: one for one in found if one is not None and sop.has_say(user, one)}
     if not reviews:
         messages.error(request, _("None of the selected runs waits for your decision."))
         return None
@@ -253,13 +255,6 @@ def open_view(request: HttpRequest, pk: int) -> HttpResponse:
     about = [review.record_id] if review.record_id else []
     reads.note(actor=request.user, project=review.project_id, record_ids=about, door="console")
     return render(request, "engines/opened.html", review_context(review))
-
-
-def _waiting_for(request: HttpRequest, runs: Iterable[TaskRun]) -> dict[int, Review]:
-    """The open reviews of the runs that the person may decide, each once."""
-    found = [sop.open_review(run) for run in runs if run.status == TaskRun.Status.SUSPENDED]
-    user: Any = request.user
-    return {one.pk: one for one in found if one is not None and sop.has_say(user, one)}
 
 
 def _decide_opened(

@@ -62,12 +62,15 @@ class OrderForm(forms.Form):
 def order_view(request: HttpRequest, page: ScopedAdmin) -> HttpResponse:
     """GET shows the form, POST tries (`try`), starts the named (`start`) or all visible subjects (`all`).
 
-    `?project=CODE&subjects=IDS` fill the form in.
+    `?project=CODE&subjects=IDS` fill the form in, with the study's quality control.
     """
     if not page.holders(request, sop.DECIDERS).exists() and not request.user.is_superuser:
         raise PermissionDenied
     skills = _skills(request, page)
-    form = OrderForm(skills, request.POST or None, initial=_initial(request, skills))
+    code, subjects = request.GET.get("project", ""), request.GET.get("subjects", "")
+    control = skills.filter(project__code=code, skill_type=QC).first()
+    initial = {"subjects": subjects, "skill": str(control.pk) if control else ""}
+    form = OrderForm(skills, request.POST or None, initial=initial)
     shown: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         try:
@@ -95,13 +98,6 @@ def _skills(request: HttpRequest, page: ScopedAdmin) -> QuerySet[Skill]:
     if request.user.is_superuser:
         return skills
     return skills.filter(project__in=page.holders(request, sop.DECIDERS).values("project"))
-
-
-def _initial(request: HttpRequest, skills: QuerySet[Skill]) -> dict[str, Any]:
-    """The subjects that a link names, and its study's quality control."""
-    code, subjects = request.GET.get("project", ""), request.GET.get("subjects", "")
-    control = skills.filter(project__code=code, skill_type=QC).first()
-    return {"subjects": subjects, "skill": str(control.pk) if control else ""}
 
 
 def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:

@@ -108,7 +108,10 @@ def _do(request: HttpRequest, skill: Skill) -> None:
         return
     try:
         if act == "run":
-            _run_now(skill, request.user)
+            if not _goes(skill):
+                raise sop.Inactive(_("The schedule is paused: let it go on first."))
+            who = audit.actor_name(request.user)
+            sop.start(project=skill.project, skill=skill, record_id=None, triggered_by=who)
         else:
             services.switch(skill=skill, is_active=act == "resume", actor=request.user)
     except sop.Inactive as error:
@@ -117,14 +120,6 @@ def _do(request: HttpRequest, skill: Skill) -> None:
         messages.error(request, " ".join(error.messages))
     else:
         messages.success(request, told[act])
-
-
-def _run_now(skill: Skill, user: User) -> None:
-    """Start a scheduled skill out of turn; its next firing stays. Raises engines.sop.Inactive."""
-    if not _goes(skill):
-        raise sop.Inactive(_("The schedule is paused: let it go on first."))
-    who = audit.actor_name(user)
-    sop.start(project=skill.project, skill=skill, record_id=None, triggered_by=who)
 
 
 def _goes(skill: Skill) -> bool:

@@ -121,7 +121,7 @@ def prepare(run: UUID) -> None:
 
 def verbs(review: Review, brief: Brief) -> Verbs:
     """What each button does, in the node's own words where it has some."""
-    node = _node(review)
+    node = Node.model_validate(review.task_run.config["nodes"][review.node])
     failed = any(one.outcome == "FAIL" for one in brief.findings)
     if failed:
         default = _("Let it pass (override)"), _("Uphold the violation")
@@ -145,10 +145,6 @@ def overrides(review: Review) -> bool:
     )
     told = rows.values_list("outcome", "rule_key")
     return any(outcome == "FAIL" or rule != VERDICT for outcome, rule in told)
-
-
-def _node(review: Review) -> Node:
-    return Node.model_validate(review.task_run.config["nodes"][review.node])
 
 
 def _made(review: Review) -> Brief:

@@ -212,7 +212,11 @@ def _cancel_in(status: TaskRun.Status, run: TaskRun, actor: object, reason: str)
         if not ended:
             return False
         run.refresh_from_db()
-        withdrawn = review if review and _is_left(review, run) else None
+        # The question goes on with the oldest run that still waits for it.
+        heir = waiting_for(review).first() if review else None
+        withdrawn = review if heir is None else None
+        if review and heir and review.task_run_id == run.pk:
+            Review.objects.filter(pk=review.pk).update(task_run=heir)
         if withdrawn:
             Review.objects.filter(pk=withdrawn.pk).update(status=Review.Status.WITHDRAWN)
             withdrawn.status = Review.Status.WITHDRAWN
@@ -220,11 +224,3 @@ def _cancel_in(status: TaskRun.Status, run: TaskRun, actor: object, reason: str)
         audited("run.cancel", run, actor=actor, reason=reason)
         announce(run, withdrawn)
     return True
-
-
-def _is_left(review: Review, run: TaskRun) -> bool:
-    """Whether no run waits for a review after `run`; else it goes on with the oldest that does."""
-    heir = waiting_for(review).first()
-    if heir and review.task_run_id == run.pk:
-        Review.objects.filter(pk=review.pk).update(task_run=heir)
-    return heir is None

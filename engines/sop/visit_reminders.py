@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
@@ -115,9 +115,14 @@ def _again(row: VisitReminder) -> None:
     if row.quiet_until is None or row.asked_on >= clock.today(row.project.timezone):
         return
     try:
-        visits = [*_still(row)]
+        found = due.schedule(row.project, row.member, [row.record_id])
     except (RedcapError, NotConfiguredError, ValidationError):
         return
+    visits = [
+        (one.subject, one.visit, str(one.open), str(one.close))
+        for one in found.visits
+        if one.visit == row.visit and is_to_do(one, found.today)
+    ]
     mine = VisitReminder.objects.filter(pk=row.pk, is_again=False)
     with atomic():
         if not mine.update(is_again=True):
@@ -135,10 +140,3 @@ def _again(row: VisitReminder) -> None:
             run_events.keep_event(
                 run_events.Kind.NOTICE_READY, row.run, payload=notice.as_payload()
             )
-
-
-def _still(row: VisitReminder) -> Iterator[tuple[str, str, str, str]]:
-    found = due.schedule(row.project, row.member, [row.record_id])
-    for one in found.visits:
-        if one.visit == row.visit and is_to_do(one, found.today):
-            yield one.subject, one.visit, str(one.open), str(one.close)

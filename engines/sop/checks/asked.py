@@ -15,7 +15,6 @@ from functools import cached_property
 from django.utils.translation import gettext as _
 
 from core.rules import evaluation
-from core.rules.context import Column
 from core.rules.context import Kind as Type
 from core.rules.convert import Place, text_of
 from core.rules.record import Record, Row
@@ -37,6 +36,7 @@ class Asked:
 
     def __init__(self, study: Study, rows: Rows, today: date) -> None:
         self.record = Record(study.context(), rows, today)
+        self._columns = self.record.context.columns
         self._metadata = study.metadata
         self._begun: dict[tuple[Place, str], bool] = {}
 
@@ -115,10 +115,6 @@ class Asked:
                 value=reading.raw if reading else None,
                 **named(place),
             )
-
-    @cached_property
-    def _columns(self) -> dict[str, Column]:
-        return {**self.record.context.columns}
 
     @cached_property
     def _conditions(self) -> list[str]:

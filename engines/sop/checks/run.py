@@ -61,10 +61,9 @@ def _as_read_by(run: TaskRun, study: Study) -> Study:
 
 def unseen(checks: Checks) -> list[Observation]:
     """What the checks say where there is no subject: nothing is decided."""
-    kinds = [Kind(kind) for kind in checks]
     return [
         Observation(key(one, "study"), "UNKNOWN", message=str(one.label), reason="not_exported")
-        for one in kinds
+        for one in map(Kind, checks)
     ]
 
 

@@ -57,11 +57,11 @@ def judge(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> Verdic
     try:
         return converse(node, run, keep_alive)
     except TokenCapReached:
-        raise Postponed(
-            _("The study's tokens of today are used up."),
-            until=_next_midnight(run.project),
-            sub_status=LLM_BUDGET,
-        ) from None
+        zone = ZoneInfo(run.project.timezone)
+        tomorrow = now().astimezone(zone).date() + timedelta(days=1)
+        until = datetime.combine(tomorrow, time.min, zone)
+        told = _("The study's tokens of today are used up.")
+        raise Postponed(told, until=until, sub_status=LLM_BUDGET) from None
     except (LlmError, PrivacyError) as error:
         message = _("The language model could not be asked.")
         may_help = isinstance(error, LlmUnavailable) and not isinstance(error, LlmNotConfigured)
@@ -81,12 +81,6 @@ def release() -> None:
     for project in Project.objects.filter(pk__in=waits.values("project")):
         if used_today(project) < project.llm_daily_token_cap:
             waits.filter(project=project).update(available_at=now())
-
-
-def _next_midnight(project: Project) -> datetime:
-    zone = ZoneInfo(project.timezone)
-    tomorrow = now().astimezone(zone).date() + timedelta(days=1)
-    return datetime.combine(tomorrow, time.min, zone)
 
 
 def _observed(node: Node, verdict: Verdict, run: TaskRun) -> Observation:

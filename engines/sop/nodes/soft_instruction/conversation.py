@@ -84,7 +84,10 @@ class _Talk:
         self.node, self.task, self.llm, self.keep_alive = node, run, llm, keep_alive
         self.project, self.record_id = run.project, run.record_id or ""
         self.rows = snapshot.rows(run)
-        self.member = None if self.record_id else _who_ordered(run)
+        # The member who ordered the run, None for a schedule; who has left since reads nothing.
+        ordered = Member.objects.named(run.project, run.triggered_by).order_by("-is_active")
+        ordered = ordered.select_related("project", "person__user")
+        self.member = None if self.record_id else ordered.first()
         self.sources: list[str] = []
         self.problems: list[str] = []
         self.used: list[str] = []
@@ -311,9 +314,3 @@ class _Talk:
             return ToolResult(call.name, Status.REFUSED, OTHER_SUBJECT.format(record_id=mine))
         self.keep_alive()
         return execute(self.context, call.name, arguments, allowed=self.tools)
-
-
-def _who_ordered(run: TaskRun) -> Member | None:
-    """The member who ordered a run, None for a schedule; who has left since reads nothing."""
-    named = Member.objects.named(run.project, run.triggered_by).order_by("-is_active")
-    return named.select_related("project", "person__user").first()
