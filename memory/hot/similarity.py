@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Collection, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from core.language import spoken_numbers
-from memory.people import clauses
+from memory.quotes import denies, folded
 
 _CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
 _LEAST = 2
@@ -37,8 +36,8 @@ _VARIANT = re.compile("|".join(map(re.escape, sorted(_SAME, key=len, reverse=Tru
 
 def normal(text: str) -> str:
     """NFKC, lower case, letters and digits only."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in folded if char.isalnum())
+    plain = folded(text).casefold()
+    return "".join(char for char in plain if char.isalnum())
 
 
 def one_line(text: str) -> str:
@@ -108,7 +107,7 @@ def _piece(text: str) -> Piece:
         frozenset(grams),
         frozenset([*figures, *_DAYTIME.findall(plain)]),
         frozenset(_LETTER.findall(plain)),
-        clauses.denies(plain),
+        denies(plain),
     )
 
 

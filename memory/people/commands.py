@@ -1,10 +1,13 @@
-"""What users say to their own memory: show it, forget something (issue 4). Offline, no model."""
+"""What users say to their own memory: show it, forget something, notify me at eight. Offline, no model."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
+from datetime import time
+
+from core.language import clock_times
+from memory.quotes import denies, folded
 
 _LONGEST = 120
 _LEAD = r"(?:请|麻烦|帮我|帮忙|可以|能不能|那|你|您|就|都|现在|,|\s)*"
@@ -45,6 +48,29 @@ _SHOW = (
 _OTHER_ASK = re.compile(r"上次|上回|规矩|说过|告诉|[A-Z]{1,4}-?\d{2,}")
 _SHORT = 24
 
+# What the assistant is told to do with what follows says nothing of whom it speaks.
+_TOLD_TO_KEEP = re.compile(
+    r"^(?:请|麻烦|帮我|你|再|都|然后|接着|另外|还有|顺便|并且|而且|最后|,|:|\s)*"
+    r"(?:记住|记得|记着|记下|记一下|记一?笔|备忘|别忘(?:了|记)?)(?:了|一下|下来|,|:|\s)*"
+)
+_NOTICE = r"通知|提醒|推送|消息"
+# Beside the time and the notice nothing else stands in such an order, word for word.
+_NOTIFY = re.compile(
+    rf"(?:{_NOTICE}|以后|今后|往后|从现在起|从今天起|每天|每日|每次|有事|都|就|请|麻烦|帮我|把|将|给|我|你|您|的|最佳|时间|希望"
+    r"|改[到成为]|设[为成置]|设定|调[到整]|放[到在]|定在|固定|统一|默认|一律|发|到|在|于|为|是|成|左右|再|最好|吧|好|行"
+    r"|[,，:：。.!！、\s])+"
+)
+_REMINDS = re.compile(
+    r"提醒(?:一[下声])?(?:我|咱|大家|一[下声]|[他她]|[\u4e00-\u9fff]{1,3}(?:护士|医生|主任|老师|PI))|(?<![到的收看条次])提醒[^,，。的]{0,6}$"
+    r"|(?:设|定|加|建|弄)(?:置|定)?(?:一?个)?[^,，。]{0,4}(?:提醒|闹钟)|\bremind (?:me|us)\b",
+    re.IGNORECASE,
+)
+# Said of how answers are to be given, not of a time: 以后每次提醒我先看结论.
+_LASTING = re.compile(r"以后|今后|往后|每次|别|不要|不用|勿")
+_IN_FUTURE = r"以后|今后|往后|每天|每日|每次|默认|一律|改|设|调|固定|统一|定在|放"
+_MEANS = re.compile(rf"(?=.*(?:{_NOTICE}))(?=.*(?:{_IN_FUTURE}))", re.DOTALL)
+_MY_NOTICE = re.compile(rf"我|(?:{_NOTICE})时间")
+
 
 @dataclass(frozen=True)
 class Show:
@@ -60,7 +86,7 @@ class Forget:
 
 def parse_command(text: str) -> Show | Forget | None:
     """The command that a message (or one task of it) is; None for everything else."""
-    said = unicodedata.normalize("NFKC", text).strip()
+    said = folded(text).strip()
     if len(said) > _LONGEST:
         return None
     if len(said.rstrip("?。!")) <= _SHORT * 2 and _shows(said.rstrip("?。! ")):
@@ -81,3 +107,30 @@ def _forgets(said: str) -> str | None:
         return None
     # Deleting is a word for study data as well; forgetting is not.
     return found["what"] if found["forget"] or _MINE.search(found["what"]) else None
+
+
+def untold(text: str) -> str:
+    """A statement without the order to remember it."""
+    return (
+        _TOLD_TO_KEEP.sub("", text.strip(), count=1) if _TOLD_TO_KEEP.match(text.strip()) else text
+    )
+
+
+def notice_time(text: str) -> time | None:
+    """The time of the day at which a text orders notices from now on; None where it says anything else."""
+    said = folded(text)
+    clock, rest = clock_times.exact(said), clock_times.without(said)
+    is_order = bool(_NOTIFY.fullmatch(rest)) and bool(_MEANS.match(rest))
+    return clock if is_order and clock_times.exact(rest) is None else None
+
+
+def may_set_notice_time(text: str) -> bool:
+    """Whether a text may be meant to say when notices are to come."""
+    told = re.search(_NOTICE, text) and _MY_NOTICE.search(text) and not denies(text)
+    return bool(told) and clock_times.exact(text) is not None
+
+
+def asks_reminder(text: str) -> bool:
+    """Whether a text asks to be reminded of something later; not when notices are to come."""
+    told = _REMINDS.search(text) and not _LASTING.search(text)
+    return bool(told) and notice_time(text) is None

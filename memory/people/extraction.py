@@ -1,6 +1,7 @@
 """Reading a message for the Memory Manager with the small model (seed 004, 7).
 
-The model only points: field, value and quote. What holds is decided by `grounding` against the user's words.
+The model points: field, value, quote, of whom it is said and how. What holds is decided by `grounding`
+against the user's words.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
 from core.integrations.llm import LlmProtocolError, Message
 from core.llm import prompts
 from core.llm.job_llm import form_of, llm_session, valid_rows
 from core.llm.prompts import marked
-from memory.people.grounding import Grounded, accept, readings
-from memory.people.schemas import Schema, Slot, pattern
+from memory.people.grounding import Grounded, Item, accept
+from memory.people.schemas import Schema
 from projects.models import Member
 from study.request_cache import Reader
 
@@ -25,14 +24,6 @@ from study.request_cache import Reader
 TURNS = 2
 MAX_TOKENS = 1000
 TEMPERATURE = 0.0
-
-
-class Item(BaseModel):
-    """One field as the model points at it."""
-
-    field: str
-    value: str | int | float | bool | None = None
-    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +45,8 @@ def read_message(member: Member, schema: Schema, message: str, known: Mapping[st
         field={"type": "string", "enum": [slot.name for slot in schema.said]},
         value={"type": "string"},
         quote={"type": "string"},
+        of_speaker={"type": "boolean"},
+        stated={"type": "boolean"},
     )
     with llm_session(Reader(member.project, member), user_id=member.identity) as (llm, gate):
         said = gate.text(message, own=True)
@@ -99,20 +92,8 @@ def grounded(heard: Heard, schema: Schema) -> list[Grounded]:
         slot = schema.slot(item.field)
         if slot is None or slot.source != "said":
             continue
-        one = accept(slot, item.value, item.quote, heard.said)
-        if one is None or not _belongs(schema, one):
-            continue
-        found.setdefault((slot.name, one.plain), one)
-        for other in readings(slot, heard.said) if slot.alone else ():
-            found.setdefault((slot.name, other.plain), other)
+        one = accept(slot, item, heard.said)
+        if one is not None:
+            found.setdefault((slot.name, one.plain), one)
     order = {slot.name: at for at, slot in enumerate(schema.fields)}
     return sorted(found.values(), key=lambda one: order[one.slot.name])
-
-
-def _belongs(schema: Schema, one: Grounded) -> bool:
-    """Words that plainly speak of other fields do not fill this one, whatever the model calls them."""
-
-    def speaks_of(slot: Slot) -> bool:
-        return bool(slot.cue and pattern(slot.cue).search(one.context))
-
-    return one.slot.kind != "text" or speaks_of(one.slot) or not any(map(speaks_of, schema.said))

@@ -18,9 +18,9 @@ from memory import length, session
 from memory.hot import distill
 from memory.hot.tombstones import Guard
 from memory.models import UserMemory
-from memory.people import clauses, fact_store, forgotten
-from memory.people.clauses import letters_of
-from memory.people.schemas import IMPORTANCE, Slot, current, load, pattern
+from memory.people import commands, fact_store, forgotten
+from memory.people.schemas import IMPORTANCE, Slot, current, load
+from memory.quotes import letters_of
 from memory.visibility import Scope
 from projects import audit
 from projects.models import Member
@@ -31,8 +31,7 @@ _LINE = 90
 _MOST = 40
 _OF_REPORTS = re.compile(r"[周月季年日简]报|报告|总结|摘要|邮件")
 _LABEL = re.compile("[:\uff1a]")
-# "不对", "改一下": says nothing besides.
-_FEW = 3
+NOTICE_TIME = "最佳通知时间"
 
 
 def holding(
@@ -106,12 +105,12 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     stands before the editors at once. Inside the caller's transaction.
 
     What stands for an identifier ([电话#1]) loses its number, which means something else in the next request.
-    The same words are kept once. What an editor removed is a proposal whoever says it (decisions.md, "who
-    may edit"); what the user had forgotten is welcome again.
+    The same words are kept once; what the user had forgotten is welcome again (decisions.md, "who may edit").
     """
     statement = PLACEHOLDER.sub(lambda found: f"[{found[1]}]", statement)
     forgotten.lift(member, statement)
-    is_own = about_self and not _removed(member, statement)
+    # What an editor removed is a proposal whoever says it.
+    is_own = about_self and not Guard(member.project).blocks(statement, profile=member.identity)
     category = "" if is_own else UserMemory.PROPOSAL
     same = fact_store.rows_of(member).filter(category=category, superseded_by=None)
     if kept := next((row for row in same if row.content == statement), None):
@@ -132,14 +131,6 @@ def remember(*, member: Member, statement: str, about_self: bool) -> UserMemory:
     if not is_own:
         distill.propose_now(project=member.project, row=kept)
     return kept
-
-
-def _removed(member: Member, statement: str) -> bool:
-    """Whether an editor removed what it says, in these words or as the line of a profile reads."""
-    guard = Guard(member.project)
-    times = ((slot, _time_said(slot, statement)) for slot in current().said)
-    said = [statement, *(f"{slot.label}: {time}" for slot, time in times if time)]
-    return any(guard.blocks(text, profile=member.identity) for text in said)
 
 
 def slot_of(line: str) -> Slot | None:
@@ -170,40 +161,23 @@ def is_outdated(line: str, rows: Sequence[UserMemory]) -> bool:
 
 
 def not_overruled(rows: Sequence[UserMemory]) -> list[UserMemory]:
-    """Rows without the statements of nothing but a time, where a newer row says another one."""
-    slots = [slot for slot in current().said if slot.kind == "time" and not slot.many]
-    return [row for row in rows if not any(_overruled(slot, row, rows) for slot in slots)]
+    """Rows without the statements of nothing but a notification time, where a newer row says another one."""
+    times = [(row, _notice_time(row)) for row in rows]
+    return [
+        row
+        for row, said in times
+        if not (row.is_statement and said)
+        or not any(
+            time not in ("", said) and one.created_at > row.created_at for one, time in times
+        )
+    ]
 
 
-def _overruled(slot: Slot, row: UserMemory, rows: Sequence[UserMemory]) -> bool:
-    if not row.is_statement or not (said := _time_said(slot, row.content)):
-        return False
-    cue = pattern(slot.cue)
-    parts = clauses.split(clauses.folded(row.content))
-    if not all(cue.search(part.text) or len(letters_of(part.text)) <= _FEW for part in parts):
-        return False
-    newer = (other for other in rows if other.created_at > row.created_at)
-    return any(_time_of(slot, other) not in ("", said) for other in newer)
-
-
-def _time_of(slot: Slot, row: UserMemory) -> str:
-    """The time that a row keeps for a field; "" for none, and of a proposal."""
+def _notice_time(row: UserMemory) -> str:
+    """The notification time that a row keeps; "" for none, and of a proposal."""
     if row.is_proposal:
         return ""
-    if row.is_statement:
-        return _time_said(slot, row.content)
-    detail = fact_store.details(row).get(slot.name)
-    return _clock(str(detail["value"])) if detail else ""
-
-
-def _time_said(slot: Slot, statement: str) -> str:
-    """ "16:00" of "以后下午四点通知我"; "" of a statement that does not speak of it."""
-    text = clauses.folded(statement)
-    cued = slot.kind == "time" and pattern(slot.cue).search(text)
-    barred = slot.bars and pattern(slot.bars).search(text)
-    return _clock(text) if cued and not barred else ""
-
-
-def _clock(text: str) -> str:
-    found = clock_times.parse(text)
-    return f"{found:%H:%M}" if found else ""
+    detail = {} if row.is_statement else fact_store.details(row).get(NOTICE_TIME, {})
+    said = str(detail["value"]) if detail else ""
+    clock = commands.notice_time(row.content) if row.is_statement else clock_times.parse(said)
+    return f"{clock:%H:%M}" if clock else ""

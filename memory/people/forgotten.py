@@ -24,9 +24,9 @@ from memory.models import (
     UserProfile,
 )
 from memory.people import fact_store
-from memory.people.clauses import letters_of
 from memory.people.grounding import Grounded
 from memory.people.schemas import Schema, aliases, current, pattern
+from memory.quotes import letters_of
 from projects import audit
 from projects.models import Member, Project
 

@@ -25,13 +25,10 @@ IMPORTANCE = {UserMemory.Kind.FACT: 70, UserMemory.Kind.INTENT: 80, UserMemory.K
 class Slot(BaseModel):
     """One field of a profile.
 
-    `cue`: what in a message hints at it (offline); so do the short names of its table. `units`, `lead`: what
-    must stand beside its number. `bars`: words beside which nothing of it is told, such as a wish or what was
-    once. `choices`: {value: patterns that say it}; `yes`, `no`: patterns of a boolean. `aliases`: a table of
-    short names. `out`: its place in the profile; `counted`: its name in the completeness, "" = not counted.
-    `family`: other people are spoken of. `words`: how users name it. `many`: several values stand side by
-    side; `alone`: two numbers of it in one message contradict each other, whichever a model picks. `setting`:
-    it steers what the house does, so only an order changes it, nothing said in passing.
+    `cue`: what in a message hints at it (offline); so do the short names of its table. `choices`: {value:
+    patterns that say it}. `aliases`: a table of short names. `out`: its place in the profile; `counted`: its
+    name in the completeness, "" = not counted. `words`: how users name it. `many`: several values stand side
+    by side. `setting`: it steers what the house does, so only an order changes it, nothing said in passing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,22 +38,15 @@ class Slot(BaseModel):
     kind: Literal["number", "amount", "text", "choice", "boolean", "time"]
     types: tuple[Type, ...] = ("FACT",)
     many: bool = False
-    units: str = ""
-    lead: str = ""
     least: int = 0
     most: int = 10**12
     choices: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    yes: str = ""
-    no: str = ""
     aliases: str = ""
     cue: str = ""
-    bars: str = ""
     show: str = "{value}"
     out: str = ""
     counted: str = ""
-    family: bool = False
     words: tuple[str, ...] = ()
-    alone: bool = False
     setting: bool = False
     source: Literal["said", "feedback"] = "said"
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 
 from memory.models import UserMemory
-from memory.people import clauses, commands, fact_store
-from memory.people.clauses import letters_of
-from memory.people.schemas import Schema, current, pattern
+from memory.people import commands, fact_store
+from memory.people.commands import untold
+from memory.people.schemas import current, pattern
+from memory.quotes import clauses, folded, letters_of
 from projects.models import Member
 
 _SELF = re.compile(r"我(?!们)|本人|汇报|回复|回答|答复|提到|称呼|直接说|只看|只说")
@@ -50,9 +51,6 @@ _GRANTS = re.compile(
     r"|\b(?:ignore|disregard|bypass)\b.{0,30}\b(?:rule|instruction|limit)|\ballow(?:ed)? (?:me|to)\b",
     re.IGNORECASE,
 )
-_INTRODUCES = re.compile(
-    r"(?:^|[,\uff0c:\uff1a。\s])(?:我|本人)(?:的名字)?(?:叫|是(?![说想觉])|(?:现在|目前|主要|也)*负责)"
-)
 _CHANGES = re.compile(r"换成|改[为成到]|取消|出差|开会")
 # The speaker's own whatever it names, a colleague's title or the study: how they are called, ...
 _LEAD = (
@@ -76,10 +74,10 @@ _TO_OTHERS = re.compile(
     re.IGNORECASE,
 )
 
-_FIRST = re.compile(
-    r"我|本人|咱|以后|今后|从现在起|每次|记住|别再|不要再|\b(?:I|I'm|my|me)\b", re.IGNORECASE
+_INTRODUCES = re.compile(
+    r"^(?:我|本人)(?:的名字)?(?:叫|是(?![说想觉]))|^(?:我|本人)?(?:现在|目前|主要|也)*负责"
 )
-_TWO = 2
+_FIRST = re.compile(r"我|本人|咱|以后|今后|每次|记住|不要|别|\b(?:I|I'm|my|me)\b", re.IGNORECASE)
 
 
 def is_study_rule(text: str) -> bool:
@@ -93,66 +91,45 @@ def concerns_self(text: str) -> bool:
     Who introduces themselves may name what they do there ("我负责 A 中心的入组"), who says what they look at
     or how they are to be told may name that.
     """
-    introduced = _INTRODUCES.search(clauses.untold(text)) and not _GRANTS.search(text)
-    if introduced and not _CHANGES.search(text):
-        return all(clause.who == "self" for clause in clauses.split(clauses.folded(text)))
     if is_study_rule(text):
         return False
     if _OTHER.search(text):
-        return _plainly_own(clauses.folded(text))
-    if _SELF.search(text):
-        return True
-    manner = _LASTING.search(text) and _MANNER.search(text)
-    return bool(manner) and not _OF_STUDY.search(text)
-
-
-def _plainly_own(text: str) -> bool:
-    """Whether what names others or the study still only says how the speaker is called, told, or minded."""
-    told = clauses.split(text)
-    rest = [one.text for one in told if not _is_own(clauses.untold(one.text).strip())]
-    return (
-        all(one.who == "self" for one in told)
-        and len(rest) < len(told)
-        and not any(_OTHER.search(one) or _OF_STUDY.search(one) for one in rest)
-    )
+        told = [untold(clause.text).strip() for clause in clauses(folded(text))]
+        rest = [clause for clause in told if not _is_own(clause)]
+        return len(rest) < len(told) and not any(
+            _OTHER.search(clause) or _OF_STUDY.search(clause) for clause in rest
+        )
+    manner = _LASTING.search(text) and _MANNER.search(text) and not _OF_STUDY.search(text)
+    return bool(_SELF.search(text) or manner)
 
 
 def _is_own(clause: str) -> bool:
+    """Whether a clause says how the speaker is called, told or minded, or what they are."""
     if _CHANGES.search(clause):
         return False
     if _CALLED.search(clause):
         return not _NO_NAME.search(clause)
-    return bool(_MINDS.search(clause) or (_TELLS.search(clause) and not _TO_OTHERS.search(clause)))
-
-
-def personal(text: str, schema: Schema) -> list[str]:
-    """The clauses in which the sender seems to say something of themselves that the schema knows."""
-    said = clauses.folded(text)
-    if commands.parse_command(said):
-        return []
-    told = [
-        clause.text
-        for clause in clauses.split(said)
-        if clause.states
-        and clause.who != "other"
-        and not commands.parse_command(clause.text)
-        and not is_study_rule(clause.text)
-    ]
-    cues = [slot.cue for slot in schema.said if slot.cue]
-    hits = {clause: sum(bool(pattern(cue).search(clause)) for cue in cues) for clause in told}
-    # Without "I" it takes more than a word that happens to fit.
-    enough = 1 if _FIRST.search(said) else _TWO
-    found = [clause for clause, count in hits.items() if count]
-    return found if sum(hits.values()) >= enough else []
+    tells = _TELLS.search(clause) and not _TO_OTHERS.search(clause)
+    return bool(tells or _MINDS.search(clause) or _INTRODUCES.search(clause))
 
 
 def has_news(member: Member, text: str) -> bool:
-    """Whether the Memory Manager should read this message: something personal that is not kept yet."""
-    schema = current()
-    found = personal(text, schema)
-    if not found:
+    """Whether the Memory Manager should read this message: it may hold something personal that is not kept.
+
+    Somebody speaks of themselves or of what is to last, beside a word that the schema looks for.
+    """
+    said = folded(text)
+    if commands.parse_command(said) or not _FIRST.search(said):
+        return False
+    cues = [pattern(slot.cue) for slot in current().said if slot.cue]
+    told = [
+        clause.text
+        for clause in clauses(said)
+        if clause.states and any(cue.search(clause.text) for cue in cues)
+    ]
+    if not told:
         return False
     # What the fields rest on; a statement is kept, but not read yet.
     rows = fact_store.active(member).exclude(field=UserMemory.STATEMENT)
     quotes = "\n".join(letters_of(quote) for quote in rows.values_list("evidence", flat=True))
-    return any(letters_of(clause) not in quotes for clause in found)
+    return any(letters_of(clause) not in quotes for clause in told)

@@ -25,8 +25,7 @@ from core.llm.prompts import marked
 from memory.hot import similarity
 from memory.hot.proposals import name_of
 from memory.hot.tombstones import Guard
-from memory.people import clauses
-from memory.people.clauses import Place
+from memory.quotes import Place, denies, folded, letters_of, places
 from projects.endpoints import Purpose
 from projects.models import Member, Project
 from study import identities
@@ -154,15 +153,15 @@ def sound(project: Project, lines: Sequence[Line], said: Said) -> list[Entry]:
 
 def _holds(claim: Claim, shown: str, names: Collection[str]) -> bool:
     """Whether a message, as the model saw it, says what a claim makes of it."""
-    text, quote = one_line(claim.text), clauses.folded(claim.quote)
-    if not 0 < len(text) <= LONGEST or len(clauses.letters(quote)[0]) < _QUOTED:
+    text, quote = one_line(claim.text), folded(claim.quote)
+    if not 0 < len(text) <= LONGEST or len(letters_of(quote)) < _QUOTED:
         return False
     claimed, given = similarity.pieces(text)[:1], similarity.pieces(shown)[:1]
     if not claimed or not given:
         return False
     shared = len(claimed[0].grams & given[0].grams)
     return (
-        any(_states(claim, place) for place in clauses.places(clauses.folded(shown), quote))
+        any(_states(claim, place) for place in places(folded(shown), quote))
         and _numbers(text) <= _numbers(shown)
         and _people(text, names) <= _people(shown, names)
         and shared >= _RESTS_ON * len(claimed[0].grams)
@@ -178,18 +177,18 @@ def one_line(text: str) -> str:
 def _states(claim: Claim, place: Place) -> bool:
     """Whether the quoted clauses state something (no question), and deny what the claim denies."""
     stated = "\n".join(clause.text for clause in place.clauses if clause.states)
-    return bool(stated) and clauses.denies(stated) == clauses.denies(claim.text)
+    return bool(stated) and denies(stated) == denies(claim.text)
 
 
 def _numbers(text: str) -> set[object]:
-    return {end for number in spoken_numbers.find(clauses.folded(text)) for end in number.ends}
+    return {end for number in spoken_numbers.find(folded(text)) for end in number.ends}
 
 
 def _people(text: str, names: Collection[str]) -> set[str]:
     """People and roles that a text names: a claim may not put a decision into somebody's mouth."""
-    folded = clauses.folded(text).casefold()
-    roles = {found.casefold() for found in _ROLES.findall(folded)}
-    return roles | {name.casefold() for name in names if name.casefold() in folded}
+    said = folded(text).casefold()
+    roles = {found.casefold() for found in _ROLES.findall(said)}
+    return roles | {name.casefold() for name in names if name.casefold() in said}
 
 
 def _entry(project: Project, claim: Claim, line: Line) -> Entry:

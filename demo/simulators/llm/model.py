@@ -122,6 +122,7 @@ def _rows(items: Json, root: Json, chat: Chat) -> list[Json]:
         return []
     asked = "\n".join(message.text for message in chat.messages if message.role != "assistant")
     counts = [name for name, one in parts.items() if one.get("type") == "integer"]
+    flags = [name for name, one in parts.items() if one.get("type") == "boolean"]
     lines = NUMBERED.findall(asked) if counts else [("0", one) for one in _sentences(chat)]
     told = {option: _described(option, asked) for option in parts[listed[0]]["enum"]}
     found = []
@@ -131,6 +132,7 @@ def _rows(items: Json, root: Json, chat: Chat) -> list[Json]:
             option, word = fitting[0]
             rest = line.partition(word)[2].lstrip("是为:： =")
             row = {**dict.fromkeys(texts, line.strip()), **dict.fromkeys(counts, int(number))}
+            row |= dict.fromkeys(flags, True)
             found.append({**row, listed[0]: option} | ({"value": rest} if "value" in row else {}))
     return found
 

@@ -20,7 +20,8 @@ from engines.assistant.read.records import ids_in
 from engines.assistant.read.task import Task
 from memory.hot import injection
 from memory.hot.text import Line, lines
-from memory.people import clauses, facts
+from memory.people import facts
+from memory.people.commands import untold
 from memory.people.schemas import current, pattern
 
 _SPEAKER = re.compile(r"我(?!们)|本人|\b(?:I|my|me)\b", re.IGNORECASE)
@@ -114,7 +115,7 @@ def _find(turn: Turn, task: Task) -> Found:
     if not (person or speaker or task.topic == "own"):
         return Found(rest)
     kept = [_bare(line) for line in injection.profile_of(turn.hot.text, reader) if _is_item(line)]
-    kept += [clauses.untold(_bare(line)) for line in turn.facts.split("\n") if _is_item(line)]
+    kept += [untold(_bare(line)) for line in turn.facts.split("\n") if _is_item(line)]
     mine = _about(kept, task.said, bare=True)
     slots = [facts.single(line) for line in mine[:1]]
     alone = [slot for slot in slots if slot and _speaks_of(slot.name, task.said)]

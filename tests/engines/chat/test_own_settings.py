@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import time
 
 import pytest
@@ -11,6 +10,7 @@ from memory.models import MemoryTurn, UserMemory
 from memory.people import turns
 from memory.people.own_settings import best_time
 from tests.engines.chat.kit import ask, mute
+from tests.memory.agent.kit import extracted, item
 from tests.support.study import Study
 
 OWN = time(9)
@@ -19,8 +19,7 @@ OWN = time(9)
 
 def read_in_background(study: Study, quote: str, value: str) -> None:
     """The Memory Manager reads the turns that wait; its model points at a notification time."""
-    item = {"field": "最佳通知时间", "value": value, "quote": quote}
-    said = {"content": json.dumps({"items": [item]}, ensure_ascii=False)}
+    said = extracted(item("最佳通知时间", value, quote))
     for turn in MemoryTurn.objects.all():
         study.stand_ins.script(said)
         turns.work(turn.pk)

@@ -17,8 +17,11 @@ from tests.support.study import Study
 SCENARIO = "我今年32岁,浙大计算机硕士毕业的,现在在杭州做前端开发,工作8年了,年薪大概80万"
 
 
-def item(field: str, value: Any, quote: str) -> dict[str, Any]:
-    return {"field": field, "value": value, "quote": quote}
+def item(
+    field: str, value: Any, quote: str, *, of_speaker: bool = True, stated: bool = True
+) -> dict[str, Any]:
+    told = {"of_speaker": of_speaker, "stated": stated}
+    return {"field": field, "value": value, "quote": quote, **told}
 
 
 def extracted(*items: dict[str, Any]) -> dict[str, str]:

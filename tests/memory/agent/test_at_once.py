@@ -16,7 +16,8 @@ from pytest_django import Settings
 from memory import tasks
 from memory.models import MemoryTurn, UserMemory, UserProfile
 from memory.people import extraction, turns
-from memory.people.extraction import Heard, Item
+from memory.people.extraction import Heard
+from memory.people.grounding import Item
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import kept
 from tests.support.stand_ins import StandIns
@@ -48,7 +49,7 @@ def test_two_messages_about_one_memory_are_both_kept(
     def reader(_member: object, _schema: object, message: str, _known: object) -> Heard:
         field, value = told[message]
         both.wait()
-        item = Item(field=field, value=value, quote=message)
+        item = Item(field=field, value=value, quote=message, of_speaker=True, stated=True)
         return Heard(message, [item], lambda: None)
 
     with patch.object(extraction, "read_message", reader):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.people import commands, screen
-from memory.people.clauses import split
 from memory.people.commands import Forget, Show
-from memory.people.schemas import current, load
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study
@@ -71,22 +69,7 @@ def test_what_is_kept_of_oneself_may_be_asked_in_many_words(text: str) -> None:
     assert commands.parse_command(text) == Show()
 
 
-@pytest.mark.parametrize(
-    "aside", ["老家在河南", "小组在周三开会", "小学在北京读的", "方案总则我写"]
-)
-def test_a_word_that_begins_like_a_name_is_nobody(study: Study, aside: str) -> None:
-    words = f"我是心内科的CRC,{aside},负责随访"
-    study.stand_ins.script(extracted(item("study_duties", "随访", "负责随访")))
-    save("zhangyi", words)
-    assert kept("zhangyi") == ["负责:随访"]
-
-
-@pytest.mark.parametrize("words", ["小李负责随访", "老周在心内科", "小红是CRC", "王总喜欢看表格"])
-def test_a_name_is_somebody_else(words: str) -> None:
-    assert [clause.who for clause in split(words)] == ["other"]
-    assert screen.personal(words, current()) == []
-
-
+@pytest.mark.usefixtures("immigration")
 @pytest.mark.parametrize("words", ["我是武大的", "我是华科的", "我是港科大的"])
-def test_a_school_is_known_by_every_short_name_of_the_table(words: str) -> None:
-    assert screen.personal(words, load("immigration")) == [words]
+def test_a_school_is_known_by_every_short_name_of_the_table(study: Study, words: str) -> None:
+    assert screen.has_news(study["zhangyi"], words)

@@ -93,10 +93,12 @@ def test_vague_words_give_way_to_exact_ones_and_not_the_other_way(
 
 def test_a_range_against_a_number_is_asked_not_stored(study: Study, immigration: Any) -> None:
     words = "我今年30到35岁,哦我今年36岁"
-    study.stand_ins.script(extracted(item("age", "36", "我今年36岁")))
+    study.stand_ins.script(
+        extracted(item("age", "30-35", "我今年30到35岁"), item("age", "36", "我今年36岁"))
+    )
     assert save("zhangyi", words)["saved_count"] == 0
     asked = MemoryQuestion.objects.get()
-    assert [option["said"] for option in asked.options] == ["36岁", "30-35岁"]
+    assert [option["said"] for option in asked.options] == ["30-35岁", "36岁"]
 
 
 @pytest.mark.parametrize(
@@ -110,22 +112,24 @@ def test_a_range_against_a_number_is_asked_not_stored(study: Study, immigration:
         "我换到肿瘤科了",
     ],
 )
-def test_the_screen_lets_everyday_words_through(words: str) -> None:
-    assert screen.personal(words, schemas.load("clinical")) == [words]
+def test_the_screen_lets_everyday_words_through(study: Study, words: str) -> None:
+    assert screen.has_news(study["zhangyi"], words)
 
 
 @pytest.mark.parametrize("words", ["我快四十了", "我二十出头", "我年近五十", "我三十好几"])
-def test_the_screen_knows_an_age_without_its_unit(words: str) -> None:
-    assert screen.personal(words, schemas.load("immigration")) == [words]
+def test_the_screen_knows_an_age_without_its_unit(
+    study: Study, immigration: Any, words: str
+) -> None:
+    assert screen.has_news(study["zhangyi"], words)
 
 
 @pytest.mark.parametrize(
     "words",
     ["王主任是PI,在肿瘤科", "40岁以上的患者有几例", "我想问下40岁以上能入组吗", "查下P001"],
 )
-def test_the_screen_keeps_the_rest_out(words: str) -> None:
-    for name in schemas.NAMES:
-        assert screen.personal(words, schemas.load(name)) == []
+def test_the_screen_keeps_the_rest_out(study: Study, settings: Any, words: str) -> None:
+    for settings.MEMORY_SCHEMA in schemas.NAMES:
+        assert not screen.has_news(study["zhangyi"], words)
 
 
 @pytest.fixture

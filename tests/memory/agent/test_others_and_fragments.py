@@ -6,35 +6,21 @@ import pytest
 
 from memory.models import UserMemory
 from memory.people import screen
-from memory.people.schemas import current
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import extracted, item, kept, save
 from tests.support.study import Study
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "记住:王护士每周三不在医院",
-        "请记一下李医生是统计师",
-        "别忘了王主任喜欢看表格",
-        "以后王主任喜欢看表格",
-        "提醒我王护士周三不在",
-    ],
-)
-def test_the_order_to_remember_does_not_make_it_the_speakers(text: str) -> None:
-    assert screen.personal(text, current()) == []
-
-
 @pytest.mark.parametrize("text", ["记住:我是统计师", "请记一下我喜欢看表格", "以后我只看结论"])
-def test_ones_own_words_still_count(text: str) -> None:
-    assert screen.personal(text, current())
+def test_ones_own_words_count(study: Study, text: str) -> None:
+    assert screen.has_news(study["zhangyi"], text)
 
 
 def test_a_colleagues_role_is_not_stored_for_the_speaker(study: Study) -> None:
-    """Whatever a model makes of it."""
     text = "记住:王护士每周三不在医院"
-    study.stand_ins.script(extracted(item("角色", "护士", "王护士每周三不在医院")))
+    study.stand_ins.script(
+        extracted(item("角色", "护士", "王护士每周三不在医院", of_speaker=False))
+    )
     assert save("zhangyi", text)["saved_count"] == 0
     assert kept("zhangyi") == []
     ask("zhangyi", text)

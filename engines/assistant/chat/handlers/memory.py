@@ -21,7 +21,6 @@ from engines.assistant.read.task import Order, OrderKind, Reading, Task, TaskKin
 from memory.hot import injection
 from memory.models import UserMemory
 from memory.people import (
-    clauses,
     commands,
     fact_store,
     facts,
@@ -30,9 +29,9 @@ from memory.people import (
     questions,
     screen,
 )
-from memory.people.clauses import letters_of
 from memory.people.commands import Forget, Show
 from memory.people.own_settings import FIELD, best_time
+from memory.quotes import letters_of
 
 # A tag behind a statement asks for no more than a nod.
 _NOD = re.compile(
@@ -98,9 +97,9 @@ def _remember(turn: Turn, task: Task) -> Outcome:
     if answered := turn.answered:
         return Outcome(finish=lambda: _noted(questions.settle_question(turn.member, *answered)))
     said = _NOD.sub("", task.said) or task.said
-    if clock := own_settings.notice_time(said):
+    if clock := commands.notice_time(said):
         return _set_notice_time(turn, clock, str(turn.gate.text(said)))
-    if own_settings.asks_reminder(said):
+    if commands.asks_reminder(said):
         return talk.refuse_reminder()
     if len(letters_of(_ANNOUNCES.sub("", said))) < _LEAST:
         turn.not_understood(())
@@ -119,7 +118,7 @@ def _remember(turn: Turn, task: Task) -> Outcome:
                 changed = _(" Most characters of a reply: %(old)s → %(new)s.")
                 told += changed % {"old": old, "new": new}
             told += _(' Reply "撤回" to take it back.')
-        if own_settings.may_set_notice_time(said):
+        if commands.may_set_notice_time(said):
             order = f"通知时间改为 {clock_times.exact(said):%H:%M}"
             unchanged = _('Your notification time is unchanged. To change it, reply: "%(order)s"')
             told += "\n" + unchanged % {"order": order}
@@ -198,7 +197,7 @@ def _all_kept(turn: Turn) -> str:
     lines = [
         proposal % {"content": said} if row.is_proposal else said
         for row in rows
-        for said in [clauses.untold(row.content)]
+        for said in [commands.untold(row.content)]
     ]
     profile = injection.profile_of(turn.hot.text, turn.member.identity)
     kept = [line.strip("-# ").replace("*", "") for line in profile if line.strip().startswith("-")]
