@@ -1,39 +1,30 @@
-"""The page of a text with versions: what each changed, an older one again, two writers at once.
+"""The page of a text with versions that two people may write at once.
 
 Nothing is overwritten silently (issue 4): the later of two writers sees both texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django import forms
-from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.urls import path
-from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memory.hot.save import diff
-from projects import actors
 from projects.access import has_role
-from projects.admin_base import ScopedAdmin
 from projects.models import Role
 from projects.scoping import User
+from study.admin.versions import VersionedAdmin, version_number
 from study.blinding import mask
 
 EDITORS = (Role.ADMIN, Role.PI)
-_VERSIONS = 20
 
 
 @dataclass(frozen=True)
@@ -99,28 +90,6 @@ def edits(user: User, project_id: Any = None) -> bool:
     return has_role(user, project_id, *EDITORS)
 
 
-def _number(sent: str) -> int:
-    """A version's number as it was sent; 0 for what is none."""
-    return int(sent) if sent.isdecimal() and len(sent) < 10 else 0
-
-
-def _changes(row: Any, user: User) -> list[dict[str, Any]]:
-    """The newest versions of a text that the user may see, each with what it changed."""
-    versions = row.versions.order_by("-version")
-    if mask.mask_of_user(row.project, user).fields:
-        versions = versions.filter(created_at__gte=row.project.blinded_since)
-    newest = list(versions[: _VERSIONS + 1])
-    before = [*(version.content for version in newest[1:]), ""]
-    return [
-        {
-            "row": version,
-            "author": actors.describe_actor(version.author),
-            "diff": diff(old, version.content),
-        }
-        for version, old in zip(newest, before, strict=False)
-    ][:_VERSIONS]
-
-
 class VersionedTextForm(forms.ModelForm):
     """Remembers which version was read (decisions.md, Memory).
 
@@ -166,7 +135,7 @@ class VersionedTextForm(forms.ModelForm):
         """Both edits in one text; saving again is then a decision made in its knowledge."""
         sent: Any = self.data
         number, name = self.add_prefix("base_version"), self.add_prefix(self.text_field)
-        read = current.versions.filter(version=_number(sent.get(number, "")))
+        read = current.versions.filter(version=version_number(sent.get(number, "")))
         base = read.values_list("content", flat=True).first() or ""
         content = getattr(current, self.text_field)
         mine = self.still_said(sent.get(name, "").replace("\r\n", "\n"), content)
@@ -183,70 +152,18 @@ class VersionedTextForm(forms.ModelForm):
         self.data = {**sent.dict(), number: str(current.version), name: found.text}
 
 
-class VersionedAdmin(ScopedAdmin):
-    """Goes with `VersionedTextForm` and `memory/_versions.html`.
-
-    `restore` takes version, actor and base_version; it raises `conflict` or `too_long`.
-    """
+class TextAdmin(VersionedAdmin):
+    """Goes with `VersionedTextForm`; what versions changed is for those who edit."""
 
     edit_roles = EDITORS
-    restore: ClassVar[Callable[..., Any]]
-    conflict: ClassVar[type[Exception]]
-    too_long: ClassVar[type[Exception]]
 
-    def get_urls(self) -> Any:
-        """With the address that restores a version."""
-        view = self.admin_site.admin_view(self.restore_view)
-        name = f"{self.opts.app_label}_{self.opts.model_name}_restore"
-        return [path("<uuid:pk>/restore/<int:number>/", view, name=name), *super().get_urls()]
+    def versions_of(self, request: HttpRequest, row: Any) -> QuerySet[Any]:
+        """Those that the reader's blinding leaves."""
+        versions = super().versions_of(request, row)
+        if mask.mask_of_user(row.project, request.user).fields:
+            versions = versions.filter(created_at__gte=row.project.blinded_since)
+        return versions
 
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the page shows beside its form; nothing of it for those who only read."""
-        mine = edits(request.user, row.project_id)
-        return {"text_versions": _changes(row, request.user)} if mine else {}
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> Any:
-        """Somebody may save between our check and our write: the second try shows both texts."""
-        row = self.get_object(request, object_id) if object_id else None
-        extra = (extra_context or {}) | (self.beside(request, row) if row else {})
-        try:
-            return super().changeform_view(request, object_id, form_url, extra)
-        except self.conflict:
-            return super().changeform_view(request, object_id, form_url, extra)
-
-    def row_to_edit(self, request: HttpRequest, pk: UUID) -> Any:
-        """The row where the user may change it. Raises Http404."""
-        row = get_object_or_404(self.model._default_manager.for_user(request.user), pk=pk)
-        if not edits(request.user, row.project_id):
-            raise Http404
-        return row
-
-    def written(
-        self, request: HttpRequest, row: Any, done: str, write: Callable[[int], Any]
-    ) -> HttpResponse:
-        """Back to the page once `write` was called with the version that the sender had read, with `done`."""
-        try:
-            write(_number(request.POST.get("version", "")))
-        except (self.conflict, self.too_long) as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, done)
-        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", row.pk)
-
-    @method_decorator(require_POST)
-    def restore_view(self, request: HttpRequest, pk: UUID, number: int) -> HttpResponse:
-        """An older version again, as a new one."""
-        row = self.row_to_edit(request, pk)
-        version = get_object_or_404(row.versions, version=number)
-
-        def again(base: int) -> None:
-            self.restore(version=version, actor=request.user, base_version=base)
-
-        done = _("Version %(number)d is back.") % {"number": number}
-        return self.written(request, row, done, again)
+        """Nothing for those who only read."""
+        return super().beside(request, row) if edits(request.user, row.project_id) else {}

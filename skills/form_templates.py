@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from core.house.admin_json import pretty
 from core.house.db import atomic
 from projects import audit
 from projects.models import Project
@@ -50,7 +48,7 @@ def _field(metadata: StudyMetadata, name: str) -> dict[str, Any]:
 
 
 MOST_KEYWORDS = 200
-_KEPT = ("form_name", "field_schema", "keywords")
+KEPT = ("form_name", "field_schema", "keywords")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
 
 
 def _next_version(template: FormTemplate, before: FormTemplate) -> None:
-    if all(getattr(template, name) == getattr(before, name) for name in _KEPT):
+    if all(getattr(template, name) == getattr(before, name) for name in KEPT):
         template.version = before.version
         return
     FormTemplate.objects.filter(pk=template.pk).update(version=F("version") + 1)
@@ -147,7 +145,7 @@ def _next_version(template: FormTemplate, before: FormTemplate) -> None:
 
 
 def _keep(template: FormTemplate, actor: object) -> None:
-    content = {name: getattr(template, name) for name in _KEPT}
+    content = {name: getattr(template, name) for name in KEPT}
     FormTemplateVersion.objects.get_or_create(
         template=template,
         version=template.version,
@@ -155,10 +153,12 @@ def _keep(template: FormTemplate, actor: object) -> None:
     )
 
 
-def restore_version(*, version: FormTemplateVersion, actor: object) -> FormTemplate:
-    """An older version again, as a new one. Raises ValidationError."""
+def restore_version(
+    *, version: FormTemplateVersion, actor: object, base_version: int
+) -> FormTemplate:
+    """An older version again, as a new one, whatever stands there now. Raises ValidationError."""
     template = version.template
-    for name in _KEPT:
+    for name in KEPT:
         setattr(template, name, getattr(version, name))
     return save_template(template=template, actor=actor)
 
@@ -189,21 +189,6 @@ def check_template(template: FormTemplate) -> None:
         )
     if len(words) > MOST_KEYWORDS:
         raise ValidationError({"keywords": _("At most %d keywords are kept.") % MOST_KEYWORDS})
-
-
-def changes(versions: Sequence[FormTemplateVersion]) -> list[tuple[FormTemplateVersion, list[str]]]:
-    """Each of the versions (newest first) with the lines that differ from the one before it."""
-    texts = [_written(one) for one in versions] + [[]]
-    return [(one, _diff(texts[at + 1], texts[at])) for at, one in enumerate(versions)]
-
-
-def _written(version: FormTemplateVersion) -> list[str]:
-    return pretty({name: getattr(version, name) for name in _KEPT}).split("\n")
-
-
-def _diff(old: list[str], new: list[str]) -> list[str]:
-    lines = difflib.unified_diff(old, new, lineterm="", n=0)
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
 def structure(template: FormTemplate) -> dict[str, Any]:

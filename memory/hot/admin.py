@@ -32,13 +32,14 @@ from memory.models import (
     ProjectMemory,
     ProjectMemoryVersion,
 )
-from memory.versioned import EDITORS, VersionedAdmin, VersionedTextForm
+from memory.versioned import EDITORS, TextAdmin, VersionedTextForm
 from memory.visibility import visible, whole
 from projects import actors
 from projects.access import member_in
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from projects.admin_base import BY_PROJECT, ScopedAdmin
 from projects.models import Project, Role
 from projects.scoping import memberships
+from study.admin.versions import VersionInline
 
 
 class ProjectMemoryForm(VersionedTextForm):
@@ -69,14 +70,8 @@ class ProjectMemoryForm(VersionedTextForm):
         return without_forgotten(self.instance.project, current, text)
 
 
-class VersionInline(ReadOnlyInline):
+class MemoryVersionInline(VersionInline):
     model = ProjectMemoryVersion
-    fields = ("version", "show_author", "created_at", "show_content")
-    readonly_fields = fields
-    tab = True
-    per_page = 10
-
-    show_author = actors.column("author", _("author"))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Old versions name subjects of all sites, so a membership with a site does not open them.
@@ -85,27 +80,18 @@ class VersionInline(ReadOnlyInline):
         """
         return obj is None or whole(scopes(request.user, obj.project_id))
 
-    @admin.display(description=_("content"))
-    def show_content(self, obj: ProjectMemoryVersion) -> Any:
-        return format_html(
-            '<details class="iit-folded"><summary>{}</summary>'
-            '<pre class="iit-json" tabindex="0">{}</pre></details>',
-            _("Show"),
-            obj.content,
-        )
-
 
 @admin.register(ProjectMemory)
-class ProjectMemoryAdmin(VersionedAdmin):
+class ProjectMemoryAdmin(TextAdmin):
     empty = _("No study has a hot memory yet: write what the assistant always has to have in mind.")
     form = ProjectMemoryForm
     add_roles = EDITORS
     restore = staticmethod(save.restore)
-    conflict, too_long = save.MemoryConflict, MemoryTooLarge
+    refused = (save.MemoryConflict, MemoryTooLarge)
     list_display = ("show_project", "show_author", "version", "updated_at")
     list_select_related = ("project",)
     readonly_fields = ("show_author", "updated_at", "show_content", "show_size")
-    inlines = (VersionInline,)
+    inlines = (MemoryVersionInline,)
     change_form_template = "memory/hot.html"
 
     def get_urls(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
+from core.house.line_diff import changed_lines
 from core.house.markdown import TextTooLong, check_length
 from core.integrations import tokens
 from memory.hot import tombstones
@@ -88,7 +88,7 @@ def save_memory(
                 return before
         if before is None and base_version:
             raise MemoryConflict(None)
-        memory = _store(project, text, actor, before, reason, diff=diff(old, text))
+        memory = _store(project, text, actor, before, reason, diff=changed_lines(old, text))
         if actor not in JOBS:
             tombstones.settle_removals(project=project, old=old, new=text, actor=actor)
     return memory
@@ -175,12 +175,6 @@ def restore(*, version: ProjectMemoryVersion, actor: object, base_version: int) 
         base_version=base_version,
         reason=_("Version %(number)d restored") % {"number": version.version},
     )
-
-
-def diff(old: str, new: str) -> list[str]:
-    """The changed lines, each with its sign."""
-    changed = difflib.unified_diff(old.split("\n"), new.split("\n"), lineterm="", n=0)
-    return [line for line in changed if not line.startswith(("---", "+++", "@@"))]
 
 
 def check_size(content: str) -> None:

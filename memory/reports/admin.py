@@ -14,14 +14,14 @@ from django.utils.translation import gettext_lazy as _
 from core.house.admin_json import folded
 from core.house.admin_text import rendered
 from core.house.db import after_commit
+from core.house.line_diff import changed_lines
 from core.house.markdown import LONGEST
 from memory import tasks
 from memory.console import MarkdownWidget, scopes
-from memory.hot.save import diff
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
 from memory.reports.text import NAMES, Shown, shown_to
-from memory.versioned import VersionedAdmin, VersionedTextForm, edits
+from memory.versioned import TextAdmin, VersionedTextForm, edits
 from projects import actors
 from projects.admin_base import BY_PROJECT, HouseAdmin
 from projects.scoping import memberships
@@ -49,11 +49,11 @@ class WeeklyReportForm(VersionedTextForm):
 
 
 @admin.register(WeeklyReport)
-class WeeklyReportAdmin(VersionedAdmin):
+class WeeklyReportAdmin(TextAdmin):
     empty = _("No weekly report yet: the first one is written when the study's first week is over.")
     form = WeeklyReportForm
     restore = staticmethod(report_store.restore)
-    conflict, too_long = report_store.ReportConflict, report_store.ReportTooLong
+    refused = (report_store.ReportConflict, report_store.ReportTooLong)
     list_display = (
         "show_week",
         "week_start",
@@ -75,7 +75,6 @@ class WeeklyReportAdmin(VersionedAdmin):
         "updated_at",
         "show_state",
     )
-    change_form_template = "memory/report.html"
     actions = ("compare", "write_again", "count_again")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WeeklyReport]:
@@ -172,7 +171,7 @@ class WeeklyReportAdmin(VersionedAdmin):
             "first": first,
             "second": second,
             "figures": figures,
-            "diff": diff(shown_text(request, first), shown_text(request, second)),
+            "diff": changed_lines(shown_text(request, first), shown_text(request, second)),
         }
         return render(request, "memory/compare.html", context)
 

@@ -11,8 +11,8 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
+from core.house.line_diff import changed_lines
 from core.house.markdown import LONGEST
-from memory.hot import save
 from memory.models import WeeklyReport, WeeklyReportVersion
 from memory.reports import text
 from memory.reports.metrics import Figures
@@ -171,7 +171,7 @@ def edit(
             project=current.project,
             subject=current,
             old={"version": base_version},
-            new={"version": number, "diff": save.diff(old, summary)},
+            new={"version": number, "diff": changed_lines(old, summary)},
             reason=reason,
         )
     return current

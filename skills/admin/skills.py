@@ -15,12 +15,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from core.house.admin_json import JsonTextarea, folded
-from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
+from core.house.admin_json import JsonTextarea
+from projects.admin_base import BY_PROJECT, ScopedAdmin
 from skills import editor, services, skill_exchange
 from skills.admin import import_page
 from skills.admin.base import ADMIN, administered
 from skills.models import Skill, SkillVersion
+from study.admin.versions import VersionInline
 
 
 def starter() -> dict[str, Any]:
@@ -81,16 +82,9 @@ class SkillForm(forms.ModelForm):
         return cleaned
 
 
-class VersionInline(ReadOnlyInline):
+class SkillVersionInline(VersionInline):
     model = SkillVersion
-    fields = ("version", "author", "created_at", "show_config")
-    readonly_fields = fields
-    tab = True
-    per_page = 10
-
-    @admin.display(description=_("configuration"))
-    def show_config(self, obj: SkillVersion) -> SafeString:
-        return folded(_("Show"), obj.config)
+    kept = "config"
 
 
 @admin.register(Skill)
@@ -112,7 +106,7 @@ class SkillAdmin(ScopedAdmin):
         "show_check",
     )
     readonly_fields = ("version", "updated_at", "show_check")
-    inlines = (VersionInline,)
+    inlines = (SkillVersionInline,)
     actions_list = ("import_skills",)
     actions_detail = ("export_skill",)
 

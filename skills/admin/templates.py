@@ -3,24 +3,17 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import path
-from django.utils.decorators import method_decorator
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 from unfold.decorators import action
 
-from projects.admin_base import BY_PROJECT, ScopedAdmin
+from projects.admin_base import BY_PROJECT
 from skills import form_templates
 from skills.admin import match_page
 from skills.admin.base import ADMIN, administered
 from skills.models import FormTemplate
-
-_SHOWN = 20
+from study.admin.versions import VersionedAdmin
 
 
 class FormTemplateForm(forms.ModelForm):
@@ -42,11 +35,12 @@ class FormTemplateForm(forms.ModelForm):
 
 
 @admin.register(FormTemplate)
-class FormTemplateAdmin(ScopedAdmin):
+class FormTemplateAdmin(VersionedAdmin):
     empty = _("No form template yet: draft them from the data dictionary.")
     form = FormTemplateForm
     edit_roles = add_roles = delete_roles = ADMIN
-    change_form_template = "skills/form_template.html"
+    kept = form_templates.KEPT
+    restore = staticmethod(form_templates.restore_version)
     list_display = ("form_name", "show_fields", "version", "show_project", "created_at")
     list_filter = (BY_PROJECT,)
     search_fields = ("form_name",)
@@ -69,47 +63,6 @@ class FormTemplateAdmin(ScopedAdmin):
 
     def has_match_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_add_permission(request)
-
-    def get_urls(self) -> Any:
-        view = self.admin_site.admin_view(self.restore_view)
-        name = "skills_formtemplate_restore"
-        return [path("<uuid:pk>/restore/<int:number>/", view, name=name), *super().get_urls()]
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> Any:
-        """With what each version changed."""
-        row = self.get_object(request, object_id) if object_id else None
-        told = {}
-        if row is not None:
-            newest = list(row.versions.order_by("-version")[:_SHOWN])
-            told = {
-                "form_versions": form_templates.changes(newest),
-                "may_restore": self.has_change_permission(request, row),
-            }
-        return super().changeform_view(request, object_id, form_url, (extra_context or {}) | told)
-
-    @method_decorator(require_POST)
-    def restore_view(self, request: HttpRequest, pk: Any, number: int) -> HttpResponse:
-        """An older version again, as a new one."""
-        row = get_object_or_404(self.get_queryset(request), pk=pk)
-        if not self.has_change_permission(request, row):
-            raise PermissionDenied
-        version = get_object_or_404(
-            row.versions.select_related("template__project"), version=number
-        )
-        try:
-            form_templates.restore_version(version=version, actor=request.user)
-        except ValidationError as error:
-            messages.error(request, " ".join(error.messages))
-        else:
-            told = gettext("Version %(number)d is back.") % {"number": number}
-            messages.success(request, told)
-        return redirect("admin:skills_formtemplate_change", pk)
 
     def save_model(self, request: HttpRequest, obj: FormTemplate, form: Any, change: bool) -> None:
         form_templates.save_template(template=obj, actor=request.user)
