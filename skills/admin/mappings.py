@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html_join
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
@@ -17,7 +18,7 @@ from projects.models import Project
 from projects.services import delete
 from skills import services, uses
 from skills.admin import lines_page, propose_page
-from skills.admin.base import ADMIN, administered
+from skills.admin.base import ADMIN, administered, confirm_page
 from skills.models import FieldMapping
 from study import dictionary
 from study.admin.export import ExportAdmin
@@ -75,7 +76,15 @@ class FieldMappingAdmin(ExportAdmin):
     )
     def propose(self, request: HttpRequest) -> HttpResponse:
         """Choose among the names that the data dictionary suggests."""
-        return propose_page.propose_view(request, self, administered(self, request))
+        return confirm_page(
+            self,
+            request,
+            name="admin:skills_fieldmapping_propose",
+            title=gettext("Field mappings from the REDCap dictionary"),
+            template="skills/propose.html",
+            offer=propose_page.offer,
+            apply=propose_page.apply,
+        )
 
     @action(
         description=_("Paste or import"),
@@ -99,7 +108,7 @@ class FieldMappingAdmin(ExportAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """With the box that adds one, for those who may."""
-        own = [*administered(self, request).order_by("code")]
+        own = [*administered(self, request)]
         known = _fields(own[0]) if len(own) == 1 else []
         extra = {"adding": own, "known_fields": known, **(extra_context or {})}
         return super().changelist_view(request, extra)

@@ -17,7 +17,7 @@ from projects.admin_base import BY_PROJECT
 from projects.models import Project
 from skills import dq
 from skills.admin import quality_page
-from skills.admin.base import ADMIN, administered
+from skills.admin.base import ADMIN, administered, confirm_page
 from skills.models import QualityRule
 from study.admin.export import ExportAdmin
 
@@ -66,7 +66,15 @@ class QualityRuleAdmin(ExportAdmin):
     )
     def upload(self, request: HttpRequest) -> HttpResponse:
         """Take over the rules of a file, and see what runs."""
-        return quality_page.upload_view(request, self, administered(self, request))
+        return confirm_page(
+            self,
+            request,
+            name="admin:skills_qualityrule_upload",
+            title=gettext("Data quality rules of REDCap"),
+            template="skills/quality.html",
+            offer=quality_page.offer,
+            apply=quality_page.apply,
+        )
 
     def has_upload_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Who administers a study."""

@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.db.models import Count, Q
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from core.integrations.redcap import RedcapError
-from projects.admin_base import ScopedAdmin
 from projects.models import Project
 from skills import dq
-from skills.admin.base import asked_study
 from skills.models import QualityRule, Skill
 from study import dictionary
 from study.client import NotConfiguredError
 from study.metadata import branching, calculations
-
-PAGE = "admin:skills_qualityrule_upload"
-LIST = "admin:skills_qualityrule_changelist"
 
 
 class UploadForm(forms.Form):
@@ -34,29 +27,31 @@ class UploadForm(forms.Form):
     file = forms.FileField(max_length=255)
 
 
-def upload_view(
-    request: HttpRequest, page: ScopedAdmin, projects: QuerySet[Project]
-) -> HttpResponse:
-    """GET shows what was taken over and whether it runs; POST takes a file, or switches the skill."""
-    projects = projects.order_by("code")
-    project = asked_study(request, projects)
-    if request.method == "POST":
-        problem = _do(request, project)
-        if not problem:
-            return redirect(f"{reverse(PAGE)}?project={project.code}")
-    else:
-        problem = ""
-    context = page.admin_site.each_context(request) | {
-        "title": _("Data quality rules of REDCap"),
-        "opts": page.model._meta,
-        "project": project,
-        "projects": projects,
-        "problem": problem,
+def offer(_request: HttpRequest, project: Project) -> dict[str, Any]:
+    """What was taken over and whether it runs, and what of the dictionary's own logic does."""
+    listed = reverse("admin:skills_qualityrule_changelist")
+    return {
         "columns": format_html("<code>{}</code>", ",".join(dq.COLUMNS)),
-        "list": f"{reverse(LIST)}?project__id__exact={project.pk}",
+        "list": f"{listed}?project__id__exact={project.pk}",
         **_standing(project),
     }
-    return render(request, "skills/quality.html", context)
+
+
+def apply(request: HttpRequest, project: Project) -> str:
+    """Take over a file, or switch the skill."""
+    if "on" in request.POST:
+        on = request.POST["on"] == "1"
+        dq.switch_skill(project=project, on=on, actor=request.user)
+        return _("The rules are run now.") if on else _("The rules are not run any more.")
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        raise ValidationError(str(form.errors["file"][0]))
+    content = form.cleaned_data["file"].read(dq.MOST_BYTES + 1)
+    done = dq.take_over(project=project, content=content, actor=request.user)
+    if not done.changed:
+        return _("This file was taken over before; nothing has changed.")
+    about = {"taken": done.taken, "refused": done.refused}
+    return _("%(taken)d rules taken over, %(refused)d not.") % about
 
 
 def _standing(project: Project) -> dict[str, Any]:
@@ -87,30 +82,3 @@ def _own_logic(project: Project) -> dict[str, Any] | None:
         if one.why_not
     ]
     return {"calculations": calculated, "branching": len(found) - calculated, "missing": missing}
-
-
-def _do(request: HttpRequest, project: Project) -> str:
-    """What was asked; why it was not done, or ""."""
-    try:
-        if "on" in request.POST:
-            on = request.POST["on"] == "1"
-            dq.switch_skill(project=project, on=on, actor=request.user)
-            told = _("The rules are run now.") if on else _("The rules are not run any more.")
-        else:
-            form = UploadForm(request.POST, request.FILES)
-            if not form.is_valid():
-                return str(form.errors["file"][0])
-            content = form.cleaned_data["file"].read(dq.MOST_BYTES + 1)
-            done = dq.take_over(project=project, content=content, actor=request.user)
-            told = _told(done)
-    except ValidationError as error:
-        return " ".join(error.messages)
-    messages.success(request, told)
-    return ""
-
-
-def _told(done: dq.Taken) -> str:
-    if not done.changed:
-        return _("This file was taken over before; nothing has changed.")
-    about = {"taken": done.taken, "refused": done.refused}
-    return _("%(taken)d rules taken over, %(refused)d not.") % about

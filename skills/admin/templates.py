@@ -5,13 +5,14 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 
 from projects.admin_base import BY_PROJECT
 from skills import form_templates
 from skills.admin import match_page
-from skills.admin.base import ADMIN, administered
+from skills.admin.base import ADMIN, confirm_page
 from skills.models import FormTemplate
 from study.admin.versions import VersionedAdmin
 
@@ -59,7 +60,16 @@ class FormTemplateAdmin(VersionedAdmin):
     )
     def match_text(self, request: HttpRequest) -> HttpResponse:
         """Which template a text belongs to, and forms that have none yet."""
-        return match_page.match_view(request, self, administered(self, request))
+        return confirm_page(
+            self,
+            request,
+            name="admin:skills_formtemplate_match_text",
+            title=gettext("Try a text, propose forms"),
+            template="skills/match.html",
+            offer=match_page.offer,
+            apply=match_page.apply,
+            confirms="take",
+        )
 
     def has_match_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_add_permission(request)
