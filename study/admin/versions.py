@@ -80,7 +80,7 @@ class VersionedAdmin(ScopedAdmin):
         changes = [
             {
                 "row": version,
-                "author": actors.told(version.author),
+                "author": actors.describe_actor(version.author),
                 "diff": changed_lines(before, after),
             }
             for version, before, after in shown
