@@ -284,6 +284,9 @@ class RuleIndex:
         unit = self.units[order[0]]
         if all(len(term) < 2 for one in found.wanted for name, _c in one.names for term in name):
             return False
+        if found.has_figures and not fitting(ranges(found.question), unit.text):
+            # The case of a figure is no other's than of the rule that names its range.
+            return False
         missed = (o.weight for o in found.wanted if self._speak(o).get(order[0], 0.0) < SPOKEN)
         share = sum(missed) / found.ideal
         told = f"{unit.title} {unit.lead} {_NUMBERED.sub('', unit.text)}"
