@@ -84,12 +84,14 @@ class Box:
     @property
     def title(self) -> str:
         """What the node is called, cut to the box."""
-        return cut(self.name, KEY_ROOM)
+        return cut_to_width(self.name, KEY_ROOM)
 
     @property
     def subtitle(self) -> str:
         """The kind of the node."""
-        return cut(str(KINDS[self.kind].label) if self.kind in KINDS else self.kind, KIND_ROOM)
+        return cut_to_width(
+            str(KINDS[self.kind].label) if self.kind in KINDS else self.kind, KIND_ROOM
+        )
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def title(key: str, node: Any) -> str:
     return described
 
 
-def cut(text: str, room: int) -> str:
+def cut_to_width(text: str, room: int) -> str:
     """`text` in at most `room` half-width places: a Chinese sign takes two."""
     return "".join(_fitting(text, room))
 

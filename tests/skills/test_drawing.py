@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.drawing import HEIGHT, WIDTH, Drawing, cut, draw
+from skills.drawing import HEIGHT, WIDTH, Drawing, cut_to_width, draw
 from skills.graph import KINDS
 from tests.skills.test_places import JSON
 
@@ -69,8 +69,8 @@ def test_names_are_escaped_and_cut() -> None:
         {"drawing": draw({"start_node": name, "nodes": {name: {"type": "hard_rule"}}})},
     )
     assert "<script>" not in page
-    assert cut("受试者入组资格核查流程", 9) == "受试者入…"
-    assert cut("short", 5) == "short"
+    assert cut_to_width("受试者入组资格核查流程", 9) == "受试者入…"
+    assert cut_to_width("short", 5) == "short"
 
 
 def test_far_too_many_nodes_are_not_drawn() -> None:

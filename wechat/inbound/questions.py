@@ -26,9 +26,9 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
         if channels.channel_of(job.row.channel).rates_natively:
             return
         if reply.order:
-            order_cards.offer(reply, reader)
+            order_cards.offer_order_card(reply, reader)
         else:
-            feedback_cards.offer(
+            feedback_cards.offer_feedback_card(
                 project=reply.project,
                 to_user=reader,
                 answer=reply.text,

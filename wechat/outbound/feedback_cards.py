@@ -27,7 +27,7 @@ def reasons() -> dict[str, str]:
     }
 
 
-def offer(
+def offer_feedback_card(
     *, project: Project | None, to_user: str, answer: str, conversation_id: str | None
 ) -> None:
     """Put a card under a longer answer where the project wants it. Called inside its transaction."""

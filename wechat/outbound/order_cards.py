@@ -14,7 +14,7 @@ WORDS = {"start": "确认", "leave": "取消"}
 """What a button says in the reader's place, with the order behind it (`wechat.inbound.events`)."""
 
 
-def offer(reply: ChatReply, to_user: str) -> None:
+def offer_order_card(reply: ChatReply, to_user: str) -> None:
     """Put the card under a reply that offers to start something; inside its transaction."""
     if not reply.order or not reply.project:
         return
