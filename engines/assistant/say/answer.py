@@ -11,11 +11,11 @@ from django.utils.translation import gettext_noop, pgettext
 
 from engines.assistant.read.question import Question, Shape
 from engines.assistant.say import words
-from engines.assistant.say.default import default_plan
 from engines.assistant.say.parts import Part, fitted
 from engines.assistant.say.plan import Plan, Step, Told
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.render import parts_of
+from engines.assistant.say.shapes import plain_answer
 from engines.assistant.say.sheet import Line, Sheet
 from study.facts import Answer, Fact, Flag, Kind
 from study.proposals import serious_field
@@ -104,7 +104,7 @@ def say_answer(sheet: Sheet, reader: Reader, plan: Plan | None = None) -> Said:
             marks = {mark for part in parts for mark in part.marks}
             parts += parts_of(sheet, Plan(say=missing(sheet, marks, reader)), reader)
             parts += [Part(_("Note (AI): %(text)s") % {"text": plan.note})] if plan.note else []
-        parts = parts or parts_of(sheet, default_plan(sheet, reader), reader)
+        parts = parts or plain_answer(sheet, reader)
         stop = pgettext("end of a sentence", ".")
         made = fitted(parts, reader.limit, stop)
         told = tuple(Told(part.text(), part.marks) for part in parts)

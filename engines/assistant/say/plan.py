@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, InstanceOf
+from pydantic import BaseModel, ConfigDict
 
 Op: TypeAlias = Literal[
     "tell",
@@ -43,23 +43,9 @@ class Step(BaseModel):
     end: Literal["high", "low", "both"] = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The answer to a question worded from its whole results: what no model can choose.
-
-    `name`: of the wording (`default.SHAPES`); `at`: which of the sheet's answered questions.
-    """
-
-    name: str
-    at: int = 0
-
-
 class Plan(BaseModel):
-    """What is shown, in order. Only code makes a step that is a `Shape`; no JSON is one.
-
-    `note`: a model's few words under what is quoted, which have passed `choose.noted`.
-    """
+    """What is shown, in order; `note`: words of a model under a quote that have passed `choose.noted`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    say: tuple[Step | InstanceOf[Shape], ...] = ()
+    say: tuple[Step, ...] = ()
     note: str = ""

@@ -16,7 +16,6 @@ from math import log
 from django.utils.translation import gettext as _
 
 from engines.assistant.say.parts import Part
-from engines.assistant.say.reader import Reader
 from engines.assistant.say.sheet import Line, Source
 from engines.assistant.say.words import bracketed
 from study.protocol.rules import terms
@@ -177,7 +176,7 @@ def _day(text: str) -> date | None:
 # --- quoting --------------------------------------------------------------------------------------
 
 
-def quoted(lines: Sequence[Line], _reader: Reader) -> list[Part]:
+def quoted(lines: Sequence[Line]) -> list[Part]:
     """A sentence for each place that is quoted, in the order of the lines; facts are not quoted."""
     prose = [line for line in lines if line.source is not Source.FACT]
     made: list[Part] = []

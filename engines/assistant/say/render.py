@@ -7,13 +7,22 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias
 
-from django.utils import translation
 from django.utils.translation import gettext as _
 
-from engines.assistant.say import computed, figures, quotes, shapes, values, visits, words, work
+from engines.assistant.say import (
+    computed,
+    conditions,
+    figures,
+    notes,
+    quotes,
+    values,
+    visits,
+    words,
+    work,
+)
 from engines.assistant.say.case import NARROW, chosen, total_of
-from engines.assistant.say.parts import Part, joined, joint, noted, plain
-from engines.assistant.say.plan import Plan, Shape, Step, Told
+from engines.assistant.say.parts import Part, comma, joined, joint, plain
+from engines.assistant.say.plan import Plan, Step
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.rows import WORK, rows_of, unnumbered
 from engines.assistant.say.sheet import Line, Scope, Sheet, Source
@@ -26,23 +35,10 @@ _WHOLE = ("rows", "visit", "count", "quote")
 """Operations over whole lines; all others are over single facts."""
 
 
-def render(sheet: Sheet, plan: Plan, reader: Reader) -> list[Told]:
-    """The sentences of a plan, whole, each with the marks that it rests on."""
-    with translation.override(reader.language):
-        return [Told(part.text(), part.marks) for part in parts_of(sheet, plan, reader)]
-
-
 def parts_of(sheet: Sheet, plan: Plan, reader: Reader) -> list[Part]:
-    """The same before it is fitted into a room; in the language that is active."""
-    made, renderer = list[Part](), Renderer(sheet, reader)
-    for step in plan.say[:MOST] if all(isinstance(s, Step) for s in plan.say) else plan.say:
-        if isinstance(step, Shape) and step.name == "notes":
-            made = noted(made, shapes.told(step, sheet, reader, renderer.marks)[0].notes)
-        elif isinstance(step, Shape):
-            made += shapes.told(step, sheet, reader, renderer.marks)
-        else:
-            made += renderer.step(step)
-    return merged([part for part in made if part.text()])
+    """The sentences of a plan before they are fitted into a room; in the language that is active."""
+    renderer = Renderer(sheet, reader)
+    return merged([part for step in plan.say[:MOST] for part in renderer.step(step)])
 
 
 class Renderer:
@@ -151,11 +147,11 @@ class Renderer:
     def _count(self, lines: Lines, *_rest: object) -> list[Part]:
         """P016 没有不良事件(已全部读取); only of results that were read whole."""
         own = [(line, line.scope) for line in lines if _kind(line) == "count" and line.scope]
-        return [part for x, scope in own for part in shapes.counted(x, scope, self.reader)]
+        return [part for x, scope in own for part in _counted(x, scope, self.reader)]
 
     def _quote(self, lines: Lines, *_rest: object) -> list[Part]:
         """Lines of what people wrote, as they stand, each with where it stands."""
-        return quotes.quoted(lines, self.reader)
+        return quotes.quoted(lines)
 
     # --- worked out -------------------------------------------------------------------------------
 
@@ -357,7 +353,7 @@ class Renderer:
 def merged(parts: Sequence[Part]) -> list[Part]:
     """Sentences on the same values as one; what is said of a part of them keeps a sentence of its own."""
     made: list[Part] = []
-    for part in parts:
+    for part in (one for one in parts if one.text()):
         at = next((n for n, one in enumerate(made) if part.key and one.key == part.key), None)
         if at is None:
             made += [] if part.text() in {one.text() for one in made} else [part]
@@ -433,3 +429,28 @@ def _is_over_time(lines: Lines) -> bool:
     scope = lines[0].scope
     by = scope.query.get("by") if scope else ()
     return len(by or ()) == 1 and str((by or ("",))[0]).startswith(("month:", "week:", "quarter:"))
+
+
+def _counted(line: Line, scope: Scope, reader: Reader) -> list[Part]:
+    """A result's own line: 共 2 条, 没有记录(已全部读取), in whom of all it was found."""
+    query, mark = scope.query, (line.mark,)
+    names = [one for one in query.get("select") or () if isinstance(one, str)]
+    what = joint().join(dict.fromkeys(conditions.name_of(one, reader) for one in names))
+    how, named = chosen(query, reader), query.get("subjects")
+    what = what + words.bracketed(how) if what and named else how or what
+    if named and not scope.subjects:
+        return [plain(notes.absent(named), mark)]
+    if not scope.is_complete or query.get("aggregate") or (named and what and names[0][0] == "@"):
+        return []
+    if named:
+        who, said = joint().join(scope.subjects), _("%(count)s entries in all")
+        if scope.count:
+            return [plain(f"{who} {what}{comma()}{said % {'count': scope.count}}", mark)]
+        text = _("%(subject)s has no record of %(what)s (all was read)")
+        return [plain(text % {"subject": who, "what": what}, mark)]
+    found = dict.fromkeys(fact.subject for fact in scope.answer.facts if fact.subject)
+    over = _("the %(count)s subjects that you may see") % {"count": scope.answer.basis.subjects}
+    if not found:
+        return [plain(_("No subject meets this") + words.bracketed(what, over), mark)]
+    items = tuple((name,) for name in found)
+    return [Part(what + words.bracketed(over), items, noun="subject", counted=True, marks=mark)]

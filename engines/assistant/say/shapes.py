@@ -1,10 +1,13 @@
-"""What only whole results can say, by the shape of a question: a table from its name to its wording."""
+"""The plain answer: by the operations that a model may choose, where they say what was asked for.
+
+What only whole results prove (who, how many, whether, none) is worded by the shape of the question.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -19,56 +22,93 @@ from engines.assistant.say import (
     figures,
     notes,
     people,
+    quotes,
     values,
     visits,
     words,
     work,
 )
 from engines.assistant.say.case import Case, chosen, looked_at, nothing
-from engines.assistant.say.parts import Part, begun, colon, comma, joint, noted, plain
-from engines.assistant.say.plan import Shape
+from engines.assistant.say.parts import Part, begun, colon, joint, noted, plain
+from engines.assistant.say.plan import Step
 from engines.assistant.say.reader import Reader
-from engines.assistant.say.rows import Row, rows_of
-from engines.assistant.say.sheet import Line, Scope, Sheet
-from engines.assistant.say.values import Marks
+from engines.assistant.say.render import Renderer, merged
+from engines.assistant.say.rows import Row, rows_of, unnumbered
+from engines.assistant.say.sheet import Answered, Line, Sheet, Source
 from study.facts import Fact, Kind
 from study.facts import json_value as as_json
 
 _IDS, _MONTHS = 5, 3
+_RULES = 3
+_LONG = 3
+"""From so many readings on a series is told with the way it goes."""
 _CLAUSE = re.compile(r"[，。；;（(]")
 
 
-def told(shape: Shape, sheet: Sheet, reader: Reader, marks: Marks) -> list[Part]:
-    """A shape in words; with the marks of its whole question where its facts have none of their own."""
-    answered = sheet.answered[shape.at]
-    case = Case(answered.question, answered.results, sheet, reader, marks)
-    parts = SHAPES[shape.name](case)
-    return [part if part.marks else replace(part, marks=answered.marks) for part in parts]
+def plain_answer(sheet: Sheet, reader: Reader) -> list[Part]:
+    """What answers the questions of a sheet, in their order; rules and reports where no data were asked for."""
+    made, renderer = list[Part](), Renderer(sheet, reader)
+    for answered in sheet.answered:
+        case = Case(answered.question, answered.results, sheet, reader, renderer.marks)
+        beside: Iterable[str] = ()
+        if case.question.topic is Topic.DICTIONARY:
+            own = dictionary.told(case)
+        elif refused := notes.refused(case):
+            own = [plain(refused)]
+        else:
+            own, beside = _worded(case, answered, renderer), notes.beside(case)
+        # Facts that no line holds rest on all lines of their question.
+        made += [part if part.marks else replace(part, marks=answered.marks) for part in own]
+        made = noted(made, [*beside])
+    if not sheet.answered:
+        prose = [x.mark for x in sheet.lines if x.source in (Source.DOCUMENT, Source.REPORT)]
+        made = renderer.step(Step(op="quote", of=tuple(prose)))
+    return merged(made)
 
 
-def counted(line: Line, scope: Scope, reader: Reader) -> list[Part]:
-    """A result's own line: 共 2 条, 没有记录(已全部读取), in whom of all it was found."""
-    query, mark = scope.query, (line.mark,)
-    names = [one for one in query.get("select") or () if isinstance(one, str)]
-    what = joint().join(dict.fromkeys(conditions.name_of(one, reader) for one in names))
-    how, named = chosen(query, reader), query.get("subjects")
-    what = what + words.bracketed(how) if what and named else how or what
-    if named and not scope.subjects:
-        return [plain(notes.absent(named), mark)]
-    if not scope.is_complete or query.get("aggregate") or (named and what and names[0][0] == "@"):
+def _worded(case: Case, answered: Answered, renderer: Renderer) -> list[Part]:
+    question = case.question
+    if question.topic is Topic.ELIGIBILITY:
+        rules = [line for line in case.sheet.lines if line.source is Source.DOCUMENT]
+        return _eligibility(case) + quotes.quoted(rules[:_RULES])
+    if question.topic is Topic.TARGET:
+        return _target(case)
+    if question.aggregate or case.query.get("aggregate"):
+        return _groups(case) if question.by else _figures(case)
+    if question.topic is Topic.VISITS:
+        return _visits(case)
+    if question.topic in _WORK:
+        return _work(case)
+    if question.nth:
+        return _nth(case)
+    if worded := _SHAPES.get(question.shape):
+        return worded(case)
+    steps = _steps(case, answered)
+    return [p for one in steps for p in renderer.step(one)] if steps else _values(case)
+
+
+def _steps(case: Case, answered: Answered) -> list[Step]:
+    """Single values and series by operations over their lines; [] for rows of forms, and where nothing is."""
+    facts = [fact for _query, answer in case.results for fact in answer.facts]
+    lines = [line for line in case.sheet.lines if line.mark in answered.marks]
+    held = {unnumbered(fact): line.mark for line in lines for fact in line.facts}
+    simple = all(fact.kind in (Kind.VALUE, Kind.BLANK) and fact.instance is None for fact in facts)
+    if not facts or not simple or any(unnumbered(fact) not in held for fact in facts):
         return []
-    if named:
-        who, said = joint().join(scope.subjects), _("%(count)s entries in all")
-        if scope.count:
-            return [plain(f"{who} {what}{comma()}{said % {'count': scope.count}}", mark)]
-        text = _("%(subject)s has no record of %(what)s (all was read)")
-        return [plain(text % {"subject": who, "what": what}, mark)]
-    found = dict.fromkeys(fact.subject for fact in scope.answer.facts if fact.subject)
-    over = _("the %(count)s subjects that you may see") % {"count": scope.answer.basis.subjects}
-    if not found:
-        return [plain(_("No subject meets this") + words.bracketed(what, over), mark)]
-    items = tuple((name,) for name in found)
-    return [Part(what + words.bracketed(over), items, noun="subject", counted=True, marks=mark)]
+    found: dict[tuple[object, ...], list[str]] = {}
+    numbers: dict[tuple[object, ...], int] = {}
+    for fact in facts:
+        key = (fact.subject, values.series_key(fact))
+        found.setdefault(key, []).append(held[unnumbered(fact)])
+        numbers[key] = numbers.get(key, 0) + (computed.number(fact) is not None)
+    # Of more than two series side by side the values alone are told.
+    long = {k for k, own in found.items() if numbers[k] == len(set(own)) == len(own) >= _LONG}
+    long = long if len(long) < 3 else set()
+    rest = [mark for key, own in found.items() if key not in long for mark in own]
+    shown = tuple(dict.fromkeys(fact.field for fact in facts))
+    told = [Step(op="tell", of=tuple(dict.fromkeys(rest)), show=shown)] if rest else []
+    courses = [found[key] for key in found if key in long]
+    return told + [Step(op="trend", of=tuple(own), show=shown) for own in courses]
 
 
 def _values(case: Case) -> list[Part]:
@@ -503,25 +543,19 @@ def _beside(fact: Fact, line: Line, case: Case) -> Part:
     return plain(said + words.bracketed(rule), (*case.marks([fact]), line.mark))
 
 
-SHAPES: dict[str, Callable[[Case], list[Part]]] = {
-    "absent": lambda case: [plain(notes.refused(case))],
-    "notes": lambda case: [Part(notes=tuple(notes.beside(case)))],
-    "dictionary": dictionary.told,
-    "values": _values,
-    "nth": _nth,
-    "overview": _overview,
-    "blanks": _blanks,
-    "figures": _figures,
-    "groups": _groups,
-    "target": _target,
-    "list": people.told,
-    "yes_no": people.yes_or_no,
-    "edge": people.edge,
-    "change": _change,
-    "ratio": _ratio,
-    "lasted": _lasted,
-    "difference": _difference,
-    "visits": _visits,
-    "work": _work,
-    "eligibility": _eligibility,
+_SHAPES: dict[Asked, Callable[[Case], list[Part]]] = {
+    Asked.EXTREME: people.edge,
+    Asked.COUNT: _figures,
+    Asked.COUNT_ROWS: _figures,
+    Asked.SHARE: _figures,
+    Asked.AGGREGATE: _figures,
+    Asked.GROUPS: _groups,
+    Asked.LIST: people.told,
+    Asked.YES_NO: people.yes_or_no,
+    Asked.DIFFERENCE: _difference,
+    Asked.CHANGE: _change,
+    Asked.LASTED: _lasted,
+    Asked.RATIO_TO_LIMIT: _ratio,
+    Asked.OVERVIEW: _overview,
+    Asked.BLANKS: _blanks,
 }

@@ -7,9 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils import translation
+
 from engines.assistant.read.question import Query, Question
 from engines.assistant.say.lines import Builder, sheet_of
+from engines.assistant.say.plan import Plan, Told
 from engines.assistant.say.reader import Reader
+from engines.assistant.say.render import parts_of
 from engines.assistant.say.sheet import Sheet
 from study.query.run import answer_query
 from study.query.schema import parse_query
@@ -48,6 +52,12 @@ WORK: dict[str, dict[str, list[dict[str, Any]]]] = {
         ]
     },
 }
+
+
+def render(sheet: Sheet, plan: Plan, reader: Reader) -> list[Told]:
+    """The sentences of a plan, whole, each with the marks that it rests on."""
+    with translation.override(reader.language):
+        return [Told(part.text(), part.marks) for part in parts_of(sheet, plan, reader)]
 
 
 def reader_of(study: Study, user: str = "zhangyi", **more: Any) -> Reader:

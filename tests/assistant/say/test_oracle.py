@@ -18,11 +18,11 @@ import pytest
 
 from engines.assistant.say.plan import Op, Plan, Step, Told
 from engines.assistant.say.reader import Reader
-from engines.assistant.say.render import render
 from engines.assistant.say.sheet import Line, Sheet, Source
 from tests.answers.play import load
 from tests.assistant.say.oracle import Oracle
 from tests.assistant.say.sheets import SITES, seen_by, sheet
+from tests.assistant.say.studies import render
 
 OPS: tuple[str, ...] = get_args(Op)
 SHEETS = (

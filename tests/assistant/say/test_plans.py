@@ -19,9 +19,8 @@ from django.utils import translation
 from engines.assistant.read.question import Question
 from engines.assistant.say.answer import say_answer as answer
 from engines.assistant.say.plan import Op, Plan, Step, Told
-from engines.assistant.say.render import render
 from engines.assistant.say.sheet import Line, Sheet
-from tests.assistant.say.studies import reader_of, sheet
+from tests.assistant.say.studies import reader_of, render, sheet
 from tests.study.query.studies import demo
 
 COLUMNS = ("visit", "state", "target", "open", "close", "actual", "days")

@@ -101,7 +101,7 @@ def test_a_report_is_quoted_with_its_week_and_day_and_what_came_later(reader: Re
 def test_where_room_is_short_a_measure_is_told_by_its_first_clause(text: str, short: str) -> None:
     (line,) = quotes.reports({"W3": f"## 关键决策\n- 2026-01-22: {text}"})
     with translation.override("zh-hans"):
-        (part,) = quotes.quoted([replace(line, is_measure=True)], reader_of(demo(), limit=60))
+        (part,) = quotes.quoted([replace(line, is_measure=True)])
         assert part.text(part.depth - 1) == f"周报 W3(2026-01-22):{short}"
         assert part.text() == f"周报 W3(2026-01-22):「{text}」"
 
