@@ -22,6 +22,7 @@ from engines.assistant.read.build import (
     Refused,
     beyond,
     forms_of,
+    grouped,
     lasted,
     limit,
     picked,
@@ -424,8 +425,7 @@ def _value(name: str, item: Where, tokens: list[Token], setting: Setting) -> Any
     said = item.value or item.quote
     kind = setting.column_kind(name)
     numbers = [t.number for t in tokens if t.kind is Kind.NUMBER and t.number is not None]
-    measured = setting.is_number(name)
-    sides = [t.value for t in tokens if t.kind is Kind.LIMIT and measured]
+    sides = [t.value for t in tokens if t.kind is Kind.LIMIT and setting.is_number(name)]
     if kind in CODED or name in ("@status", "@site"):
         return _code(name, item, tokens, setting)
     if sides or (numbers and any(t.value == "倍" for t in tokens)):
@@ -492,14 +492,12 @@ def _data(item: Item, base: Question, setting: Setting) -> Question:
     status = {setting.design.status_field, "@status", "@enrolled"}
     if setting.status_reason in base.select and {*condition_fields(base.where)} <= status:
         # Why somebody left or was never enrolled stands with the status.
-        others = (name for name in base.select if name not in status)
-        return replace(
-            base, shape=Shape.VALUE, select=(setting.design.status_field, *others), where=()
-        )
+        select = (setting.design.status_field, *(n for n in base.select if n not in status))
+        return replace(base, shape=Shape.VALUE, select=select, where=())
     base = replace(base, shape=shape, select=base.select if told else shown(base, setting))
     if shape in (Shape.OVERVIEW, Shape.BLANKS):
         return replace(base, select=forms_of(base, setting) or setting.design.shown_forms)
-    base = _grouped(item, base, setting)
+    base = grouped(base, item.by, setting)
     of_groups = [Shape.EXTREME] if base.by and not base.select else []
     figured = (Shape.COUNT, Shape.COUNT_ROWS, Shape.SHARE, Shape.AGGREGATE, Shape.GROUPS)
     if shape in (*figured, *of_groups):
@@ -517,36 +515,6 @@ def _data(item: Item, base: Question, setting: Setting) -> Question:
             picked(base, item.rows, item.n, setting), shape=Shape.CHANGE, change=f"baseline:{how}"
         )
     return picked(base, item.rows, item.n, setting)
-
-
-def _grouped(item: Item, base: Question, setting: Setting) -> Question:
-    """The groups: of a field the last coded one that is named."""
-    by: list[str] = []
-    select = list(base.select)
-    wanted = list(dict.fromkeys(item.by))
-    if base.shape is Shape.GROUPS and not wanted:
-        wanted = ["field"]
-    for word in wanted:
-        if word == "field":
-            coded = [n for n in select if setting.column_kind(n) in CODED]
-            if not coded:
-                raise Refused("by")
-            by.append(coded[-1])
-            select.remove(coded[-1])
-        elif word in ("month", "week", "quarter"):
-            by.append(f"{word}:{_dated(base, setting)}")
-        else:
-            by.append(word if word == "event" else f"@{word}")
-    if len(base.site) > 1 and base.shape in (Shape.GROUPS, Shape.DIFFERENCE) and "@site" not in by:
-        by.append("@site")
-    return replace(base, by=tuple(by[:2]), select=tuple(select))
-
-
-def _dated(base: Question, setting: Setting) -> str:
-    days = {**setting.design.form_dates, **setting.vocabulary.onsets}
-    own = next((n for n in base.select if setting.is_date(n) and n != "@enrolled"), "")
-    dated = next((days[form] for form in forms_of(base, setting) if form in days), "")
-    return own or dated or setting.design.enrolment_field
 
 
 def _figured(item: Item, base: Question, setting: Setting) -> Question:
@@ -582,7 +550,7 @@ def _work(item: Item, base: Question, setting: Setting) -> Question:
     aspect = item.figure if item.figure in _ASPECTS.get(topic, ()) else ""
     base = replace(base, aspect=aspect, shape=Shape.ROWS)
     if item.shape in ("count", "count_rows", "groups"):
-        base = _grouped(item, replace(base, shape=Shape(item.shape)), setting)
+        base = grouped(replace(base, shape=Shape(item.shape)), item.by, setting)
         return replace(_figured(item, base, setting), select=())
     if topic is Topic.VISITS:
         when = Shape.WHEN if item.shape == "when" and base.subjects else Shape.VISITS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -15,6 +15,7 @@ from engines.assistant.read.question import (
     conditions_of,
 )
 from engines.assistant.read.setting import Setting
+from engines.assistant.read.tokens import CODED
 from study.facts import json_value
 
 MEANS = ("mean", "median", "min", "max", "sum")
@@ -145,3 +146,33 @@ def _end(base: Question, rows: str, number: int, setting: Setting) -> Question:
         return replace(base, shape=Shape.DIFFERENCE, rows=rows, order=order)
     base = replace(base, shape=Shape.EXTREME, rows=rows)
     return base if len(base.subjects) == 1 else replace(base, order=order, limit=number)
+
+
+def grouped(base: Question, words: Sequence[str], setting: Setting) -> Question:
+    """The groups: of a field the last coded one that is named."""
+    by: list[str] = []
+    select = list(base.select)
+    wanted = list(dict.fromkeys(words))
+    if base.shape is Shape.GROUPS and not wanted:
+        wanted = ["field"]
+    for word in wanted:
+        if word == "field":
+            coded = [n for n in select if setting.column_kind(n) in CODED]
+            if not coded:
+                raise Refused("by")
+            by.append(coded[-1])
+            select.remove(coded[-1])
+        elif word in ("month", "week", "quarter"):
+            by.append(f"{word}:{_dated(base, setting)}")
+        else:
+            by.append(word if word == "event" else f"@{word}")
+    if len(base.site) > 1 and base.shape in (Shape.GROUPS, Shape.DIFFERENCE) and "@site" not in by:
+        by.append("@site")
+    return replace(base, by=tuple(by[:2]), select=tuple(select))
+
+
+def _dated(base: Question, setting: Setting) -> str:
+    days = {**setting.design.form_dates, **setting.vocabulary.onsets}
+    own = next((n for n in base.select if setting.is_date(n) and n != "@enrolled"), "")
+    dated = next((days[form] for form in forms_of(base, setting) if form in days), "")
+    return own or dated or setting.design.enrolment_field
