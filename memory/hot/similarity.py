@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.language import spoken_numbers
-from memory.quotes import denies, folded
+from memory.people.quotes import denies, folded
 
 _CLAUSE = re.compile(r"[,，、;；。.!！?？()（）\n]|并且|而且|同时|以及|另外")
 _LEAST = 2

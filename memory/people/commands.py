@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import time
 
 from core.language import clock_times
-from memory.quotes import denies, folded
+from memory.people.quotes import denies, folded
 
 _LONGEST = 120
 _LEAD = r"(?:请|麻烦|帮我|帮忙|可以|能不能|那|你|您|就|都|现在|,|\s)*"

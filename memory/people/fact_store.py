@@ -22,8 +22,8 @@ from memory.hot import distill, similarity
 from memory.hot.tombstones import Guard
 from memory.models import MemoryQuestion, UserMemory, UserProfile
 from memory.people.grounding import Grounded
+from memory.people.quotes import letters_of
 from memory.people.schemas import IMPORTANCE, Row, Schema, current
-from memory.quotes import letters_of
 from memory.visibility import Scope, scope_of
 from projects import audit
 from projects.models import Member

@@ -19,8 +19,8 @@ from memory.hot import distill
 from memory.hot.tombstones import Guard
 from memory.models import UserMemory
 from memory.people import commands, fact_store, forgotten
+from memory.people.quotes import letters_of
 from memory.people.schemas import IMPORTANCE, Slot, current, load
-from memory.quotes import letters_of
 from memory.visibility import Scope
 from projects import audit
 from projects.models import Member

@@ -25,8 +25,8 @@ from memory.models import (
 )
 from memory.people import fact_store
 from memory.people.grounding import Grounded
+from memory.people.quotes import letters_of
 from memory.people.schemas import Schema, aliases, current, pattern
-from memory.quotes import letters_of
 from projects import audit
 from projects.models import Member, Project
 

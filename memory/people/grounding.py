@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from core.language import clock_times, spoken_numbers
 from core.language.spoken_numbers import Number
 from core.language.values import PLACEHOLDER
+from memory.people.quotes import Clause, denies, folded, letters, letters_of, places, torn
 from memory.people.schemas import Slot, aliases, pattern
-from memory.quotes import Clause, denies, folded, letters, letters_of, places, torn
 
 LONGEST = 120
 _CURRENCY = re.compile(

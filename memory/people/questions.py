@@ -17,8 +17,8 @@ from memory import session
 from memory.models import MemoryQuestion, UserMemory
 from memory.people import fact_store, forgotten
 from memory.people.fact_store import Detail
+from memory.people.quotes import folded, letters_of
 from memory.people.schemas import current
-from memory.quotes import folded, letters_of
 from projects.models import Member
 
 KEPT = timedelta(days=7)

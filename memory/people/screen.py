@@ -13,8 +13,8 @@ import re
 from memory.models import UserMemory
 from memory.people import commands, fact_store
 from memory.people.commands import untold
+from memory.people.quotes import clauses, folded, letters_of
 from memory.people.schemas import current, pattern
-from memory.quotes import clauses, folded, letters_of
 from projects.models import Member
 
 _SELF = re.compile(r"我(?!们)|本人|汇报|回复|回答|答复|提到|称呼|直接说|只看|只说")

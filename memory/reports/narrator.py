@@ -25,7 +25,7 @@ from core.llm.prompts import marked
 from memory.hot import similarity
 from memory.hot.proposals import name_of
 from memory.hot.tombstones import Guard
-from memory.quotes import Place, denies, folded, letters_of, places
+from memory.people.quotes import Place, denies, folded, letters_of, places
 from projects.endpoints import Purpose
 from projects.models import Member, Project
 from study import identities

@@ -129,7 +129,8 @@ def handle(
 
 def routed(turn: Turn) -> list[tuple[Task, Outcome]]:
     """What a message's tasks come to, before anything is written; the console's preview asks here, too."""
-    turn.limit = min(turn.limit, facts.length_limit(turn.facts) or turn.limit)
+    if wanted := facts.length_limit(turn.facts):
+        turn.limit, turn.is_bounded = min(turn.limit, wanted), True
     turn.reading = order.settle_offer(turn) or memory.settle_command(turn) or _read(turn)
     # Questions of data that follow each other are told in one answer, each other task by itself.
     jobs = list[list[Task]]()

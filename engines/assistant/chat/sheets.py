@@ -26,6 +26,8 @@ from study.records import outage
 logger = logging.getLogger(__name__)
 
 MOST_TOKENS = 900
+_STRETCH = 2.5
+"""Times its characters that an answer may take before a list of subjects in it is cut."""
 _ANCHOR = "Day "
 """Stands in an answer that told which day is the first: once a session is enough."""
 
@@ -98,6 +100,7 @@ def reader_of(turn: Turn, limit: int) -> Reader:
         sites=turn.sites,
         own_site=turn.member.site,
         limit=limit,
+        whole=limit if turn.is_bounded else int(limit * _STRETCH),
         fresh_minutes=turn.project.fresh_minutes,
         language=turn.member.language,
         masked=turn.plain,

@@ -43,6 +43,7 @@ from study.record_ids import pattern_of
 from study.request_cache import Reader, Roster
 
 LIMIT = 150
+"""Characters of an answer, where neither the study nor its reader set fewer."""
 _UNKNOWN = (Kind.LEFT, Kind.ABSENT)
 
 
@@ -54,6 +55,7 @@ class Turn:
     about the reader that the message answers, and the value it gives. `state`: what follow-ups refer to;
     `is_open`: it was asked back, or the study does not collect what was asked for.
     `order`: what the answer offers to do. `said_yes`: what the message says to what the last one offered.
+    `is_bounded`: the study or the reader set the characters of an answer: nothing goes beyond them.
     `undo`: key of what it keeps about the reader, "" where that was taken back.
     """
 
@@ -70,6 +72,7 @@ class Turn:
     hot: injection.Injection
     facts: str
     limit: int
+    is_bounded: bool
     at: datetime
     skill: ChatSkill = field(default_factory=ChatSkill)
     answer_id: UUID | None = None
@@ -216,6 +219,7 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
         facts=facts.own(member, text, talk=talk, guard=guard, scope=scope, rows=said),
         skill=chat.active_chat_skill(project),
         limit=min(LIMIT, ban) if ban else LIMIT,
+        is_bounded=bool(ban),
         at=at,
         state=kept if kept.subjects else replace(kept, subjects=tuple(talk.record_ids)),
     )

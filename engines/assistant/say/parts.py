@@ -9,8 +9,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 _FEW = 4
-WHOLE = 2.5
-"""Times the characters that a reader wants, which a list of numbers may take before it is cut."""
 _STOPS = tuple(".。!?！？…")
 _CJK = "\u2e80"
 UNIT = "\x00"
@@ -151,10 +149,10 @@ class Fitted:
     is_whole: bool
 
 
-def fitted(parts: Sequence[Part], limit: int, stop: str) -> Fitted:
+def fitted(parts: Sequence[Part], limit: int, stop: str, whole: int = 0) -> Fitted:
     """All sentences in the most detail that fits; else fewer items of the longest, each thing whole.
 
-    `stop`: what ends a sentence. Of sentences that do not fit at one item each the last are left out, counted.
+    `stop`: what ends a sentence. `whole`: the characters up to which a list of subjects is not cut. Of sentences that do not fit at one item each the last are left out, counted.
     """
     parts = [part for part in parts if part.text()]
     level, shown, brief = 0, [len(part.items) for part in parts], False
@@ -172,7 +170,7 @@ def fitted(parts: Sequence[Part], limit: int, stop: str) -> Fitted:
         level += 1
     brief = over() > 0
     few = len(parts) <= _FEW
-    while few and over() > 0 and (long := _longest(parts, shown, level, limit)) is not None:
+    while few and over() > 0 and (long := _longest(parts, shown, level, whole)) is not None:
         shown[long] -= 1
     while not few and shown[0] > 1 and len(texts()[0]) > limit:
         shown[0] -= 1
@@ -185,8 +183,8 @@ def fitted(parts: Sequence[Part], limit: int, stop: str) -> Fitted:
     if kept < len(told):
         made.append((left_out(len(told) - kept) + stop, ()))
     pairs = zip(parts, shown, strict=True)
-    whole = kept == len(told) and all(n == len(p.items) and not p.left_out for p, n in pairs)
-    return Fitted(tuple(made), whole)
+    is_whole = kept == len(told) and all(n == len(p.items) and not p.left_out for p, n in pairs)
+    return Fitted(tuple(made), is_whole)
 
 
 def _fuller(told: list[str], parts: Sequence[Part], level: int, limit: int, stop: str) -> list[str]:
@@ -207,12 +205,12 @@ def _room(kept: int, told: Sequence[str]) -> int:
     return len(left_out(len(told) - kept)) + 2 if kept < len(told) else 0
 
 
-def _is_kept(part: Part, limit: int) -> bool:
+def _is_kept(part: Part, whole: int) -> bool:
     """Whether a list of subjects is short enough, with their numbers alone, to be told whole."""
-    return part.noun == "subject" and len(part.text(part.depth - 1, brief=True)) <= WHOLE * limit
+    return part.noun == "subject" and len(part.text(part.depth - 1, brief=True)) <= whole
 
 
-def _longest(parts: Sequence[Part], shown: Sequence[int], level: int, limit: int) -> int | None:
+def _longest(parts: Sequence[Part], shown: Sequence[int], level: int, whole: int) -> int | None:
     """The sentence whose items take the most room and that has some to spare."""
-    free = [at for at, count in enumerate(shown) if count > 1 and not _is_kept(parts[at], limit)]
+    free = [at for at, count in enumerate(shown) if count > 1 and not _is_kept(parts[at], whole)]
     return max(free, key=lambda at: len(parts[at].text(level, shown[at])), default=None)

@@ -40,7 +40,9 @@ def test_the_table_of_a_site_has_its_own_subjects_alone(silent: Study, question:
 
 
 def test_a_list_too_long_for_a_message_has_a_table_of_the_site(silent: Study) -> None:
+    ask("crc_b", "记住:回复我不要超过60个字")
     told = ask("crc_b", "每个受试者的入组日期都列出来")
+    assert len(told.text) <= 60
     assert told.table
     assert {row[0] for row in told.table.rows} <= own("site_b")
     assert len(told.table.rows) > 10
@@ -56,7 +58,7 @@ def test_a_list_too_long_for_a_message_has_a_table_of_the_site(silent: Study) ->
 def test_what_is_withheld_does_not_hide_what_is_told(silent: Study, hidden: str, form: str) -> None:
     text = ask("zhangyi", form.format(hidden)).text
     assert "2026-01-22" in text
-    assert "不显示" in text or f"“{hidden}”没有听懂" in text
+    assert "不能提供" in text or f"“{hidden}”没有听懂" in text
 
 
 def test_a_hidden_field_reads_like_one_that_is_not_there(silent: Study) -> None:

@@ -139,7 +139,7 @@ def test_what_is_remembered_of_a_subject_is_told(study: Study) -> None:
 
 
 def test_a_list_that_is_cut_comes_whole_as_a_sheet(study: Study) -> None:
-    told = ask("zhangyi", "列出全部受试者")
+    told = ask("zhangyi", "每个受试者的入组日期都列出来")
     assert told.table
     assert len({row[0] for row in told.table.rows}) > 25
     assert {len(row) for row in told.table.rows} == {len(told.table.header)}

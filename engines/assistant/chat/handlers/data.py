@@ -229,7 +229,9 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
     turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
     rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
     lines = [head + _("Do you mean one of these? Reply with its number:"), *rows]
-    room = ROOM * turn.limit // max(1, len(turn.reading.tasks)) - len("\n".join(lines))
+    room = (1 if turn.is_bounded else ROOM) * turn.limit // max(1, len(turn.reading.tasks)) - len(
+        "\n".join(lines)
+    )
     told, results = _previews(turn, readings)
     for at, said in enumerate(told, 1):
         if said and (size := len(said) + len(colon())) <= room:
@@ -240,9 +242,14 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
 
 def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[ToolResult]]:
     """What each of some readings would be answered, "" where that cannot be said."""
-    # Beside another answer it could be taken for one.
+    # Beside another answer it could be taken for one; without the question's "not" it is of the others.
     alone = len(turn.reading.tasks) == 1 and not turn.reading.unread
-    read = [fast(one.text, turn.setting, State()) if alone else None for one in readings]
+    negated = _negations(turn.asked, turn)
+    shown = [alone and negated <= _negations(one.text, turn) for one in readings]
+    read = [
+        fast(one.text, turn.setting, State()) if is_shown else None
+        for one, is_shown in zip(readings, shown, strict=True)
+    ]
     tasks = [task if not one.says else None for one, task in zip(readings, read, strict=True)]
     # All that is known of somebody tells nothing of what was asked.
     tasks = [
@@ -263,6 +270,11 @@ def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[
         else:
             said.append(one.says)
     return said, [turn.read(_result(turn, answered))] if answered else []
+
+
+def _negations(text: str, turn: Turn) -> set[Kind]:
+    """What a text says no with, by kind."""
+    return {token.kind for token in scan(text, turn.setting)} & {Kind.NOT, Kind.EMPTY}
 
 
 # --- criteria of the protocol, beside the values they speak of; whether one is met is not judged --

@@ -31,7 +31,7 @@ from memory.people import (
 )
 from memory.people.commands import Forget, Show
 from memory.people.own_settings import FIELD, best_time
-from memory.quotes import letters_of
+from memory.people.quotes import letters_of
 
 # A tag behind a statement asks for no more than a nod.
 _NOD = re.compile(
