@@ -152,7 +152,8 @@ class Fitted:
 def fitted(parts: Sequence[Part], limit: int, stop: str, whole: int = 0) -> Fitted:
     """All sentences in the most detail that fits; else fewer items of the longest, each thing whole.
 
-    `stop`: what ends a sentence. `whole`: the characters up to which a list of subjects is not cut. Of sentences that do not fit at one item each the last are left out, counted.
+    `stop`: what ends a sentence. `whole`: the characters up to which a list of subjects is not cut.
+    Of sentences that do not fit at one item each the last are left out, counted.
     """
     parts = [part for part in parts if part.text()]
     level, shown, brief = 0, [len(part.items) for part in parts], False

@@ -62,6 +62,11 @@ TOPICS = {
 MOST, ROOM, PARAGRAPH = 3, 3, 160
 """Readings that are offered, and how many answers long a question back may be with what
 they say; characters up to which a paragraph is quoted whole."""
+_NAMED_BY = {
+    Topic.VISITS: {Kind.VISIT, Kind.PLACE, Kind.WHEN},
+    Topic.FINDINGS: {Kind.FINDING, Kind.RUN, Kind.REVIEW},
+}
+"""The words that a question of a topic has; without one the reading is offered, not answered."""
 _INCLUSION = "入选标准"
 _NUMBERED = re.compile(r"^\d+[.、)]\s*")
 _MEASURES = ("", "岁", "分", "级")
@@ -229,9 +234,8 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
     turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
     rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
     lines = [head + _("Do you mean one of these? Reply with its number:"), *rows]
-    room = (1 if turn.is_bounded else ROOM) * turn.limit // max(1, len(turn.reading.tasks)) - len(
-        "\n".join(lines)
-    )
+    most = turn.limit * (1 if turn.is_bounded else ROOM) // max(1, len(turn.reading.tasks))
+    room = most - len("\n".join(lines))
     told, results = _previews(turn, readings)
     for at, said in enumerate(told, 1):
         if said and (size := len(said) + len(colon())) <= room:
@@ -251,10 +255,8 @@ def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[
         for one, is_shown in zip(readings, shown, strict=True)
     ]
     tasks = [task if not one.says else None for one, task in zip(readings, read, strict=True)]
-    # All that is known of somebody tells nothing of what was asked.
-    tasks = [
-        t if t and t.question and t.question.shape is not Shape.OVERVIEW else None for t in tasks
-    ]
+    said_kinds = {token.kind for token in scan(turn.asked, turn.setting)}
+    tasks = [t if t and t.question and _is_about(t.question, said_kinds) else None for t in tasks]
     try:
         answered = _read(turn, [task.question for task in tasks if task and task.question])
     except (RedcapError, NotConfiguredError, QueryError) as error:
@@ -270,6 +272,14 @@ def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[
         else:
             said.append(one.says)
     return said, [turn.read(_result(turn, answered))] if answered else []
+
+
+def _is_about(question: Question, said: set[Kind]) -> bool:
+    """Whether a reading is about what was asked by a word of it, and not offered of everybody."""
+    if question.shape is Shape.OVERVIEW:
+        return False
+    named = _NAMED_BY.get(question.topic)
+    return named is None or bool(named & said)
 
 
 def _negations(text: str, turn: Turn) -> set[Kind]:
