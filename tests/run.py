@@ -15,8 +15,8 @@ from collections.abc import Sequence
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 # Modules compiled once are not compiled again by each process that a test starts.
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
-# Of each crash story one boundary, of each property few examples, of the pages every eighth.
-QUICK = {"CRASH_STRIDE": "100000", "EXAMPLES": "20", "PAGE_STRIDE": "8"}
+# Of each crash story one boundary, of each property few examples, of the pages every twelfth.
+QUICK = {"CRASH_STRIDE": "100000", "EXAMPLES": "20", "PAGE_STRIDE": "12"}
 THIN = {"CRASH_STRIDE": "120", "EXAMPLES": "20", "PERSON_STRIDE": "3", "CASE_STRIDE": "3"}
 THIN |= {"PAGE_STRIDE": "3", "SERVER_STRIDE": "4"}
 ON_SERVERS = ["--quick", "--servers", "--ignore=tests/console"]

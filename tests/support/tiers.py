@@ -12,13 +12,13 @@ import pytest
 DATABASE = {"db", "transactional_db", "stand_ins"}
 LONG = {"slow", "browser", "full"}
 WRITES = {"transactional_db", "live_server"}
-PURE = 6
+PURE = 3
 
 
 def quick(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     """The tier of `make test`.
 
-    Of a table of a pure function six cases run; of a test with a database, which costs a hundred times
+    Of a table of a pure function three cases run; of a test with a database, which costs a hundred times
     as much, one, of different tests different ones. What starts processes,
     drives a browser or walks for long is left out, unless it is marked `smoke`.
     """

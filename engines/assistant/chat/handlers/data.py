@@ -104,7 +104,7 @@ def answer_data(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
         return Outcome(unread, results=[result])
     head = _read_as(turn, tasks)
     # Criteria are told whole, with what is written of somebody beside them.
-    limit *= 2 if eligible else 1
+    limit *= 2 if eligible and not turn.is_bounded else 1
     sources = Sources(turn, reader_of(turn, limit - len(head)))
     unmet = {
         fact.field: criteria[fact.field]
