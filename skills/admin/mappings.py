@@ -83,7 +83,7 @@ class FieldMappingAdmin(ExportAdmin):
             title=gettext("Field mappings from the REDCap dictionary"),
             template="skills/propose.html",
             offer=propose_page.offer,
-            apply=propose_page.apply,
+            apply=propose_page.apply_chosen,
         )
 
     @action(

@@ -32,7 +32,7 @@ def offer(request: HttpRequest, project: Project) -> dict[str, Any]:
         return {**shown, "failed": True}
 
 
-def apply(request: HttpRequest, project: Project) -> str:
+def apply_chosen(request: HttpRequest, project: Project) -> str:
     """Store the ticked drafts."""
     chosen = {*request.POST.getlist("form")}
     rows = [draft for draft in form_templates.drafts(project) if draft.form_name in chosen]

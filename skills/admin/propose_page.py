@@ -44,7 +44,7 @@ def offer(_request: HttpRequest, project: Project) -> dict[str, Any]:
     }
 
 
-def apply(request: HttpRequest, project: Project) -> str:
+def apply_chosen(request: HttpRequest, project: Project) -> str:
     """Store the ticked proposals."""
     chosen = request.POST.getlist("alias")
     if not chosen:

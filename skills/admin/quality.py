@@ -73,7 +73,7 @@ class QualityRuleAdmin(ExportAdmin):
             title=gettext("Data quality rules of REDCap"),
             template="skills/quality.html",
             offer=quality_page.offer,
-            apply=quality_page.apply,
+            apply=quality_page.apply_chosen,
         )
 
     def has_upload_permission(self, request: HttpRequest, obj: Any = None) -> bool:

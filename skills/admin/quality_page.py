@@ -37,7 +37,7 @@ def offer(_request: HttpRequest, project: Project) -> dict[str, Any]:
     }
 
 
-def apply(request: HttpRequest, project: Project) -> str:
+def apply_chosen(request: HttpRequest, project: Project) -> str:
     """Take over a file, or switch the skill."""
     if "on" in request.POST:
         on = request.POST["on"] == "1"

@@ -67,7 +67,7 @@ class FormTemplateAdmin(VersionedAdmin):
             title=gettext("Try a text, propose forms"),
             template="skills/match.html",
             offer=match_page.offer,
-            apply=match_page.apply,
+            apply=match_page.apply_chosen,
             confirms="take",
         )
 

@@ -299,7 +299,7 @@ def masked(clause: str, pattern: str | None = None) -> tuple[str, tuple[str, ...
     return covered, tuple(dict.fromkeys(span.value for span in spans))
 
 
-def of(clause: str, pattern: str | None = None) -> Order | None:
+def order_of(clause: str, pattern: str | None = None) -> Order | None:
     """The order that one clause is; None for all else. `pattern`: of the study's record ids."""
     said, ids = masked(clause, pattern)
     if said in _UNDO:
@@ -328,10 +328,10 @@ def joined(clauses: Sequence[str]) -> list[str]:
     found: list[str] = []
     for clause in clauses:
         before = found[-1] if found else ""
-        own = of(clause)
+        own = order_of(clause)
         is_told = _ANNOUNCED.fullmatch(before) and (own is None or own.kind is OrderKind.REMEMBER)
         is_nod = before and _NOD.fullmatch(clause)
-        order = of(before) if before and _OBJECT.fullmatch(masked(clause)[0]) else None
+        order = order_of(before) if before and _OBJECT.fullmatch(masked(clause)[0]) else None
         if is_told or is_nod or (order is not None and order.kind is OrderKind.QC):
             found[-1] = f"{before},{clause}"
         else:

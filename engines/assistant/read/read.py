@@ -134,7 +134,7 @@ def _clauses(said: str, setting: Setting) -> list[str]:
         kinds = {t.kind for t in tokens} - _IDLE
         if kinds == {Kind.SUBJECT}:
             waiting += f"{clause}、"
-        elif kinds or not tokens or talk.of(clause, setting.pattern):
+        elif kinds or not tokens or talk.topic_of(clause, setting.pattern):
             found.append(waiting + clause)
             waiting = ""
     return [*found, waiting.rstrip("、")] if waiting else found

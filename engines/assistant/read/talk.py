@@ -108,7 +108,7 @@ def agenda(clause: str) -> str:
     return DAY if re.search(_WORK, said) and asked and (own or when) else ""
 
 
-def of(clause: str, pattern: str | None = None) -> str | None:
+def topic_of(clause: str, pattern: str | None = None) -> str | None:
     """The topic of a clause that is talk; None for all else. `pattern`: of the study's record ids."""
     said, ids = masked(clause, pattern)
     if _AGAIN.fullmatch(said):
@@ -134,13 +134,13 @@ def of(clause: str, pattern: str | None = None) -> str | None:
 
 def told_by_form(clause: str, pattern: str | None = None) -> Task | None:
     """A clause that is an order, something to be written, an agenda or talk; None for any other."""
-    if order := orders.of(clause, pattern):
+    if order := orders.order_of(clause, pattern):
         return Task(TaskKind.ORDER, clause, order=order)
     if orders.writes(clause, pattern):
         return Task(TaskKind.ENTRY, clause)
     if day := agenda(clause):
         return Task(TaskKind.AGENDA, clause, topic=day)
-    topic = of(clause, pattern)
+    topic = topic_of(clause, pattern)
     return Task(TaskKind.TALK, clause, topic=topic) if topic else None
 
 

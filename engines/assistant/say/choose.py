@@ -88,7 +88,7 @@ def choose(sheet: Sheet, question: str, call: Call, *, with_note: bool = False) 
     labels = _fields(sheet)
     names = " ".join(f"{name}({label})" for name, label in labels.items()) or "无"
     prompt = prompts.load_prompt("say", fields=names)
-    asked = f"{listed(sheet)}\n\n问题: {question}"
+    asked = f"{list_lines(sheet)}\n\n问题: {question}"
     data = call(prompt.text, asked, schema(marks, list(labels), with_note=with_note))
     plan = parsed(data, sheet)
     if plan is None or not with_note or not isinstance(data, Mapping):
@@ -96,7 +96,7 @@ def choose(sheet: Sheet, question: str, call: Call, *, with_note: bool = False) 
     return plan.model_copy(update={"note": noted(data.get("note"), plan, sheet)})
 
 
-def listed(sheet: Sheet) -> str:
+def list_lines(sheet: Sheet) -> str:
     """The lines as the prompt lists them, those of each source under its heading."""
     blocks = []
     for source, lines in groupby(sheet.lines, key=lambda line: line.source):

@@ -26,7 +26,9 @@ def described(query: Query, reader: Reader) -> str:
     # Who has a day in a period has one.
     said = {"field": (query.get("period") or {}).get("field"), "op": "filled"}
     conditions = [c for c in query.get("where") or () if c != said]
-    return joint().join(dict.fromkeys(filter(None, (of(c, reader) for c in conditions))))
+    return joint().join(
+        dict.fromkeys(filter(None, (word_condition(c, reader) for c in conditions)))
+    )
 
 
 def sought(query: Query, reader: Reader) -> str:
@@ -35,7 +37,7 @@ def sought(query: Query, reader: Reader) -> str:
     for condition in query.get("where") or ():
         looked = [part for part in conditions_of([condition]) if part.get("op") == "contains"]
         fields = dict.fromkeys(name_of(str(part["field"]), reader) for part in looked)
-        said = of(condition, reader)
+        said = word_condition(condition, reader)
         told.append(joint().join(fields) + said if said and "none" not in condition else said)
     return joint().join(filter(None, told))
 
@@ -84,17 +86,17 @@ def _days_of_work(query: Query) -> Sequence[str | None]:
     return None, None
 
 
-def of(condition: Query, reader: Reader) -> str:
+def word_condition(condition: Query, reader: Reader) -> str:
     """One condition in words."""
     for key, joined in (("any", _(" or ")), ("all", joint()), ("none", joint())):
         if key in condition:
-            inner = joined.join(filter(None, (of(c, reader) for c in condition[key])))
+            inner = joined.join(filter(None, (word_condition(c, reader) for c in condition[key])))
             return _("without %(what)s") % {"what": inner} if key == "none" else inner
     name = condition["field"]
     if isinstance(name, dict):
         which = {"latest": _(" latest reading"), "first": _(" first reading")}
         label = name_of(name["field"], reader)
-        said = of(condition | {"field": name["field"]}, reader)
+        said = word_condition(condition | {"field": name["field"]}, reader)
         return said.replace(label, label + which.get(str(name.get("rows")), ""), 1)
     if not isinstance(name, str) or name == "@site":
         return ""

@@ -16,7 +16,7 @@ _NO_FIELDS = ("descriptive", "file")
 _YES_NO = ("yesno", "truefalse")
 
 
-def told(case: Case) -> list[Part]:
+def word_dictionary(case: Case) -> list[Part]:
     """A sentence for each thing asked about, one for all fields of a form; all fields there are are told
     by the forms that hold them."""
     names, aspect, reader = case.question.select, case.question.aspect, case.reader

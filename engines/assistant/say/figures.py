@@ -17,7 +17,7 @@ from study.facts import Answer, Fact, Group, json_value
 _PERIODS = ("month:", "week:", "quarter:")
 
 
-def told(
+def word_figures(
     query: Query,
     answer: Answer,
     pairs: Sequence[tuple[Fact, Group | None]],
@@ -35,7 +35,10 @@ def told(
             (),
             marks=tuple(marks),
         )
-    what, figure = name(query, fact, None, reader), of(query, answer, fact, None, reader, as_rows)
+    what, figure = (
+        name(query, fact, None, reader),
+        word_figure(query, answer, fact, None, reader, as_rows),
+    )
     if what[-1:].isdigit() and query.get("aggregate") == "count":
         # Two numbers with a colon between are a time.
         said = _("with %(what)s there are %(count)s") % {"what": what, "count": figure}
@@ -56,7 +59,10 @@ def _grouped(
     filled = [pair for pair in pairs if pair[1] and pair[1].rows]
     is_all = len(pairs) == len(answer.groups)
     shown = filled if periods and filled and is_all else list(pairs)
-    items = [(f"{name(query, f, g, reader)} {of(query, answer, f, g, reader)}",) for f, g in shown]
+    items = [
+        (f"{name(query, f, g, reader)} {word_figure(query, answer, f, g, reader)}",)
+        for f, g in shown
+    ]
     notes = [_("none in the others")] if len(shown) < len(pairs) else []
     head = about(query, pairs[0][0], reader)
     # Of the groups in their order only the first were asked for: the others are not left out.
@@ -151,7 +157,7 @@ def topic(query: Query) -> str:
     return next(filter(None, map(conditions.topic_of, fields)), "")
 
 
-def of(
+def word_figure(
     query: Query,
     answer: Answer,
     fact: Fact,

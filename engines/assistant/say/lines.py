@@ -229,7 +229,7 @@ def _figures(query: Query, answer: Answer, reader: Reader, scope: Scope) -> Iter
             what = figures.about(query, fact, reader)
             name = _group(query, fact, group, reader) if group else ""
             head = JOINT.join(filter(None, [what, name]))
-            text = f"{head or '受试者'} = {figures.of(query, answer, fact, group, reader)}"
+            text = f"{head or '受试者'} = {figures.word_figure(query, answer, fact, group, reader)}"
             if group is None and answer.undecided:
                 text += f", {len(answer.undecided)} 例无法判断"
         yield Line("", Source.FACT, text, (fact,), scope, group=group)

@@ -81,7 +81,7 @@ class Part:
         head = self.head.rstrip(" ")
         if self.items and (self.counted or len(kept) < total):
             said = [counted(total, self.noun)]
-            said += [listed(len(kept), self.noun)] if len(kept) < total else []
+            said += [count_shown(len(kept), self.noun)] if len(kept) < total else []
             head = joined(head, comma().join(said))
         glue = colon() if self.glue is None or head != self.head.rstrip(" ") else self.glue
         whole = f"{head}{glue}{body}" if head and body else head or body
@@ -112,7 +112,7 @@ def counted(count: int, noun: str) -> str:
     return texts.get(noun, _("%(count)s in all")) % {"count": count}
 
 
-def listed(count: int, noun: str) -> str:
+def count_shown(count: int, noun: str) -> str:
     """列出 8 例."""
     texts = {
         "subject": _("%(count)s subjects listed"),

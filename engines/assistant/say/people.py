@@ -27,7 +27,7 @@ _SIGNS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 _OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
 
-def told(case: Case) -> list[Part]:
+def word_people(case: Case) -> list[Part]:
     """共 3 例:P003、P010、P011, beside each what is not already said by the question.
 
     Who denies what was looked for in a free text is counted apart.
@@ -37,7 +37,7 @@ def told(case: Case) -> list[Part]:
     if denied:
         kept = [fact for row in rows if row.subject not in denied for fact in row.facts]
         text = _("%(count)s subjects in whom it is denied are not counted")
-        return noted(told(case.with_facts(kept)), [text % {"count": len(denied)}])
+        return noted(word_people(case.with_facts(kept)), [text % {"count": len(denied)}])
     if not rows:
         return [nothing(case)]
     of_all = by_subject(rows)
@@ -108,8 +108,8 @@ def yes_or_no(case: Case) -> list[Part]:
         if question.aspect == "never":
             # 没有SAE对吗: what is said of them is so, or not.
             so, not_so = pgettext("it is so", "Yes, "), pgettext("it is not so", "No, ")
-            return begun(not_so, told(case)) if held else begun(so, none)
-        return begun(_("Yes, "), told(case)) if held else none
+            return begun(not_so, word_people(case)) if held else begun(so, none)
+        return begun(_("Yes, "), word_people(case)) if held else none
     if not held and case.answer.undecided:
         # What cannot be judged is told as it is; of why not the notes speak.
         return [part for at in range(1, len(case.results)) for part in _values(case.of(at))]
@@ -159,7 +159,7 @@ def rows_told(case: Case, rows: Sequence[Row]) -> list[Part]:
 def _values(case: Case) -> list[Part]:
     if not case.answer.facts:
         return [nothing(case)]
-    return values.told(case.answer.facts, case.reader, case.marks, case.asking)
+    return values.word_values(case.answer.facts, case.reader, case.marks, case.asking)
 
 
 def _asks_what(case: Case) -> bool:

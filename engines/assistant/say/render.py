@@ -102,7 +102,7 @@ class Renderer:
 
     def _values(self, lines: Lines, *_rest: object) -> list[Part]:
         facts = [fact for line in lines for fact in line.facts]
-        return values.told(facts, self.reader, self.marks, _asking(lines)) if facts else []
+        return values.word_values(facts, self.reader, self.marks, _asking(lines)) if facts else []
 
     def _figures(self, lines: Lines, *_rest: object) -> list[Part]:
         """A sentence for each result; groups of one result stand together."""
@@ -113,14 +113,16 @@ class Renderer:
             if own[0] is line:
                 pairs = [(x.facts[0], x.group) for x in own]
                 marks = [x.mark for x in own]
-                made.append(figures.told(scope.query, scope.answer, pairs, self.reader, marks))
+                made.append(
+                    figures.word_figures(scope.query, scope.answer, pairs, self.reader, marks)
+                )
         return made
 
     def _work(self, lines: Lines, *_rest: object) -> list[Part]:
         made: list[Part] = []
         for kind, group in groupby(lines, key=lambda line: line.facts[0].kind):
             facts = [fact for line in group for fact in line.facts]
-            made += work.told(kind, rows_of(facts), self.reader, self.marks)
+            made += work.word_work(kind, rows_of(facts), self.reader, self.marks)
         return made
 
     def _rows(self, lines: Lines, _others: Lines, step: Step) -> list[Part]:
@@ -141,8 +143,8 @@ class Renderer:
         rows = rows_of([f for line in lines for f in line.facts if f.kind is Kind.WINDOW])
         if not rows or any(row.of("@visits.visit") is None for row in rows):
             return []
-        made = [part for row in rows for part in visits.told([row], self.reader, self.marks)]
-        return made if len(rows) < 3 else visits.told(rows, self.reader, self.marks)
+        made = [part for row in rows for part in visits.word_visits([row], self.reader, self.marks)]
+        return made if len(rows) < 3 else visits.word_visits(rows, self.reader, self.marks)
 
     def _count(self, lines: Lines, *_rest: object) -> list[Part]:
         """P016 没有不良事件(已全部读取); only of results that were read whole."""
@@ -252,7 +254,7 @@ class Renderer:
     def _figure(self, line: Line) -> str:
         fact, scope = line.facts[0], line.scope
         if fact.kind is Kind.AGGREGATE and scope is not None:
-            return figures.of(scope.query, scope.answer, fact, line.group, self.reader)
+            return figures.word_figure(scope.query, scope.answer, fact, line.group, self.reader)
         return words.value(fact, self.reader)
 
     def _spot(self, line: Line, alone: bool) -> str:
@@ -281,7 +283,7 @@ class Renderer:
         if any(fact.limit is None or computed.number(fact) is None for fact in facts):
             return []
         some, every = _("the others within range"), _("all within range")
-        for part in values.told(facts, self.reader, self.marks, _asking(lines)):
+        for part in values.word_values(facts, self.reader, self.marks, _asking(lines)):
             own = [fact for fact in facts if set(self.marks([fact])) <= set(part.marks)]
             inside = [fact for fact in own if not fact.flags & {Flag.HIGH, Flag.LOW}]
             limits = {computed.bounds(fact) for fact in inside}

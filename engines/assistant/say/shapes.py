@@ -52,7 +52,7 @@ def plain_answer(sheet: Sheet, reader: Reader) -> list[Part]:
         case = Case(answered.question, answered.results, sheet, reader, renderer.marks)
         beside: Iterable[str] = ()
         if case.question.topic is Topic.DICTIONARY:
-            own = dictionary.told(case)
+            own = dictionary.word_dictionary(case)
         elif refused := notes.refused(case):
             own = [plain(refused)]
         else:
@@ -119,7 +119,7 @@ def _values(case: Case) -> list[Part]:
     several = [row for row in rows if row.first.instrument in repeating]
     whole = [row for row in several if row.first.instrument in asked or len(row.facts) > 1]
     rest = [fact for row in rows if row not in whole for fact in row.facts]
-    made = values.told(rest, case.reader, case.marks, case.asking) if rest else []
+    made = values.word_values(rest, case.reader, case.marks, case.asking) if rest else []
     return made + people.rows_told(case, whole)
 
 
@@ -132,7 +132,7 @@ def _nth(case: Case) -> list[Part]:
         if not all(words.is_blank(fact) for fact in row.facts):
             own.setdefault((row.subject, row.first.instrument), []).append(row)
     facts = [fact for found in own.values() if len(found) >= nth for fact in found[at].facts]
-    made = values.told(facts, case.reader, case.marks, values.Asking()) if facts else []
+    made = values.word_values(facts, case.reader, case.marks, values.Asking()) if facts else []
     what = joint().join(conditions.name_of(name, case.reader) for name in case.question.select)
     text = _("%(subject)s %(what)s: only %(count)s so far, no number %(nth)s")
     for (subject, _form), found in own.items():
@@ -182,11 +182,11 @@ def _figures(case: Case) -> list[Part]:
     made, as_rows = list[Part](), case.question.shape is Asked.COUNT_ROWS
     results = [pair for pair in case.results if pair[0].get("aggregate")]
     if not results:
-        return people.told(case)
+        return people.word_people(case)
     for query, answer in results:
         for fact in answer.facts:
             pair, marks = [(fact, None)], case.marks([fact])
-            made.append(figures.told(query, answer, pair, case.reader, marks, as_rows))
+            made.append(figures.word_figures(query, answer, pair, case.reader, marks, as_rows))
     listed = [answer.facts for query, answer in case.results if not query.get("aggregate")]
     who = [*dict.fromkeys(fact.subject for facts in listed for fact in facts if fact.subject)]
     if who and len(results) == 1:
@@ -207,7 +207,7 @@ def _groups(case: Case) -> list[Part]:
             return [plain(_("nothing to count") + looked_at(case, chosen(query, case.reader)))]
         return [Part("", items, left_out=answer.left_out, marks=case.marks(answer.facts))]
     pairs = list(zip(answer.facts, answer.groups, strict=True))
-    part = figures.told(query, answer, pairs, case.reader, case.marks(answer.facts))
+    part = figures.word_figures(query, answer, pairs, case.reader, case.marks(answer.facts))
     return [replace(part, items=part.items + _without(case), tails=(*part.tails, *_apart(case)))]
 
 
@@ -258,7 +258,7 @@ def _target(case: Case) -> list[Part]:
     for query, answer in (pair for pair in case.results if pair[0].get("by")):
         pairs = list(zip(answer.facts, answer.groups, strict=True))[-_MONTHS:]
         marks = case.marks(fact for fact, _group in pairs)
-        part = figures.told(query, answer, pairs, case.reader, marks)
+        part = figures.word_figures(query, answer, pairs, case.reader, marks)
         note = _("when the target is reached is not foretold")
         made.append(replace(part, notes=(note,), tails=()))
     return made
@@ -399,7 +399,7 @@ def _visits(case: Case) -> list[Part]:
     aspect = "next" if question.shape is Asked.NEXT_VISIT else question.aspect
     when = conditions.period({}, question.period)
     if rows:
-        made = visits.told(rows, case.reader, case.marks, aspect, when)
+        made = visits.word_visits(rows, case.reader, case.marks, aspect, when)
         one = question.shape is Asked.YES_NO and len(rows) == 1
         return begun(visits.yes_or_no(rows[0], aspect), made) if one else made
     of_one, of_all = _("%(subject)s has no such visit"), _("There is no such visit")
@@ -437,12 +437,12 @@ def _work(case: Case) -> list[Part]:
     if kind is Kind.CHANGE:
         rows.sort(key=lambda row: row.text("@changes.at"), reverse=True)
     if rows:
-        made = work.told(kind, rows, case.reader, case.marks, case.answer.left_out)
+        made = work.word_work(kind, rows, case.reader, case.marks, case.answer.left_out)
         made = [replace(part, head=_since(case) + part.head) for part in made]
     if kind is Kind.FINDING and len(case.results) > 1:
         return _findings_of(case, made)
     if kind is Kind.RUN and case.question.aspect == "missing" and case.answer.facts:
-        return people.told(case)
+        return people.word_people(case)
     return made or [_no_work(case, kind)]
 
 
@@ -459,7 +459,7 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     why = case.question.aspect == "why"
     checks = runs if why and not made else work.unfinished(runs)
     kind, rows = (Kind.REVIEW, reviews) if reviews else (Kind.RUN, checks)
-    waits = work.told(kind, rows, case.reader, case.marks) if rows else []
+    waits = work.word_work(kind, rows, case.reader, case.marks) if rows else []
     if made or (why and not others):
         return [*made, *waits] or [_no_work(case, Kind.RUN)]
     labels = (conditions.name_of(name, case.reader) for name in case.question.select)
@@ -469,7 +469,7 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     # Of what nobody looked at it is not said that there is nothing.
     notes = [] if checked else [_("whether there is a finding is not known")]
     notes += [] if waits or not checked else [_("no review waits")]
-    rest = work.told(Kind.FINDING, others, case.reader, case.marks) if others else []
+    rest = work.word_work(Kind.FINDING, others, case.reader, case.marks) if others else []
     return [Part(said, notes=tuple(notes)), *rest, *waits]
 
 
@@ -517,7 +517,7 @@ def _eligibility(case: Case) -> list[Part]:
     decides = _("whether to enrol is for the investigator to decide")
     who = {"subject": joint().join(unchecked)}
     made = [Part(text % who, notes=(decides,))] if unchecked else []
-    made += work.told(Kind.FINDING, found, case.reader, case.marks) if found else []
+    made += work.word_work(Kind.FINDING, found, case.reader, case.marks) if found else []
     beside, known = list[Part](), list[Fact]()
     for fact in case.answer.facts:
         line = case.sheet.line(case.reader.criteria.get(fact.field, ""))
@@ -528,7 +528,7 @@ def _eligibility(case: Case) -> list[Part]:
     # What is written in words is as long as it is: it stands last.
     texts = [fact for fact in known if fact.text and fact.text == fact.value]
     for facts in ([fact for fact in known if fact not in texts], texts):
-        told = values.told(facts, case.reader, case.marks, values.Asking()) if facts else []
+        told = values.word_values(facts, case.reader, case.marks, values.Asking()) if facts else []
         beside += told
     made += beside
     none = _("no open finding of the rules; whether to enrol is for the investigator to decide")
@@ -550,7 +550,7 @@ _SHAPES: dict[Asked, Callable[[Case], list[Part]]] = {
     Asked.SHARE: _figures,
     Asked.AGGREGATE: _figures,
     Asked.GROUPS: _groups,
-    Asked.LIST: people.told,
+    Asked.LIST: people.word_people,
     Asked.YES_NO: people.yes_or_no,
     Asked.DIFFERENCE: _difference,
     Asked.CHANGE: _change,

@@ -48,7 +48,7 @@ class Asking:
 Marks = Callable[[Iterable[Fact]], tuple[str, ...]]
 
 
-def told(facts: Sequence[Fact], reader: Reader, marks: Marks, asking: Asking) -> list[Part]:
+def word_values(facts: Sequence[Fact], reader: Reader, marks: Marks, asking: Asking) -> list[Part]:
     """A sentence for each subject and series, or one for all where each has one value of the same field."""
     of_all: dict[str, list[Fact]] = {}
     for fact in facts:

@@ -19,7 +19,7 @@ from study.visits.calendar import State
 _VISIT = "@visits.visit"
 
 
-def told(
+def word_visits(
     rows: Sequence[Row], reader: Reader, marks: Marks, aspect: str = "", when: str = ""
 ) -> list[Part]:
     """One visit in a sentence, several of one subject or of one visit in a list.

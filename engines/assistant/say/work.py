@@ -18,7 +18,7 @@ from study.facts import Kind
 _OVER = {TaskRun.Status.COMPLETED, TaskRun.Status.FAILED, TaskRun.Status.CANCELLED}
 
 
-def told(
+def word_work(
     kind: Kind, rows: Sequence[Row], reader: Reader, marks: Marks, left_out: int = 0
 ) -> list[Part]:
     """P013 疑点共 1 条:V2 超窗(2026-11-20 起); of several subjects each entry begins with its own."""

@@ -28,7 +28,7 @@ GOLD = Path(__file__).parents[2] / "engines/intents"
     ],
 )
 def test_an_imperative_is_an_order(said: str, ids: tuple[str, ...]) -> None:
-    found = orders.of(said)
+    found = orders.order_of(said)
     assert found is not None
     assert (found.kind, found.is_sure, found.record_ids) == (OrderKind.QC, True, ids)
 
@@ -58,7 +58,7 @@ def test_an_imperative_is_an_order(said: str, ids: tuple[str, ...]) -> None:
     ],
 )
 def test_a_question_or_a_refusal_starts_nothing(said: str) -> None:
-    found = orders.of(said)
+    found = orders.order_of(said)
     assert found is None or found.kind is not OrderKind.QC
 
 
@@ -67,7 +67,7 @@ def test_a_question_or_a_refusal_starts_nothing(said: str) -> None:
     ["看看P075的数据有没有前后矛盾的", "P051数据帮忙核核看", "帮忙捋一遍P067的数据有没有毛病"],
 )
 def test_a_deed_in_looser_words_is_only_proposed(said: str) -> None:
-    found = orders.of(said)
+    found = orders.order_of(said)
     assert found is not None
     assert (found.kind, found.is_sure) == (OrderKind.QC, False)
 
@@ -89,7 +89,7 @@ def test_a_deed_in_looser_words_is_only_proposed(said: str) -> None:
     ],
 )
 def test_the_other_orders(said: str, kind: OrderKind) -> None:
-    found = orders.of(said)
+    found = orders.order_of(said)
     assert found is not None
     assert found.kind is kind
 
@@ -106,7 +106,7 @@ def test_the_other_orders(said: str, kind: OrderKind) -> None:
     ],
 )
 def test_no_order(said: str) -> None:
-    assert orders.of(said) is None
+    assert orders.order_of(said) is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_no_order(said: str) -> None:
 )
 def test_writing_is_told_apart(said: str) -> None:
     assert orders.writes(said)
-    assert orders.of(said) is None
+    assert orders.order_of(said) is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_questions_of_data_start_nothing() -> None:
     path = Path(__file__).parents[1] / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     asked = [row["q"] for row in rows]
-    assert [text for text in asked if (found := orders.of(text)) and found.is_sure] == []
+    assert [text for text in asked if (found := orders.order_of(text)) and found.is_sure] == []
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_questions_of_data_start_nothing() -> None:
     ["忘记说了,我是PI", "忘记录入S003的血压了", "忘了录入血压", "忘记我的访视安排了", "忘了填AE"],
 )
 def test_what_somebody_forgot_to_do_is_no_order_to_forget(text: str) -> None:
-    order = orders.of(text)
+    order = orders.order_of(text)
     assert order is None or order.kind is not OrderKind.FORGET
 
 
 @pytest.mark.parametrize("text", ["忘记我的年龄", "请忘了这条", "忘掉我喜欢表格", "忘了我刚才说的"])
 def test_an_order_to_forget_is_polite_or_names_what_was_told(text: str) -> None:
-    order = orders.of(text)
+    order = orders.order_of(text)
     assert order is not None
     assert order.kind is OrderKind.FORGET

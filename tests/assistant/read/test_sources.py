@@ -112,7 +112,11 @@ def test_labelled_messages(setting: Setting) -> None:
         f"engines/intents/{path.name}"
         for path in sorted((TESTS / "engines/intents").glob("*.jsonl"))
     ]
-    rows = [row for row in _rows(*names) if len(row["intents"]) == 1 and not orders.of(row["text"])]
+    rows = [
+        row
+        for row in _rows(*names)
+        if len(row["intents"]) == 1 and not orders.order_of(row["text"])
+    ]
     taken = [
         row for row in rows if (task := _of(row["text"], setting)) and task.kind is TaskKind.HISTORY
     ]

@@ -26,7 +26,7 @@ from engines.assistant.read.task import Order, OrderKind, Task, TaskKind
     ],
 )
 def test_topics(said: str, topic: str) -> None:
-    assert talk.of(said) == topic
+    assert talk.topic_of(said) == topic
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_topics(said: str, topic: str) -> None:
     ],
 )
 def test_a_question_of_the_study_is_no_talk(said: str) -> None:
-    assert talk.of(said) is None
+    assert talk.topic_of(said) is None
 
 
 def test_intents_follow_the_tasks() -> None:
