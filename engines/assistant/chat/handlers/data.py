@@ -197,7 +197,10 @@ def _result(turn: Turn, answered: Sequence[Answered]) -> ToolResult:
 def answer_unclear(turn: Turn, task: Task, _limit: int) -> Outcome:
     """The nearest readings by number; the next message may give one ("1", "第二个")."""
     refused = talk.refuse_other_site(turn, task.said) or talk.ask_number(turn, task.said, CALLED)
-    if refused or turn.reading.record_ids or turn.state.subjects or task.by_model:
+    is_of_data = any(one.readings for one in task.unclear) and (
+        bool(turn.state.subjects) or task.by_model
+    )
+    if refused or turn.reading.record_ids or is_of_data:
         return refused or ask_back(turn, task.unclear)
     # Of nobody the documents may speak, too; where they are sure to, what they say stands first.
     found = index.find_rules(turn.project, task.said)
