@@ -37,6 +37,15 @@ def test_a_chapter_of_the_protocol_goes_before_the_same_section_elsewhere() -> N
         assert [unit.text for unit in found.quoted] == ["评价缓解率。", "评价安全性。"]
 
 
+@pytest.mark.parametrize(
+    "asked", ["本研究的目的是什么", "该试验的研究目的是什么", "本方案的目的是什么"]
+)
+def test_the_study_itself_is_no_word_that_is_looked_for(rules: RuleIndex, asked: str) -> None:
+    found = rules.find(asked, {})
+    assert found.rules
+    assert "目的" in found.rules[0].title, found.rules[0]
+
+
 def _cases(name: str) -> list[dict[str, Any]]:
     """Questions with their rules (document, section, words of it); none for what no document speaks of."""
     return [json.loads(line) for line in (TESTS / name).read_text("utf-8").splitlines()]
