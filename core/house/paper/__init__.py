@@ -1,0 +1,1 @@
+"""A paper to hand out, as one value, and its forms: a page (by template), DOCX and PDF."""
