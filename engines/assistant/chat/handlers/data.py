@@ -232,7 +232,8 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
     named = "、".join(f"“{talk.echo(one.word)}”" for one in unclear if one.word)
     head = _("I am not sure about %(words)s.") % {"words": named} if named else ""
     if not readings:
-        fixed = _("I did not understand this. Please ask more precisely.")
+        once = _("Please put it another way.") if head else ""
+        fixed = once or _("I did not understand this. Please ask more precisely.")
         return Outcome(head + fixed, guided=True, asks=True)
     turn.state = replace(turn.state, offered=tuple(one.text for one in readings))
     rows = [f"{number}. {one.label}" for number, one in enumerate(readings, 1)]
