@@ -10,7 +10,6 @@ from engines.sop import events, run_events
 from memory.reports import metrics
 from projects import audit
 from skills import validation
-from study import change_handlers
 from study import registry as study
 from study.setup import steps
 
@@ -21,7 +20,6 @@ validation.register_tool_names(registry.names)
 metrics.register_collector(
     ("findings_opened", "findings_closed", "queries", "qc_runs"), work.week_figures
 )
-change_handlers.register_change_handler(events.data_changed)
 steps.register_steps(*setup.STEPS)
 run_events.register_reader(events.findings_opened, run_events.Kind.FINDINGS_OPENED)
 audit.register(

@@ -98,3 +98,18 @@ def read_changed(project_id: str) -> None:
     project = Project.objects.filter(pk=project_id).first()
     if project and change_handlers.read_changed_subjects(project, events.subjects_changed):
         read_changed.delay(project_id)
+
+
+@shared_task
+def follow_changes(project_id: str, *others: str, after: str = "") -> None:
+    """Do what follows from changed data, of some subjects `after` the last ones; come back for the others.
+
+    `others`: studies of the same transaction, perhaps for other workers.
+    """
+    for other in others:
+        follow_changes.delay(other)
+    project = Project.objects.filter(pk=project_id).first()
+    if project is None:
+        return
+    if last := change_handlers.handle_changes(project, events.data_changed, after).last:
+        follow_changes.apply_async((project_id,), {"after": last})

@@ -136,7 +136,7 @@ CELERY_TASK_ROUTES = {
     "wechat.tasks.send_lane": {"queue": "people"},
     "engines.tasks.answer_question": {"queue": "people"},
     "engines.tasks.read_changed": {"queue": "changes"},
-    "study.tasks.follow_changes": {"queue": "changes"},
+    "engines.tasks.follow_changes": {"queue": "changes"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

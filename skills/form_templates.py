@@ -1,9 +1,9 @@
-"""Form templates: kept with versions, matched by keywords, drafted from what knows a form (seed 002, 6.1)."""
+"""Form templates: kept with versions, matched by keywords, drafted from the data dictionary (seed 002, 6.1)."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,33 +20,6 @@ from study.metadata import StudyMetadata
 
 MOST_WORDS = 40
 _VALIDATION = "text_validation_type_or_show_slider_number"
-
-
-def draft_from_dictionary(project: Project) -> Iterator[Draft]:
-    """A draft a form. Raises RedcapError, NotConfiguredError where no dictionary was ever read."""
-    metadata = dictionary.load(project)
-    for row in metadata.instruments:
-        form = str(row["instrument_name"])
-        fields = [name for name, one in metadata.fields.items() if one["form_name"] == form]
-        if fields:
-            label = str(row["instrument_label"])
-            words = dict.fromkeys([label, *(metadata.label(name) for name in fields)])
-            told = tuple(word for word in words if len(word.strip()) > 1)[:MOST_WORDS]
-            yield Draft(form, label, {name: _field(metadata, name) for name in fields}, told)
-
-
-def _field(metadata: StudyMetadata, name: str) -> dict[str, Any]:
-    row = metadata.fields[name]
-    told = {
-        "label": metadata.label(name),
-        "type": str(row["field_type"]),
-        "validation": str(row.get(_VALIDATION) or ""),
-        "choices": dict(metadata.choices(name) or {}),
-        "required": str(row.get("required_field") or "") == "y",
-    }
-    return {key: value for key, value in told.items() if value}
-
-
 MOST_KEYWORDS = 200
 KEPT = ("form_name", "field_schema", "keywords")
 
@@ -69,32 +42,39 @@ class Match:
     hits: tuple[str, ...]
 
 
-Source = Callable[[Project], Iterable[Draft]]
-_sources: list[Source] = []
-
-
-def register_source(source: Source) -> None:
-    """Let `source(project)` draft form templates for the console's proposals.
-
-    The data dictionary is one. Vision plugs in here when it comes (seed 002 puts it off to V3.0): a source that
-    has read scanned blank forms yields a `Draft` for each, whose `form_name` is the REDCap form, whose
-    `field_schema` is {field: {"label", "type", ...}} and whose keywords are words printed on the page. What a
-    filled page shows is then told by `matching_templates` over its recognised text. Sources raise
-    RedcapError or NotConfiguredError where they cannot read, and store nothing: an administrator takes
-    drafts over.
-    """
-    _sources.append(source)
-
-
 def drafts(project: Project) -> list[Draft]:
-    """What the sources draft for forms that have no template yet, a form once. Raises as they do."""
+    """What the data dictionary drafts for forms without a template, a form once. Raises as its read does."""
     taken = set(FormTemplate.objects.filter(project=project).values_list("form_name", flat=True))
     found: dict[str, Draft] = {}
-    for source in _sources:
-        for draft in source(project):
-            if draft.form_name not in taken:
-                found.setdefault(draft.form_name, draft)
+    for draft in _of_dictionary(project):
+        if draft.form_name not in taken:
+            found.setdefault(draft.form_name, draft)
     return list(found.values())
+
+
+def _of_dictionary(project: Project) -> Iterator[Draft]:
+    """A draft a form. Raises RedcapError, NotConfiguredError where no dictionary was ever read."""
+    metadata = dictionary.load(project)
+    for row in metadata.instruments:
+        form = str(row["instrument_name"])
+        fields = [name for name, one in metadata.fields.items() if one["form_name"] == form]
+        if fields:
+            label = str(row["instrument_label"])
+            words = dict.fromkeys([label, *(metadata.label(name) for name in fields)])
+            told = tuple(word for word in words if len(word.strip()) > 1)[:MOST_WORDS]
+            yield Draft(form, label, {name: _field(metadata, name) for name in fields}, told)
+
+
+def _field(metadata: StudyMetadata, name: str) -> dict[str, Any]:
+    row = metadata.fields[name]
+    told = {
+        "label": metadata.label(name),
+        "type": str(row["field_type"]),
+        "validation": str(row.get(_VALIDATION) or ""),
+        "choices": dict(metadata.choices(name) or {}),
+        "required": str(row.get("required_field") or "") == "y",
+    }
+    return {key: value for key, value in told.items() if value}
 
 
 def matching_templates(project: Project, text: str) -> list[Match]:

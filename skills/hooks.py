@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from projects import audit
 from projects.models import Project
-from skills import beat, form_templates, mapping
+from skills import beat, mapping
 from skills.models import FieldMapping, Skill
 from study import registry
 from study.setup import steps
@@ -59,7 +59,6 @@ def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
 
 registry.register_aliases(mapping.aliases)
 steps.register_steps(*STEPS)
-form_templates.register_source(form_templates.draft_from_dictionary)
 post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
 audit.register(
     **{

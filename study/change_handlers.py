@@ -1,4 +1,4 @@
-"""What follows from changed data: those above hear of each change until they have done their part.
+"""What follows from changed data: whoever does it hears of each change until it is done.
 
 A version that came or ended is marked in its own transaction; whoever dies before its followers are done leaves
 the mark, and the next poll finds it.
@@ -36,14 +36,6 @@ class NotNow(Exception):
 ChangeHandler = Callable[[Project, str, Collection[str]], None]
 """Does what follows from changed columns of a subject, in some row. At least once a change; raises NotNow."""
 
-_handlers: list[ChangeHandler] = []
-
-
-def register_change_handler(follower: ChangeHandler) -> ChangeHandler:
-    """Let a function hear of changes."""
-    _handlers.append(follower)
-    return follower
-
 
 class Handled(NamedTuple):
     """`left`: how many of the slice have to wait; `last`: behind which the next slice begins, "" for none."""
@@ -52,8 +44,8 @@ class Handled(NamedTuple):
     last: str
 
 
-def handle_changes(project: Project, after: str = "") -> Handled:
-    """Tell of some subjects with changes that nobody followed up, those behind `after` in the order of ids.
+def handle_changes(project: Project, handler: ChangeHandler, after: str = "") -> Handled:
+    """Tell `handler` of some subjects with changes that nobody followed up: those behind `after`, by id.
 
     One that cannot be worked on stops no other, and waits.
     """
@@ -66,7 +58,7 @@ def handle_changes(project: Project, after: str = "") -> Handled:
     told, done = [*of_record[:AT_ONCE]], list[bool]()
 
     def tell(one: Any) -> None:
-        done.append(_handle(project, **one))
+        done.append(_handle(project, handler, **one))
 
     for one in told:
         alone("changes", partial(tell, one), one["record_id"])
@@ -74,13 +66,14 @@ def handle_changes(project: Project, after: str = "") -> Handled:
     return Handled(len(told) - done.count(True), last)
 
 
-def _handle(project: Project, record_id: str, since: datetime, newest: int) -> bool:
+def _handle(
+    project: Project, handler: ChangeHandler, record_id: str, since: datetime, newest: int
+) -> bool:
     marked = Reading.objects.filter(project=project, record_id=record_id, is_followed=False)
     keys = [*marked.filter(pk__lte=newest).values_list("pk", "is_current")]
     columns = versions.changed_columns(project, dictionary.load(project), record_id, since)
     try:
-        for follower in _handlers:
-            follower(project, record_id, columns)
+        handler(project, record_id, columns)
     except NotNow as error:
         logger.warning("changes of %s have to wait: %s", project.code, error)
         return False

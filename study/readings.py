@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 CHUNK = 400
 FORM = "redcap_repeat_instrument"
 PLACE = (EVENT, FORM, INSTANCE, SITE)
-FOLLOW = "study.tasks.follow_changes"
+FOLLOW = "engines.tasks.follow_changes"
 
 Key = tuple[str, str, str, int]
 Row = dict[str, Any]

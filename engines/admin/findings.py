@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Case, Q, QuerySet, When
@@ -35,7 +35,7 @@ from projects.long_lists import KeysFirst
 from projects.models import Role
 from projects.scoping import memberships
 from skills.models import Skill
-from study.admin import trail_words
+from study.admin.trail_words import TrailWords
 
 NOBODY = "-"
 
@@ -140,9 +140,6 @@ class ByWorkflow(OwnFilter):
         return rows.filter(skill_type=chosen)
 
 
-trail_words.register_value_words("rule", finding_words.rule_name)
-
-
 def _step(step: str, title: Any) -> Callable[..., Any]:
     """The action that takes a step with the ticked findings."""
 
@@ -154,7 +151,8 @@ def _step(step: str, title: Any) -> Callable[..., Any]:
 
 
 @admin.register(PendingAction)
-class PendingActionAdmin(DeciderAdmin):
+class PendingActionAdmin(TrailWords, DeciderAdmin):
+    value_words: ClassVar = {"rule": finding_words.rule_name}
     empty = _("No finding yet: checks and workflows put here what somebody has to look at.")
     list_display = (
         *("record_id", "show_severity", "show_kind", "show_rule", "show_message"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -26,10 +26,8 @@ from projects import actors
 from projects.admin_base import BY_PROJECT, ReadOnlyInline
 from projects.admin_lists import OwnRows
 from projects.models import Role
-from study.admin import trail_words
 from study.admin.export import ExportAdmin
-
-trail_words.register_value_words("final_state", lambda end: labels.node_title({}, end))
+from study.admin.trail_words import TrailWords
 
 
 class StepInline(ReadOnlyInline):
@@ -68,7 +66,8 @@ class FindingInline(ReadOnlyInline):
 
 
 @admin.register(TaskRun)
-class TaskRunAdmin(DeciderAdmin):
+class TaskRunAdmin(TrailWords, DeciderAdmin):
+    value_words: ClassVar = {"final_state": lambda end: labels.node_title({}, end)}
     empty = _("Nothing has run yet: order a workflow, or wait for its schedule.")
     list_display = (
         *("show_run", "record_id", "show_status", "show_end", "show_by"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from django.apps import apps
 from django.contrib import admin
@@ -119,7 +119,6 @@ VALUES: dict[str, Mapping[str, Any]] = {
 COLUMNS = {"kind": "action_type"}
 _LONG = 80
 Told = Callable[[str], str]
-_told: dict[str, Told] = {}
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,16 @@ class Change:
     diff: tuple[str, ...] = ()
 
 
-def register_value_words(name: str, told: Told) -> None:
-    """Let an app say what the stored words of one of its things are called."""
-    _told[name] = told
+class TrailWords:
+    """Of a page of the console: how stored words of its things are told, by the thing's name in an entry."""
+
+    value_words: ClassVar[Mapping[str, Told]]
+
+
+@cache
+def _value_words() -> dict[str, Told]:
+    pages = (one for one in admin.site._registry.values() if isinstance(one, TrailWords))
+    return {name: told for page in pages for name, told in page.value_words.items()}
 
 
 def model_of(entry: AuditEntry) -> type[Model] | None:
@@ -193,7 +199,7 @@ def _as_mapping(value: Any) -> Mapping[str, Any]:
 
 def _change(model: type[Model] | None, name: str, old: Any, new: Any) -> Change:
     column = _column(model, name)
-    told = _told.get(name)
+    told = _value_words().get(name)
     before, after = (_worded(name, old, column, told), _worded(name, new, column, told))
     is_long = max(len(before), len(after)) > _LONG or "\n" in before + after
     diff = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
@@ -248,7 +254,7 @@ def _lines(value: Mapping[str, Any], indent: str = "") -> str:
         if isinstance(one, Mapping) and one:
             lines += [f"{name}:", _lines(one, f"{indent}  ")]
         else:
-            lines.append(f"{name}: {_worded(str(key), one, None, _told.get(str(key)))}")
+            lines.append(f"{name}: {_worded(str(key), one, None, _value_words().get(str(key)))}")
     return "\n".join(lines)
 
 

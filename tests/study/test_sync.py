@@ -44,16 +44,16 @@ def project(hospital: Hospital, settings: Settings) -> Project:
     return made
 
 
+class Heard(list[tuple[str, set[str]]]):
+    """What a handler of changes hears, one entry a subject and time."""
+
+    def __call__(self, _project: Project, record_id: str, columns: Any) -> None:
+        self.append((record_id, set(columns)))
+
+
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, set[str]]]:
-    """What followers hear, one entry a subject and time."""
-    heard: list[tuple[str, set[str]]] = []
-
-    def hear(project: Project, record_id: str, columns: Any) -> None:
-        heard.append((record_id, set(columns)))
-
-    monkeypatch.setattr(change_handlers, "_handlers", [hear])
-    return heard
+def told() -> Heard:
+    return Heard()
 
 
 def save(hospital: Hospital, record: str = "P001", **values: str) -> None:
@@ -128,24 +128,24 @@ def test_a_value_that_changes_while_it_is_read_is_read_again(
 
 
 def test_polling_twice_writes_nothing_the_second_time(
-    hospital: Hospital, project: Project, told: list[Any]
+    hospital: Hospital, project: Project, told: Heard
 ) -> None:
     save(hospital, weight="81.5")
     sync.poll(project)
     rows = list(Reading.objects.values_list("pk", "last_seen"))
     sync.poll(project)
     assert list(Reading.objects.values_list("pk", "last_seen")) == rows
-    assert [change_handlers.handle_changes(project).left for _time in range(2)] == [0, 0]
+    assert [change_handlers.handle_changes(project, told).left for _time in range(2)] == [0, 0]
     assert told == [("P001", {"weight"})]
 
 
-def test_the_first_reading_is_no_change(project: Project, told: list[Any]) -> None:
-    change_handlers.handle_changes(project)
+def test_the_first_reading_is_no_change(project: Project, told: Heard) -> None:
+    change_handlers.handle_changes(project, told)
     assert told == []
 
 
 def test_what_a_follower_could_not_do_is_asked_for_again(
-    hospital: Hospital, project: Project, monkeypatch: pytest.MonkeyPatch
+    hospital: Hospital, project: Project
 ) -> None:
     heard = []
 
@@ -154,17 +154,14 @@ def test_what_a_follower_could_not_do_is_asked_for_again(
         if len(heard) == 1:
             raise change_handlers.NotNow("later")
 
-    monkeypatch.setattr(change_handlers, "_handlers", [busy])
     save(hospital, weight="81.5")
     sync.poll(project)
-    assert [change_handlers.handle_changes(project).left for _time in range(3)] == [1, 0, 0]
+    assert [change_handlers.handle_changes(project, busy).left for _time in range(3)] == [1, 0, 0]
     assert heard == ["P001", "P001"]
     assert change_handlers.projects_with_changes() == []
 
 
-def test_a_subject_that_cannot_be_worked_on_stops_no_other(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_subject_that_cannot_be_worked_on_stops_no_other(project: Project) -> None:
     heard = []
 
     def broken(project: Project, record_id: str, columns: Any) -> None:
@@ -172,14 +169,13 @@ def test_a_subject_that_cannot_be_worked_on_stops_no_other(
         if len(heard) == 1:
             raise LookupError
 
-    monkeypatch.setattr(change_handlers, "_handlers", [broken])
     people = {*Reading.objects.values_list("record_id", flat=True)}
     assert len(people) > 1
     Reading.objects.update(is_followed=False)
-    assert change_handlers.handle_changes(project).left == 1
+    assert change_handlers.handle_changes(project, broken).left == 1
     assert {*heard} == people
     assert [*Reading.objects.filter(is_followed=False).values_list("record_id", flat=True)]
-    assert change_handlers.handle_changes(project).left == 0
+    assert change_handlers.handle_changes(project, broken).left == 0
 
 
 FAULTS = [
@@ -213,7 +209,7 @@ def test_a_sweep_that_fails_says_why_and_leaves_what_was_read(
 
 @pytest.mark.parametrize(("kind", "value", "cause"), FAULTS[:-1], ids=NAMES[:-1])
 def test_a_poll_that_fails_is_made_up_for_once(
-    hospital: Hospital, project: Project, told: list[Any], kind: str, value: Any, cause: str
+    hospital: Hospital, project: Project, told: Heard, kind: str, value: Any, cause: str
 ) -> None:
     save(hospital, weight="81.5")
     hospital.fault(kind, value, times=3, body="content=record")
@@ -222,7 +218,7 @@ def test_a_poll_that_fails_is_made_up_for_once(
     failed = state(project)
     assert (failed.cause, failed.is_incomplete) == (cause, True)
     assert weights(project).get("P001") == "61.5"
-    change_handlers.handle_changes(project)
+    change_handlers.handle_changes(project, told)
     assert told == []
 
     for _time in range(3):  # what is left of the planned faults
@@ -233,8 +229,8 @@ def test_a_poll_that_fails_is_made_up_for_once(
     healed = state(project)
     assert (healed.cause, healed.error, healed.is_incomplete) == ("", "", False)
     assert weights(project)["P001"] == "81.5"
-    change_handlers.handle_changes(project)
-    change_handlers.handle_changes(project)
+    change_handlers.handle_changes(project, told)
+    change_handlers.handle_changes(project, told)
     assert told == [("P001", {"weight"})]
 
 
@@ -263,7 +259,7 @@ def test_one_batch_of_a_sweep_that_is_empty_ends_nobody(
 
 
 def test_columns_that_are_hidden_are_not_blank_and_no_change(
-    hospital: Hospital, project: Project, told: list[Any]
+    hospital: Hospital, project: Project, told: Heard
 ) -> None:
     names = {s.record_id: s.identifiers for s in Subject.objects.all()}
     Project.objects.update(redcap_token=DEIDENTIFIED)
@@ -274,7 +270,7 @@ def test_columns_that_are_hidden_are_not_blank_and_no_change(
     assert "subject_name" in failing.error
     assert ReadingState.objects.get().missing_columns
     assert {s.record_id: s.identifiers for s in Subject.objects.all()} == names
-    change_handlers.handle_changes(project)
+    change_handlers.handle_changes(project, told)
     assert told == []
     assert Reading.objects.filter(is_current=False).count() == 0
 
@@ -288,7 +284,7 @@ def test_columns_that_are_hidden_are_not_blank_and_no_change(
 
 
 def test_a_day_of_outage_is_made_up_for_by_one_poll(
-    hospital: Hospital, project: Project, told: list[Any]
+    hospital: Hospital, project: Project, told: Heard
 ) -> None:
     hospital.control("clock", {"advance_s": DAY / 2})
     hospital.fault("status", 503, times=6)
@@ -301,7 +297,7 @@ def test_a_day_of_outage_is_made_up_for_by_one_poll(
     sync.poll(project)
     assert (weights(project)["P001"], weights(project)["P002"]) == ("90", "55")
     for _time in range(2):
-        change_handlers.handle_changes(project)
+        change_handlers.handle_changes(project, told)
     assert sorted(told) == [("P001", {"weight"}), ("P002", {"weight"})]
 
 

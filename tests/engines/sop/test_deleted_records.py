@@ -13,6 +13,7 @@ from engines import tasks
 from engines.agenda import Kind, agenda
 from engines.models import PendingAction
 from engines.sop import finding_life
+from engines.sop.events import data_changed
 from skills.models import Skill
 from study import change_handlers, sync
 from study.records import RecordData, read_record
@@ -29,7 +30,7 @@ def found(study: Study) -> PendingAction:
     """A queried finding of P001, beside one of P002."""
     Skill.objects.filter(project=study.project).update(is_active=False)
     sync.sweep(study.project)
-    change_handlers.handle_changes(study.project)
+    change_handlers.handle_changes(study.project, data_changed)
     PendingAction.objects.all().delete()
     never = rule(id="N", field="sex", logic=NEVER, message="sex")
     skill = new_skill(study, {"a": hard(rules=[never], on_fail="end_bad")})
@@ -77,7 +78,7 @@ def enter(study: Study, data: RecordData) -> None:
 
 def read_again(study: Study) -> None:
     sync.sweep(study.project)
-    assert change_handlers.handle_changes(study.project).left == 0
+    assert change_handlers.handle_changes(study.project, data_changed).left == 0
 
 
 def test_every_place_counts_the_same_before_between_and_after(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.models import PendingAction, TaskRun
-from engines.sop.events import CHANGE_ACTOR
+from engines.sop.events import CHANGE_ACTOR, data_changed
 from skills.models import Skill
 from study import change_handlers, sync
 from tests.engines.sop.kit import change, hard, new_skill, rule, run_of
@@ -37,7 +37,7 @@ def polled(study: Study) -> list[TaskRun]:
     """The runs that a poll and its followers started."""
     before = {*TaskRun.objects.values_list("pk", flat=True)}
     sync.poll(study.project)
-    assert change_handlers.handle_changes(study.project).left == 0
+    assert change_handlers.handle_changes(study.project, data_changed).left == 0
     return [*TaskRun.objects.exclude(pk__in=before)]
 
 
@@ -84,9 +84,9 @@ def test_an_outage_answers_no_finding(study: Study, skill: Skill) -> None:
     put(study, "1")
     sync.poll(study.project)
     study.stand_ins.fault("redcap", "body", '[{"record_id":"P001","ecog_', times=1)
-    assert change_handlers.handle_changes(study.project).left == 1
+    assert change_handlers.handle_changes(study.project, data_changed).left == 1
     found.refresh_from_db()
     assert found.state == "open"
-    assert change_handlers.handle_changes(study.project).left == 0
+    assert change_handlers.handle_changes(study.project, data_changed).left == 0
     found.refresh_from_db()
     assert found.state == "data_changed"

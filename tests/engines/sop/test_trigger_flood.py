@@ -26,7 +26,7 @@ from tests.support.tasks import drain, purge, running
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = "engines.tasks.answer_question"
 READ = "engines.tasks.read_changed"
-FOLLOW = "study.tasks.follow_changes"
+FOLLOW = "engines.tasks.follow_changes"
 
 
 @pytest.fixture
