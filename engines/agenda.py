@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import models
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
-from engines.models import PendingAction, Review, TaskRun
+from engines.models import PendingAction, Review, SafetyClock, TaskRun
 from memory.models import MemoryProposal
 from projects import audit_watch
 from projects.models import Member, Project, Role
@@ -31,6 +33,7 @@ class Kind(models.TextChoices):
 
     TRAIL = "trail", _("The audit trail does not hold")
     READING = "reading", _("REDCap was not read to the end")
+    REPORTS = "reports", _("Serious events to be reported")
     REVIEWS = "reviews", _("Reviews for you to decide")
     LATE_REVIEWS = "late_reviews", _("Reviews that have waited for more than a week")
     OVERDUE = "overdue", _("Visits overdue")
@@ -47,17 +50,20 @@ class Kind(models.TextChoices):
 
 KINDS: Mapping[str, tuple[Kind, ...]] = {
     Role.CRC: (
-        *(Kind.REVIEWS, Kind.OVERDUE, Kind.TODAY),
+        *(Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.TODAY),
         *(Kind.DUE, Kind.MINE, Kind.ANSWERED, Kind.CHANGED),
     ),
     Role.PI: (
-        *(Kind.REVIEWS, Kind.OVERDUE, Kind.WEEK, Kind.MINE, Kind.VIOLATIONS, Kind.PROPOSALS),
+        *(Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.WEEK),
+        *(Kind.MINE, Kind.VIOLATIONS, Kind.PROPOSALS),
     ),
     Role.ADMIN: (
-        *(Kind.READING, Kind.REVIEWS, Kind.OVERDUE, Kind.DUE, Kind.MINE),
+        *(Kind.READING, Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.DUE, Kind.MINE),
         *(Kind.CHANGED, Kind.FAILED, Kind.PROPOSALS),
     ),
-    Role.AUDITOR: (Kind.TRAIL, Kind.READING, Kind.LATE_REVIEWS, Kind.OVERDUE, Kind.DUE),
+    Role.AUDITOR: (
+        *(Kind.TRAIL, Kind.READING, Kind.REPORTS, Kind.LATE_REVIEWS, Kind.OVERDUE, Kind.DUE),
+    ),
 }
 """What belongs to the day of each role, the most pressing first."""
 WHOLE_STUDY = frozenset({Kind.TRAIL, Kind.READING, Kind.PROPOSALS})
@@ -89,7 +95,8 @@ class Row:
     @property
     def is_urgent(self) -> bool:
         """Whether it is past its day, or a fault."""
-        return self.is_fault or self.kind in {Kind.OVERDUE, Kind.DUE, Kind.LATE_REVIEWS}
+        pressing = {Kind.REPORTS, Kind.OVERDUE, Kind.DUE, Kind.LATE_REVIEWS}
+        return self.is_fault or self.kind in pressing
 
 
 def agenda(
@@ -145,6 +152,8 @@ class _Asked:
             case Kind.READING:
                 state = state_of(self.project)
                 return Row(kind, int(bool(state and state.is_failing)))
+            case Kind.REPORTS:
+                return self._reports()
             case Kind.REVIEWS | Kind.LATE_REVIEWS:
                 return self._reviews(kind)
             case Kind.OVERDUE | Kind.TODAY | Kind.WEEK:
@@ -164,6 +173,17 @@ class _Asked:
         is_late = kind is Kind.OVERDUE
         found = self.schedule.overdue() if is_late else self.schedule.due(today, last)
         return Row(kind, len(found), tuple(Entry(v.subject, v.visit, v.close) for v in found))
+
+    def _reports(self) -> Row:
+        """The clocks that run; one that has run out says so."""
+        at, zone = clock.now(), ZoneInfo(self.project.timezone)
+        entries = []
+        for one in self.rows(SafetyClock).running():
+            due = one.due_at.astimezone(zone)
+            late = gettext("%(recipient)s, overdue") if one.is_overdue(at) else "%(recipient)s"
+            told = late % {"recipient": one.get_recipient_display()}
+            entries.append(Entry(one.record_id, f"{told} {due:%H:%M}", due.date()))
+        return Row(Kind.REPORTS, len(entries), tuple(entries))
 
     def _reviews(self, kind: Kind) -> Row:
         rows = self.rows(Review).filter(status=Review.Status.OPEN).order_by("created_at", "pk")

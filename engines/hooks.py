@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_noop as _
 
-from engines import setup, work
+from engines import deviations, setup, work
 from engines.assistant.tools import registry
 from engines.sop import events, run_events
 from memory.reports import metrics
@@ -22,6 +22,7 @@ metrics.register_collector(
 )
 steps.register_steps(*setup.STEPS)
 run_events.register_reader(events.findings_opened, run_events.Kind.FINDINGS_OPENED)
+run_events.register_reader(deviations.findings_opened, run_events.Kind.FINDINGS_OPENED)
 audit.register(
     **{
         "run.start": _("Run started"),
@@ -39,5 +40,9 @@ audit.register(
         "finding.comment": _("Finding commented"),
         "finding.gone": _("Findings of a deleted record set aside"),
         "finding.back": _("Findings of a record that came back"),
+        "safety.start": _("Clock of a serious event started"),
+        "safety.report": _("Serious event reported"),
+        "safety.withdraw": _("Clock of a serious event withdrawn"),
+        "deviation.decide": _("Protocol deviation decided"),
     }
 )

@@ -7,7 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from core.house.alone import alone, each
-from engines import sop
+from engines import deviations, safety, sop
 from engines.assistant import chat_queue
 from engines.sop import batches, brief, deleted, events, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
@@ -69,6 +69,8 @@ def sweep_runs() -> None:
     alone("reviews", remind_and_escalate)
     alone("visits", visit_reminders.keep_promises)
     alone("deleted", deleted.look_for_unlisted)
+    alone("safety clocks", safety.sweep)
+    alone("deviations", deviations.sweep)
     alone("questions", chat_queue.forget_answered)
     alone("events", run_events.forget)
 

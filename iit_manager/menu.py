@@ -122,6 +122,8 @@ def _groups(request: HttpRequest) -> list[dict[str, Any]]:
             _item("study.Subject", "calendar_month", _("Visit board"), "visit_board"),
             _item("engines.Review", "rule", _("Reviews")),
             _item("engines.PendingAction", "flag", _("Findings desk")),
+            _item("engines.SafetyClock", "timer", _("Serious events")),
+            _item("engines.Deviation", "rule_folder", _("Protocol deviations")),
             _item("engines.TaskRun", "play_circle", _("Runs")),
             _item("engines.Batch", "stacks", _("Batches")),
         ),

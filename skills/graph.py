@@ -147,6 +147,20 @@ else:
         names: Words
         field: NotRequired[Word]
 
+    class Report(TypedDict):
+        """The field that holds when a serious event was reported, and the hours that are allowed."""
+
+        field: Word
+        hours: Annotated[int, Ge(1), Le(8760)]
+
+    class SaeReport(TypedDict):
+        """Which value of which field says that an event is serious, when it became known, and its reports."""
+
+        serious: Word
+        code: Word
+        known: NotRequired[Word]
+        reports: Annotated[dict[Literal["pi", "sponsor", "ethics"], Report], MinLen(1)]
+
     Checks = TypedDict(
         "Checks",
         {
@@ -154,6 +168,7 @@ else:
             "lab_ae": LabAe,
             "ae_medication": AeMedication,
             "prohibited": Prohibited,
+            "sae_report": SaeReport,
         },
         total=False,
     )

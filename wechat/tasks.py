@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from core.house.alone import alone
 from wechat import housekeeping, retention
 from wechat.inbound import inbox
-from wechat.outbound import notices, sender
+from wechat.outbound import notices, safety_notices, sender
 from wechat.reviews import reconcile
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ def send_lane(to_user: str, *others: str) -> None:
 def sweep() -> None:
     """Wake the workers for what a lost message or a killed worker left behind (every 30 s)."""
     alone("inbox", lambda: _queue(process_inbox, inbox.due(SWEEP_AT_ONCE)))
+    alone("safety notices", safety_notices.tell_all)
     alone("notices", lambda: notices.release(SWEEP_AT_ONCE))
     alone("outbox", lambda: _queue(send_lane, sender.due_lanes(SWEEP_AT_ONCE)))
     housekeeping.run_due()

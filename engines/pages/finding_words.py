@@ -15,6 +15,7 @@ from engines.models import PendingAction
 from engines.pages.evidence import Ground, grounds
 from engines.sop.brief import seen_alone
 from engines.sop.checks.kinds import kind_of
+from engines.sop.checks.serious import RULE
 from engines.sop.findings import VERDICT, witnesses_of
 from study.dictionary import parsed
 from study.metadata import StudyMetadata
@@ -31,6 +32,8 @@ def rule_name(key: str) -> str:
     """What a standard check looks for; the key of a rule of the study. A model's judgement has one, too."""
     if key == VERDICT:
         return _("judged by the model")
+    if key.startswith(RULE):
+        return _("Serious event not reported in time")
     kind = kind_of(key)
     return str(kind.label) if kind else key or "-"
 

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET
 from core.house import clock
 from engines import labels, sop
 from engines.models import PendingAction, TaskRun
+from engines.pages import safety
 from engines.pages.chart import chart
 from engines.pages.layout import UNREADABLE, render_page, why_unreadable
 from engines.pages.visit_board import mark
@@ -53,6 +54,11 @@ def subject_view(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "subject": subject,
         "project": project,
+        "clocks": safety.shown(
+            safety.clocks_of(
+                project, member_in(request.user, project.pk), request.user, record_id=record_id
+            )
+        ),
         "may_order": has_role(request.user, project.pk, *sop.DECIDERS, of_site=True),
     }
     try:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET
 
 from core.house import clock
+from engines.pages import safety
 from engines.pages.layout import UNREADABLE, paged, render_page, why_unreadable
 from projects import reads, switcher
 from projects.access import member_in
@@ -196,6 +197,8 @@ def board_view(request: HttpRequest) -> HttpResponse:
         "views": [(name, label, chosen.query(view=name)) for name, label in VIEWS.items()],
         "legend": legend(),
     }
+    keys = dict(Subject.objects.filter(project=project).values_list("record_id", "pk"))
+    shown["clocks"] = safety.shown(safety.clocks_of(project, member, request.user), keys)
     try:
         found = due.schedule(project, member)
     except UNREADABLE as error:
@@ -203,7 +206,6 @@ def board_view(request: HttpRequest) -> HttpResponse:
     else:
         shown |= _filters(found, chosen)
         view = _table if chosen.view == "board" else _days
-        keys = dict(Subject.objects.filter(project=project).values_list("record_id", "pk"))
         more, subjects = view(request, found, chosen, keys)
         _note(request, project, subjects)
         shown |= more

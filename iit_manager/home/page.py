@@ -34,6 +34,7 @@ _FINDINGS = "admin:engines_pendingaction_changelist"
 _PAGES: Mapping[Agenda, tuple[str, dict[str, str]]] = {
     Agenda.TRAIL: ("admin:projects_auditentry_changelist", {}),
     Agenda.READING: ("admin:study_syncstate_changelist", {}),
+    Agenda.REPORTS: ("admin:engines_safetyclock_changelist", _STUDY | {"state__exact": "running"}),
     Agenda.REVIEWS: ("admin:engines_review_desk", {"project": ""}),
     Agenda.LATE_REVIEWS: ("admin:engines_review_desk", {"project": "", "all": "1"}),
     Agenda.OVERDUE: ("visit_board", {"project": "", "state": "overdue"}),

@@ -63,7 +63,8 @@ def unseen(checks: Checks) -> list[Observation]:
     """What the checks say where there is no subject: nothing is decided."""
     return [
         Observation(key(one, "study"), "UNKNOWN", message=str(one.label), reason="not_exported")
-        for one in map(Kind, checks)
+        for one in Kind
+        if one in checks
     ]
 
 

@@ -13,6 +13,7 @@ from core.rules.limits import RuleError
 from core.rules.rule import rule_key
 from engines.models import TaskRun
 from engines.sop import same_fact, snapshot
+from engines.sop.checks import serious
 from engines.sop.checks.run import observe, unseen
 from engines.sop.errors import Fault
 from engines.sop.findings import GOOD, Observation
@@ -50,6 +51,8 @@ def _evaluate(node: Node, run: TaskRun, study: Study) -> list[Observation]:
         seen = _all(study, node.rules, run)
         if node.checks:
             seen += observe(node.checks, run, study, lambda rules: _all(study, rules, run))
+        if told := node.checks.get(serious.CHECK):
+            seen += serious.observe(told, run, study, snapshot.rows(run))
     if all(one.outcome in GOOD for one in seen):
         return seen
     declaring = [rule for rule in node.rules if "same_as" in rule]

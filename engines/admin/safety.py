@@ -1,0 +1,161 @@
+"""The clocks of serious events, and the register of protocol deviations."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from core.house import clock
+from engines import deviations
+from engines.admin.columns import DeciderAdmin, OwnFilter, OwnPages, column, shortened, tag
+from engines.models import Deviation, SafetyClock
+from engines.pages import finding_words
+from engines.pages import safety as pages
+from engines.sop import SopError
+from projects import actors
+from projects.access import has_role
+from projects.admin_base import BY_PROJECT, roles
+from projects.models import Role
+from study.admin.export import ExportAdmin
+
+_DEVIATION = "admin:engines_deviation_change"
+
+
+class Overdue(OwnFilter):
+    """Reports whose time is over and that are still to be made."""
+
+    title = _("due")
+    parameter_name = "due"
+    options = (("past", _("Overdue")), ("open", _("Still in time")))
+
+    def narrowed(self, rows: Any, chosen: str, request: HttpRequest) -> Any:
+        running, at = rows.filter(state=SafetyClock.State.RUNNING), clock.now()
+        within = {"past": running.filter(due_at__lte=at), "open": running.filter(due_at__gt=at)}
+        return within.get(chosen, rows)
+
+
+@admin.register(SafetyClock)
+class SafetyClockAdmin(OwnPages, ExportAdmin):
+    empty = _("No clock yet: they start with serious events once the study's settings are made.")
+    list_display = (
+        *("record_id", "show_place", "recipient", "show_state", "show_due"),
+        *("show_started", "started_from", "hours", "reported_on"),
+    )
+    more_exported = ("show_project",)
+    list_filter = (*(BY_PROJECT, Overdue), "state", "recipient")
+    list_select_related = ("project",)
+    list_before_template = "engines/safety/above.html"
+    search_fields = ("record_id",)
+    fields = (
+        ("record_id", "event", "instrument", "instance"),
+        ("recipient", "hours"),
+        ("show_started", "started_from", "show_due"),
+        ("show_state", "reported_on"),
+    )
+    readonly_fields = ("show_started", "show_due", "show_state")
+    actions = ("export_selected",)
+    actions_list = ("export_list", "export_book")
+    pages = (("settings/", "safetyclock_settings", pages.settings_view),)
+
+    show_place = column(_("place"), lambda row: _place(row))
+    show_due = column(_("due"), lambda row: _local(row, "due_at"), "due_at")
+    show_started = column(_("started"), lambda row: _local(row, "started_at"), "started_at")
+
+    @display(description=_("state"), ordering="state", label=True)
+    def show_state(self, obj: SafetyClock) -> str:
+        """In words, with what is overdue or late."""
+        return pages.state_words(obj)[0]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        may_set = Role.ADMIN in roles(request, whole_study=True)
+        return super().changelist_view(request, (extra_context or {}) | {"may_set": may_set})
+
+    def more_context(self, request: HttpRequest, obj: SafetyClock) -> dict[str, Any]:
+        return {}
+
+
+def _place(row: SafetyClock) -> str:
+    parts = (row.event, f"{row.instrument} #{row.instance}" if row.instance else row.instrument)
+    return " · ".join(part for part in parts if part) or "-"
+
+
+def _local(row: SafetyClock, name: str) -> str:
+    moment = getattr(row, name).astimezone(ZoneInfo(row.project.timezone))
+    return str(moment.strftime("%Y-%m-%d %H:%M"))
+
+
+@require_POST
+def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Confirm with a grade, or reject; what is not the reader's is not there."""
+    rows = Deviation.objects.for_user(request.user).select_related("project", "finding__task_run")
+    deviation = get_object_or_404(rows, pk=pk)
+    given = {name: request.POST.get(name, "") for name in ("state", "grade", "reason", "measure")}
+    if not may_decide(request, deviation):
+        messages.error(request, gettext("You may look on."))
+        return redirect(_DEVIATION, pk)
+    try:
+        deviations.decide(
+            deviation=deviation, actor=request.user, seen=request.POST.get("seen", ""), **given
+        )
+    except SopError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, gettext("The decision stands in the register."))
+    return redirect(_DEVIATION, pk)
+
+
+def may_decide(request: HttpRequest, deviation: Deviation) -> bool:
+    """A role that grades, in the row's study; the row itself was opened for the reader before."""
+    project = deviation.project_id
+    return has_role(request.user, project, *deviations.GRADERS, of_site=True)
+
+
+@admin.register(Deviation)
+class DeviationAdmin(DeciderAdmin):
+    empty = _("No deviation yet: findings of visit windows and rules are proposed here.")
+    list_display = (
+        *("record_id", "show_state", "show_grade", "source", "show_text", "show_place"),
+        *("found_at", "show_by", "decided_at"),
+    )
+    more_exported = ("reason", "measure", "created_at", "show_finding", "show_project")
+    list_filter = (
+        *(BY_PROJECT, "state", "grade", "source"),
+        ("found_at", admin.DateFieldListFilter),
+    )
+    list_select_related = ("project", "finding__task_run")
+    search_fields = ("record_id",)
+    sealed_search_fields = ("text", "reason")
+    linked_by = ("record_id__exact",)
+    fields = (("project", "record_id", "source"), ("found_at", "created_at"))
+    readonly_fields = ("created_at",)
+    actions = ("export_selected",)
+    actions_list = ("export_list", "export_book")
+    whole_texts = {"show_text": "text"}
+    change_form_template = "engines/safety/deviation.html"
+    pages = (("<uuid:pk>/decide/", "deviation_decide", decide_view),)
+
+    show_state = tag("state", _("state"), Deviation.COLOURS)
+    show_grade = tag("grade", _("grade"), Deviation.GRADE_COLOURS)
+    show_text = shortened("text", _("what happened"))
+    show_place = column(_("place"), lambda row: finding_words.place_words(row.finding))
+    show_by = actors.column("decided_by", _("decided by"))
+    show_finding = column(_("state of the finding"), lambda row: row.finding.get_state_display())
+
+    def more_context(self, request: HttpRequest, obj: Deviation) -> dict[str, Any]:
+        found = finding_words.worded(type(obj.finding).objects.filter(pk=obj.finding_id)).first()
+        return {
+            "deviation": obj,
+            "colour": Deviation.COLOURS.get(Deviation.State(obj.state), ""),
+            "told": finding_words.finding_summary(found or obj.finding),
+            "grades": Deviation.Grade.choices,
+            "may_decide": may_decide(request, obj),
+        }
