@@ -121,7 +121,8 @@ def settings_view(request: HttpRequest) -> HttpResponse:
     project = next((one for one in mine if wanted in ("", str(one.pk))), None)
     if project is None:
         raise PermissionDenied
-    form = ReportsForm(project, request.POST or None, initial=ReportsForm.initial_of(project))
+    given = request.POST if request.method == "POST" else None
+    form = ReportsForm(project, given, initial=ReportsForm.initial_of(project))
     if request.method == "POST" and form.is_valid() and _saved(request, project, form):
         return redirect(f"{reverse(PAGE)}?project={project.pk}")
     return render_page(
@@ -189,7 +190,7 @@ def _shown(one: SafetyClock, page: int | None) -> Shown:
 def state_words(one: SafetyClock) -> tuple[str, str]:
     """What became of a clock, with its colour; a report after its time says so."""
     if one.is_overdue(clock.now()):
-        told, colour = _("Overdue"), "danger"
+        told, colour = _("Report overdue"), "danger"
     else:
         told = one.get_state_display()
         colour = SafetyClock.COLOURS[SafetyClock.State(one.state)]

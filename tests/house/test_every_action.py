@@ -17,7 +17,7 @@ from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
 from core.house.db import atomic
-from engines.models import VisitReminder
+from engines.models import Deviation, VisitReminder
 from memory.hot import distiller
 from memory.hot.distill import distil
 from memory.hot.distiller import Said
@@ -31,6 +31,7 @@ from study.models import ProtocolDocument, Subject
 from study.tasks import read_study
 from tests.console import test_new_study as new_study
 from tests.console.test_memory_pages import edit
+from tests.engines import safety_kit
 from tests.engines.chat.kit import ask
 from tests.engines.cron.kit import at, clock, fired, no_rest
 from tests.engines.sop import test_deleted_records as deleted
@@ -476,6 +477,28 @@ def _(study: Study) -> None:
     study.stand_ins.script(retention.told())
     retention.write()
     retention.retention.purge(study.project, retention.later(study))
+
+
+# Safety
+
+
+@door("safety.start", "safety.report", "safety.withdraw")
+def _(study: Study) -> None:
+    with at(clock(study, "09:00")):
+        safety_kit.switched_on(study)
+        safety_kit.enter(study)
+        safety_kit.swept()
+        safety_kit.enter(study, ae_serious="0")
+        safety_kit.swept()
+
+
+@door("deviation.decide")
+def _(study: Study) -> None:
+    with at(clock(study, "09:00")):
+        safety_kit.switched_on(study)
+    found = Deviation.objects.all()[0]
+    told = {"seen": "proposed", "state": "confirmed", "grade": "major", "reason": "核对无误"}
+    browser("admin").post(f"/admin/engines/deviation/{found.pk}/decide/", told)
 
 
 # WeCom

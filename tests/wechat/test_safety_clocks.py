@@ -3,63 +3,27 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from engines import deviations, safety
+from engines import safety
 from engines.agenda import Kind, agenda
-from engines.models import ClockStage, Deviation, PendingAction, SafetyClock, TaskRun
+from engines.models import ClockStage, Deviation, PendingAction, SafetyClock
 from engines.pages.safety import state_words
-from study import change_handlers, sync
 from tests.engines.cron.kit import at, clock
-from tests.engines.sop.kit import go, tell
+from tests.engines.safety_kit import NEW, enter, swept, switched_on
 from tests.support.study import Study
 from tests.wechat.working import outgoing
 from wechat.models import OutboxMessage
-from wechat.outbound import safety_notices
 
 pytestmark = pytest.mark.django_db
-TOLD: dict[str, Any] = {
-    "serious": "ae_serious",
-    "code": "1",
-    "known": "ae_start",
-    "reports": {"sponsor": {"field": "sae_report_date", "hours": 24}},
-}
-NEW = "9"
-
-
-def enter(study: Study, **values: str) -> None:
-    """Somebody enters an adverse event of P001 in REDCap, and it is read."""
-    row = {"record": "P001", "event": "log_arm_1", "instrument": "ae", "instance": int(NEW)}
-    told = {"ae_term": "皮疹", "ae_grade": "3", "ae_serious": "1"} | values
-    study.stand_ins.post("redcap/records", [row | {"values": told}])
-    read(study)
-
-
-def read(study: Study) -> None:
-    sync.sweep(study.project)
-    change_handlers.handle_changes(study.project)
-
-
-def swept() -> None:
-    """Both sweepers, twice: what they do once they do not do again."""
-    for _again in range(2):
-        safety.sweep()
-        for run in TaskRun.objects.filter(triggered_by=safety.ACTOR, status="RUNNING"):
-            go(run)
-        tell()
-        deviations.sweep()
-        safety_notices.tell_all()
 
 
 @pytest.fixture
 def running(study: Study) -> Study:
     """The clocks run since yesterday; what the demo study holds was told then."""
     with at(clock(study, "08:00", days=-1)):
-        read(study)
-        safety.switch(project=study.project, told=TOLD, actor="admin")
-        swept()
+        switched_on(study)
     OutboxMessage.objects.all().delete()
     return study
 
