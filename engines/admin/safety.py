@@ -33,9 +33,9 @@ _DEVIATION = "admin:engines_deviation_change"
 class Overdue(OwnFilter):
     """Reports whose time is over and that are still to be made."""
 
-    title = _("due")
+    title = _("report due")
     parameter_name = "due"
-    options = (("past", _("Overdue")), ("open", _("Still in time")))
+    options = (("past", _("Report overdue")), ("open", _("Still in time")))
 
     def narrowed(self, rows: Any, chosen: str, request: HttpRequest) -> Any:
         running, at = rows.filter(state=SafetyClock.State.RUNNING), clock.now()
@@ -67,7 +67,7 @@ class SafetyClockAdmin(OwnPages, ExportAdmin):
     pages = (("settings/", "safetyclock_settings", pages.settings_view),)
 
     show_place = column(_("place"), lambda row: _place(row))
-    show_due = column(_("due"), lambda row: _local(row, "due_at"), "due_at")
+    show_due = column(_("report due"), lambda row: _local(row, "due_at"), "due_at")
     show_started = column(_("started"), lambda row: _local(row, "started_at"), "started_at")
 
     @display(description=_("state"), ordering="state", label=True)

@@ -71,7 +71,7 @@ class SafetyClock(models.Model):
     first_read_at = models.DateTimeField(_("first read"))
     started_at = models.DateTimeField(_("started"))
     started_from = models.CharField(_("counted from"), max_length=8, choices=Source.choices)
-    due_at = models.DateTimeField(_("due"))
+    due_at = models.DateTimeField(_("report due"))
     state = models.CharField(
         _("state"), max_length=16, choices=State.choices, default=State.RUNNING
     )
@@ -113,7 +113,7 @@ class ClockStage(models.Model):
     class Stage(models.TextChoices):
         STARTED = "started", _("Started")
         SOON = "soon", _("Soon due")
-        OVERDUE = "overdue", _("Overdue")
+        OVERDUE = "overdue", _("Report overdue")
 
     clock = models.ForeignKey(SafetyClock, models.CASCADE, related_name="stages")
     stage = models.CharField(max_length=16, choices=Stage.choices)
@@ -158,7 +158,7 @@ class Deviation(models.Model):
     """
 
     class State(models.TextChoices):
-        PROPOSED = "proposed", _("Proposed")
+        PROPOSED = "proposed", _("To be confirmed as a deviation")
         CONFIRMED = "confirmed", _("Confirmed as a deviation")
         REJECTED = "rejected", _("No deviation")
 
@@ -192,7 +192,7 @@ class Deviation(models.Model):
     reason = EncryptedTextField(_("reason"), blank=True)
     measure = EncryptedTextField(_("corrective action"), blank=True)
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True)
-    decided_at = models.DateTimeField(_("decided"), null=True)
+    decided_at = models.DateTimeField(_("decided at"), null=True)
     unblinds = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("proposed"), auto_now_add=True)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from engines import deviations, safety
 from engines.models import TaskRun
+from engines.sop.events import data_changed
 from study import change_handlers, sync
 from tests.engines.sop.kit import go, tell
 from tests.support.study import Study
@@ -23,7 +24,7 @@ NEW = "9"
 def read(study: Study) -> None:
     """REDCap is read, and what follows from changes is done."""
     sync.sweep(study.project)
-    change_handlers.handle_changes(study.project)
+    change_handlers.handle_changes(study.project, data_changed)
 
 
 def enter(study: Study, record: str = "P001", **values: str) -> None:
