@@ -7,7 +7,7 @@ from django.test import Client
 
 from projects.models import Member
 from tests.wechat.callback_kit import CORP, Callback, event, open_reply, plaintext
-from wechat.inbound import passive
+from wechat.inbound import callback
 from wechat.inbound.parse import read_xml
 
 pytestmark = pytest.mark.django_db
@@ -52,12 +52,12 @@ def test_a_detector_that_fails_costs_only_the_words(
     def broken(text: str) -> None:
         raise RuntimeError(text)
 
-    monkeypatch.setattr(passive, "detect", broken)
+    monkeypatch.setattr(callback, "detect", broken)
     answer = Callback(plaintext()).post(client)
     assert (answer.status_code, answer.content) == (200, b"")
 
 
 @pytest.mark.parametrize("text", ["]]>", "a]]>b]]>", "]]", "<x>&amp;"])
 def test_an_end_mark_inside_cdata_is_split(text: str) -> None:
-    root = read_xml(f"<x><![CDATA[{passive.cdata(text)}]]></x>")
+    root = read_xml(f"<x><![CDATA[{callback.cdata(text)}]]></x>")
     assert root.text == text

@@ -126,7 +126,7 @@ def test_a_first_feedback_that_fails_costs_no_answer(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """O22: it travels in the callback's own response, so it can't come after the answer."""
-    monkeypatch.setattr("wechat.inbound.passive._starts_query", lambda incoming: False)
+    monkeypatch.setattr("wechat.inbound.callback._starts_query", lambda incoming: False)
     row = receive("P001 入组了吗?")
     assert row.passive_reply == ""
     work()

@@ -11,20 +11,18 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from core.house.db import atomic
 from core.integrations.wecom import Crypt
 from projects.models import Member
 from wechat.aibot import streams
 from wechat.aibot.parse import envelope, parse_json
-from wechat.inbound import arrivals, request_verification
+from wechat.inbound.callback import quarantine, store
 from wechat.inbound.parse import BadCallback, Incoming, is_for_all
-from wechat.inbound.request_verification import Door
+from wechat.inbound.request_verification import Door, verify_request
 from wechat.models import Card, InboxMessage
 from wechat.outbound import gateway, welcome
 from wechat.outbound.cards import fit_card
@@ -38,9 +36,7 @@ ENTER = "enter_chat"
 @csrf_exempt
 def callback(request: HttpRequest) -> HttpResponse:
     """GET verifies the URL, POST delivers a message, an event or a poll."""
-    return request_verification.verify_request(
-        request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive)
-    )
+    return verify_request(request, Door(CHANNEL, gateway.aibot_crypts(), envelope, _receive))
 
 
 def _receive(plain: bytes, crypt: Crypt, nonce: str) -> HttpResponse:
@@ -55,14 +51,15 @@ def _answer(plain: bytes) -> dict[str, Any]:
     """What the response says, before it is sealed; nothing for what needs no words."""
     try:
         text = plain.decode()
-        incoming = _ours(parse_json(text))
+        incoming = parse_json(text)
+        _refuse_others(incoming)
     except (UnicodeDecodeError, BadCallback) as error:
-        _store(arrivals.quarantined(plain, error, CHANNEL), "")
+        quarantine(plain, error, CHANNEL)
         return {}
     if incoming.msg_type == "stream":
         with translation.override(_language(incoming)):
             return streams.poll(incoming.from_user, incoming.stream_id)
-    row = _store(arrivals.message(incoming, text, CHANNEL), incoming.response_url)
+    row = store(incoming, text, CHANNEL)
     if not incoming.is_event:
         return streams.first(row)
     if incoming.event == ENTER:
@@ -70,14 +67,13 @@ def _answer(plain: bytes) -> dict[str, Any]:
     return _receipt(incoming) if incoming.event == CARD else {}
 
 
-def _ours(incoming: Incoming) -> Incoming:
-    """What is addressed to our bot, where it is named; its keys tell it where it is not. Else BadCallback."""
+def _refuse_others(incoming: Incoming) -> None:
+    """BadCallback for what names another bot; where none is named, the keys tell that it is ours."""
     if settings.WECOM_AIBOT_ID and incoming.to_user != settings.WECOM_AIBOT_ID:
         raise BadCallback("addressed to another bot")
     ours = (settings.WECOM_AIBOT_ID or incoming.to_user,)
     if not is_for_all(incoming, settings.WECOM_CORP_ID, ("", str(settings.WECOM_AGENT_ID)), ours):
         raise BadCallback("a field names another corp or bot")
-    return incoming
 
 
 def _language(incoming: Incoming) -> str:
@@ -112,20 +108,6 @@ def _receipt(incoming: Incoming) -> dict[str, Any]:
         "userids": [incoming.from_user],
         "template_card": {**shown, "task_id": card.task_id},
     }
-
-
-def _store(row: InboxMessage, response_url: str) -> InboxMessage:
-    """The stored row with its stream: this one, or the one an earlier delivery left."""
-    try:
-        with atomic():
-            row.save(force_insert=True)
-            if row.status == InboxMessage.Status.NEW:
-                if row.msg_type != "event":
-                    streams.open_for(row, response_url)
-                arrivals.wake_inbox(row)
-    except IntegrityError:
-        return InboxMessage.objects.get(dedup_key=row.dedup_key)
-    return row
 
 
 def seal(said: dict[str, Any], crypt: Crypt, nonce: str) -> str:

@@ -25,16 +25,6 @@ UNFETCHED = timedelta(seconds=60)
 LATE = "……"
 
 
-def stream_id(row: InboxMessage) -> str:
-    """The id of a row's stream: a repeated delivery has the same."""
-    return row.dedup_key
-
-
-def open_for(row: InboxMessage, response_url: str) -> None:
-    """Store the stream beside its new row."""
-    Stream.objects.create(stream_id=stream_id(row), inbox=row, response_url=response_url)
-
-
 def first(row: InboxMessage) -> dict[str, Any]:
     """The first answer; only here a feedback id can be set."""
     found = Stream.objects.filter(inbox=row).first()
