@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member
 from tests.wechat.working import click, outgoing, receive, receive_event, receive_kind, said, work
-from wechat.inbound import handlers
+from wechat.inbound import inbox
 from wechat.models import InboxMessage, OutboxMessage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
@@ -103,7 +103,7 @@ def test_feedback_without_an_answer_is_told_so() -> None:
 
 
 def test_a_text_beyond_any_question_is_refused_politely() -> None:
-    receive("长" * (handlers.MOST_CHARS + 1))
+    receive("长" * (inbox.MOST_CHARS + 1))
     work()
     assert outgoing("zhangyi")[-1] == said(
         "Your message is too long: please ask in a few sentences."

@@ -284,7 +284,7 @@ def test_a_worker_killed_long_before_the_next_one_comes(wecom: WecomSim) -> None
 
 def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:
     from core.integrations.wecom import Kind, SendError
-    from wechat.outbound.send_result import settle
+    from wechat.outbound.sender import settle
 
     put("x")
     slow = claim("zhangyi")

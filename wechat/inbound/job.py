@@ -1,7 +1,8 @@
-"""One inbox row in the hands of one worker: its lease, and the one transaction that ends it."""
+"""One inbox row in the hands of one worker: its channel, its lease, and the one transaction that ends it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -10,9 +11,31 @@ from django.utils.timezone import now
 from core.house import leases
 from projects.members import headed
 from projects.models import Member, Project
-from wechat.inbound.parse import Incoming
+from wechat.aibot import streams
+from wechat.aibot.parse import parse_json
+from wechat.inbound.parse import Incoming, parse_xml
 from wechat.models import InboxMessage
-from wechat.outbound import channels
+from wechat.outbound.outbox import enqueue_text
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What differs between the products of WeCom; a further one is a line in `CHANNELS`.
+
+    `parse`: a stored callback as a value; raises wechat.inbound.parse.BadCallback. `answer`: the channel's
+    own way to reply to a row, in the transaction that ends it; False where it has none for this row.
+    `rates_natively`: whether 👍/👎 stand under each answer without a card of ours.
+    """
+
+    parse: Callable[[str], Incoming]
+    answer: Callable[[InboxMessage, str, Project | None, str | None], bool] | None = None
+    rates_natively: bool = False
+
+
+CHANNELS: dict[str, Channel] = {
+    InboxMessage.Channel.APP: Channel(parse_xml),
+    InboxMessage.Channel.AIBOT: Channel(parse_json, streams.finish, rates_natively=True),
+}
 
 
 class LostLease(Exception):
@@ -68,8 +91,15 @@ def close(row: InboxMessage, status: str, *, project: Project | None, error: str
 def reply(
     row: InboxMessage, text: str, project: Project | None, conversation_id: str | None = None
 ) -> None:
-    """The row's final reply, by the channel it came from; there is never a second one."""
-    channels.channel_of(row.channel).reply(row, text, project, conversation_id)
+    """The row's final reply, the way it came, else a message of the app; there is never a second one.
+
+    In the transaction that ends the row, under a key of the row's own; a blank text is none.
+    """
+    answer = CHANNELS[row.channel].answer
+    if answer and answer(row, text, project, conversation_id):
+        return
+    if text.strip():
+        enqueue_text(to_user=row.from_user, project=project, content=text, key=f"inbox:{row.pk}")
 
 
 def kept(row: InboxMessage) -> AbstractContextManager[None]:

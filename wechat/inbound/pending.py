@@ -17,8 +17,8 @@ from engines.sop.reviews import reviewer
 from projects.models import Member
 from wechat.inbound import commands
 from wechat.inbound.commands import Decide, Unnumbered, rejecting
+from wechat.inbound.job import CHANNELS
 from wechat.models import Card, InboxMessage
-from wechat.outbound import channels
 from wechat.reviews import review_cards
 from wechat.reviews.review_words import KIND, to_be_signed
 from wechat.texts import APPROVE_WORDS
@@ -131,7 +131,7 @@ def _asked_for_reason(row: InboxMessage) -> Review | None:
 def _rejected_bare(row: InboxMessage) -> str:
     """The number of the review that a message or a click rejects without a reason, else ""."""
     if row.event == review_cards.CLICK:
-        incoming = channels.channel_of(row.channel).parse(row.raw)
+        incoming = CHANNELS[row.channel].parse(row.raw)
         card = Card.objects.filter(task_id=incoming.task_id, kind=KIND).first()
         return card.ref if card and review_cards.lacks_reason(incoming) else ""
     said = commands.read_command(row.content)

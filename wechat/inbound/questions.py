@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.house.db import atomic
 from engines.assistant.chat import ChatReply, answer_message
 from projects.models import Project
-from wechat.inbound.job import Job
-from wechat.outbound import answers, channels, feedback_cards, order_cards
+from wechat.inbound.job import CHANNELS, Job
+from wechat.outbound import answers, feedback_cards, order_cards
 
 
 class NoAnswer(Exception):
@@ -23,7 +23,7 @@ def ask(job: Job, text: str, project: Project | None = None) -> None:
         if reply.table:
             text = answers.with_link(text, reply.table, to_user=reader, project=reply.project)
         job.finish(text, reply.project, reply.conversation_id)
-        if channels.channel_of(job.row.channel).rates_natively:
+        if CHANNELS[job.row.channel].rates_natively:
             return
         if reply.order:
             order_cards.offer_order_card(reply, reader)
