@@ -179,10 +179,11 @@ class _Asked:
         at, zone = clock.now(), ZoneInfo(self.project.timezone)
         entries = []
         for one in self.rows(SafetyClock).running():
-            due = one.due_at.astimezone(zone)
-            late = gettext("%(recipient)s, overdue") if one.is_overdue(at) else "%(recipient)s"
-            told = late % {"recipient": one.get_recipient_display()}
-            entries.append(Entry(one.record_id, f"{told} {due:%H:%M}", due.date()))
+            late = gettext("%(recipient)s, overdue since %(due)s")
+            told = late if one.is_overdue(at) else gettext("%(recipient)s, due %(due)s")
+            due = one.due_at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+            text = told % {"recipient": one.get_recipient_display(), "due": due}
+            entries.append(Entry(one.record_id, text))
         return Row(Kind.REPORTS, len(entries), tuple(entries))
 
     def _reviews(self, kind: Kind) -> Row:

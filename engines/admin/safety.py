@@ -7,6 +7,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
@@ -93,6 +94,11 @@ def _local(row: SafetyClock, name: str) -> str:
     return str(moment.strftime("%Y-%m-%d %H:%M"))
 
 
+def _place_of_finding(row: Any) -> str:
+    row.finding.dictionary_digest = row.dictionary_digest
+    return finding_words.place_words(row.finding)
+
+
 @require_POST
 def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Confirm with a grade, or reject; what is not the reader's is not there."""
@@ -146,16 +152,20 @@ class DeviationAdmin(DeciderAdmin):
     show_state = tag("state", _("state"), Deviation.COLOURS)
     show_grade = tag("grade", _("grade"), Deviation.GRADE_COLOURS)
     show_text = shortened("text", _("what happened"))
-    show_place = column(_("place"), lambda row: finding_words.place_words(row.finding))
-    show_by = actors.column("decided_by", _("decided by"))
+    show_place = column(_("place"), lambda row: _place_of_finding(row))
+    show_by = actors.column("decided_by", _("decision by"))
     show_finding = column(_("state of the finding"), lambda row: row.finding.get_state_display())
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Deviation]:
+        """With what the words of the study need."""
+        return finding_words.worded(super().get_queryset(request))
+
     def more_context(self, request: HttpRequest, obj: Deviation) -> dict[str, Any]:
-        found = finding_words.worded(type(obj.finding).objects.filter(pk=obj.finding_id)).first()
+        place = _place_of_finding(obj)
         return {
             "deviation": obj,
             "colour": Deviation.COLOURS.get(Deviation.State(obj.state), ""),
-            "told": finding_words.finding_summary(found or obj.finding),
+            "told": finding_words.finding_summary(obj.finding) | {"place": place},
             "grades": Deviation.Grade.choices,
             "may_decide": may_decide(request, obj),
         }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -21,11 +21,16 @@ from study.dictionary import parsed
 from study.metadata import StudyMetadata
 from study.models import Dictionary
 
+M = TypeVar("M", bound=Model)
 
-def worded(rows: QuerySet[PendingAction]) -> QuerySet[PendingAction]:
-    """The rows, each with the digest of its study's dictionary: no statement a row is needed for words."""
+
+def worded(rows: QuerySet[M, M]) -> QuerySet[M, M]:
+    """The rows, each with the digest of its study's dictionary: no statement a row is needed for words.
+
+    Of any table whose rows are of one project each.
+    """
     known = Dictionary.objects.filter(project_id=OuterRef("project_id")).values("digest")
-    return rows.annotate(dictionary_digest=Subquery(known))
+    return cast(QuerySet[M, M], rows.annotate(dictionary_digest=Subquery(known)))
 
 
 def rule_name(key: str) -> str:

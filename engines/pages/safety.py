@@ -136,7 +136,21 @@ def settings_view(request: HttpRequest) -> HttpResponse:
         fields=[form[name] for name in ("serious", "code", "known")],
         reports=[(who.label, [form[f"field_{who}"], form[f"hours_{who}"]]) for who in Recipient],
         running=safety.saved(project)[1],
+        known=_known(project),
     )
+
+
+def _known(project: Project) -> list[tuple[str, str]]:
+    """The study's fields with their labels, and the names that are mapped to one, to choose from."""
+    if dictionary.stored(project) is None:
+        return []
+    metadata = dictionary.load(project)
+    shown = metadata.fields.keys() - metadata.identifier_fields
+    fields = [(name, metadata.label(name)) for name in metadata.fields if name in shown]
+    mapped = [
+        (one, metadata.label(name)) for one, name in aliases(project).items() if name in shown
+    ]
+    return fields + mapped
 
 
 def _saved(request: HttpRequest, project: Project, form: ReportsForm) -> bool:
