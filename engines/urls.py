@@ -3,6 +3,7 @@
 from django.urls import path
 
 from engines.assistant.prompt_preview import sent_view
+from engines.pages.amendment import flags_view, rehearsal_view
 from engines.pages.subject import subject_view
 from engines.pages.visit_board import board_view, calendar_view
 
@@ -10,5 +11,15 @@ urlpatterns = [
     path("visits/", board_view, name="visit_board"),
     path("visits/calendar.ics", calendar_view, name="visit_calendar"),
     path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
+    path(
+        "study/protocoldocument/upload/<int:protocolupload>/rehearsal/",
+        rehearsal_view,
+        name="amendment_rehearsal",
+    ),
+    path(
+        "study/protocoldocument/<int:protocoldocument>/touches/",
+        flags_view,
+        name="amendment_flags",
+    ),
     path("study/subject/<int:pk>/page/", subject_view, name="subject_page"),
 ]

@@ -169,6 +169,7 @@ CELERY_BEAT_SCHEDULE = {
     "end sessions": {"task": "memory.tasks.summarize_sessions", "schedule": 600.0},
     "write reads": {"task": "projects.tasks.write_reads", "schedule": 600.0},
     "read subjects": {"task": "study.tasks.read_studies", "schedule": 240.0},
+    "follow uploads": {"task": "study.tasks.follow_uploads", "schedule": 300.0},
     "forget readings": {"task": "study.tasks.forget_readings", "schedule": 86400.0},
 }
 
@@ -236,6 +237,7 @@ X_FRAME_OPTIONS = "DENY"
 # The largest body of a request, and what takes more: files, and exports that are taken over again.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 BODY_LIMITS = {
+    "/admin/study/protocoldocument/upload/": 24 * 1_048_576,
     "/admin/study/protocoldocument/": 2 * 1_048_576,
     "/admin/skills/skill/import/": 3 * 1_048_576,
     "/admin/skills/qualityrule/upload/": 3 * 1_048_576,

@@ -68,6 +68,7 @@ audit.register(
         "mapping.change": gettext_noop("Field mapping changed"),
         "dq.import": gettext_noop("Data quality rules taken over"),
         "dq.switch": gettext_noop("Data quality rules switched"),
+        "document.checked": gettext_noop("Checked against a new protocol version"),
         "template.change": gettext_noop("Form template changed"),
     }
 )

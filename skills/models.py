@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from core.house.encrypted_fields import RandomUuid
 from projects.models import Project
 from projects.scoping import ScopedQuerySet
+from study.models import ProtocolDocument
 
 
 class Skill(models.Model):
@@ -207,3 +208,28 @@ class QualityRule(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PassageCheck(models.Model):
+    """A rule or visit window that somebody compared with the passage which a new version changed.
+
+    `key`: `skill/rule`, or the visit with its arm (skills.amendments).
+    """
+
+    document = models.ForeignKey(ProtocolDocument, models.CASCADE, related_name="+")
+    kind = models.CharField(_("kind"), max_length=16)
+    key = models.CharField(_("rule or window"), max_length=250)
+    checked_by = models.CharField(_("checked by"), max_length=150)
+    checked_at = models.DateTimeField(_("checked"), auto_now_add=True)
+
+    class Meta:
+        db_table = "iit_passage_checks"
+        ordering = ["document", "key"]
+        verbose_name = _("checked passage")
+        verbose_name_plural = _("checked passages")
+        constraints = [
+            models.UniqueConstraint("document", "kind", "key", name="iit_passage_check_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

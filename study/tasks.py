@@ -12,6 +12,7 @@ from core.integrations.redcap import RedcapError
 from projects.models import Project
 from study import change_handlers, readings, sync
 from study.client import NotConfiguredError
+from study.protocol import uploads
 
 log = logging.getLogger(__name__)
 
@@ -42,3 +43,16 @@ def read_study(project_id: str) -> None:
 def forget_readings() -> None:
     """Delete versions that are older than their study keeps them."""
     each("readings", Project.objects.all(), readings.forget_versions)
+
+
+@shared_task
+def read_upload(upload_id: int) -> None:
+    """Read an uploaded file; a second message for the same one finds it read."""
+    uploads.read_upload(upload_id)
+
+
+@shared_task
+def follow_uploads() -> None:
+    """Wake the readers of files that wait, and put in force what was scheduled for today."""
+    uploads.wake_waiting()
+    uploads.publish_due()

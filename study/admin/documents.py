@@ -9,7 +9,9 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
@@ -17,6 +19,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 from core.house.admin_text import rendered
 from projects.admin_base import BY_PROJECT, ReadOnlyInline, ScopedAdmin
 from projects.models import Project, Role
+from study.admin import uploads
 from study.models import ProtocolChunk, ProtocolDocument
 from study.protocol import index
 from study.protocol.index import DocumentError
@@ -30,7 +33,9 @@ class DocumentForm(forms.ModelForm):
         label=_("file"),
         required=False,
         widget=UnfoldAdminFileFieldWidget,
-        help_text=_("Text or Markdown, UTF-8 or GB18030, at most 1 MB."),
+        help_text=_(
+            "Text or Markdown, UTF-8 or GB18030, at most 1 MB. PDF and Word: “Upload files” on the list."
+        ),
     )
     pasted = forms.CharField(
         label=_("or the text itself"),
@@ -81,14 +86,44 @@ class ProtocolDocumentAdmin(ScopedAdmin):
     )
     form = DocumentForm
     add_roles = delete_roles = (Role.ADMIN,)
-    list_display = ("name", "version", "is_active", "show_sections", "show_project", "updated_at")
+    list_display = (
+        *("name", "version", "is_active", "effective_on"),
+        *("show_sections", "show_project", "updated_at"),
+    )
     list_filter = (BY_PROJECT, "is_active")
     search_fields = ("name", "text")
-    fields = ("project", ("name", "version"), ("is_active", "updated_at"), "show_text")
+    fields = (
+        "project",
+        ("name", "version"),
+        ("is_active", "effective_on", "updated_at"),
+        "show_touched",
+        "show_text",
+    )
     add_fields = ("project", ("name", "version"), "file", "pasted")
-    readonly_fields = ("is_active", "updated_at", "show_text")
+    readonly_fields = ("is_active", "effective_on", "updated_at", "show_touched", "show_text")
     inlines = (ChunkInline,)
-    actions_list = ("try_search",)
+    actions_list = ("upload_files", "try_search")
+
+    def get_urls(self) -> Any:
+        """With the pages of uploaded files."""
+        wrap, name = self.admin_site.admin_view, "study_protocoldocument"
+        own = [
+            path("upload/", wrap(uploads.upload_view), name=f"{name}_upload"),
+            path(
+                "upload/<int:protocolupload>/", wrap(uploads.preview_view), name=f"{name}_preview"
+            ),
+        ]
+        return [*own, *super().get_urls()]
+
+    @action(
+        description=_("Upload files"),
+        url_path="upload-files",
+        icon="upload_file",
+        permissions=["add"],
+    )
+    def upload_files(self, request: HttpRequest) -> HttpResponse:
+        """To the page where PDF, Word and text files are dropped."""
+        return redirect("admin:study_protocoldocument_upload")
 
     @action(description=_("Try a search"), url_path="search", icon="search")
     def try_search(self, request: HttpRequest) -> HttpResponse:
@@ -128,6 +163,14 @@ class ProtocolDocumentAdmin(ScopedAdmin):
 
     def get_inlines(self, request: HttpRequest, obj: ProtocolDocument | None) -> Any:
         return self.inlines if obj else ()
+
+    @admin.display(description=_("rules and windows"))
+    def show_touched(self, obj: ProtocolDocument) -> Any:
+        return format_html(
+            '<a class="iit-link" href="{}">{}</a>',
+            reverse("amendment_flags", args=[obj.pk]),
+            _("What this version touches: rules, visit windows, subjects, findings"),
+        )
 
     @admin.display(description=_("text"))
     def show_text(self, obj: ProtocolDocument) -> Any:

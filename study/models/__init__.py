@@ -2,7 +2,7 @@
 
 from study.models.blinding import BlindedField, CodeBreak
 from study.models.data import FieldRole, Reading, ReadingState, ReferenceLimit, Synonym
-from study.models.protocol import ProtocolChunk, ProtocolDocument
+from study.models.protocol import ProtocolChunk, ProtocolDocument, ProtocolUpload
 from study.models.source import (
     ChangedSubject,
     Dictionary,
@@ -20,6 +20,7 @@ __all__ = [
     "FieldRole",
     "ProtocolChunk",
     "ProtocolDocument",
+    "ProtocolUpload",
     "Reading",
     "ReadingState",
     "ReferenceLimit",

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -48,15 +49,26 @@ def passages(text: str) -> list[Chunk]:
 
 
 def import_document(
-    project: Project, name: str, text: str, *, version: str = "", actor: object = "system"
+    project: Project,
+    name: str,
+    text: str,
+    *,
+    version: str = "",
+    effective_on: date | None = None,
+    actor: object = "system",
 ) -> ProtocolDocument:
     """Store `text` (Markdown or plain) as the document `name`; the one it replaces stays, inactive.
 
-    Unchanged text is left alone. Raises DocumentError.
+    `effective_on`: the day since which this version holds. Unchanged text is left alone. Raises DocumentError.
     """
     parts, digest = passages(text), hashlib.sha256(text.encode()).hexdigest()
     document = ProtocolDocument(
-        project=project, name=name, version=version, text=text, digest=digest
+        project=project,
+        name=name,
+        version=version,
+        text=text,
+        digest=digest,
+        effective_on=effective_on,
     )
     try:
         return _stored(document, parts, actor)
@@ -211,7 +223,7 @@ def decoded_document(raw: bytes) -> str:
         raise _too_large()
     if raw.startswith(_BINARY):
         raise DocumentError(
-            _("PDF and Word files cannot be read yet; please save it as text or Markdown.")
+            _("PDF and Word files are read by “Upload files” on the page of documents.")
         )
     for encoding in ("utf-16",) if raw.startswith(_WIDE) else _ENCODINGS:
         try:

@@ -1,0 +1,194 @@
+"""Pages of uploaded files: sent, watched while they are read, looked at, put in force."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidget
+
+from projects.access import has_role
+from projects.models import Project, Role
+from study.models import ProtocolDocument, ProtocolUpload
+from study.protocol import uploads
+from study.protocol.changes import changed_sections
+from study.protocol.index import DocumentError
+from study.protocol.rules import RuleIndex, rule_lines
+from study.protocol.units import units
+
+SHOWN = 50
+State = ProtocolUpload.State
+
+
+class PublishForm(forms.Form):
+    """What the document is called, and from which day it holds."""
+
+    name = forms.CharField(
+        label=gettext_lazy("name"),
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=gettext_lazy("A document of the same name is replaced; its old version is kept."),
+    )
+    version = forms.CharField(
+        label=gettext_lazy("version"),
+        max_length=64,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+    )
+    effective_on = forms.DateField(
+        label=gettext_lazy("in force since"),
+        required=False,
+        widget=UnfoldAdminSingleDateWidget(attrs={"type": "date"}),
+        help_text=gettext_lazy("Blank: today. On a later day the version before holds until then."),
+    )
+
+
+def _projects(request: HttpRequest) -> list[Project]:
+    """Those whose documents the reader may add. Raises PermissionDenied where there is none."""
+    held = Project.objects.for_user(request.user).order_by("code")
+    mine = [one for one in held if has_role(request.user, one.pk, Role.ADMIN)]
+    if not mine:
+        raise PermissionDenied
+    return mine
+
+
+def _context(request: HttpRequest, title: str, **shown: Any) -> dict[str, Any]:
+    return admin.site.each_context(request) | {
+        "title": title,
+        "opts": ProtocolDocument._meta,
+        **shown,
+    }
+
+
+@require_http_methods(["GET", "POST"])
+def upload_view(request: HttpRequest) -> HttpResponse:
+    """GET shows the files on their way; POST takes one or several (`files`) for a study (`project`)."""
+    mine = _projects(request)
+    code = request.POST.get("project") or request.GET.get("project")
+    project = next((one for one in mine if one.code == code), mine[0])
+    if request.method == "POST":
+        sent = request.FILES.getlist("files")
+        if not sent:
+            messages.error(request, _("Choose at least one file."))
+        for file in sent:
+            _take(request, project, file)
+        return redirect(f"{request.path}?project={project.code}")
+    rows = ProtocolUpload.objects.filter(project=project).defer("raw", "text")[:SHOWN]
+    shown = [_row(one) for one in rows]
+    context = _context(
+        request,
+        _("Upload files"),
+        projects=mine,
+        project=project,
+        rows=shown,
+        goes_on=any(one["goes_on"] for one in shown),
+        most=uploads.MAX_FILE // 1024 // 1024,
+    )
+    return render(request, "study/upload.html", context)
+
+
+def _take(request: HttpRequest, project: Project, file: Any) -> None:
+    try:
+        uploads.take_file(
+            project=project,
+            filename=file.name or "",
+            raw=file.read(uploads.MAX_FILE + 1),
+            actor=request.user,
+        )
+        messages.success(request, _("%(file)s was taken.") % {"file": file.name})
+    except DocumentError as error:
+        messages.error(request, f"{file.name}: {error}")
+
+
+def _row(upload: ProtocolUpload) -> dict[str, Any]:
+    return {
+        "upload": upload,
+        "colour": ProtocolUpload.COLOURS[State(upload.state)],
+        "goes_on": upload.state in (State.WAITING, State.READING),
+        "refusal": uploads.refusal_words(upload.refusal, upload.refusal_number)
+        if upload.refusal
+        else "",
+    }
+
+
+@require_http_methods(["GET", "POST"])
+def preview_view(request: HttpRequest, protocolupload: int) -> HttpResponse:
+    """What was read of a file; POST puts it in force (`publish`) or throws it away (`discard`)."""
+    mine = _projects(request)
+    upload = get_object_or_404(
+        ProtocolUpload.objects.select_related("project", "document"),
+        pk=protocolupload,
+        project__in=mine,
+    )
+    started = {"name": upload.name, "version": upload.version, "effective_on": upload.effective_on}
+    form = PublishForm(initial=started)
+    if request.method == "POST" and "discard" in request.POST:
+        uploads.discard(upload=upload)
+        messages.success(request, _("%(file)s was thrown away.") % {"file": upload.filename})
+        return redirect("admin:study_protocoldocument_upload")
+    if request.method == "POST":
+        form = PublishForm(request.POST)
+        if form.is_valid() and (answer := _published(request, upload, form)):
+            return answer
+    asked = request.GET.get("q", "").strip()[:500]
+    own = units([(upload.name, upload.text)]) if upload.text else []
+    context = _context(
+        request,
+        upload.filename,
+        upload=upload,
+        row=_row(upload),
+        form=form,
+        warnings=[uploads.warning_words(code, number) for code, number in upload.warnings],
+        sections=[
+            {"heading": heading, "lines": rule_lines(group)}
+            for heading, group in (
+                (key[1], [*found]) for key, found in groupby(own, lambda u: (u.section, u.heading))
+            )
+        ],
+        changed=changed_sections(upload.project, upload.name, upload.text),
+        may_publish=upload.state in (State.READ, State.SCHEDULED),
+        asked=asked,
+        **(_found(upload, asked) if asked and own else {}),
+    )
+    return render(request, "study/upload_preview.html", context)
+
+
+def _published(
+    request: HttpRequest, upload: ProtocolUpload, form: PublishForm
+) -> HttpResponse | None:
+    """Where to go once it is in force or scheduled; None where it is refused."""
+    try:
+        document = uploads.publish(upload=upload, actor=request.user, **form.cleaned_data)
+    except DocumentError as error:
+        form.add_error(None, str(error))
+        return None
+    if document is None:
+        day = form.cleaned_data["effective_on"]
+        messages.success(request, _("It takes effect on %(day)s.") % {"day": day})
+    else:
+        messages.success(request, _("%(name)s is in force.") % {"name": document.name})
+    return redirect("admin:study_protocoldocument_preview", upload.pk)
+
+
+def _found(upload: ProtocolUpload, asked: str) -> dict[str, Any]:
+    """What a question finds in this text alone."""
+    rules = RuleIndex([(upload.name, upload.text)])
+    ranked = rules.ranked(asked, {})[:5]
+    return {
+        "found": [
+            {
+                "heading": unit.heading,
+                "text": f"{unit.lead}{unit.text}",
+                "share": round(100 * min(1, score)),
+            }
+            for score, unit in ranked
+        ],
+    }
