@@ -236,7 +236,9 @@ def _is_aside(line: Line, running: set[str]) -> bool:
 
 def _blocks(pages: Sequence[Page]) -> tuple[list[list[str]], int]:
     """Paragraphs, headings and tables in reading order, and how many tables there are."""
-    style = _Style.of([one for page in pages for one in page.lines if one.grid < 0])
+    free = [one for page in pages for one in page.lines if one.grid < 0]
+    has_text = any(not layout.is_heading_text(one.text.strip()) for one in free)
+    style = _Style.of(free if has_text else [one for page in pages for one in page.lines])
     blocks = _Blocks(style)
     for number, page in enumerate(pages):
         told = set[int]()
