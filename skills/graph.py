@@ -30,7 +30,7 @@ DEFAULT_TARGETS = {
 class Kind:
     """A type of node: its label, its edges, and the other attributes that it needs and may have.
 
-    One of `needs_one` must be there, too. What is needed is not empty.
+    One of `needs_one` must be there, too. What is needed is not empty; 0 is a value.
     """
 
     label: Promise
@@ -110,9 +110,11 @@ StandardCheck = Annotated[
 ]
 
 if TYPE_CHECKING:
+    TypeName = str
     Rule = dict[str, Any]
     Checks = dict[str, dict[str, Any]]
 else:
+    TypeName = Literal[tuple(KINDS)]
 
     class Rule(TypedDict):
         """A hard rule as it is written."""
@@ -191,7 +193,7 @@ class Timeout(BaseModel):
 class Node(BaseModel):
     """One node; which attributes it has depends on its type (`KINDS`)."""
 
-    type: Literal["hard_rule", "soft_instruction", "human_review", "notify"]
+    type: TypeName
     description: str = ""
     rules: Annotated[list[Rule], MinLen(1)] = Field(default_factory=list)
     checks: Annotated[Checks, MinLen(1)] = Field(
@@ -288,7 +290,7 @@ def misplaced(given: dict[str, Any]) -> Sequence[tuple[str, str]]:
     found += [
         (name, "too_short" if name in given else "missing")
         for name in kind.needs
-        if not given.get(name)
+        if given.get(name) in (None, "", [], {})
     ]
     if kind.needs_one and not any(name in given for name in kind.needs_one):
         found.append((kind.needs_one[0], "missing"))

@@ -13,7 +13,6 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
@@ -24,7 +23,7 @@ from engines.pages.evidence import place_of
 from engines.pages.layout import render_page
 from engines.sop.checks import adverse, switch
 from engines.sop.checks.dictionary import unread_bounds
-from engines.sop.checks.kinds import PROPOSED, Kind
+from engines.sop.checks.kinds import HELP, PROPOSED, Kind
 from projects import reads
 from projects.models import Project, Role
 from projects.scoping import memberships
@@ -41,23 +40,6 @@ _PARAMETERS: dict[Kind, tuple[str, ...]] = {
     Kind.PROHIBITED: ("names", "field"),
 }
 _LIST = re.compile(r"[,;、，；\n]+")
-HELP: Mapping[Kind, Promise] = {
-    Kind.REQUIRED: _("Once somebody began a form, its required fields are filled."),
-    Kind.RANGE: _("Between the least and the greatest value of the dictionary."),
-    Kind.TYPE: _("A number is a number, a date is a day that there is."),
-    Kind.CHOICE: _("A stored code is one of the field's choices."),
-    Kind.HIDDEN: _("A field that branching logic hides is blank."),
-    Kind.CALC: _(
-        "What is stored is what the formula gives; one that reads the day of saving is not compared."
-    ),
-    Kind.CONSENT: _("No visit, anchor or examination is before the consent."),
-    Kind.LAB_AE: _("A lab value beyond so many times its limit has an adverse event near."),
-    Kind.AE_MEDICATION: _("A medication that an adverse event names has its own row."),
-    Kind.PROHIBITED: _("No medication whose name holds one of the list."),
-    Kind.VISIT_WINDOW: _("Each visit is within its window and none is missed."),
-    Kind.VISIT_ORDER: _("Visits are dated in the planned order."),
-    Kind.DUPLICATE: _("Nobody's identifier is also another subject's."),
-}
 
 
 class ChecksForm(forms.Form):

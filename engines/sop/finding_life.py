@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from core.house.db import atomic
 from engines.models import PendingAction
 from engines.sop import events, findings, run_events, snapshot
-from engines.sop.checks.kinds import Kind, kind_of
+from engines.sop.checks.kinds import OF_OTHER_ROWS, kind_of
 from engines.sop.errors import Fault, NoSuchSubject, SopError
 from engines.sop.findings import key_of
 from engines.sop.journal import audited, note_event
@@ -36,8 +36,6 @@ State = PendingAction.State
 
 
 _WAITING = frozenset({State.OPEN, State.CONFIRMED, State.QUERIED, State.ANSWERED})
-_ELSEWHERE = {Kind.LAB_AE, Kind.AE_MEDICATION, Kind.DUPLICATE}
-"""Checks that an entry in another row can put right."""
 
 
 class NoSuchStep(SopError):
@@ -223,7 +221,7 @@ def _corrected(finding: PendingAction) -> tuple[RecordData, set[str]]:
 
 def _changed(finding: PendingAction, data: RecordData) -> set[str]:
     rows = {tuple(snapshot.place_of(row).values()): row for row in data.rows}
-    if not finding.field or kind_of(finding.rule_key) in _ELSEWHERE:
+    if not finding.field or kind_of(finding.rule_key) in OF_OTHER_ROWS:
         read = snapshot.rows(finding.task_run)
         before = {tuple(snapshot.place_of(row).values()): row for row in read}
         return {

@@ -1,4 +1,4 @@
-"""The table of standard checks: kinds with their words, groups, severities and what their facts are about."""
+"""The table of standard checks: kinds with words and help, groups, severities, what their facts are about."""
 
 from __future__ import annotations
 
@@ -31,6 +31,24 @@ class Kind(TextChoices):
     DUPLICATE = "duplicate", _("Subject enrolled twice")
 
 
+HELP: Mapping[Kind, Promise] = {
+    Kind.REQUIRED: _("Once somebody began a form, its required fields are filled."),
+    Kind.RANGE: _("Between the least and the greatest value of the dictionary."),
+    Kind.TYPE: _("A number is a number, a date is a day that there is."),
+    Kind.CHOICE: _("A stored code is one of the field's choices."),
+    Kind.HIDDEN: _("A field that branching logic hides is blank."),
+    Kind.CALC: _(
+        "What is stored is what the formula gives; one that reads the day of saving is not compared."
+    ),
+    Kind.CONSENT: _("No visit, anchor or examination is before the consent."),
+    Kind.LAB_AE: _("A lab value beyond so many times its limit has an adverse event near."),
+    Kind.AE_MEDICATION: _("A medication that an adverse event names has its own row."),
+    Kind.PROHIBITED: _("No medication whose name holds one of the list."),
+    Kind.VISIT_WINDOW: _("Each visit is within its window and none is missed."),
+    Kind.VISIT_ORDER: _("Visits are dated in the planned order."),
+    Kind.DUPLICATE: _("Nobody's identifier is also another subject's."),
+}
+"""What holds where the check finds nothing; told beside its box."""
 OF_VALUE = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.CHOICE, Kind.HIDDEN})
 """What is wrong with one value; it can be one of them at a time."""
 OF_VISITS = frozenset({Kind.VISIT_WINDOW, Kind.VISIT_ORDER})
@@ -38,6 +56,8 @@ OF_SUBJECT = OF_VISITS | {Kind.CONSENT, Kind.DUPLICATE}
 """Facts that a subject has once, wherever the values stand."""
 OF_ROW = frozenset({Kind.PROHIBITED})
 """Facts of a whole row, whichever of its fields tells them."""
+OF_OTHER_ROWS = frozenset({Kind.LAB_AE, Kind.AE_MEDICATION, Kind.DUPLICATE})
+"""Checks that an entry in another row can put right."""
 SAFETY = frozenset({Kind.LAB_AE, Kind.AE_MEDICATION, Kind.PROHIBITED})
 OF_COURSE = OF_VISITS | {Kind.CONSENT}
 GROUPS: tuple[tuple[Promise, frozenset[Kind]], ...] = (
