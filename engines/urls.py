@@ -4,12 +4,14 @@ from django.urls import path
 
 from engines.assistant.prompt_preview import sent_view
 from engines.pages.amendment import flags_view, rehearsal_view
+from engines.pages.papers import papers_view
 from engines.pages.subject import subject_view
 from engines.pages.visit_board import board_view, calendar_view
 
 urlpatterns = [
     path("visits/", board_view, name="visit_board"),
     path("visits/calendar.ics", calendar_view, name="visit_calendar"),
+    path("papers/", papers_view, name="papers"),
     path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
     path(
         "study/protocoldocument/upload/<int:protocolupload>/rehearsal/",

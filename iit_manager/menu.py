@@ -54,7 +54,7 @@ DAY = {
     ),
     "PI": (
         *("engines_review_desk", "engines_pendingaction", "study_subject", "visit_board"),
-        *("memory_weeklyreport", "study_protocoldocument"),
+        *("papers", "memory_weeklyreport", "study_protocoldocument"),
     ),
     "ADMIN": (
         *("engines_review_desk", "engines_pendingaction", "engines_taskrun", "skills_skill"),
@@ -120,6 +120,7 @@ def _groups(request: HttpRequest) -> list[dict[str, Any]]:
                 **_badge(request),
             ),
             _item("study.Subject", "calendar_month", _("Visit board"), "visit_board"),
+            _item("study.Subject", "summarize", _("Reports and lists"), "papers"),
             _item("engines.Review", "rule", _("Reviews")),
             _item("engines.PendingAction", "flag", _("Findings desk")),
             _item("engines.SafetyClock", "timer", _("Serious events")),

@@ -177,7 +177,7 @@ class Sheet:
         self._language = get_language()
         self._columns = page.get_exported(request)
         self._gates: dict[UUID | None, Gate] = {None: Gate()}
-        self._gates |= {pk: _gate(project) for pk, project in projects.items()}
+        self._gates |= {pk: gate_of(project) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
     def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
@@ -213,17 +213,7 @@ class Sheet:
         return narrowed
 
     def _plain(self, text: str, project_id: UUID | None) -> str:
-        """The text without identifiers; one that holds none, and a digest in it, stays as it was written."""
-        parts = _DIGEST.split(text)
-        if len(parts) > 1:
-            return "".join(
-                part if place % 2 else self._plain(part, project_id)
-                for place, part in enumerate(parts)
-            )
-        masked = str(self._gates[project_id].text(text))
-        if masked == normalise(text):
-            return text
-        return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
+        return unnamed(text, self._gates[project_id])
 
     def _cell(self, row: Any, name: str) -> str:
         field, _attribute, value = lookup_field(
@@ -245,7 +235,21 @@ class Sheet:
         return self.plain(str(value), row.project_id)
 
 
-def _gate(project: Project) -> Gate:
+def unnamed(text: str, gate: Gate) -> str:
+    """The text without identifiers; one that holds none, and a digest in it, stays as it was written."""
+    parts = _DIGEST.split(text)
+    if len(parts) > 1:
+        return "".join(
+            part if place % 2 else unnamed(part, gate) for place, part in enumerate(parts)
+        )
+    masked = str(gate.text(text))
+    if masked == normalise(text):
+        return text
+    return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
+
+
+def gate_of(project: Project) -> Gate:
+    """What knows the identifiers of a study. Raises Unread."""
     reader = Reader(project)
     try:
         roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)

@@ -1,0 +1,1 @@
+"""What a study hands out: reports and lists, made for their reader from queries."""
