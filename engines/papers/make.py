@@ -5,19 +5,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
 from core.house import clock
-from core.house.paper.value import Paper, Section, Table, ai_mark
+from core.house.paper.value import Figure, Paper, Section, Table, ai_mark
 from engines.assistant.say.conditions import name_of
 from engines.assistant.say.reader import Reader
-from engines.models import PendingAction
+from engines.models import Deviation, PendingAction
 from engines.papers.figures import Measure, Measures, Query, Span, figure, rows_of
 from memory.console import scopes
 from memory.models import WeeklyReport
@@ -103,6 +103,8 @@ def make(project: Project, user: User, wish: Wish) -> Made:
     made = [_section(part, answers, reader, subjects) for part in parts]
     if wish.kind == WEEK:
         made += _told(project, user, wish)
+    if wish.kind in (WEEK, MONTH, ETHICS):
+        made += _deviations(project, user, wish, reader)
     cleaned = tuple(_cleaned(one, lambda text: unnamed(text, gate)) for one in made)
     return _bound(project, user, wish, reader, first, cleaned, subjects)
 
@@ -226,6 +228,49 @@ def _section(
 
 def _cell(name: str, text: str) -> str:
     return str(PendingAction.State(text).label) if name == "@findings.status" and text else text
+
+
+def _deviations(project: Project, user: User, wish: Wish, reader: Reader) -> Iterator[Section]:
+    """What the register holds of the period, for those subjects that the reader sees."""
+    zone = ZoneInfo(project.timezone)
+    since = datetime.combine(wish.span.first, time.min, zone)
+    until = datetime.combine(wish.span.last + timedelta(days=1), time.min, zone)
+    rows = Deviation.objects.for_user(user).filter(
+        project=project, found_at__gte=since, found_at__lt=until
+    )
+    confirmed = [*rows.filter(state=Deviation.State.CONFIRMED).order_by("found_at", "pk")]
+    grades = {grade.value: 0 for grade in Deviation.Grade}
+    for one in confirmed:
+        grades[one.grade] = grades.get(one.grade, 0) + 1
+    counts = [
+        (_("Confirmed deviations: %(grade)s") % {"grade": grade.label}, grades[grade.value])
+        for grade in Deviation.Grade
+    ]
+    waiting = rows.filter(state=Deviation.State.PROPOSED).count()
+    counts.append((_("Deviations not decided yet"), waiting))
+    scope = reader.sites.get(reader.own_site, reader.own_site) or _("all sites")
+    told = _("Rows of the register of deviations found from %(first)s to %(last)s, %(scope)s") % {
+        "first": wish.span.first,
+        "last": wish.span.last,
+        "scope": scope,
+    }
+    unit = pgettext("unit", "findings")
+    table = Table(
+        (_("Subject"), _("Found on"), _("Grade"), _("What happened"), _("Corrective action")),
+        tuple(
+            (
+                one.record_id,
+                f"{one.found_at.astimezone(zone):%Y-%m-%d}",
+                one.get_grade_display(),
+                one.text,
+                one.measure,
+            )
+            for one in confirmed
+        ),
+        _("No deviation was confirmed in this period."),
+    )
+    figures = tuple(Figure(label, f"{count} {unit}", told) for label, count in counts)
+    yield Section(_("Protocol deviations"), figures=figures, table=table)
 
 
 def _told(project: Project, user: User, wish: Wish) -> Iterator[Section]:
