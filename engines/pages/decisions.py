@@ -191,13 +191,20 @@ def decide_posted(request: HttpRequest, review: Review) -> bool:
         messages.error(request, _("Please choose: approve or reject."))
         return False
     decision: sop.Decision = "approve" if "approve" in request.POST else "reject"
-    said = {name: request.POST.get(name, "") for name in ("reason", "seen")}
-
-    def act() -> bool:
-        decide_as_reader(request, review, decision=decision, signature=signature(request), **said)
-        return True
-
-    if not attempt(request, act, str(review)):
+    decided = attempt(
+        request,
+        lambda: sop.decide(
+            review_id=review.pk,
+            actor=request.user,  # type: ignore[arg-type]
+            decision=decision,
+            reason=request.POST.get("reason", ""),
+            seen=request.POST.get("seen", ""),
+            signature=signature(request),
+            door=Review.Door.CONSOLE,
+        ),
+        str(review),
+    )
+    if decided is None:
         return False
     approve, reject = evidence(review).verbs
     address = reverse("admin:engines_review_change", args=[review.pk])
@@ -205,12 +212,6 @@ def decide_posted(request: HttpRequest, review: Review) -> bool:
     done = f"{review}: {approve if decision == 'approve' else reject}"
     messages.success(request, format_html("{} {}", done, link))
     return True
-
-
-def decide_as_reader(request: HttpRequest, review: Review, **said: Any) -> None:
-    """Decide in the name of who is logged in. Raises engines.sop.SopError."""
-    door = Review.Door.CONSOLE
-    sop.decide(review_id=review.pk, actor=request.user, door=door, **said)  # type: ignore[arg-type]
 
 
 def signature(request: HttpRequest) -> sop.Signature:
@@ -275,8 +276,14 @@ def _decide_opened(
     signed, done = signature(request), 0
     for review, seen in opened:
         try:
-            decide_as_reader(
-                request, review, decision=decision, reason=reason, seen=seen, signature=signed
+            sop.decide(
+                review_id=review.pk,
+                actor=request.user,  # type: ignore[arg-type]
+                decision=decision,
+                reason=reason,
+                seen=seen,
+                signature=signed,
+                door=Review.Door.CONSOLE,
             )
             done += 1
         except REPEATED as error:

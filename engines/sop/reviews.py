@@ -127,10 +127,13 @@ class Said:
             "door": self.door,
         }
 
-    def go_on(self, run: TaskRun, review: Review) -> Chain:
-        """A run that follows the decision from its node; nothing is stored yet."""
+    def go_on(self, run: TaskRun, review: Review, *, locally: bool = False) -> Chain:
+        """A run that follows the decision, `locally` through its local nodes; nothing is stored yet."""
         chain = Chain(run)
         chain.answer(STATUS[self.decision], {"review": review.pk, "by": self.member.identity})
+        if locally and run.status == Status.RUNNING:
+            chain.study = load_study(review.project)
+            chain.run_local()
         return chain
 
 
@@ -213,7 +216,7 @@ def decide(
             raise ReasonRequired(_("Please say why it is let pass all the same."), review)
         why = reason.strip() or UNSTATED
         said = Said(decision, member, why, values is not None, signed, door)
-        chain = _go_on(review, said)
+        chain = said.go_on(review.task_run, review, locally=True)
         try:
             with atomic():
                 return _settle(chain, review, said)
@@ -286,19 +289,11 @@ def _refusal(review: Review) -> SopError:
     return NotSuspended(WRONG_STATE, review)
 
 
-def _go_on(review: Review, said: Said) -> Chain:
-    """What the decision and the local nodes after it make of the run; nothing is stored yet."""
-    chain = said.go_on(review.task_run, review)
-    if chain.run.status == Status.RUNNING:
-        chain.study = load_study(review.project)
-        chain.run_local()
-    return chain
-
-
 def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
-    """The decision and what follows locally, in the caller's transaction. Raises Overtaken.
+    """The decision and what follows locally, in the caller's transaction. Raises NotAllowed, Overtaken.
 
-    Review before runs, as whoever asks or cancels does: no deadlock.
+    Review before runs, as whoever asks or cancels does: no deadlock. Other runs that waited go on as jobs of
+    their own.
     """
     answer = said.answer()
     chain.meet()
@@ -311,20 +306,15 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     run_events.keep_event(run_events.Kind.REVIEW_DECIDED, chain.run, review)
     others = [*waiting_for(review)]
     for run in others:
-        _let_go(run, review, said)
+        if review.project.four_eyes and run.triggered_by == said.member.identity:
+            raise no_say(review)  # it came while the decision was on its way
+        other = said.go_on(run, review)
+        other.store()
+        other.tell()
     for run in (chain.run, *others):
         if run.status == Status.RUNNING:
             wake(run)
     return chain.run
-
-
-def _let_go(run: TaskRun, review: Review, said: Said) -> None:
-    """Let another run that waited go on, as a job of its own. Raises NotAllowed, Overtaken."""
-    if review.project.four_eyes and run.triggered_by == said.member.identity:
-        raise no_say(review)  # it came while the decision was on its way
-    chain = said.go_on(run, review)
-    chain.store()
-    chain.tell()
 
 
 def _close(review: Review, member: Member, answer: dict[str, Any]) -> bool:

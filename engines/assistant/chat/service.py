@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import groupby
 from uuid import UUID
@@ -17,7 +17,7 @@ from core.house.db import atomic
 from core.integrations.redcap import RedcapError
 from engines.assistant import texts
 from engines.assistant.chat import members, store
-from engines.assistant.chat.handlers import HANDLERS, data, memory, order, talk
+from engines.assistant.chat.handlers import data, memory, order, passage, talk
 from engines.assistant.chat.reply import ChatReply, Outcome
 from engines.assistant.chat.sheets import call_of
 from engines.assistant.chat.store import InTransaction
@@ -40,6 +40,18 @@ logger = logging.getLogger(__name__)
 
 LEAST_ROOM = 60
 """Characters of a task's answer, however many there are in one reply."""
+HANDLERS: Mapping[TaskKind, Callable[[Turn, Task, int], Outcome]] = {
+    TaskKind.PASSAGE: passage.answer_passage,
+    TaskKind.HISTORY: passage.answer_history,
+    TaskKind.MEMORY: memory.answer_memory,
+    TaskKind.AGENDA: talk.answer_agenda,
+    TaskKind.ORDER: order.answer_order,
+    TaskKind.ENTRY: order.guide_entry,
+    TaskKind.TALK: talk.answer_talk,
+    TaskKind.REASON: data.answer_in_steps,
+    TaskKind.ASK_BACK: data.answer_unclear,
+}
+"""Questions of data are answered several at once, by `data.answer_data`."""
 
 
 def answer_message(
@@ -141,7 +153,13 @@ def routed(turn: Turn) -> list[tuple[Task, Outcome]]:
     if len(jobs) > 1:
         frame = sum(len(store.heading(n, job[0], Outcome())) for n, job in enumerate(jobs, 1))
         room = max((turn.limit - frame) // len(jobs), LEAST_ROOM)
-    outcomes = run_all([partial(_answer, turn, tasks, room) for tasks in jobs])
+    answers = [
+        partial(data.answer_data, turn, tasks, room)
+        if tasks[0].kind is TaskKind.DATA
+        else partial(HANDLERS[tasks[0].kind], turn, tasks[0], room)
+        for tasks in jobs
+    ]
+    outcomes = run_all(answers)
     return [(tasks[0], outcome) for tasks, outcome in zip(jobs, outcomes, strict=True)]
 
 
@@ -163,9 +181,3 @@ def _read(turn: Turn) -> Reading:
         left = [one.said for one in scan(words, turn.setting) if one.kind is Kind.LEFT]
         turn.not_understood([word for word in left if len(word) > 1] or [words])
     return found
-
-
-def _answer(turn: Turn, tasks: Sequence[Task], limit: int) -> Outcome:
-    if tasks[0].kind is TaskKind.DATA:
-        return data.answer_data(turn, tasks, limit)
-    return HANDLERS[tasks[0].kind](turn, tasks[0], limit)
