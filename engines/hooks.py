@@ -33,6 +33,7 @@ audit.register(
         "review.reject": _("Review rejected"),
         "review.take_back": _("Decision taken back"),
         "visit.answer": _("Visit reminder answered"),
+        "project.limits": _("Quality tolerance limits set"),
         "finding.open": _("Finding opened"),
         "finding.close": _("Finding closed"),
         "finding.step": _("Finding moved on"),

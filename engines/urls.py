@@ -5,6 +5,8 @@ from django.urls import path
 from engines.assistant.prompt_preview import sent_view
 from engines.pages.amendment import flags_view, rehearsal_view
 from engines.pages.papers import papers_view
+from engines.pages.pictures import pictures_view
+from engines.pages.site_risk import site_risk_view
 from engines.pages.subject import subject_view
 from engines.pages.visit_board import board_view, calendar_view
 
@@ -12,6 +14,8 @@ urlpatterns = [
     path("visits/", board_view, name="visit_board"),
     path("visits/calendar.ics", calendar_view, name="visit_calendar"),
     path("papers/", papers_view, name="papers"),
+    path("charts/", pictures_view, name="pictures"),
+    path("site-risk/", site_risk_view, name="site_risk"),
     path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
     path(
         "study/protocoldocument/upload/<int:protocolupload>/rehearsal/",

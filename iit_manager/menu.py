@@ -54,7 +54,7 @@ DAY = {
     ),
     "PI": (
         *("engines_review_desk", "engines_pendingaction", "study_subject", "visit_board"),
-        *("papers", "memory_weeklyreport", "study_protocoldocument"),
+        *("pictures", "site_risk", "papers", "memory_weeklyreport", "study_protocoldocument"),
     ),
     "ADMIN": (
         *("engines_review_desk", "engines_pendingaction", "engines_taskrun", "skills_skill"),
@@ -121,6 +121,8 @@ def _groups(request: HttpRequest) -> list[dict[str, Any]]:
             ),
             _item("study.Subject", "calendar_month", _("Visit board"), "visit_board"),
             _item("study.Subject", "summarize", _("Reports and lists"), "papers"),
+            _item("study.Subject", "show_chart", _("Charts"), "pictures"),
+            _item("study.Subject", "troubleshoot", _("Risk by site"), "site_risk"),
             _item("engines.Review", "rule", _("Reviews")),
             _item("engines.PendingAction", "flag", _("Findings desk")),
             _item("engines.SafetyClock", "timer", _("Serious events")),

@@ -94,6 +94,18 @@ def serious_field(metadata: StudyMetadata) -> tuple[str, str]:
     return name, YES if name else ""
 
 
+def grade_field(metadata: StudyMetadata) -> str:
+    """The coded field that grades an adverse event; "" for none."""
+    start = event_fields(metadata)[0]
+    return _first(metadata, _beside(metadata, start, _coded(metadata)), field_labels.GRADE)
+
+
+def screen_failures(metadata: StudyMetadata, field: str) -> frozenset[str]:
+    """The codes of a status field that say that screening failed; none where it knows no such thing."""
+    choices = metadata.choices(field) if field else {}
+    return frozenset(c for c, text in choices.items() if field_labels.SCREEN_FAILURE.search(text))
+
+
 def _first(metadata: StudyMetadata, names: Iterable[str], pattern: re.Pattern[str]) -> str:
     """The first of the fields whose label or name the pattern finds; "" for none."""
     return next((name for name in names if pattern.search(_described(metadata, name))), "")

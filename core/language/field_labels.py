@@ -9,6 +9,8 @@ MEDICATION = re.compile(
 )
 EVENT = re.compile(r"不良事件|\bAE\w*\b|adverse event", re.IGNORECASE)
 SERIOUS = re.compile(r"严重不良事件|是否\s*SAE|\bserious\b|\baeser\b", re.IGNORECASE)
+GRADE = re.compile(r"CTCAE|分级|\bgrade\b|\baetoxgr\b", re.IGNORECASE)
+SCREEN_FAILURE = re.compile(r"筛选失败|筛败|screen(?:ing)?\W?fail", re.IGNORECASE)
 START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)
 END = re.compile(r"结束|\bend|stop", re.IGNORECASE)
 WITHDRAWAL = re.compile(

@@ -102,12 +102,12 @@ def chart(label: str, facts: Sequence[Fact], name: Callable[[str], str] = str) -
         limits=_limits(low, high),
         others=len(numbers) - len(shown),
         untold=sum(bool(one.text) for one in facts) - len(numbers),
-        up=[Tick(y(at), f"{at:g}", "end") for at in _steps(least, most)],
+        up=[Tick(y(at), f"{at:g}", "end") for at in round_steps(least, most)],
         along=_ends(shown, places, name),
     )
 
 
-def _steps(least: float, most: float) -> list[float]:
+def round_steps(least: float, most: float) -> list[float]:
     """Round values between both ends (1, 2 or 5 of a power of ten apart), else the one value that there is."""
     span = most - least
     if not span:

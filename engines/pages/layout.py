@@ -7,12 +7,15 @@ from typing import Any
 from django.contrib import admin
 from django.core.paginator import Page, Paginator
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from core.integrations.redcap import RedcapError
+from projects import switcher
+from projects.access import member_in
+from projects.models import Member, Project
 from study.client import NotConfiguredError, why_unread
 
 UNREADABLE = (RedcapError, NotConfiguredError, ValidationError)
@@ -27,6 +30,21 @@ def why_unreadable(error: Exception) -> str:
             "Please have it corrected in the console."
         )
     return why_unread(error)
+
+
+def study_of(request: HttpRequest) -> tuple[list[Project], Project, Member | None]:
+    """The reader's studies, the one that the address names, else the one turned to or the first, and as whom.
+
+    As nobody's member: a superuser. Raises Http404: for nobody's study as for one that is not theirs.
+    """
+    projects = [*Project.objects.for_user(request.user).order_by("code")]
+    turned_to = switcher.chosen(request)
+    code = request.GET.get("project", turned_to.code if turned_to else "")
+    project = next((one for one in projects if code in ("", one.code)), None)
+    if project is None:
+        raise Http404
+    is_superuser = getattr(request.user, "is_superuser", False)
+    return projects, project, None if is_superuser else member_in(request.user, project.pk)
 
 
 def render_page(

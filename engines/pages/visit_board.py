@@ -18,9 +18,8 @@ from django.views.decorators.http import require_GET
 
 from core.house import clock
 from engines.pages import safety
-from engines.pages.layout import UNREADABLE, paged, render_page, why_unreadable
-from projects import reads, switcher
-from projects.access import member_in
+from engines.pages.layout import UNREADABLE, paged, render_page, study_of, why_unreadable
+from projects import reads
 from projects.models import Member, Project
 from study.models import Subject
 from study.visits import due
@@ -174,14 +173,9 @@ def _asked(request: HttpRequest) -> tuple[list[Project], Project, Member | None,
 
     Raises Http404: for nobody's study as for one that is not theirs.
     """
-    projects = [*Project.objects.for_user(request.user).order_by("code")]
-    turned_to = switcher.chosen(request)
-    code = request.GET.get("project", turned_to.code if turned_to else "")
-    project = next((one for one in projects if code in ("", one.code)), None)
-    if project is None:
-        raise Http404
+    projects, project, member = study_of(request)
     chosen = Chosen.of(request.GET, project.code, clock.today(project.timezone))
-    return projects, project, member_in(request.user, project.pk), chosen
+    return projects, project, member, chosen
 
 
 @require_GET

@@ -30,6 +30,8 @@ class Project(models.Model):
     `blinded_since`: blank in an open study. What was made before that moment may tell an arm, so a blinded
     reader sees none of it; a field that is blinded later moves it (`study.blinding`).
 
+    `quality_limits`: {indicator: what all sites together must not exceed} (`study.site_risk`).
+
     `redcap_is_new`: address or token were changed, and nobody has compared since whose project they open
     (`study.client`).
     """
@@ -143,6 +145,12 @@ class Project(models.Model):
     )
     blinded_since = models.DateTimeField(
         _("blinded since"), null=True, blank=True, editable=False, db_default=None
+    )
+    quality_limits = models.JSONField(
+        _("quality tolerance limits"),
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        editable=False,
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
