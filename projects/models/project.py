@@ -112,6 +112,14 @@ class Project(models.Model):
     four_eyes = models.BooleanField(_("four eyes"), default=False)
     requires_signature = models.BooleanField(_("decisions need an e-signature"), default=False)
     feedback_cards = models.BooleanField(_("feedback cards under answers"), default=True)
+    labels_replies = models.BooleanField(
+        _("AI label on chat replies"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "Ends each reply in which a language model took part with a label that says so."
+        ),
+    )
     soft_confidence = models.FloatField(
         _("least confidence of a soft verdict"), default=0.7, validators=[MinValueValidator(0.0)]
     )

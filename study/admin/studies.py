@@ -177,7 +177,7 @@ class ProjectAdmin(ScopedAdmin):
             _("Conduct"),
             "four_eyes",
             "requires_signature",
-            "feedback_cards",
+            ("feedback_cards", "labels_replies"),
             ("flow_log_days", "fresh_minutes"),
             "reading_days",
         ),

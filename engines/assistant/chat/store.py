@@ -67,7 +67,7 @@ def finished(
         reads.note(actor=turn.member, project=turn.project, record_ids=ids, door="chat")
         turn.llm.save()
         reply = ChatReply(
-            text=headed(text, turn.member),
+            text=_labelled(turn, headed(text, turn.member)),
             project=turn.project,
             intents=intents,
             record_ids=list(turn.reading.record_ids),
@@ -95,6 +95,12 @@ def finished(
     )
     turns.after_reply(turn.member, turn.text, at=turn.at, wake=tasks.save_info.delay)
     return reply
+
+
+def _labelled(turn: Turn, text: str) -> str:
+    """The reply with the label of generated content, where the study wants it and a model took part."""
+    is_wanted = turn.project.labels_replies and turn.llm.rows
+    return f"{text}\n{_('(AI-generated content)')}" if is_wanted else text
 
 
 def _composed(turn: Turn, told: Sequence[tuple[Task, Outcome, str]]) -> str:
