@@ -55,7 +55,12 @@ def schema_view(request: HttpRequest) -> HttpResponse:
 def kinds() -> list[dict[str, Any]]:
     """What each type of node takes: `needed` and `optional` names."""
     return [
-        {"name": name, "needed": kind.needs, "optional": kind.names[len(kind.needs) :]}
+        {
+            "name": name,
+            "label": kind.label,
+            "needed": kind.needs,
+            "optional": kind.names[len(kind.needs) :],
+        }
         for name, kind in KINDS.items()
     ]
 

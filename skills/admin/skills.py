@@ -17,7 +17,7 @@ from unfold.decorators import action, display
 
 from core.house.admin_json import JsonTextarea
 from projects.admin_base import BY_PROJECT, ScopedAdmin
-from skills import editor, services, skill_exchange
+from skills import editor, outline, services, skill_exchange
 from skills.admin import import_page
 from skills.admin.base import ADMIN, administered
 from skills.models import Skill, SkillVersion
@@ -58,7 +58,13 @@ class SkillForm(forms.ModelForm):
         widgets = {"config": JsonTextarea(attrs={"rows": 32})}
 
     class Media:
-        js = ("iit/skill.js",)
+        js = (
+            "iit/vendor/cytoscape.min.js",
+            "iit/vendor/dagre.min.js",
+            "iit/vendor/cytoscape-dagre.js",
+            "iit/skill.js",
+            "iit/sop.js",
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -150,7 +156,13 @@ class SkillAdmin(ScopedAdmin):
         """What is wrong with the configuration, and its drawing."""
         project = obj.project if obj.project_id else None
         shown = editor.check_panel(obj.config, project) if obj.config else ""
-        context = {"shown": shown, "project": project, "kinds": editor.kinds()}
+        context = {
+            "shown": shown,
+            "project": project,
+            "kinds": editor.kinds(),
+            "outline": outline.outline(),
+            "fields": outline.fields(project),
+        }
         return render_to_string("skills/editor.html", context)
 
     def get_urls(self) -> Any:

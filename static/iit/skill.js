@@ -34,6 +34,7 @@
       if (number !== asked || !answer?.ok || answer.redirected) return;
       shown.innerHTML = await answer.text();
       shown.classList.remove("is-stale");
+      document.dispatchEvent(new Event("iit:checked"));
     };
     const soon = () => {
       shown.classList.add("is-stale");
