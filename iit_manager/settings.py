@@ -237,7 +237,7 @@ X_FRAME_OPTIONS = "DENY"
 # The largest body of a request, and what takes more: files, and exports that are taken over again.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 BODY_LIMITS = {
-    "/admin/study/protocoldocument/upload/": 24 * 1_048_576,
+    "/admin/study/protocoldocument/upload/": 8 * 1_048_576,
     "/admin/study/protocoldocument/": 2 * 1_048_576,
     "/admin/skills/skill/import/": 3 * 1_048_576,
     "/admin/skills/qualityrule/upload/": 3 * 1_048_576,

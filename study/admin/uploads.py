@@ -168,7 +168,7 @@ def _published(
     try:
         document = uploads.publish(upload=upload, actor=request.user, **form.cleaned_data)
     except DocumentError as error:
-        form.add_error(None, str(error))
+        messages.error(request, str(error))
         return None
     if document is None:
         day = form.cleaned_data["effective_on"]

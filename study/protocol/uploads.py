@@ -27,7 +27,7 @@ from study.protocol.files import archive
 from study.protocol.files.layout import RefusedError
 from study.protocol.index import DocumentError
 
-MAX_FILE = 20 * 1024 * 1024
+MAX_FILE = 7 * 1024 * 1024
 LIMIT_S = 240
 """Seconds that a file may take; the task that reads it has a little more."""
 EVERY = 10

@@ -174,7 +174,7 @@ def test_what_turns_out_unreadable_is_told_and_not_kept(
         ("old_dot_docx", b"\xd0\xcf\x11\xe0\xa1", ".docx"),
         ("photo_dot_png", b"\x89PNG", "PDF、DOCX"),
         ("blank_dot_md", b"# 1\n", "没有正文"),
-        ("large_dot_pdf", b"%PDF-" + b"x" * uploads.MAX_FILE, "20 MB"),
+        ("large_dot_pdf", b"%PDF-" + b"x" * uploads.MAX_FILE, "7 MB"),
         ("bomb_dot_docx", None, "解压"),
     ],
 )

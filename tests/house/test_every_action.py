@@ -205,6 +205,16 @@ def _(study: Study) -> None:
     browser("admin").post(f"/admin/study/protocoldocument/{pk}/delete/", {"post": "yes"})
 
 
+@door("document.checked")
+def _(study: Study) -> None:
+    from study.protocol.index import import_document
+
+    old = ProtocolDocument.objects.get(project=study.project, name__contains="研究方案")
+    new = import_document(study.project, old.name, old.text.replace("18～75", "18～80"))
+    sent = {"kind": "rule", "key": "qc_process/EL02"}
+    browser("admin").post(f"/admin/study/protocoldocument/{new.pk}/touches/", sent)
+
+
 @door("rows.export")
 def _(study: Study) -> None:
     browser("admin").get("/admin/study/subject/export/").getvalue()
