@@ -43,6 +43,8 @@ PROPER = {
         "API",
         "CSV",
         "XLSX",
+        "DOCX",
+        "PDF",
         "ICS",
         "JSON",
         "Schema",
