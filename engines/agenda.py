@@ -181,7 +181,7 @@ class _Asked:
         for one in self.rows(SafetyClock).running():
             late = gettext("%(recipient)s, overdue since %(due)s")
             told = late if one.is_overdue(at) else gettext("%(recipient)s, due %(due)s")
-            due = one.due_at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+            due = one.due_at.astimezone(zone).strftime("%m-%d %H:%M")
             text = told % {"recipient": one.get_recipient_display(), "due": due}
             entries.append(Entry(one.record_id, text))
         return Row(Kind.REPORTS, len(entries), tuple(entries))
