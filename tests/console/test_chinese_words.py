@@ -45,6 +45,8 @@ PROPER = {
         "XLSX",
         "DOCX",
         "PDF",
+        "TXT",
+        "Word",
         "ICS",
         "JSON",
         "Schema",

@@ -29,6 +29,8 @@ ENTRIES = {
 """Names that Django, celery or an installation look up by themselves."""
 FOUND_BY_NAME = {
     "demo.simulators.__main__": "contracts.md, stand-ins: simulators.py at the top calls it",
+    "core.house.paper.typeset": "a process of its own, with limits: core.house.paper.as_pdf starts it",
+    "study.protocol.files.worker": "a process of its own, with limits: study.protocol.files starts it",
 }
 LAZY = {"demo.stand_ins": "the supervisor reads it before Django is set up"}
 """Files that import within a function, each with its reason."""

@@ -39,6 +39,8 @@ CASES = Path(__file__).parents[2] / "answers" / "chat_public.jsonl"
 RANDOM = [
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<key>"),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "<hash>"),
+    # The number of a printed report, drawn anew for each.
+    (re.compile(r"\b[0-9a-f]{16}\b"), "<number>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "<stand-in>"),
     (re.compile(r"DTSTAMP:\d{8}T\d{6}Z"), "DTSTAMP:<time>"),
     (re.compile(r'(data-label="耗时\(毫秒\)">|"duration": ?)\d+'), r"\1<ms>"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 
 import pytest
+from django.apps import apps
 from django.core.cache import cache
-from django.db import transaction
+from django.core.management.color import no_style
+from django.db import connection, transaction
 
 from engines.models import PendingAction, Review
 from tests.study.blinding import life, prover, twins
@@ -19,6 +21,7 @@ SHOWN = 40
 def played(open_twin: Open, twin: str) -> tuple[dict[str, str], dict[str, str]]:
     """(what the blinded are told, what the unblinded CRC is told) of one twin; nothing of it stays."""
     cache.clear()
+    _number_alike()
     with transaction.atomic():
         study = open_twin(twin)
         life.blinded(study)
@@ -29,6 +32,13 @@ def played(open_twin: Open, twin: str) -> tuple[dict[str, str], dict[str, str]]:
         assert Review.objects.filter(unblinds=True).exists()
         transaction.set_rollback(True)
     return told, knows
+
+
+def _number_alike() -> None:
+    """PostgreSQL's sequences do not go back with a transaction: each twin's rows get the same numbers."""
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
+            cursor.execute(statement)
 
 
 @pytest.mark.slow
