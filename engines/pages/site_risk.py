@@ -123,6 +123,8 @@ def set_limits(*, project: Project, limits: dict[str, float], actor: object) -> 
     """Store the quality tolerance limits of a study, with what they were in the trail."""
     with atomic():
         before = Project.objects.get(pk=project.pk).quality_limits
+        if before == limits:
+            return
         Project.objects.filter(pk=project.pk).update(quality_limits=limits)
         audit.record(
             "project.limits", actor=actor, project=project, subject=project, old=before, new=limits

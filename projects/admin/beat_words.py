@@ -27,6 +27,7 @@ JOBS: dict[str, Promise] = {
     "end sessions": _("Sum up sessions that have ended"),
     "write reads": _("Write down who read which subject"),
     "read subjects": _("Read changed subjects from REDCap"),
+    "follow uploads": _("Read uploaded files and put versions in force"),
     "forget readings": _("Delete readings after their time"),
     "celery.backend_cleanup": _("Delete old results of tasks"),
 }

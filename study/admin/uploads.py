@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -73,7 +73,10 @@ def upload_view(request: HttpRequest) -> HttpResponse:
     """GET shows the files on their way; POST takes one or several (`files`) for a study (`project`)."""
     mine = _projects(request)
     code = request.POST.get("project") or request.GET.get("project")
-    project = next((one for one in mine if one.code == code), mine[0])
+    # A study that is named and not the reader's is none: a file must not come to another one.
+    project = next((one for one in mine if code in (None, "", one.code)), None)
+    if project is None:
+        raise Http404
     if request.method == "POST":
         sent = request.FILES.getlist("files")
         if not sent:

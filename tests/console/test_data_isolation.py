@@ -135,8 +135,8 @@ def would_write(house: House, one: Address, request: Any) -> bool:
     """Pages that change or delete what root may change or delete, and all that take a POST beside them."""
     assert one.model
     row = next(iter(house.canaries.rows[one.model].values()))
-    standard = {address(one.model, kind): kind for kind in ("change", "delete", "history")}
-    match standard.get(one) if one.model in PAGES else None:
+    kinds = ("change", "delete", "history") if one.model in PAGES else ()
+    match {address(one.model, kind): kind for kind in kinds}.get(one):
         case "change":
             return bool(PAGES[one.model].has_change_permission(request, row))
         case "delete":

@@ -21,7 +21,8 @@ from memory.models import ProjectMemory, WeeklyReport
 from projects.models import Member, Person, Project
 from skills import form_templates
 from skills.models import FieldMapping, FormTemplate, Skill
-from study.models import FieldRole
+from study.models import FieldRole, ProtocolDocument, ProtocolUpload
+from study.protocol.index import import_document
 from tests.support.addresses import addresses
 from tests.support.study import Study
 
@@ -55,6 +56,8 @@ READS = {
     *("skills_fieldmapping_export_list", "skills_qualityrule_export_list", "engines_schedules"),
     *("skills_qualityrule_export_book", "skills_skill_export_skill", "engines_review_export_list"),
     *("engines_pendingaction_rates", "engines_pendingaction_undecided", "engines_review_desk"),
+    *("papers", "pictures", "engines_safetyclock_export_list", "engines_safetyclock_export_book"),
+    *("engines_deviation_export_list", "engines_deviation_export_book"),
     *("engines_pendingaction_export_list", "engines_pendingaction_export_book"),
     *(
         "engines_pendingaction_redcap",
@@ -86,7 +89,7 @@ OF_SITE = {
     ),
     *("engines_pendingaction_comment", "engines_taskrun_decide", "engines_taskrun_cancel"),
     *("engines_taskrun_rerun", "engines_taskrun_order", "engines_review_opened"),
-    *("engines_review_desk_page", "engines_batch_cancel"),
+    *("engines_review_desk_page", "engines_batch_cancel", "engines_deviation_decide"),
 }
 WHOLE = {
     *("projects_project_setup", "projects_project_setup_progress", "projects_project_confirm"),
@@ -100,7 +103,10 @@ WHOLE = {
     *("memory_weeklyreport_restore", "memory_projectmemory_retire", "memory_projectmemory_return"),
     *("memory_projectmemory_restore", "hot_memory_meter", "engines_schedule"),
     *("engines_pendingaction_checks", "projects_auditentry_export_list"),
-    *("projects_auditentry_check_chain", "llm_llmusage_show_totals"),
+    *("projects_auditentry_check_chain", "llm_llmusage_show_totals", "site_risk"),
+    *("engines_safetyclock_settings", "study_protocoldocument_upload"),
+    *("study_protocoldocument_upload_files", "study_protocoldocument_preview"),
+    *("amendment_rehearsal", "amendment_flags"),
 }
 HOUSE = {"projects_person_ask_wecom_after"}
 DJANGOS = ("_changelist", "_add", "_history", "_delete", "_change")
@@ -185,6 +191,11 @@ def rows_of(study: Study) -> dict[str, list[Any]]:
     ).first() or form_templates.save_template(template=template, actor="test")
     report = WeeklyReport.objects.filter(project=study.project, versions__isnull=False).first()
     cron = Skill.objects.filter(project=study.project, trigger_type="cron").first()
+    old = ProtocolDocument.objects.get(project=study.project, name__contains="研究方案")
+    amended = import_document(study.project, old.name, old.text.replace("18～75", "18～80"))
+    upload = ProtocolUpload.objects.create(
+        project=study.project, filename="f.md", name="手册", text="# 一\n文字", state="read"
+    )
     return {
         "projects_project_setup": [study.project.pk],
         "projects_project_setup_progress": [study.project.pk],
@@ -195,6 +206,9 @@ def rows_of(study: Study) -> dict[str, list[Any]]:
         "memory_projectmemory_return": [memory.pk, 1],
         "memory_projectmemory_restore": [memory.pk, 1],
         "engines_schedule": [cron and cron.pk],
+        "amendment_flags": [amended.pk],
+        "amendment_rehearsal": [upload.pk],
+        "study_protocoldocument_preview": [upload.pk],
     }
 
 
@@ -205,18 +219,21 @@ def test_what_holds_for_all_sites_is_closed_to_an_administrator_of_one(
     bodies: dict[str, dict[str, Any]] = {
         "projects_project_setup": {"do": "sites"},
         "hot_memory_meter": {"content": "x"},
+        "amendment_flags": {"kind": "rule", "key": "qc_process/EL02"},
         "projects_auditentry_check_chain": {"chain": str(study.project.pk)},
     }
     reads = {
         "projects_project_setup_progress",
         "projects_auditentry_export_list",
         "llm_llmusage_show_totals",
+        "amendment_rehearsal",
     }
+    bare = {"hot_memory_meter", "site_risk", "amendment_flags", "amendment_rehearsal"}
     for name in sorted(WHOLE):
         args = rows.get(name, [])
         if None in args:
             continue
-        prefix = "" if name == "hot_memory_meter" else "admin:"
+        prefix = "" if name in bare else "admin:"
         url = reverse(f"{prefix}{name}", args=args)
         limited, whole = (
             client.get(url).status_code

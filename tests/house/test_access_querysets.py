@@ -13,7 +13,7 @@ from django.db.models import Model
 from django.utils.timezone import now
 
 from core.house.db import atomic
-from engines.models import AgentTrace, PendingAction, Review, TaskRun
+from engines.models import AgentTrace, Deviation, PendingAction, Review, SafetyClock, TaskRun
 from memory.models import (
     ConversationHistory,
     MemoryQuestion,
@@ -31,6 +31,7 @@ from study.models import (
     CodeBreak,
     FieldRole,
     ProtocolDocument,
+    ProtocolUpload,
     ReferenceLimit,
     Subject,
     SyncState,
@@ -117,7 +118,33 @@ def finding_on(project: Project, record_id: str | None) -> PendingAction:
     )
 
 
+def clock_on(project: Project, record_id: str | None) -> SafetyClock:
+    return SafetyClock.objects.create(
+        project=project,
+        record_id=record_id or "",
+        recipient="pi",
+        hours=24,
+        first_read_at=now(),
+        started_at=now(),
+        started_from="read",
+        due_at=now(),
+    )
+
+
+def deviation_on(project: Project, record_id: str | None) -> Deviation:
+    return Deviation.objects.create(
+        project=project,
+        finding=finding_on(project, record_id),
+        record_id=record_id or "",
+        source="rule",
+        text="t",
+        found_at=now(),
+    )
+
+
 ABOUT_A_SUBJECT: dict[type[Model], Callable[[Project, str | None], Model]] = {
+    SafetyClock: clock_on,
+    Deviation: deviation_on,
     TaskRun: run_on,
     Review: review_on,
     PendingAction: finding_on,
@@ -166,6 +193,9 @@ OF_THE_STUDY: dict[type[Model], Callable[[Project], Model]] = {
     ),
     ProtocolDocument: lambda project: ProtocolDocument.objects.create(
         project=project, name="n", text="t", digest="d"
+    ),
+    ProtocolUpload: lambda project: ProtocolUpload.objects.create(
+        project=project, filename="f", name="n"
     ),
     BlindedField: lambda project: BlindedField.objects.create(project=project, field="arm"),
     CodeBreak: lambda project: CodeBreak.objects.create(

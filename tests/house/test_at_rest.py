@@ -47,6 +47,7 @@ CLEAR = {
     "what every member of the study may read": {
         "iit_protocol_chunks.content",
         "iit_protocol_documents.text",
+        "iit_protocol_uploads.text",
         "iit_dictionaries.answers",
         "iit_dictionaries.content",
     },
@@ -56,6 +57,7 @@ CLEAR = {
         "iit_blinded_fields.words",
         "iit_form_templates.field_schema",
         "iit_form_templates.keywords",
+        "iit_projects.quality_limits",
         "iit_projects.synonyms",
         "iit_projects.synopsis",
         "iit_quality_rules.logic",
@@ -70,6 +72,7 @@ CLEAR = {
         "iit_api_tokens.scopes",
         "iit_agent_trace.replaced",
         "iit_batches.record_ids",
+        "iit_protocol_uploads.warnings",
         "iit_broker_messages.body",
         "iit_conversation_history.entities",
         "iit_llm_check.found",

@@ -215,6 +215,12 @@ def _(study: Study) -> None:
     browser("admin").post(f"/admin/study/protocoldocument/{new.pk}/touches/", sent)
 
 
+@door("project.limits")
+def _(study: Study) -> None:
+    url = f"/admin/site-risk/?project={study.project.code}"
+    assert browser("admin").post(url, {"adverse": "2"}).status_code == 302
+
+
 @door("rows.export")
 def _(study: Study) -> None:
     browser("admin").get("/admin/study/subject/export/").getvalue()

@@ -222,6 +222,7 @@ SHAPES: dict[str, Any] = {
     "TaskRun.final_state": lambda token: "",
     "TaskRun.data": lambda token: json.dumps([{"note": token}]),
     "Reading.values": _noted,
+    "ProtocolUpload.warnings": lambda token: [["no_text", 1]],
     "Review.values": lambda token: "[]",
     "Review.brief": lambda token: json.dumps(
         {"passages": [{"document": token, "place": "", "text": token}]}

@@ -9,16 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from core.language import headings
+
 MAX_PAGES = 500
 MAX_TEXT = 4 * 1024 * 1024
 """Bytes of text; a protocol of 300 pages has less than a quarter of it."""
 
-NUMBERED = re.compile(r"\d+(?:\.\d+){1,4}[.、]?\s+\S.{0,60}")
-CHAPTER = re.compile(r"(?:第[一二三四五六七八九十百\d]+[章节]|附录)\s*\S?.{0,40}")
 _DEPTH = re.compile(r"\d+((?:\.\d+)*)[.、]?\s")
 _WORDS = re.compile(r"(?![A-Z]{2})[A-Za-z0-9]{2}|[A-Za-z0-9][=<>]|[=<>][A-Za-z0-9]")
-MIXED = re.compile(r"[㐀-鿿] ?[A-Za-z0-9]|[A-Za-z0-9] ?[㐀-鿿]")
-SPACED = re.compile(r"[㐀-鿿] [A-Za-z0-9]|[A-Za-z0-9] [㐀-鿿]")
 _BLANKS = re.compile(r"[ \t\r\n\f\v\xa0]+")
 _ENDS = "。;；,，:：."
 
@@ -84,7 +82,7 @@ def joined(first: str, second: str, spaced: bool) -> str:
     if not first or not second:
         return first + second
     seam = first[-1] + second[0]
-    apart = _WORDS.fullmatch(seam) or (spaced and MIXED.fullmatch(seam))
+    apart = _WORDS.fullmatch(seam) or (spaced and headings.MIXED.fullmatch(seam))
     return f"{first} {second}" if apart else first + second
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
+from core.language import headings
 from study.protocol.files import layout
 from study.protocol.files.grids import Grid, Segment, grids
 from study.protocol.files.layout import Read, RefusedError
@@ -30,14 +31,9 @@ SCANNED, GARBLED = 0.8, 0.05
 EDGE = 0.09
 """Share of the page's height where running heads and page numbers stand."""
 
-_BOLD = re.compile(r"bold|heavy|black|simhei", re.IGNORECASE)
 _CONTENTS = re.compile(r".{1,80}?(?:\.\s?){4,}\s*\d+|.{1,80}?[…·]{2,}\s*\d+")
-_PAGE_NUMBER = re.compile(
-    r"[\s\-–—/]*(?:第|page)?\s*\d+\s*(?:页)?[\s,，/]*(?:(?:of|共|/)?\s*\d+\s*页?)?[\s\-–—]*", re.I
-)
 _DIGITS = re.compile(r"\d+")
 _UNKNOWN = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08]")
-_OWN_NUMBER = re.compile(r"\d|第|附录|[一二三四五六七八九十]+、")
 _FIRST_WORD = re.compile(r"[!-~]+")
 _STARTS = re.compile(r"(?:\d+[.、)）]|[(（]\d+[)）]|[-*•●▪·])\s*\S")
 
@@ -99,7 +95,7 @@ class _Collector:
         x, y = _placed(cm, tm[4], tm[5])
         scale = hypot(tm[2], tm[3]) * hypot(cm[2], cm[3])
         size = abs(size or 1.0) * (scale or 1.0)
-        bold = bool(_BOLD.search(str((font or {}).get("/BaseFont", ""))))
+        bold = bool(headings.BOLD_FONT.search(str((font or {}).get("/BaseFont", ""))))
         for part in text.split("\n"):
             if part.strip():
                 self._add(Line(self.page, x, y, size, bold, part.replace("\t", " ")))
@@ -231,7 +227,7 @@ def _key(line: Line) -> str:
 def _is_aside(line: Line, running: set[str]) -> bool:
     if not line.near_edge or line.grid >= 0:
         return False
-    return _key(line) in running or bool(_PAGE_NUMBER.fullmatch(line.text))
+    return _key(line) in running or bool(headings.PAGE_NUMBER.fullmatch(line.text))
 
 
 def _blocks(pages: Sequence[Page]) -> tuple[list[list[str]], int]:
@@ -279,7 +275,7 @@ class _Style:
         least = max(2, SHARED * sum(ends.values()))
         right = body * max((at for at in ends if ends[at] + ends[at - 1] >= least), default=0)
         whole = "\n".join(one.text for one in lines)
-        spaced = 2 * len(layout.SPACED.findall(whole)) > len(layout.MIXED.findall(whole))
+        spaced = 2 * len(headings.SPACED.findall(whole)) > len(headings.MIXED.findall(whole))
         return cls(body, bold, right, spaced)
 
     def is_heading(self, line: Line) -> bool:
@@ -288,7 +284,7 @@ class _Style:
         if not layout.is_heading_text(text):
             return False
         apart = line.size >= LARGER * self.body or (line.bold and not self.bold)
-        return apart or bool(layout.NUMBERED.fullmatch(text) or layout.CHAPTER.fullmatch(text))
+        return apart or bool(headings.NUMBERED.fullmatch(text) or headings.CHAPTER.fullmatch(text))
 
     def goes_on(self, line: Line, following: Line) -> bool:
         """Whether the next line is of the same paragraph."""
@@ -345,7 +341,7 @@ class _Blocks:
         for line in self._flow:
             own = self._style.is_heading(line)
             same = own == is_heading and self._style.goes_on(last, line)
-            if told and same and not (own and _OWN_NUMBER.match(line.text.strip())):
+            if told and same and not (own and headings.OWN_NUMBER.match(line.text.strip())):
                 told = layout.joined(told, line.text, self._style.spaced)
             else:
                 if told:

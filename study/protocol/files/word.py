@@ -12,12 +12,10 @@ from typing import Any
 from docx import Document
 from docx.oxml.ns import qn
 
+from core.language import headings
 from study.protocol.files import archive, layout
 from study.protocol.files.layout import Read, RefusedError
 
-_HEADING = re.compile(r"(?:heading|标题)\s*(\d)$", re.IGNORECASE)
-_TITLE = re.compile(r"title|标题", re.IGNORECASE)
-_CONTENTS = re.compile(r"(?:toc|目录)\b.*", re.IGNORECASE)
 _PLACE = re.compile(r"%(\d)")
 _HAN = "〇一二三四五六七八九"
 
@@ -65,13 +63,13 @@ class _Body:
         text = layout.squeezed(self._text(element))
         style = self._style(element)
         name = getattr(style, "name", "") or ""
-        if _CONTENTS.match(name) or not text:
+        if headings.CONTENTS_STYLE.match(name) or not text:
             return ""
         number = self._numbers.of(element, style)
         text = f"{number} {text}" if number else text
-        if found := _HEADING.search(name):
+        if found := headings.HEADING_STYLE.search(name):
             return layout.heading(text, int(found[1]) or 1)
-        if _TITLE.fullmatch(name):
+        if headings.TITLE_STYLE.fullmatch(name):
             return layout.heading(text, 1)
         return layout.paragraph(text)
 
