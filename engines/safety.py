@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.core.cache import cache
+from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from core.house import clock
@@ -108,9 +110,9 @@ def sweep() -> None:
     skills = [*rows.exclude(project__status=Project.Status.CLOSED)]
     each("safety clocks", skills, keep_clocks)
     for skill in skills:
-        running = [*SafetyClock.objects.filter(project=skill.project_id).running()]
-        for one in running:
-            alone("safety stages", lambda one=one, skill=skill: _advance(skill, one), one.pk)  # type: ignore[misc]
+        running = SafetyClock.objects.filter(project=skill.project_id).running()
+        for one in running.prefetch_related("stages"):
+            alone("safety stages", partial(_advance, skill, one), one.pk)
 
 
 def keep_clocks(skill: Skill) -> None:
@@ -196,8 +198,12 @@ def _first_read(project: Project, record_id: str, place: Place) -> datetime:
 def _store(known: SafetyClock | None, fresh: SafetyClock) -> None:
     """Insert a clock, or bring the one that is there in step; the trail tells what came of it."""
     if known is None:
-        made = SafetyClock.objects.bulk_create([fresh], ignore_conflicts=True)
-        _audited("safety.start", made[0])
+        try:
+            with atomic():
+                fresh.save(force_insert=True)
+        except IntegrityError:  # another sweep inserted it in between and tells of it
+            return
+        _audited("safety.start", fresh)
         if fresh.state != State.RUNNING:
             _audited(_ACTIONS[State(fresh.state)], fresh)
         return

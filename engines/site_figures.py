@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from core.house import clock
-from engines.models import PendingAction
+from engines.models import Deviation, PendingAction
 from projects.models import Member, Project
 from projects.scoping import User
 from study import door, proposals
@@ -50,7 +50,6 @@ class Opened:
     site: str
     opened: date
     closed: date | None
-    is_violation: bool
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,7 @@ def site_figures(project: Project, member: Member | None, user: User) -> SiteFig
         Indicator.QUERY_AGE: [*_aged(findings)],
         Indicator.VISITS: [*_visits(schedule)],
         Indicator.ENTRY_LAG: [*_entered(design, facts["entered"], schedule.sites)],
-        Indicator.DEVIATIONS: [
-            Unit(one.site, one.subject, one.opened, of=0, hits=1)
-            for one in findings
-            if one.is_violation
-        ],
+        Indicator.DEVIATIONS: [*_deviations(project, member, user, schedule.sites)],
     }
     if events is not None:
         units[Indicator.ADVERSE] = [Unit(e.site, e.subject, e.day, of=0, hits=1) for e in events]
@@ -243,17 +238,28 @@ def _findings(
     apart = (PendingAction.State.REJECTED, PendingAction.State.GONE)
     zone = ZoneInfo(project.timezone)
     told = rows.filter(project=project, record_id__in=sites).exclude(state__in=apart)
-    columns = ("record_id", "created_at", "resolved_at", "open_key", "action_type")
+    columns = ("record_id", "created_at", "resolved_at", "open_key")
     return [
         Opened(
             subject,
             sites[subject],
             opened.astimezone(zone).date(),
             closed.astimezone(zone).date() if closed and key is None else None,
-            kind == PendingAction.Kind.VIOLATION,
         )
-        for subject, opened, closed, key, kind in told.order_by("created_at").values_list(*columns)
+        for subject, opened, closed, key in told.order_by("created_at").values_list(*columns)
     ]
+
+
+def _deviations(
+    project: Project, member: Member | None, user: User, sites: Mapping[str, str]
+) -> Iterator[Unit]:
+    """What the register holds of the subjects that the reader sees, and nobody rejected."""
+    every = Deviation.objects
+    rows = every.for_user(user) if member is None else every.for_member(member)
+    rows = rows.filter(project=project, record_id__in=sites).exclude(state=Deviation.State.REJECTED)
+    zone = ZoneInfo(project.timezone)
+    for subject, found in rows.order_by("found_at").values_list("record_id", "found_at"):
+        yield Unit(sites[subject], subject, found.astimezone(zone).date(), of=0, hits=1)
 
 
 def _aged(findings: Iterable[Opened]) -> Iterator[Unit]:

@@ -18,7 +18,7 @@ from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidg
 from projects.access import has_role
 from projects.models import Project, Role
 from study.models import ProtocolDocument, ProtocolUpload
-from study.protocol import uploads
+from study.protocol import index, uploads
 from study.protocol.changes import changed_sections
 from study.protocol.index import DocumentError
 from study.protocol.rules import RuleIndex, rule_lines
@@ -184,7 +184,7 @@ def _published(
 def _found(upload: ProtocolUpload, asked: str) -> dict[str, Any]:
     """What a question finds in this text alone."""
     rules = RuleIndex([(upload.name, upload.text)])
-    ranked = rules.ranked(asked, {})[:5]
+    ranked = rules.ranked(asked, index.own_synonyms(upload.project))[:5]
     return {
         "found": [
             {

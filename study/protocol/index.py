@@ -117,7 +117,7 @@ def search(project: Project, query: str, top_k: int = 5) -> list[Passage]:
             score=round(min(1.0, score), 3),
             segment_id="",
         )
-        for score, unit in rules.ranked(query, _own(project))[:top_k]
+        for score, unit in rules.ranked(query, own_synonyms(project))[:top_k]
     ]
 
 
@@ -129,7 +129,7 @@ def find_rules(
     `search`: further words to look for, such as a model's. `passages`: from outside, where the study's own
     documents say nothing.
     """
-    own = _own(project)
+    own = own_synonyms(project)
     rules = _rules_of(project)
     found = rules.find(question, own, search)
     if search and not found.rules:
@@ -158,7 +158,7 @@ def criterion(project: Project, questions: Sequence[str], section: str = "") -> 
     Of the protocol alone where the study has stored one: a guide says how a field is filled, not what must
     hold. () where it says nothing.
     """
-    own, rules = _own(project), _rules_of(project, protocol=True)
+    own, rules = own_synonyms(project), _rules_of(project, protocol=True)
     if section and (found := rules.within(section, questions, own)):
         return found
     told = (rules.find(question, own).quoted for question in questions)
@@ -199,7 +199,7 @@ def _indexed(project: Project, state: tuple[tuple[str, str], ...]) -> RuleIndex:
     )
 
 
-def _own(project: Project) -> Mapping[str, Iterable[str]]:
+def own_synonyms(project: Project) -> Mapping[str, Iterable[str]]:
     """The study's table, entries of another shape left out."""
     table = project.synonyms if isinstance(project.synonyms, dict) else {}
     return {

@@ -14,10 +14,12 @@ from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house import clock, task_queue
+from core.house.alone import each
 from core.house.db import after_commit, atomic
 from projects import audit
 from projects.models import Project
@@ -139,10 +141,11 @@ def read_upload(pk: int) -> None:
     Safe to call again: a file that is read is left alone, one whose reader was lost is read anew.
     """
     there = ProtocolUpload.objects.filter(pk=pk, state__in=(State.WAITING, State.READING))
-    upload = there.exclude(raw=None).first()
-    if upload is None:
+    free = Q(state=State.WAITING) | Q(updated_at__lt=now() - LOST)
+    claimed = there.exclude(raw=None).filter(free)
+    if claimed.update(state=State.READING, page=0, updated_at=now()) != 1:
         return
-    there.update(state=State.READING, page=0, updated_at=now())
+    upload = there.get()
     result: dict[str, Any] = {"refused": "heavy"}
     for said in _said_by_reader(upload.kind, bytes(upload.raw or b"")):
         if "page" not in said:
@@ -241,15 +244,18 @@ def _publish(upload: ProtocolUpload, actor: object) -> ProtocolDocument:
 
 
 def publish_due() -> None:
-    """Put in force what was scheduled for a day that has come in its study."""
-    for pk in ProtocolUpload.objects.filter(state=State.SCHEDULED).values_list("pk", flat=True):
-        with atomic():
-            rows = ProtocolUpload.objects.select_for_update(of=("self",))
-            upload = rows.select_related("project").filter(pk=pk, state=State.SCHEDULED).first()
-            if upload is None or upload.effective_on is None:
-                continue
-            if upload.effective_on <= clock.today(upload.project.timezone):
-                _publish(upload, upload.sent_by)
+    """Put in force what was scheduled for a day that has come in its study; one that fails stops no other."""
+    each("scheduled documents", ProtocolUpload.objects.filter(state=State.SCHEDULED), _publish_due)
+
+
+def _publish_due(scheduled: ProtocolUpload) -> None:
+    with atomic():
+        rows = ProtocolUpload.objects.select_for_update(of=("self",)).select_related("project")
+        upload = rows.filter(pk=scheduled.pk, state=State.SCHEDULED).first()
+        if upload is None or upload.effective_on is None:
+            return
+        if upload.effective_on <= clock.today(upload.project.timezone):
+            _publish(upload, upload.sent_by)
 
 
 def wake_waiting() -> None:

@@ -6,6 +6,7 @@ What is told names subject, recipient and times, nothing of the event. It waits 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from django.utils import translation
@@ -34,7 +35,7 @@ def tell_all() -> int:
     """Put what nobody was told of into the outbox; how many events that were."""
     groups = safety.untold(AT_ONCE)
     for group in groups:
-        alone("safety notices", lambda group=group: _tell(group), group[0].pk)  # type: ignore[misc]
+        alone("safety notices", partial(_tell, group), group[0].pk)
     return len(groups)
 
 
