@@ -17,6 +17,7 @@ from engines.models import Deviation, PendingAction
 from projects.models import Member, Project
 from projects.scoping import User
 from study import door, proposals
+from study.client import NeverReadError
 from study.dates import read_date
 from study.design import StudyDesign, age_fields
 from study.facts import Answer, Fact, Kind
@@ -77,8 +78,8 @@ class SiteFigures:
 def site_figures(project: Project, member: Member | None, user: User) -> SiteFigures:
     """From what is stored: REDCap is not asked. `member` None: a superuser, blinded where they are.
 
-    Raises RedcapError or NotConfiguredError where nothing was ever read, pydantic.ValidationError for a plan
-    that nobody could follow.
+    Raises RedcapError, NotConfiguredError or NeverReadError where nothing was ever read,
+    pydantic.ValidationError for a plan that nobody could follow.
     """
     told: dict[str, Any] = {}
     designs: list[StudyDesign] = []
@@ -89,6 +90,8 @@ def site_figures(project: Project, member: Member | None, user: User) -> SiteFig
         return [*due.schedule_queries(design), *told.values()]
 
     answers = door.ask_all(project, member, questions, fresh=False, user=user)
+    if not answers[0].read_at:
+        raise NeverReadError(project.code)
     design, today = designs[0], clock.today(project.timezone)
     schedule = due.schedule_from(design, today, answers[:2])
     facts = {name: one.facts for name, one in zip(told, (a for a in answers[2:]), strict=True)}

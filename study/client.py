@@ -46,10 +46,16 @@ class OtherProjectError(RedcapUnavailable):
         return told % {"id": self.found}
 
 
+class NeverReadError(Exception):
+    """No subject of the study was ever read: what is counted of nothing is not 0 (design.md 9.8)."""
+
+
 def why_unread(error: Exception) -> str:
     """Why nothing was read from REDCap: what is not set up, or that it does not answer."""
     if isinstance(error, NotConfiguredError | OtherProjectError):
         return str(error)
+    if isinstance(error, NeverReadError):
+        return _("The subjects of this study were not read from REDCap yet.")
     return _("REDCap could not be read.")
 
 

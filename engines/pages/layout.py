@@ -16,9 +16,9 @@ from core.integrations.redcap import RedcapError
 from projects import switcher
 from projects.access import member_in
 from projects.models import Member, Project
-from study.client import NotConfiguredError, why_unread
+from study.client import NeverReadError, NotConfiguredError, why_unread
 
-UNREADABLE = (RedcapError, NotConfiguredError, ValidationError)
+UNREADABLE = (RedcapError, NotConfiguredError, NeverReadError, ValidationError)
 """What reading a study's visits raises where nothing was ever read, or nobody could follow its plan."""
 
 

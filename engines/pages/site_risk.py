@@ -62,7 +62,7 @@ _LABELS: dict[Indicator, tuple[Promise, Promise]] = {
     Indicator.DEVIATIONS: (
         gettext_lazy("Protocol deviations"),
         gettext_lazy(
-            "Violations that rules found, without false alarms, by days in the study, for 100 days."
+            "Deviations of the register that nobody rejected, by days in the study, for 100 days."
         ),
     ),
 }

@@ -28,6 +28,7 @@ from projects.models import Project
 from projects.scoping import User
 from study import door, proposals
 from study.admin.export import gate_of, unnamed
+from study.client import NeverReadError
 from study.design import StudyDesign
 from study.facts import Answer
 
@@ -73,7 +74,7 @@ class Made:
 def make(project: Project, user: User, wish: Wish) -> Made:
     """The paper from what is stored: REDCap is not asked.
 
-    Raises RedcapError, NotConfiguredError or study.admin.export.Unread where the study was never read, and
+    Raises RedcapError, NotConfiguredError or NeverReadError where the study was never read, and
     pydantic.ValidationError for a visit plan that nobody could follow.
     """
     member = member_in(user, project.pk)
@@ -90,6 +91,8 @@ def make(project: Project, user: User, wish: Wish) -> Made:
         return [{"aggregate": "count"}, *(query for part in parts for query in part.queries)]
 
     first, *found = door.ask_all(project, member, questions, fresh=False, user=user)
+    if not first.read_at:
+        raise NeverReadError(project.code)
     reader = Reader(
         design=designs[0],
         now=clock.now(),
@@ -322,7 +325,7 @@ def _bound(
     """The paper with who, when, as of when and for which sites, and its label."""
     zone, at = ZoneInfo(project.timezone), now()
     number = secrets.token_hex(8)
-    read_at = datetime.fromisoformat(first.read_at) if first.read_at else None
+    read_at = datetime.fromisoformat(str(first.read_at))
     site = wish.site or reader.own_site
     scope = reader.sites.get(site, site) if site else _("all sites")
     about = [
@@ -331,7 +334,7 @@ def _bound(
         (_("Made at"), f"{at.astimezone(zone):%Y-%m-%d %H:%M} ({project.timezone})"),
         (
             _("Data as of"),
-            f"{read_at.astimezone(zone):%Y-%m-%d %H:%M}" if read_at else _("not computed"),
+            f"{read_at.astimezone(zone):%Y-%m-%d %H:%M}",
         ),
         (
             _("Scope"),

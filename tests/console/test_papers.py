@@ -21,7 +21,7 @@ from memory.models import WeeklyReport
 from projects.models import AuditEntry
 from study import door, readings
 from study.facts import json_value
-from study.models import FieldRole, Subject, VisitPlanEntry
+from study.models import FieldRole, ReadingState, Subject, VisitPlanEntry
 from tests.support.study import Study
 
 PAGE = "/admin/papers/"
@@ -212,6 +212,17 @@ def test_no_identifier_leaves(as_user: AsUser, study: Study) -> None:
     assert "联系" in pages[0]
     for page in pages:
         assert not any(value in page.split('data-test="papers"')[1] for value in values)
+
+
+@pytest.mark.parametrize("path", [PAGE, "/admin/charts/", "/admin/site-risk/"])
+def test_nothing_is_counted_before_anything_was_read(
+    as_user: AsUser, study: Study, path: str
+) -> None:
+    ReadingState.objects.filter(project=study.project).update(read_at=None)
+    page = as_user("zhangyi", "zh-hans").get(path).content.decode()
+    assert "尚未从 REDCap 读取本研究的受试者" in page
+    assert 'data-test="figure"' not in page
+    assert "还没有" not in page
 
 
 def test_a_foreign_study_reads_like_none(as_user: AsUser) -> None:
