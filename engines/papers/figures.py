@@ -196,12 +196,15 @@ def _counted(measure: Measure) -> tuple[str, str]:
     }[measure.of]
 
 
-def rows_of(answer: Answer) -> list[dict[str, str]]:
-    """The rows that an answer tells: {"": subject, column: text}, in their order."""
+def rows_of(answer: Answer, *, of_subjects: bool) -> list[dict[str, str]]:
+    """The rows that an answer tells: {"": subject, column: text}, in their order.
+
+    `of_subjects`: what stands at several events of a subject is one row, as long as no column comes again.
+    """
     rows: list[dict[str, str]] = []
     key: tuple[str, str, int | None] | None = None
     for one in answer.facts:
-        own = one.subject, one.event, one.instance
+        own = (one.subject, "", None) if of_subjects else (one.subject, one.event, one.instance)
         if own != key or one.field in rows[-1]:
             rows.append({"": one.subject})
             key = own

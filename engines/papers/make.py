@@ -54,6 +54,7 @@ class _Part:
     listed: Query | None = None
     columns: Sequence[tuple[str, str]] = ()
     empty: str = ""
+    of_subjects: bool = False
 
     @property
     def queries(self) -> list[Query]:
@@ -158,7 +159,8 @@ class _Asking:
         if self.measures.shows(start) and self.measures.shows(name):
             where = [{"field": name, "op": "=", "value": yes}, self.measures.span.of_field(start)]
             shown = [one for one in (term, start, end) if self.measures.shows(one)]
-            yield self._listed(_("Serious adverse events in the period"), where, shown)
+            title = _("Serious adverse events in the period")
+            yield self._listed(title, where, shown, of_subjects=False)
 
     def _withdrawn(self) -> Iterator[_Part]:
         left = self.measures.left
@@ -197,13 +199,21 @@ class _Asking:
         site = self.wish.site
         return [{"field": "@site", "op": "=", "value": site}] if site else []
 
-    def _listed(self, title: str, where: Sequence[dict[str, Any]], columns: Sequence[str]) -> _Part:
+    def _listed(
+        self,
+        title: str,
+        where: Sequence[dict[str, Any]],
+        columns: Sequence[str],
+        *,
+        of_subjects: bool = True,
+    ) -> _Part:
         reader = Reader(design=self.design, now=clock.now(), sites=self.design.metadata.sites)
         return _Part(
             title,
             listed={"where": [*where], "select": [*columns]},
             columns=[(name, name_of(name, reader)) for name in columns],
             empty=_("None."),
+            of_subjects=of_subjects,
         )
 
 
@@ -216,7 +226,7 @@ def _section(
     )
     table = None
     if part.listed:
-        rows = rows_of(next(answers))
+        rows = rows_of(next(answers), of_subjects=part.of_subjects)
         subjects += [row[""] for row in rows]
         table = Table(
             (_("Subject"), *(said for _name, said in part.columns)),

@@ -214,6 +214,13 @@ def test_no_identifier_leaves(as_user: AsUser, study: Study) -> None:
         assert not any(value in page.split('data-test="papers"')[1] for value in values)
 
 
+def test_who_withdrew_stands_in_one_row(as_user: AsUser) -> None:
+    page = shown(as_user("zhangyi", "zh-hans"), "ethics", **{"from": "2026-01-01"})
+    section = page.partition("本期退出")[2].partition("方案偏离")[0]
+    (row,) = re.findall(r"<tr>(?:(?!</tr>).)*P018.*?</tr>", section, re.DOTALL)
+    assert len(re.findall(r"\d{4}-\d\d-\d\d", row)) == 2  # enrolled and withdrawn
+
+
 @pytest.mark.parametrize("path", [PAGE, "/admin/charts/", "/admin/site-risk/"])
 def test_nothing_is_counted_before_anything_was_read(
     as_user: AsUser, study: Study, path: str
