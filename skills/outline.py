@@ -12,6 +12,7 @@ from projects.models import Project
 from skills.drawing import ENDS, NAMES
 from skills.graph import DEFAULT_TARGETS, KINDS, schema
 from study import dictionary
+from study.blinding.mask import mask_for_all
 from study.models import Dictionary
 
 LABELS: dict[str, Promise] = {
@@ -85,13 +86,17 @@ def outline() -> str:
 
 
 def fields(project: Project | None) -> list[tuple[str, str]]:
-    """(name, label) of the fields of the study's dictionary; empty where it was never read."""
+    """(name, label) of the fields of the study's dictionary; empty where it was never read.
+
+    Without those that unblind: who may know them types their names.
+    """
     if project is None:
         return []
     if not Dictionary.objects.filter(project=project).exclude(digest="").exists():
         return []
     metadata = dictionary.load(project)
-    return [(name, metadata.label(name)) for name in metadata.fields]
+    hidden = mask_for_all(project).hidden()
+    return [(name, metadata.label(name)) for name in metadata.fields if name not in hidden]
 
 
 def _words(words: dict[str, Promise]) -> dict[str, str]:

@@ -133,10 +133,8 @@ class DeviationAdmin(DeciderAdmin):
         *("found_at", "show_by", "decided_at"),
     )
     more_exported = ("reason", "measure", "created_at", "show_finding", "show_project")
-    list_filter = (
-        *(BY_PROJECT, "state", "grade", "source"),
-        ("found_at", admin.DateFieldListFilter),
-    )
+    list_filter = (BY_PROJECT, "state", "grade", "source")
+    date_hierarchy = "found_at"
     list_select_related = ("project", "finding__task_run")
     search_fields = ("record_id",)
     sealed_search_fields = ("text", "reason")

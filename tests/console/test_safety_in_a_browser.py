@@ -54,6 +54,8 @@ def test_set_seen_and_graded(page: Page, study: Any) -> None:
     page.get_by_label("重大").check()
     page.locator("#reason").fill("漏报")
     page.get_by_role("button", name="确认为方案偏离").click()
+    # The grade's own label stands on the page before the decision is stored.
+    expect(page.get_by_text("决定已记入登记表。")).to_be_visible()
     expect(page.locator("[data-test=deviation]")).to_contain_text("重大")
     page.set_viewport_size(PHONE)
     for address, name in (
