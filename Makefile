@@ -9,7 +9,7 @@ PEERS ?= var/bench-venv
 SECONDS ?= 300
 TIER ?= all
 
-.PHONY: help install run test test-all lint fmt lock messages bench answers screens demo-report soak fuzz api-fuzz clean
+.PHONY: help install run test test-all validation lint fmt lock messages bench answers screens demo-report soak chaos fuzz api-fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -36,6 +36,9 @@ test: install $(VENV)/.dev ## one case of everything, on the embedded default
 
 test-all: install $(VENV)/.dev ## the whole suite, embedded and on PostgreSQL and Redis; TIER=thin as CI does
 	@tests/services.sh $(BIN)/python -m tests.run $(TIER) $(ARGS)
+
+validation: install $(VENV)/.dev ## promises, their tests and how they last ended, to var/validation; run make test first
+	@$(BIN)/python -m tests.validation
 
 lint: install $(VENV)/.dev ## ruff, mypy, import-linter, system checks, migrations
 	$(BIN)/ruff check .
@@ -73,6 +76,9 @@ demo-report: install ## what the standard checks and the workflows find of the e
 
 soak: install ## the WeCom channel under load, kills and a WeCom that stumbles; SOAK_S=120
 	@$(BIN)/python -m tests.bench.soak
+
+chaos: install ## processes, databases, disk, clock and outside systems fail at random while people work; CHAOS_S=120 CHAOS_SEED=n
+	@$(BIN)/python -m tests.chaos
 
 fuzz: install ## fuzz rules, workflows and callbacks; SECONDS=300 for each of four harnesses
 	@$(MAKE) -s $(PEERS)/.ready

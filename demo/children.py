@@ -19,7 +19,10 @@ class Spec:
 
 
 def specs(house_token: str) -> list[Spec]:
-    """Stand-ins, web, worker, beat; `house_token`: by which the stand-ins know whose they are."""
+    """Stand-ins, web, worker, beat, where configured the long connection.
+
+    `house_token`: by which the stand-ins know whose they are.
+    """
     python = sys.executable
     celery = [python, "-m", "celery", "-q", "-A", "iit_manager"]
     common = {"PORT": str(settings.PORT), "SIM_PORT": str(settings.SIM_PORT)} | wecom()
@@ -52,11 +55,22 @@ def specs(house_token: str) -> list[Spec]:
             [*celery, "beat", "--pidfile", "", "--loglevel", "warning"],
             common,
         ),
+        *_socket(common),
     ]
+
+
+def _socket(common: dict[str, str]) -> list[Spec]:
+    """The holder of the smart bot's long connection, where one is configured."""
+    if not (settings.WECOM_AIBOT_ID and settings.WECOM_AIBOT_SECRET):
+        return []
+    return [Spec("wecom_socket", [sys.executable, "manage.py", "wecom_socket"], common)]
 
 
 def wecom() -> dict[str, str]:
     """The WeCom values the stand-in must share with us; they may come from defaults or `.env`."""
-    names = ("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY", "AIBOT_TOKEN", "AIBOT_AES_KEY")
+    names = (
+        *("CORP_ID", "AGENT_ID", "SECRET", "TOKEN", "AES_KEY"),
+        *("AIBOT_ID", "AIBOT_TOKEN", "AIBOT_AES_KEY", "AIBOT_SECRET"),
+    )
     values = {f"WECOM_{name}": str(getattr(settings, f"WECOM_{name}")) for name in names}
     return {name: value for name, value in values.items() if value and name not in os.environ}

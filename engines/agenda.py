@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -16,11 +16,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
+from engines import redcap_asks, trail_reviews
 from engines.models import PendingAction, Review, SafetyClock, TaskRun
 from memory.models import MemoryProposal
 from projects import audit_watch
 from projects.models import Member, Project, Role
 from projects.scoping import User
+from skills import amendments
 from study.records import state_of
 from study.visits.due import Schedule
 
@@ -32,6 +34,7 @@ class Kind(models.TextChoices):
     """What a row is about, with its heading."""
 
     TRAIL = "trail", _("The audit trail does not hold")
+    TRAIL_REVIEW = "trail_review", _("Audit-trail review overdue")
     READING = "reading", _("REDCap was not read to the end")
     REPORTS = "reports", _("Serious events to be reported")
     REVIEWS = "reviews", _("Reviews for you to decide")
@@ -43,15 +46,20 @@ class Kind(models.TextChoices):
     MINE = "mine", _("Open findings given to you")
     ANSWERED = "answered", _("Answered queries to be checked")
     CHANGED = "changed", _("Data changes to be confirmed")
+    ASKED = "asked", _("Open queries of REDCap")
     VIOLATIONS = "violations", _("Open violations")
     FAILED = "failed", _("Runs that failed in the last 7 days")
     PROPOSALS = "proposals", _("Changes of hot memory to be accepted")
+    AMENDMENTS = (
+        "amendments",
+        _("Rules and visit windows to be checked against a new protocol version"),
+    )
 
 
 KINDS: Mapping[str, tuple[Kind, ...]] = {
     Role.CRC: (
         *(Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.TODAY),
-        *(Kind.DUE, Kind.MINE, Kind.ANSWERED, Kind.CHANGED),
+        *(Kind.DUE, Kind.MINE, Kind.ANSWERED, Kind.CHANGED, Kind.ASKED),
     ),
     Role.PI: (
         *(Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.WEEK),
@@ -59,24 +67,31 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     ),
     Role.ADMIN: (
         *(Kind.READING, Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.DUE, Kind.MINE),
-        *(Kind.CHANGED, Kind.FAILED, Kind.PROPOSALS),
+        *(Kind.CHANGED, Kind.ASKED, Kind.AMENDMENTS, Kind.FAILED, Kind.PROPOSALS),
     ),
     Role.AUDITOR: (
-        *(Kind.TRAIL, Kind.READING, Kind.REPORTS, Kind.LATE_REVIEWS, Kind.OVERDUE, Kind.DUE),
+        *(Kind.TRAIL, Kind.TRAIL_REVIEW, Kind.READING, Kind.REPORTS),
+        *(Kind.LATE_REVIEWS, Kind.OVERDUE, Kind.DUE),
     ),
 }
 """What belongs to the day of each role, the most pressing first."""
-WHOLE_STUDY = frozenset({Kind.TRAIL, Kind.READING, Kind.PROPOSALS})
+WHOLE_STUDY = frozenset(
+    {Kind.TRAIL, Kind.TRAIL_REVIEW, Kind.READING, Kind.PROPOSALS, Kind.AMENDMENTS}
+)
 """Of all sites: nothing for who sees one."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing of a row: its subject, what it is, and the day by which it is to be done."""
+    """One thing of a row: its subject or document, what it is, and the day by which it is to be done.
+
+    `key`: of the document.
+    """
 
     subject: str
     text: str = ""
     day: date | None = None
+    key: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,20 +110,25 @@ class Row:
     @property
     def is_urgent(self) -> bool:
         """Whether it is past its day, or a fault."""
-        pressing = {Kind.REPORTS, Kind.OVERDUE, Kind.DUE, Kind.LATE_REVIEWS}
+        pressing = {Kind.TRAIL_REVIEW, Kind.REPORTS, Kind.OVERDUE, Kind.DUE, Kind.LATE_REVIEWS}
         return self.is_fault or self.kind in pressing
 
 
 def agenda(
-    project: Project, member: Member | None, schedule: Schedule | None, user: User | None = None
+    project: Project,
+    member: Member | None,
+    schedule: Schedule | None,
+    user: User | None = None,
+    reviews: Sequence[Review] | None = None,
 ) -> list[Row]:
     """What waits for `member` today, without what there is none of; None: a superuser, who is `user`.
 
     `schedule`: the visits that the same reader may know of; None: they could not be read, which is a row too.
-    `user`: of a console page, which tells of the trail in a card of its own.
+    `user`: of a console page, which tells of the trail in a card of its own. `reviews`: the study's open ones
+    that the reader sees, oldest first, where they are read already.
     """
     role = member.role if member else Role.ADMIN
-    asked = _Asked(project, member, schedule, user)
+    asked = _Asked(project, member, schedule, user, reviews)
     limited = bool(member and member.site)
     kinds = [kind for kind in KINDS[role] if not (limited and kind in WHOLE_STUDY)]
     kinds = [kind for kind in kinds if not (user and kind is Kind.TRAIL)]
@@ -128,6 +148,7 @@ class _Asked:
     member: Member | None
     schedule: Schedule | None
     user: User | None
+    reviews: Sequence[Review] | None = None
 
     @cached_property
     def today(self) -> date:
@@ -149,6 +170,8 @@ class _Asked:
         match kind:
             case Kind.TRAIL:
                 return Row(kind, len(audit_watch.look()))
+            case Kind.TRAIL_REVIEW:
+                return Row(kind, int(trail_reviews.is_overdue(self.project)))
             case Kind.READING:
                 state = state_of(self.project)
                 return Row(kind, int(bool(state and state.is_failing)))
@@ -158,11 +181,15 @@ class _Asked:
                 return self._reviews(kind)
             case Kind.OVERDUE | Kind.TODAY | Kind.WEEK:
                 return self._visits(kind)
+            case Kind.ASKED:
+                return self._asked()
             case Kind.FAILED:
                 return self._failed(kind)
             case Kind.PROPOSALS:
                 waiting = self.rows(MemoryProposal).filter(state=MemoryProposal.State.PENDING)
                 return Row(kind, waiting.count())
+            case Kind.AMENDMENTS:
+                return self._amendments()
         return self._findings(kind)
 
     def _visits(self, kind: Kind) -> Row:
@@ -187,13 +214,21 @@ class _Asked:
         return Row(Kind.REPORTS, len(entries), tuple(entries))
 
     def _reviews(self, kind: Kind) -> Row:
-        rows = self.rows(Review).filter(status=Review.Status.OPEN).order_by("created_at", "pk")
-        found, member = [*rows.defer("values")], self.member
+        found, member = self.reviews, self.member
+        if found is None:
+            rows = self.rows(Review).filter(status=Review.Status.OPEN)
+            found = [*rows.order_by("created_at", "pk").defer("values")]
         if kind is Kind.LATE_REVIEWS:
             found = [one for one in found if one.created_at < now() - WEEK]
         elif member is not None:
             found = [one for one in found if one.asks(member)]
         return Row(kind, len(found), tuple(Entry(r.record_id or "", r.question) for r in found))
+
+    def _amendments(self) -> Row:
+        """What new versions of documents touch, by document."""
+        found = amendments.waiting([self.project])
+        entries = (Entry(d.name, f"{d.version} ×{len(left)}", key=d.pk) for d, left in found)
+        return Row(Kind.AMENDMENTS, sum(len(left) for _d, left in found), tuple(entries))
 
     def _findings(self, kind: Kind) -> Row:
         mine = self.member.identity if self.member else getattr(self.user, "username", "")
@@ -208,6 +243,19 @@ class _Asked:
         counted = Counter(subjects).items()
         entries = (Entry(who, f"×{n}" if n > 1 else "") for who, n in counted if who)
         return Row(kind, len(subjects), tuple(entries))
+
+    def _asked(self) -> Row:
+        """Of REDCap's own queries those that no finding is about."""
+        if not self.project.reads_queries:
+            return Row(Kind.ASKED, 0)
+        if self.user is not None:
+            asked = redcap_asks.asked_of(self.user)
+            told = [(who, number) for study, who, number in asked if study == self.project.pk]
+        else:
+            rows = redcap_asks.of_member(self.project, self.member)
+            told = [*rows.values_list("record_id", "status_id")]
+        found = tuple(Entry(who, f"#{number}") for who, number in told)
+        return Row(Kind.ASKED, len(found), found)
 
     def _failed(self, kind: Kind) -> Row:
         rows = self.rows(TaskRun).filter(status=TaskRun.Status.FAILED, created_at__gte=now() - WEEK)

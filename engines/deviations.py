@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -35,7 +36,8 @@ class Undecided(SopError):
 def candidates() -> QuerySet[PendingAction]:
     """Open findings that tell of a deviation and are in no register yet: of windows, rules and late reports.
 
-    What is only wrong with a value, what could not be told and what a model judged is none.
+    What is only wrong with a value, what could not be told and what a model judged is none. A late report is
+    one deviation, however often its date comes and goes.
     """
     of_kind = Q(pk__in=[])
     for kind in _KINDS:
@@ -43,11 +45,17 @@ def candidates() -> QuerySet[PendingAction]:
     of_study = Q(action_type=PendingAction.Kind.VIOLATION) & ~(
         Q(rule_key__startswith="std.") | Q(rule_key=VERDICT) | Q(skill_type="qc_process:redcap_dq")
     )
+    place = ("project", "record_id", "rule_key", "event", "instrument", "instance")
+    same = PendingAction.objects.filter(
+        deviation__state__in=(State.PROPOSED, State.CONFIRMED),
+        **{name: OuterRef(name) for name in place},
+    )
     rows = PendingAction.objects.filter(of_kind | of_study, outcome="FAIL")
+    rows = rows.exclude(Q(rule_key__startswith=RULE) & Exists(same))
     return rows.unclosed().filter(record_id__isnull=False, deviation__isnull=True)
 
 
-def sweep() -> None:
+def propose_missing() -> None:
     """Propose what no event proposed."""
     propose(candidates().order_by("created_at")[:AT_ONCE])
 
@@ -84,6 +92,16 @@ def source_of(rule_key: str) -> str:
     return Source.WINDOW if kind_of(rule_key) in _WINDOW else Source.RULE
 
 
+def check_decision(state: str, grade: str, reason: str) -> None:
+    """Raises Undecided where a decision lacks what it is, its grade or its reason."""
+    if state not in State.values:
+        raise Undecided(_("Please choose what is to be done."))
+    if not reason.strip():
+        raise Undecided(_("Please say why."))
+    if state == State.CONFIRMED and grade not in Grade.values:
+        raise Undecided(_("Please choose major or minor."))
+
+
 def decide(
     *,
     deviation: Deviation,
@@ -94,17 +112,12 @@ def decide(
     reason: str = "",
     measure: str = "",
 ) -> Deviation:
-    """Confirm with a grade, reject, or grade anew; each says why. `seen`: the state that the person saw.
+    """Confirm with a grade, reject, grade anew, or take back to proposed; each says why.
 
-    Raises Undecided.
+    `seen`: the row's `mark` as the person saw it. Raises Undecided.
     """
-    if state not in (State.CONFIRMED, State.REJECTED):
-        raise Undecided(_("Please choose what is to be done."))
-    if not reason.strip():
-        raise Undecided(_("Please say why."))
-    if state == State.CONFIRMED and grade not in Grade.values:
-        raise Undecided(_("Please choose major or minor."))
-    values = {
+    check_decision(state, grade, reason)
+    values: dict[str, Any] = {
         "state": state,
         "grade": grade if state == State.CONFIRMED else "",
         "reason": reason.strip(),
@@ -112,9 +125,16 @@ def decide(
         "decided_by": audit.actor_name(actor),
         "decided_at": now(),
     }
+    if state == State.PROPOSED:  # why it was taken back stands in the trail
+        if deviation.decided_at is None:
+            raise Undecided(_("Nothing was decided about it."))
+        values |= {"reason": "", "measure": "", "decided_by": "", "decided_at": None}
+    same = Deviation.objects.filter(
+        pk=deviation.pk, state=deviation.state, decided_at=deviation.decided_at
+    )
     old = {"state": deviation.state, "grade": deviation.grade}
     with atomic():
-        if Deviation.objects.filter(pk=deviation.pk, state=seen).update(**values) != 1:
+        if deviation.mark != seen or same.update(**values) != 1:
             raise Undecided(_("Somebody else decided meanwhile. Please look at it again."))
         audit.record(
             "deviation.decide",

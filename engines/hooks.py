@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_noop as _
 
-from engines import deviations, setup, work
-from engines.assistant.tools import registry
+from engines import deviations, safety, setup, work
+from engines.assistant.tools import tools
 from engines.sop import events, run_events
-from memory.reports import metrics
 from projects import audit
 from skills import validation
 from study import registry as study
@@ -16,10 +15,8 @@ from study.setup import steps
 study.register_work("findings", work.findings)
 study.register_work("reviews", work.reviews)
 study.register_work("runs", work.runs)
-validation.register_tool_names(registry.names)
-metrics.register_collector(
-    ("findings_opened", "findings_closed", "queries", "qc_runs"), work.week_figures
-)
+study.register_serious(safety.serious_of)
+validation.register_tool_names(tools)
 steps.register_steps(*setup.STEPS)
 run_events.register_reader(events.findings_opened, run_events.Kind.FINDINGS_OPENED)
 run_events.register_reader(deviations.findings_opened, run_events.Kind.FINDINGS_OPENED)
@@ -45,5 +42,9 @@ audit.register(
         "safety.report": _("Serious event reported"),
         "safety.withdraw": _("Clock of a serious event withdrawn"),
         "deviation.decide": _("Protocol deviation decided"),
+        "trail_review.plan": _("Plan of audit-trail reviews set"),
+        "trail_review.draw": _("Sample of the audit trail drawn"),
+        "trail_review.mark": _("Entries of the audit trail reviewed"),
+        "trail_review.close": _("Audit-trail review closed"),
     }
 )

@@ -33,6 +33,8 @@ OUTCOMES: dict[str, Promise] = {
     "would_notify": _("A message would be sent"),
     "postponed": _("Put off"),
 }
+AI_GENERATED = _("AI-generated")
+"""Behind a text that a model wrote, where it goes into a file."""
 VERDICTS: dict[str, Promise] = {
     "PASS": _("Passed"),
     "FAIL": _("Not passed"),

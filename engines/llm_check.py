@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import quantiles
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils.timezone import now
 
 from core.integrations.llm import (
     Completion,
+    LlmAbilityMissing,
     LlmClient,
     LlmError,
     LlmProtocolError,
@@ -90,6 +92,7 @@ class Endpoint:
     """An endpoint and what was used of it; three calls in a row without an answer end it.
 
     `raw`: every reply as it came, for the record. `counted`: calls whose tokens the endpoint did not tell.
+    `away`: calls that failed for another reason than what the model said.
     """
 
     client: LlmClient
@@ -99,6 +102,12 @@ class Endpoint:
     raw: list[dict[str, Any]] = field(default_factory=list)
     counted: int = 0
     silent: int = 0
+    away: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Used so far."""
+        return sum(row.input_tokens + row.output_tokens for row in self.rows)
 
     def ask(self, system: str, said: str, version: str, **options: Any) -> Completion:
         """One answer, not tried twice. Raises LlmError."""
@@ -119,6 +128,7 @@ class Endpoint:
             done = call(told, **{"max_tokens": MAX_TOKENS} | options)
         except LlmError as error:
             self.silent += isinstance(error, LlmUnavailable)
+            self.away += not isinstance(error, LlmProtocolError | LlmAbilityMissing)
             self._keep(version, said, f"{type(error).__name__} {error.what}", row)
             raise
         self.silent = 0
@@ -191,7 +201,7 @@ def check_models(project: Project) -> Checked:
         _hands_back(asking),
         _stays(asking),
         _whole(asking),
-        _says(saying),
+        _tally(standing.SAY, saying, partial(says, saying)),
     ]
     done.found += [_tools(done.endpoints[Purpose.ENGINES]), _streams(done.endpoints[Purpose.CHAT])]
     done.found += _counted(done.rows, asking)
@@ -319,24 +329,20 @@ def _whole(endpoint: Endpoint) -> Found:
     return _tally("tells_cuts", endpoint, told)
 
 
-def _says(endpoint: Endpoint) -> Found:
-    """A plan uses only marks that are listed, and all without which the question is not answered."""
+def says(endpoint: Endpoint, n: int) -> bool:
+    """Whether the n-th plan uses marks that are listed alone, and all that its question cannot do without."""
     version = prompts.version("say")
+    case, replies = llm_study.said(n), list[Reply]()
 
-    def says(n: int) -> bool:
-        case, replies = llm_study.said(n), list[Reply]()
+    def call(system: str, said: str, schema: Mapping[str, Any]) -> Reply:
+        replies.append(endpoint.call(version)(system, said, schema))
+        return replies[-1]
 
-        def call(system: str, said: str, schema: Mapping[str, Any]) -> Reply:
-            replies.append(endpoint.call(version)(system, said, schema))
-            return replies[-1]
-
-        plan = choose(case.sheet, case.question, call)
-        steps = (replies[0] or {}).get("say", []) if replies else []
-        told = {mark for step in steps for key in ("of", "to") for mark in step.get(key, ())}
-        used = {mark for step in plan.say for mark in getattr(step, "of", ())} if plan else set()
-        return all(case.sheet.line(mark) for mark in told) and case.must <= used
-
-    return _tally(standing.SAY, endpoint, says)
+    plan = choose(case.sheet, case.question, call)
+    steps = (replies[0] or {}).get("say", []) if replies else []
+    told = {mark for step in steps for key in ("of", "to") for mark in step.get(key, ())}
+    used = {mark for step in plan.say for mark in getattr(step, "of", ())} if plan else set()
+    return all(case.sheet.line(mark) for mark in told) and case.must <= used
 
 
 def _tools(endpoint: Endpoint) -> Found:

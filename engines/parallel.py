@@ -10,6 +10,8 @@ from typing import TypeVar
 from django.db import connection, connections
 from django.utils import translation
 
+from core.house.request_cache import forget, remembered
+
 R = TypeVar("R")
 WORKERS = 5
 """As many subjects as one question may name."""
@@ -26,7 +28,7 @@ def run_all(jobs: Sequence[Callable[[], R]]) -> list[R]:
 
     def run(job: Callable[[], R]) -> R:
         try:
-            with translation.override(language):
+            with translation.override(language), remembered():
                 return job()
         finally:
             connections.close_all()
@@ -34,4 +36,6 @@ def run_all(jobs: Sequence[Callable[[], R]]) -> list[R]:
     with ThreadPoolExecutor(min(len(jobs), WORKERS)) as pool:
         # What is watched or set for this thread holds for its jobs.
         running = [pool.submit(copy_context().run, run, job) for job in jobs]
-        return [job.result() for job in running]
+        results = [job.result() for job in running]
+    forget()
+    return results

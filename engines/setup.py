@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from core.house.stored_labels import name
 from core.integrations.llm import LlmError
-from core.llm import standing
+from core.llm import acceptance, standing
 from core.llm.labels import ABILITIES, PROVIDERS
 from core.llm.providers import LlmNotConfigured, client_for, provider_of
 from core.privacy.outbound_policy import PrivacyError
@@ -33,7 +33,7 @@ def _model(project: Project) -> tuple[State, str]:
         % {"ability": name(ABILITIES, ability), "met": met}
         for ability, met in standing.off(project).items()
     ]
-    told = [name(PROVIDERS, found.preset), found.model, *is_off]
+    told = [name(PROVIDERS, found.preset), found.model, *is_off, *acceptance.why_plain(project)]
     return State.UNTESTED, " · ".join(filter(None, told))
 
 

@@ -12,21 +12,27 @@ from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_lazy
+
 from core.house import clock
-from engines.models import Deviation, PendingAction
+from engines import safety
+from engines.models import Deviation, PendingAction, TaskRun
 from projects.models import Member, Project
 from projects.scoping import User
 from study import door, proposals
 from study.client import NeverReadError
 from study.dates import read_date
 from study.design import StudyDesign, age_fields
-from study.facts import Answer, Fact, Kind
+from study.facts import Answer, Fact, Flag, Kind
 from study.site_risk import Indicator, Span, Unit
 from study.visits import due
 from study.visits.calendar import State
 
 AGE_DAYS, LAG_DAYS = 14, 7
 """A finding is old, and a visit entered late, after more days than these."""
+RESTS_ON_CHECKS = (Indicator.QUERY_AGE, Indicator.DEVIATIONS)
+"""What quality control finds: where none ever ran it is not known, and not 0."""
+NEVER_CHECKED = gettext_lazy("Not known: quality control was never run here.")
 _UNTYPED = ("checkbox", "calc", "descriptive", "file")
 _ONE_DAY = timedelta(days=1)
 Units = dict[Indicator, list[Unit]]
@@ -34,13 +40,13 @@ Units = dict[Indicator, list[Unit]]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An adverse event; `day` None: without a whole date, `grade` a choice code."""
+    """An adverse event; `day` None: without a whole date, `grade` a choice code; `is_serious` None: unknown."""
 
     subject: str
     site: str
     day: date | None
     grade: str
-    is_serious: bool
+    is_serious: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,9 @@ class Opened:
 
 @dataclass(frozen=True)
 class SiteFigures:
-    """What is known; an indicator that is not in `units` cannot be told (no such field, or hidden).
+    """What is known; an indicator that is not in `units` cannot be told (no such field, hidden, never checked).
 
+    `checked`: the sites of which at least one subject went through quality control.
     `enrolled`: subject -> day; `grades`: code -> label, empty where no field grades; `site_names`: by code.
     """
 
@@ -69,14 +76,23 @@ class SiteFigures:
     findings: list[Opened]
     spans: list[Span]
     units: Units
+    checked: frozenset[str]
+
+    def exposure(self, indicator: Indicator) -> list[Span]:
+        """The days in the study that an indicator is counted over: of checked sites where it rests on that."""
+        if indicator not in RESTS_ON_CHECKS:
+            return self.spans
+        return [one for one in self.spans if one.site in self.checked]
 
     def site_name(self, code: str) -> str:
         """What people call a site."""
         return self.site_names.get(code, code) or "-"
 
 
-def site_figures(project: Project, member: Member | None, user: User) -> SiteFigures:
+def site_figures(project: Project, member: Member | None, user: User | None = None) -> SiteFigures:
     """From what is stored: REDCap is not asked. `member` None: a superuser, blinded where they are.
+
+    `user`: of the console; a member alone is who a message goes to.
 
     Raises RedcapError, NotConfiguredError or NeverReadError where nothing was ever read,
     pydantic.ValidationError for a plan that nobody could follow.
@@ -99,21 +115,15 @@ def site_figures(project: Project, member: Member | None, user: User) -> SiteFig
     events = _events(design, facts["events"], schedule.sites) if "events" in facts else None
     spans = _spans(enrolled, answers[1], design, schedule)
     findings = _findings(project, member, user, schedule.sites)
-    units: Units = {
-        Indicator.QUERY_AGE: [*_aged(findings)],
-        Indicator.VISITS: [*_visits(schedule)],
-        Indicator.ENTRY_LAG: [*_entered(design, facts["entered"], schedule.sites)],
-        Indicator.DEVIATIONS: [*_deviations(project, member, user, schedule.sites)],
-    }
+    checked = checked_sites(project, member, user, schedule.sites)
+    units = _units(project, design, schedule, facts)
     if events is not None:
         units[Indicator.ADVERSE] = [Unit(e.site, e.subject, e.day, of=0, hits=1) for e in events]
-    if "cells" in facts:
-        units[Indicator.MISSING] = [*_cells(design, facts["cells"], schedule.sites)]
-    if "status" in facts:
-        screened = _days(facts.get("consent", ()), ZoneInfo(project.timezone))
-        units[Indicator.SCREEN_FAILURE] = [
-            *_screened(design, facts["status"], schedule.sites, screened)
-        ]
+    if checked:
+        deviations = _deviations(project, member, user, schedule.sites)
+        # A late report stands there without quality control, and no day of its site is counted beside it.
+        for indicator, found in zip(RESTS_ON_CHECKS, (_aged(findings), deviations), strict=True):
+            units[indicator] = [one for one in found if one.site in checked]
     return SiteFigures(
         today=today,
         schedule=schedule,
@@ -124,7 +134,57 @@ def site_figures(project: Project, member: Member | None, user: User) -> SiteFig
         findings=findings,
         spans=spans,
         units=units,
+        checked=checked,
     )
+
+
+def _units(
+    project: Project,
+    design: StudyDesign,
+    schedule: due.Schedule,
+    facts: Mapping[str, Iterable[Fact]],
+) -> Units:
+    """What is counted of the data themselves."""
+    units: Units = {
+        Indicator.VISITS: [*_visits(schedule)],
+        Indicator.ENTRY_LAG: [*_entered(design, facts["entered"], schedule.sites)],
+    }
+    if "cells" in facts:
+        units[Indicator.MISSING] = [*_cells(design, facts["cells"], schedule.sites)]
+    if "status" in facts:
+        screened = _days(facts.get("consent", ()), ZoneInfo(project.timezone))
+        units[Indicator.SCREEN_FAILURE] = [
+            *_screened(design, facts["status"], schedule.sites, screened)
+        ]
+    return units
+
+
+def checked_sites(
+    project: Project, member: Member | None, user: User | None, sites: Mapping[str, str]
+) -> frozenset[str]:
+    """The sites of `sites` (subject -> site) that quality control ever looked at, for all the reader knows.
+
+    A run that failed or was cancelled told nothing. The clock of serious events is no quality control, nor is
+    what it found; what else was found shows that somebody looked.
+    """
+    ended = (TaskRun.Status.COMPLETED, TaskRun.Status.SUSPENDED)
+    runs = _seen(TaskRun.objects, member, user).filter(
+        project=project, status__in=ended, skill__skill_type__startswith="qc_process"
+    )
+    looked_at = runs.exclude(skill__skill_type=safety.TYPE).filter(record_id__in=sites)
+    found = _seen(PendingAction.objects, member, user).exclude(skill_type=safety.TYPE)
+    found = found.filter(project=project, record_id__in=sites)
+    told = (
+        looked_at.order_by()
+        .values_list("record_id")
+        .union(found.order_by().values_list("record_id"))
+    )
+    return frozenset(sites[subject] for (subject,) in told)
+
+
+def _seen(rows: Any, member: Member | None, user: User | None) -> Any:
+    """Rows that the reader may see."""
+    return rows.for_user(user) if member is None else rows.for_member(member)
 
 
 def _shown(design: StudyDesign, name: str) -> str:
@@ -138,7 +198,7 @@ def _questions(project: Project, design: StudyDesign) -> Iterator[tuple[str, Any
         yield "enrolled", {"select": [design.enrolment_field]}
     start, _end, _term = proposals.event_fields(metadata)
     if _shown(design, start):
-        beside = (proposals.grade_field(metadata), proposals.serious_field(metadata)[0])
+        beside = (proposals.grade_field(metadata), design.serious[0])
         yield "events", {"select": [start, *filter(None, (_shown(design, n) for n in beside))]}
     if required := _required(design):
         yield "cells", {"select": required}
@@ -189,7 +249,7 @@ def _events(design: StudyDesign, facts: Iterable[Fact], sites: Mapping[str, str]
     zone = ZoneInfo(design.plan.timezone)
     start = proposals.event_fields(design.metadata)[0]
     grade = proposals.grade_field(design.metadata)
-    serious, yes = proposals.serious_field(design.metadata)
+    serious, yes = design.serious
     events = []
     for (subject, *_place), row in _rows(facts).items():
         by_field = {one.field: one for one in row}
@@ -204,10 +264,17 @@ def _events(design: StudyDesign, facts: Iterable[Fact], sites: Mapping[str, str]
                 sites.get(subject, ""),
                 day,
                 str(graded.value or "") if graded else "",
-                bool(serious in by_field and str(by_field[serious].value) == yes),
+                _says(by_field.get(serious), yes),
             )
         )
     return events
+
+
+def _says(fact: Fact | None, code: str) -> bool | None:
+    """Whether a field holds a code; None: it is blank, or not shown."""
+    if fact is None or fact.kind is not Kind.VALUE or Flag.MISSING_CODE in fact.flags:
+        return None
+    return str(fact.value) == code
 
 
 def _spans(
@@ -230,14 +297,10 @@ def _spans(
 
 
 def _findings(
-    project: Project, member: Member | None, user: User, sites: Mapping[str, str]
+    project: Project, member: Member | None, user: User | None, sites: Mapping[str, str]
 ) -> list[Opened]:
     """Those of subjects that the reader sees; a false alarm or a deleted subject's says nothing of a site."""
-    rows = (
-        PendingAction.objects.for_user(user)
-        if member is None
-        else (PendingAction.objects.for_member(member))
-    )
+    rows = _seen(PendingAction.objects, member, user)
     apart = (PendingAction.State.REJECTED, PendingAction.State.GONE)
     zone = ZoneInfo(project.timezone)
     told = rows.filter(project=project, record_id__in=sites).exclude(state__in=apart)
@@ -254,11 +317,10 @@ def _findings(
 
 
 def _deviations(
-    project: Project, member: Member | None, user: User, sites: Mapping[str, str]
+    project: Project, member: Member | None, user: User | None, sites: Mapping[str, str]
 ) -> Iterator[Unit]:
     """What the register holds of the subjects that the reader sees, and nobody rejected."""
-    every = Deviation.objects
-    rows = every.for_user(user) if member is None else every.for_member(member)
+    rows = _seen(Deviation.objects, member, user)
     rows = rows.filter(project=project, record_id__in=sites).exclude(state=Deviation.State.REJECTED)
     zone = ZoneInfo(project.timezone)
     for subject, found in rows.order_by("found_at").values_list("record_id", "found_at"):

@@ -7,17 +7,21 @@ from uuid import UUID
 from celery import shared_task
 
 from core.house.alone import alone, each
-from engines import deviations, safety, sop
+from engines import deviations, llm_canary, safety, sop, work
 from engines.assistant import chat_queue
 from engines.sop import batches, brief, deleted, events, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
 from engines.sop.nodes import soft_instruction
+from memory.reports import job
 from projects.models import Project
+from skills import publish
 from skills.models import Skill
 from study import change_handlers
 
 AT_ONCE = 500
+# Recruitment may pause while the study goes on; of a closed one the conversations wait for their reports.
+REPORTED = (Project.Status.ACTIVE, Project.Status.PAUSED, Project.Status.CLOSED)
 
 
 @shared_task
@@ -70,7 +74,7 @@ def sweep_runs() -> None:
     alone("visits", visit_reminders.keep_promises)
     alone("deleted", deleted.look_for_unlisted)
     alone("safety clocks", safety.sweep)
-    alone("deviations", deviations.sweep)
+    alone("deviations", deviations.propose_missing)
     alone("questions", chat_queue.forget_answered)
     alone("events", run_events.forget)
 
@@ -89,9 +93,45 @@ def fire_skill(skill_id: str) -> None:
 
 @shared_task
 def fire_missed_skills() -> None:
-    """Fire the cron skills that beat or its message missed."""
+    """Publish workflows whose day has come, then fire the cron skills that beat or its message missed."""
+    each("planned versions", publish.due(), publish.publish_due)
     for skill_id in events.unfired():
         fire_skill.delay(skill_id)
+
+
+@shared_task
+def check_models() -> None:
+    """Queue the studies whose models were not heard today yet; those that were away are asked again."""
+    studies = Project.objects.filter(status__in=(Project.Status.ACTIVE, Project.Status.PAUSED))
+    due = (project for project in studies if llm_canary.is_due(project))
+    each("models", due, lambda project: check_model.delay(str(project.pk)))
+
+
+@shared_task
+def check_model(project_id: str) -> None:
+    """Today's ten probes of one study's models."""
+    if project := Project.objects.filter(pk=project_id).first():
+        llm_canary.check(project)
+
+
+@shared_task
+def write_reports() -> None:
+    """Queue the weeks that are over and lack their report, or a part of it; missed ones, too."""
+    reported = Project.objects.filter(status__in=REPORTED)
+    each("reports", reported, _queue_weeks)
+
+
+def _queue_weeks(project: Project) -> None:
+    for number in job.due_weeks(project):
+        write_report.delay(str(project.pk), number)
+
+
+@shared_task
+def write_report(project_id: str, number: int) -> None:
+    """One step on a week's report, and the next one when there is one."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None and job.work(project, number, work.week_figures):
+        write_report.delay(project_id, number)
 
 
 @shared_task

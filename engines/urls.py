@@ -8,6 +8,7 @@ from engines.pages.papers import papers_view
 from engines.pages.pictures import pictures_view
 from engines.pages.site_risk import site_risk_view
 from engines.pages.subject import subject_view
+from engines.pages.trail_review import trail_review_view
 from engines.pages.visit_board import board_view, calendar_view
 
 urlpatterns = [
@@ -16,6 +17,7 @@ urlpatterns = [
     path("papers/", papers_view, name="papers"),
     path("charts/", pictures_view, name="pictures"),
     path("site-risk/", site_risk_view, name="site_risk"),
+    path("trail-reviews/", trail_review_view, name="trail_reviews"),
     path("what-would-be-sent/", sent_view, name="what_would_be_sent"),
     path(
         "study/protocoldocument/upload/<int:protocolupload>/rehearsal/",

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
 from core.house import clock
-from engines import labels
+from engines import labels, redcap_asks
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.checks import switch
 from engines.sop.findings import UNDECIDED
 from memory.reports.weeks import Period
 from projects.models import Member, Project
+from projects.scoping import User
 from study.dictionary import load
 from study.metadata import StudyMetadata
+from study.models import RedcapQuery
+from study.records import state_of
+from study.redcap_queries import as_of
 from study.registry import Rows, WorkRow
 
 
-def findings(project: Project, member: Member | None) -> Rows:
+def findings(project: Project, member: Member | None, user: User | None = None) -> Rows:
     """Findings of all states, oldest first."""
     today = clock.today(project.timezone)
     metadata = load(project)
-    rows = _visible(PendingAction.objects, project, member).order_by("created_at")
-    return _by_subject(
+    rows = [*_visible(PendingAction.objects, project, member, user).order_by("created_at")]
+    for row in rows:
+        row.project = project
+    asked, others = redcap_asks.beside(project, member, rows, user)
+    ours = (
         (
             row.record_id,
             {
@@ -38,13 +46,38 @@ def findings(project: Project, member: Member | None) -> Rows:
                 "field": row.field or "-",
                 "opened": _day(project, row.created_at),
                 "age": (today - datetime.fromisoformat(_day(project, row.created_at)).date()).days,
-                "text": _told(row, metadata),
+                "text": _told(row, metadata, asked.get(row.pk)),
                 "reason": _undecided(row),
                 "mine": "yes" if member and row.assignee == member.identity else "",
             },
         )
         for row in rows
     )
+    return _by_subject(chain(ours, _asked_by_redcap(project, others, today)))
+
+
+def _asked_by_redcap(
+    project: Project, queries: Sequence[RedcapQuery], today: date
+) -> Iterator[tuple[str, WorkRow]]:
+    """Open queries of REDCap that no finding is about, as findings with the same columns."""
+    state = state_of(project) if queries else None
+    note = f" ({as_of(state)})" if state and state.queries_cause else ""
+    for one in queries:
+        opened = _day(project, one.opened_at)
+        yield (
+            one.record_id,
+            {
+                "status": "open",
+                "assignee": one.assigned,
+                "rule": redcap_asks.RULE,
+                "field": one.field or "-",
+                "opened": opened,
+                "age": (today - date.fromisoformat(opened)).days,
+                "text": redcap_asks.words(one) + note,
+                "reason": "",
+                "mine": "",
+            },
+        )
 
 
 def _status(row: PendingAction) -> str:
@@ -62,21 +95,22 @@ def _undecided(row: PendingAction) -> str:
     return labels.name(labels.REASONS, row.reason) or _("Error")
 
 
-def _told(row: PendingAction, metadata: StudyMetadata) -> str:
-    """The message with the value that was found, which identifies nobody."""
+def _told(row: PendingAction, metadata: StudyMetadata, asked: int | None) -> str:
+    """The message with the value that was found, which identifies nobody; whether REDCap asks it, too."""
+    note = "" if asked is None else f" [{redcap_asks.told(asked)}]"
     message: str = row.message
     name, value = row.field or "", row.value.strip()
     if name not in metadata.fields or name in metadata.identifier_fields:
-        return message
+        return message + note
     if not value or value in message:
-        return message
+        return message + note
     shown = metadata.choices(name).get(value, value)
-    return _("%(message)s (found: %(value)s)") % {"message": message, "value": shown}
+    return _("%(message)s (found: %(value)s)") % {"message": message, "value": shown} + note
 
 
-def reviews(project: Project, member: Member | None) -> Rows:
+def reviews(project: Project, member: Member | None, user: User | None = None) -> Rows:
     """Open reviews, oldest first."""
-    rows = _visible(Review.objects, project, member).filter(status=Review.Status.OPEN)
+    rows = _visible(Review.objects, project, member, user).filter(status=Review.Status.OPEN)
     return _by_subject(
         (
             row.record_id,
@@ -90,9 +124,9 @@ def reviews(project: Project, member: Member | None) -> Rows:
     )
 
 
-def runs(project: Project, member: Member | None) -> Rows:
+def runs(project: Project, member: Member | None, user: User | None = None) -> Rows:
     """Runs of all states, oldest first."""
-    rows = _visible(TaskRun.objects, project, member).defer("data", "config")
+    rows = _visible(TaskRun.objects, project, member, user).defer("data", "config")
     on = switch.running(project)
     return _by_subject(
         (
@@ -112,8 +146,10 @@ def _covered(row: TaskRun, on: Collection[str]) -> str:
     return switch.coverage(row, on) if row.status == TaskRun.Status.COMPLETED else ""
 
 
-def _visible(rows: Any, project: Project, member: Member | None) -> Any:
-    return rows.filter(project=project) if member is None else rows.for_member(member)
+def _visible(rows: Any, project: Project, member: Member | None, user: User | None) -> Any:
+    if member is not None:
+        return rows.for_member(member)
+    return (rows.for_user(user) if user else rows).filter(project=project)
 
 
 def _by_subject(rows: Iterable[tuple[str | None, WorkRow]]) -> Mapping[str, list[WorkRow]]:
@@ -137,6 +173,8 @@ def week_figures(project: Project, period: Period) -> Mapping[str, Any]:
     return {
         "findings_opened": opened.count(),
         "findings_closed": closed.count(),
-        "queries": rows.unclosed(period.until).count(),
+        # As chat and desk count them: what REDCap asks beside them is open, too.
+        "queries": rows.unclosed(period.until).count()
+        + redcap_asks.open_at(project, period.until).count(),
         "qc_runs": runs.filter(created_at__gte=period.since, created_at__lt=period.until).count(),
     }

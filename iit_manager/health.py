@@ -12,11 +12,12 @@ from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from core.house import key_ring
+from core.house import key_ring, machine
 from core.house.inspection import may_inspect
 from core.house.models import Heartbeat
 from iit_manager.celery import app
 from projects.models import AuditHead
+from wechat.aibot import lease
 
 STALE = timedelta(seconds=90)
 """Six beats: a process that is silent for longer counts as gone."""
@@ -30,8 +31,9 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when database, broker, worker and beat work, else 503 with what does not."""
-    checks = {name: _outcome(check) for name, check in CHECKS.items()}
+    """200 when database, broker, clock, disk, worker and beat work, else 503 with what does not."""
+    wanted = CHECKS | {name: _alive(name) for name in processes()}
+    checks = {name: _outcome(check) for name, check in wanted.items()}
     ready = all(value == "ok" for value in checks.values())
     status = {"status": "ready" if ready else "not ready", "checks": checks}
     return JsonResponse(status, status=200 if ready else 503)
@@ -64,6 +66,14 @@ def _broker() -> str:
     return "ok"
 
 
+def _clock() -> str:
+    return "ok" if abs(machine.clock_skew_s()) <= machine.SKEW_WRONG_S else "wrong"
+
+
+def _disk() -> str:
+    return "ok" if machine.disk_left() > machine.DISK_FULL else "full"
+
+
 def _alive(process: str) -> Callable[[], str]:
     def check() -> str:
         row = Heartbeat.objects.filter(name=process).first()
@@ -74,9 +84,9 @@ def _alive(process: str) -> Callable[[], str]:
     return check
 
 
-CHECKS = {
-    "database": _database,
-    "broker": _broker,
-    "worker": _alive("worker"),
-    "beat": _alive("beat"),
-}
+def processes() -> tuple[str, ...]:
+    """Those that must give signs of life."""
+    return ("worker", "beat", *([lease.PROCESS] if lease.is_configured() else []))
+
+
+CHECKS = {"database": _database, "broker": _broker, "clock": _clock, "disk": _disk}

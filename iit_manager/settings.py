@@ -20,7 +20,7 @@ VAR_DIR = Path(envstr("VAR_DIR") or BASE_DIR / "var")
 keep_private(VAR_DIR)
 STATIC_ROOT = VAR_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-load_dotenv(BASE_DIR / ".env")
+load_dotenv(Path(envstr("ENV_FILE") or BASE_DIR / ".env"))
 
 VERSION = "0.1.0"
 DEBUG = envbool("DEBUG")
@@ -31,6 +31,8 @@ AUDIT_ANCHORS = envstr("AUDIT_ANCHORS")
 ALLOWED_HOSTS = envlist("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
 PORT = envint("PORT", 8000)
 SIM_PORT = envint("SIM_PORT", 9000)
+MCP_PORT = envint("MCP_PORT", 8010)
+MCP_TOKEN = envstr("MCP_TOKEN")
 PUBLIC_URL = envstr("PUBLIC_URL", f"http://127.0.0.1:{PORT}" if DEBUG else "").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 DEMO_TODAY = envstr("DEMO_TODAY")
@@ -51,6 +53,10 @@ INSTALLED_APPS = [
     "markdownx",
     "axes",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
     "core.house",
     "projects",
     "study",
@@ -77,9 +83,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "core.house.middleware.limit_strangers",
     "core.house.current_login.CurrentLogin",
     "core.house.request_cache.RequestCache",
     "core.house.sessions.SessionEnds",
+    "allauth.account.middleware.AccountMiddleware",
+    "projects.login.second.DemandSecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -97,6 +106,8 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "iit_manager.manual.help_here",
+                "projects.login.page.console_look",
             ],
         },
     },
@@ -161,7 +172,8 @@ CELERY_BEAT_SCHEDULE = {
     "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
     "distil memory": {"task": "memory.tasks.distil_days", "schedule": 3600.0},
     "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 86400.0},
-    "weekly reports": {"task": "memory.tasks.write_reports", "schedule": 3600.0},
+    "check models": {"task": "engines.tasks.check_models", "schedule": 3600.0},
+    "weekly reports": {"task": "engines.tasks.write_reports", "schedule": 3600.0},
     "profile users": {"task": "memory.tasks.profile_users", "schedule": 3600.0},
     "forget flow log": {"task": "memory.tasks.purge_flow_logs", "schedule": 86400.0},
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
@@ -175,6 +187,7 @@ CELERY_BEAT_SCHEDULE = {
 
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "projects.login.page.PasswordsOff",
     "django.contrib.auth.backends.ModelBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -188,6 +201,33 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
+# How people log in (docs/operating/login.md): the hospital's own provider, WeCom's scan, local passwords.
+OIDC_ISSUER = envstr("OIDC_ISSUER").rstrip("/")
+OIDC_CLIENT_ID = envstr("OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = envstr("OIDC_CLIENT_SECRET")
+OIDC_NAME = envstr("OIDC_NAME")
+OIDC_LOGIN_CLAIM = envstr("OIDC_LOGIN_CLAIM")
+WECOM_SCAN = envbool("WECOM_SCAN")
+LOCAL_PASSWORDS = envbool("LOCAL_PASSWORDS", True)
+MFA_ROLES = envlist("MFA_ROLES")
+ACCOUNT_ADAPTER = "projects.login.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
+SOCIALACCOUNT_ADAPTER = "projects.login.adapters.SocialAdapter"
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 8
+MFA_ADAPTER = "projects.login.adapters.MfaAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "projects.login.second.CodeForm",
+    "reauthenticate": "projects.login.second.AgainForm",
+    "activate_totp": "projects.login.second.ActivateForm",
+}
+MFA_TOTP_ISSUER = "IIT Manager"
+# A telephone's clock may be half a minute off.
+MFA_TOTP_TOLERANCE = 1
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -237,7 +277,7 @@ X_FRAME_OPTIONS = "DENY"
 # The largest body of a request, and what takes more: files, and exports that are taken over again.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 BODY_LIMITS = {
-    "/admin/study/protocoldocument/upload/": 8 * 1_048_576,
+    "/admin/study/protocoldocument/upload/": 31 * 1_048_576,
     "/admin/study/protocoldocument/": 2 * 1_048_576,
     "/admin/skills/skill/import/": 3 * 1_048_576,
     "/admin/skills/qualityrule/upload/": 3 * 1_048_576,
@@ -332,11 +372,18 @@ WECOM_AES_KEY_OLD = envstr("WECOM_AES_KEY_OLD")
 WECOM_API_BASE = envstr(
     "WECOM_API_BASE", f"{_SIM}/wecom/cgi-bin" if DEBUG else "https://qyapi.weixin.qq.com/cgi-bin"
 ).rstrip("/")
+WECOM_SCAN_URL = envstr("WECOM_SCAN_URL", "https://login.work.weixin.qq.com/wwlogin/sso/login")
 WECOM_AIBOT_ID = envstr("WECOM_AIBOT_ID")
 WECOM_AIBOT_TOKEN = envstr("WECOM_AIBOT_TOKEN", _demo["WECOM_AIBOT_TOKEN"])
 WECOM_AIBOT_AES_KEY = envstr("WECOM_AIBOT_AES_KEY", _demo["WECOM_AIBOT_AES_KEY"])
 WECOM_AIBOT_TOKEN_OLD = envstr("WECOM_AIBOT_TOKEN_OLD")
 WECOM_AIBOT_AES_KEY_OLD = envstr("WECOM_AIBOT_AES_KEY_OLD")
+# Set: the bot comes by its long connection, which `manage.py wecom_socket` holds.
+WECOM_AIBOT_SECRET = envstr("WECOM_AIBOT_SECRET")
+WECOM_AIBOT_SOCKET = envstr(
+    "WECOM_AIBOT_SOCKET",
+    f"ws://127.0.0.1:{SIM_PORT}/wecom/aibot/" if DEBUG else "wss://openws.work.weixin.qq.com",
+)
 WECOM_WINDOW_S = envint("WECOM_WINDOW_S", 600, least=1)
 # 5000 characters are eight parts (wecom.md O15); 30 messages a minute reach a member.
 WECOM_MOST_PARTS = envint("WECOM_MOST_PARTS", 8, least=1)
@@ -351,6 +398,8 @@ LLM_SMALL_MODEL = envstr("LLM_SMALL_MODEL")
 # Which profile the Memory Manager fills: memory/people/schemas/.
 MEMORY_SCHEMA = envstr("MEMORY_SCHEMA", "clinical")
 LLM_TIMEOUT_S = envint("LLM_TIMEOUT_S", 60, least=1)
+# Answers are plain until a study's model is accepted (core.llm.acceptance); with it goes the daily check.
+REQUIRE_MODEL_ACCEPTANCE = envbool("REQUIRE_MODEL_ACCEPTANCE", not DEBUG)
 
 LOGGING = {
     "version": 1,

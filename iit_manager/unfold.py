@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.templatetags.static import static
+from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 
@@ -30,6 +31,12 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "STYLES": [_file("iit/console.css")],
     "SCRIPTS": [_file("iit/console.js")],
+    "ACCOUNT": {
+        "navigation": [
+            {"title": _("Change password"), "link": reverse_lazy("admin:password_change")},
+            {"title": _("Second factor"), "link": reverse_lazy("mfa_index")},
+        ]
+    },
     "DASHBOARD_CALLBACK": "iit_manager.home.page.home",
     "COLORS": {
         "primary": {

@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from engines.views import data_entry_trigger
 from iit_manager import health, search
 from iit_manager.api import urlpatterns as api
+from iit_manager.manual import help_view
 from iit_manager.problems import API, Unknown, no_site
 from projects.switcher import choose_view
 from wechat.views import simulator
@@ -19,12 +20,15 @@ urlpatterns = [
     path("admin/", include("engines.urls")),
     path("admin/r/<path:address>", no_site),
     path("admin/search/", search.view),
+    path("admin/help/<str:chapter>/", help_view, name="help"),
     path("admin/study/", choose_view, name="choose_study"),
+    path("", include("projects.login.urls")),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", set_language, name="set_language"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("account/wecom/", include("wechat.scan_urls")),
     path("wechat/", include("wechat.urls")),
     path("redcap/det/<str:secret>/", data_entry_trigger),
     path("redcap/det/<str:secret>", data_entry_trigger),

@@ -1,8 +1,14 @@
-"""Session memory: the last three rounds of a talk, for 30 minutes (seed 003, 5; decisions.md)."""
+"""Session memory: the last three rounds of a talk, for 30 minutes (seed 003, 5; decisions.md).
+
+What a person says in a group is a talk of its own: it changes nothing of their single chat.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -16,6 +22,7 @@ from projects.models import Member, Person
 
 ROUNDS = 3
 LIFETIME_S = 30 * 60
+_room: ContextVar[str] = ContextVar("room", default="")
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,22 @@ class Session:
         return "\n\n".join(f"{names[m['role']]}: {m['content']}" for m in self.messages)
 
 
+@contextmanager
+def of_room(name: str) -> Iterator[None]:
+    """Work on what was said in a group, by its id; "" for a single chat, which is also the default."""
+    token = _room.set(name)
+    try:
+        yield
+    finally:
+        _room.reset(token)
+
+
+def _in_room(key: str) -> str:
+    return f"{key}:room:{_room.get()}" if _room.get() else key
+
+
 def _key(member: Member) -> str:
-    return f"talk:{member.project_id}:{member.identity}"
+    return _in_room(f"talk:{member.project_id}:{member.identity}")
 
 
 def _keep(key: str, value: Any) -> None:
@@ -113,7 +134,7 @@ def remember(
 
 
 def end(person: Person) -> None:
-    """A person's next message begins a new session, whatever study it is about."""
+    """A person's next message here begins a new session, whatever study it is about."""
     members = Member.objects.filter(person=person)
     keys = [_key(member) for member in members.select_related("person__user")]
     cache.delete_many([*keys, _last_key(person.pk), _choice_key(person.pk)])
@@ -150,8 +171,8 @@ def chosen_project(person: Person, number: int) -> tuple[str, str] | None:
 
 
 def _last_key(person: UUID) -> str:
-    return f"last-project:{person}"
+    return _in_room(f"last-project:{person}")
 
 
 def _choice_key(person: UUID) -> str:
-    return f"project-choice:{person}"
+    return _in_room(f"project-choice:{person}")

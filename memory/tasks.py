@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from celery import Task, shared_task
 from django.db.models import QuerySet
@@ -12,7 +12,6 @@ from core.house.alone import each
 from memory.hot import distill, prune
 from memory.log import partitions, retention
 from memory.people import profiler, questions, turns
-from memory.reports import job
 from projects.models import Project
 
 # Days a house that was switched off catches up with: over a long holiday no proposal is lost.
@@ -56,14 +55,16 @@ def prepare_partitions() -> None:
 @shared_task
 def distil_days() -> None:
     """Queue the days that are over and not distilled yet; each study's days end in its own zone."""
-    each("distilling", Project.objects.filter(status__in=REPORTED), _queue_days)
+    done = distill.done_since(clock.now() - timedelta(days=CATCH_UP + 1))
+    studies = Project.objects.filter(status__in=REPORTED)
+    each("distilling", studies, lambda project: _queue_days(project, done))
 
 
-def _queue_days(project: Project) -> None:
+def _queue_days(project: Project, done: set[tuple[str, datetime]]) -> None:
     today = clock.today(project.timezone)
     for back in range(CATCH_UP, 0, -1):
         day = today - timedelta(days=back)
-        if not distill.is_done(project, day):
+        if distill.firing(project, day) not in done:
             distil_day.delay(str(project.pk), day.isoformat())
 
 
@@ -86,26 +87,6 @@ def prune_memory(project_id: str) -> None:
     """Propose a shorter text of one study's hot memory."""
     if project := Project.objects.filter(pk=project_id).first():
         prune.prune(project)
-
-
-@shared_task
-def write_reports() -> None:
-    """Queue the weeks that are over and lack their report, or a part of it; missed ones, too."""
-    reported = Project.objects.filter(status__in=(*REPORTED, Project.Status.CLOSED))
-    each("reports", reported, _queue_weeks)
-
-
-def _queue_weeks(project: Project) -> None:
-    for number in job.due_weeks(project):
-        write_report.delay(str(project.pk), number)
-
-
-@shared_task
-def write_report(project_id: str, number: int) -> None:
-    """One step on a week's report, and the next one when there is one."""
-    project = Project.objects.filter(pk=project_id).first()
-    if project is not None and job.work(project, number):
-        write_report.delay(project_id, number)
 
 
 @shared_task

@@ -125,6 +125,12 @@ def concerns(member: Member, text: str) -> bool:
     return any(line and not line.endswith((":", "：")) for line in left)
 
 
+def may_know(member: Member, record_id: str) -> bool:
+    """Whether a message about this subject, or about none (""), is for them."""
+    subjects = Subject.objects.filter(record_id=record_id).for_member(member)
+    return subjects.exists() if record_id else member.is_active
+
+
 def scope_of(member: Member, reader: Reader | None = None) -> Scope:
     """The reader's scope, from the stored roster (`reader`: what was read for this request already)."""
     since = member.project.blinded_since if is_blinded(member) else None

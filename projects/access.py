@@ -14,6 +14,11 @@ def member_in(user: User, project_id: UUID | str) -> Member | None:
     return next((one for one in held(user) if _is_in(one, project_id)), None)
 
 
+def reads_as(user: User, project_id: UUID | str) -> Member | None:
+    """As which member a console user reads a project: a superuser as none, whatever they are a member of."""
+    return None if getattr(user, "is_superuser", False) else member_in(user, project_id)
+
+
 def has_role(user: User, project_id: UUID | str | None, *roles: str, of_site: bool = False) -> bool:
     """Whether a console user holds one of `roles` in a project (None: in any); a superuser holds all.
 

@@ -28,7 +28,9 @@ from projects.switcher import chosen, has_several
 
 EVERYONE = tuple(Role.values)
 STUDY = "show_project"
-JSON_BOX = {models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}}
+JSON_BOX: dict[Any, dict[str, Any]] = {
+    models.JSONField: {"form_class": PrettyJsonField, "widget": JsonTextarea}
+}
 BY_PROJECT = ("project", OwnRows)
 
 
@@ -37,11 +39,6 @@ def roles(request: HttpRequest, *, whole_study: bool = False) -> set[str]:
     if request.user.is_superuser:
         return set(EVERYONE)
     return {one.role for one in held(request.user) if not (whole_study and one.site)}
-
-
-def supervises(request: HttpRequest) -> bool:
-    """Whether the menu shows what only administrators and auditors look after."""
-    return bool({Role.ADMIN, Role.AUDITOR} & roles(request))
 
 
 def administers(request: HttpRequest) -> bool:

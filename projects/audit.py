@@ -363,6 +363,11 @@ def register_house_actions() -> None:
             "login": _("Logged in"),
             "login.failed": _("Log-in failed"),
             "logout": _("Logged out"),
+            "login.linked": _("Login linked to an account of the provider"),
+            "login.unlinked": _("Login unlinked from an account of the provider"),
+            "login.link": _("One-time log-in link made"),
+            "login.factor.add": _("Second factor added"),
+            "login.factor.remove": _("Second factor removed"),
             "account.create": _("Account created"),
             "account.change": _("Account changed"),
             "account.disable": _("Account disabled"),
@@ -377,7 +382,9 @@ def register_house_actions() -> None:
             "dictionary.answers": _("Answered which fields identify somebody"),
             "document.import": _("Protocol document imported"),
             "document.delete": _("Protocol document deleted"),
+            "document.discard": _("Uploaded file thrown away"),
             "plan.change": _("Visit plan changed"),
             "rows.export": _("Rows exported"),
+            "house.restore": _("House restored from a backup"),
         }
     )

@@ -119,6 +119,13 @@ def read_anchors() -> Anchors:
     return found
 
 
+@contextmanager
+def held() -> Iterator[Path]:
+    """The file, into which nothing is written meanwhile; made where there is none."""
+    with _locked():
+        yield path()
+
+
 def take() -> int:
     """Anchor every chain that has grown since the last time; how many. Outside of any transaction."""
     with _locked() as handle:

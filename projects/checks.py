@@ -14,6 +14,8 @@ from django.utils.timezone import localdate
 
 from core.house import crypto, holidays, key_ring
 from core.house.proxies import networks
+from core.privacy.outbound_policy import OutsideRefused, check_url
+from projects.models.project import Role
 
 REQUIRED = (
     "SECRET_KEY",
@@ -22,9 +24,9 @@ REQUIRED = (
     "WECOM_CORP_ID",
     "WECOM_AGENT_ID",
     "WECOM_SECRET",
-    "WECOM_TOKEN",
-    "WECOM_AES_KEY",
 )
+CALLBACK = ("WECOM_TOKEN", "WECOM_AES_KEY")
+"""Not where the smart bot comes by its long connection: then nothing has to reach us."""
 HINT = "Set it in the environment or in .env; .env.example explains each value."
 
 
@@ -60,7 +62,8 @@ def production_values(**_: Any) -> list[CheckMessage]:
     """Without DEBUG nothing has a default that could pass for a secret."""
     if settings.DEBUG:
         return []
-    values = {name: _value(name) for name in REQUIRED}
+    callback = () if _value("WECOM_AIBOT_ID") and _value("WECOM_AIBOT_SECRET") else CALLBACK
+    values = {name: _value(name) for name in (*REQUIRED, *callback)}
     found: list[CheckMessage] = [
         Error(f"{name} is not set", hint=HINT, id="iit.E002")
         for name, value in values.items()
@@ -114,6 +117,25 @@ def inspection_networks(**_: Any) -> list[CheckMessage]:
         hint = "Addresses or networks, comma separated: 127.0.0.1,10.1.2.0/24"
         return [Error(f"INSPECTION_NETWORKS: {error}", hint=hint, id="iit.E007")]
     return []
+
+
+@register()
+def ways_in(**_: Any) -> list[CheckMessage]:
+    """The settings of the log-in belong together, and roles are spelt right."""
+    found = []
+    if settings.OIDC_ISSUER:
+        try:
+            check_url(settings.OIDC_ISSUER)
+        except OutsideRefused as error:
+            found.append(f"OIDC_ISSUER: {error}")
+        if not (settings.OIDC_CLIENT_ID and settings.OIDC_CLIENT_SECRET):
+            found.append("OIDC_CLIENT_ID or OIDC_CLIENT_SECRET is not set")
+    elif not (settings.LOCAL_PASSWORDS or settings.WECOM_SCAN):
+        found.append("LOCAL_PASSWORDS is off, and there is no other way to log in")
+    unknown = {*settings.MFA_ROLES} - {*Role.values, "SUPERUSER"}
+    found += [f"MFA_ROLES: {name} is no role" for name in sorted(unknown)]
+    hint = "docs/operating/login.md says how people log in."
+    return [Error(text, hint=hint, id="iit.E009") for text in found]
 
 
 @register()

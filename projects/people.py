@@ -35,7 +35,7 @@ def link(*, person: Person, actor: User | AnonymousUser, reason: str = "") -> Pe
     """
     if not (actor.is_active and actor.is_superuser):
         raise PermissionDenied
-    check(person)
+    check_person(person)
     with atomic():
         holders = Person.objects.filter(user__isnull=False, user=person.user)
         for holder in holders.exclude(pk=person.pk):
@@ -46,7 +46,7 @@ def link(*, person: Person, actor: User | AnonymousUser, reason: str = "") -> Pe
     return person
 
 
-def check(person: Person) -> None:
+def check_person(person: Person) -> None:
     """Raises ValidationError where two would go by one name, or a person by none, or by another userid."""
     was = _Was.stored(person)
     userid = (person.wecom_userid or "").lower()

@@ -4,9 +4,12 @@
 the name of a console user, "" where there is none.
 
 `membership_offered(member, actor)`: somebody invited a person into a study, or a superuser made them a member.
+
+`house_restored(moved)`: the database is that of a backup; `moved`: nothing has run since it was made.
 """
 
 from django.dispatch import Signal
 
 login_moved = Signal()
 membership_offered = Signal()
+house_restored = Signal()

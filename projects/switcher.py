@@ -13,6 +13,8 @@ from projects.models import Project
 from projects.scoping import User, held
 
 KEY = "study"
+MOST = 12
+"""So many studies fit into a select and on the first page; among more the reader searches."""
 
 
 def studies(user: User) -> list[Project]:
@@ -27,6 +29,11 @@ def studies(user: User) -> list[Project]:
 def has_several(user: User) -> bool:
     """Whether a row has to say which study it is of."""
     return len(studies(user)) > 1
+
+
+def has_many(user: User) -> bool:
+    """Whether the reader's studies are too many to be shown all at once."""
+    return len(studies(user)) > MOST
 
 
 def chosen(request: HttpRequest) -> Project | None:

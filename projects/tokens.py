@@ -99,17 +99,23 @@ class HashedTokenAuthentication(TokenAuthentication):
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """The token's owner. Raises AuthenticationFailed."""
-        tokens = ApiToken.objects.select_related("user")
-        found = tokens.filter(digest=digest(key)).first()
-        if found is None:
-            # A guess; its beginning tells at whose token. A former token of somebody's is none.
-            aim = tokens.filter(key_start=key[:SHOWN]).first()
-            name = aim.user.get_username() if aim else lockout.NOBODY
-            lockout.count(self._request, name)
-        if found is None or not found.is_valid:
-            raise AuthenticationFailed(_("Invalid token."))
-        _note_use(found)
+        found = opened(key, self._request)
         return found.user, found
+
+
+def opened(key: str, request: HttpRequest) -> ApiToken:
+    """The valid token that a request shows; a guess counts for the lock-out. Raises AuthenticationFailed."""
+    tokens = ApiToken.objects.select_related("user")
+    found = tokens.filter(digest=digest(key)).first()
+    if found is None:
+        # A guess; its beginning tells at whose token. A former token of somebody's is none.
+        aim = tokens.filter(key_start=key[:SHOWN]).first()
+        name = aim.user.get_username() if aim else lockout.NOBODY
+        lockout.count(request, name)
+    if found is None or not found.is_valid:
+        raise AuthenticationFailed(_("Invalid token."))
+    _note_use(found)
+    return found
 
 
 def _note_use(token: ApiToken) -> None:

@@ -64,7 +64,7 @@ class Offer:
     is_old: bool
 
 
-def current_proposals(project: Project) -> Offer:
+def current_proposals(project: Project, hidden: Collection[str] = ()) -> Offer:
     """Proposals from the dictionary as REDCap has it now, or from the last one it showed us.
 
     Raises integrations.redcap.RedcapError, study.client.NotConfiguredError where none was ever read.
@@ -74,14 +74,15 @@ def current_proposals(project: Project) -> Offer:
         dictionary.refresh(project)
     except (RedcapError, NotConfiguredError):
         is_old = True
-    rows = propose(project)
+    rows = propose(project, hidden)
     read_at = Dictionary.objects.filter(project=project).values_list("read_at", flat=True).first()
     return Offer(rows, read_at, is_old)
 
 
-def propose(project: Project) -> list[Proposal]:
+def propose(project: Project, hidden: Collection[str] = ()) -> list[Proposal]:
     """Mappings that the dictionary suggests and the study does not have, by field and alias.
 
+    `hidden`: columns that the reader is not told of (`study.blinding.mask.unnamed_for`).
     Raises integrations.redcap.RedcapError, study.client.NotConfiguredError when none was ever read.
     """
     metadata = dictionary.load(project)
@@ -97,16 +98,16 @@ def propose(project: Project) -> list[Proposal]:
         for field, why in means.items()
     ]
     order = {field: at for at, field in enumerate(metadata.fields)}
-    proposed = (row for row in rows if _may(metadata, row.field))
+    proposed = (row for row in rows if _may(metadata, row.field, hidden))
     return sorted(proposed, key=lambda row: (order[row.field], row.alias))
 
 
 def store_proposals(
-    project: Project, aliases: Collection[str], actor: object
+    project: Project, aliases: Collection[str], actor: object, hidden: Collection[str] = ()
 ) -> list[FieldMapping]:
     """Store the proposals with these aliases, audited as `actor`; what is not proposed is left out."""
     wanted = {_fold(alias) for alias in aliases}
-    chosen = [row for row in propose(project) if row.alias in wanted]
+    chosen = [row for row in propose(project, hidden) if row.alias in wanted]
     with atomic():
         return [
             save_mapping(
@@ -117,9 +118,9 @@ def store_proposals(
         ]
 
 
-def _may(metadata: StudyMetadata, field: str) -> bool:
+def _may(metadata: StudyMetadata, field: str, hidden: Collection[str]) -> bool:
     label = metadata.label(field)
-    if field in metadata.identifier_fields or field == metadata.record_id_field:
+    if field in hidden or field in metadata.identifier_fields or field == metadata.record_id_field:
         return False
     if metadata.fields[field]["field_type"] in _NO_VALUE:
         return False

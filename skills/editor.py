@@ -18,32 +18,47 @@ from django.views.decorators.http import require_GET, require_POST
 from core.house.admin_json import PrettyJsonField, pretty
 from projects.models import Project
 from skills import chat, places
+from skills.changes import changes
 from skills.drawing import draw
 from skills.graph import KINDS, schema
+from skills.models import Skill
 from skills.validation import Problem, validate
+from study.blinding.mask import mask_of_user
 
 MOST_SIGNS = 1_000_000
 CHAT_KEYS = {"system_prompt", "switches"}
 
 
-def check_panel(config: object, project: Project | None) -> SafeString:
-    """Problems and drawing of a stored configuration."""
-    return render_to_string("skills/check.html", _of(config, pretty(config), project))
+def check_panel(
+    config: object,
+    project: Project | None,
+    skill: Skill | None,
+    *,
+    is_edited: bool,
+    is_blinded: bool = False,
+) -> SafeString:
+    """Problems and drawing of a stored configuration; what it changes of what `skill` runs, for editors."""
+    shown = _of(config, pretty(config), project, skill if is_edited else None, is_blinded)
+    return render_to_string("skills/check.html", shown | {"is_edited": is_edited})
 
 
 @require_POST
-def check_view(request: HttpRequest, projects: QuerySet[Project]) -> HttpResponse:
+def check_view(
+    request: HttpRequest, projects: QuerySet[Project], skill: Skill | None
+) -> HttpResponse:
     """The same for a text that is being written, for one of `projects` (none: a new skill)."""
     project = None
     if key := request.POST.get("project"):
-        project = _find(projects, key)
+        project = find_project(projects, key)
     text = request.POST.get("config", "")[:MOST_SIGNS]
     try:
         config = PrettyJsonField(required=False).clean(text)
     except ValidationError as error:
         problems = [{"problem": Problem("", message), "line": 0} for message in error.messages]
         return render(request, "skills/check.html", {"problems": problems})
-    return render(request, "skills/check.html", _of(config, text, project))
+    is_blinded = bool(skill and mask_of_user(skill.project, request.user).hidden())
+    shown = _of(config, text, project, skill, is_blinded)
+    return render(request, "skills/check.html", shown | {"is_edited": True})
 
 
 @require_GET
@@ -65,7 +80,8 @@ def kinds() -> list[dict[str, Any]]:
     ]
 
 
-def _find(projects: QuerySet[Project], key: str) -> Project:
+def find_project(projects: QuerySet[Project], key: str) -> Project:
+    """The one of `projects` with this primary key. Raises PermissionDenied."""
     try:
         project = projects.filter(pk=key).first()
     except ValidationError as error:
@@ -81,9 +97,21 @@ def _problems(config: object, project: Project | None) -> list[Problem]:
     return [*chat.problems(config)] if is_chat else validate(config, project)
 
 
-def _of(config: object, text: str, project: Project | None) -> dict[str, Any]:
+def _of(
+    config: object, text: str, project: Project | None, skill: Skill | None, is_blinded: bool
+) -> dict[str, Any]:
     found = _problems(config, project)
     lines = places.lines_of_paths(text)
     rows = [{"problem": each, "line": places.line_of(lines, each.path)} for each in found]
     bad = {each.node for each in found if not each.is_warning}
-    return {"problems": rows, "drawing": draw(config, bad), "is_checked": True}
+    is_sound = all(each.is_warning for each in found)
+    return {
+        "problems": rows,
+        "drawing": draw(config, bad),
+        "is_checked": True,
+        "skill": skill,
+        "is_sound": is_sound,
+        "changes": changes(skill.config, config, skill.project, is_blinded=is_blinded)
+        if skill and is_sound
+        else [],
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,22 +42,26 @@ class Match:
     hits: tuple[str, ...]
 
 
-def drafts(project: Project) -> list[Draft]:
-    """What the data dictionary drafts for forms without a template, a form once. Raises as its read does."""
+def drafts(project: Project, hidden: Collection[str] = ()) -> list[Draft]:
+    """What the data dictionary drafts for forms without a template, a form once. Raises as its read does.
+
+    `hidden`: columns that the reader is not told of (`study.blinding.mask.unnamed_for`).
+    """
     taken = set(FormTemplate.objects.filter(project=project).values_list("form_name", flat=True))
     found: dict[str, Draft] = {}
-    for draft in _of_dictionary(project):
+    for draft in _of_dictionary(project, hidden):
         if draft.form_name not in taken:
             found.setdefault(draft.form_name, draft)
     return list(found.values())
 
 
-def _of_dictionary(project: Project) -> Iterator[Draft]:
+def _of_dictionary(project: Project, hidden: Collection[str]) -> Iterator[Draft]:
     """A draft a form. Raises RedcapError, NotConfiguredError where no dictionary was ever read."""
     metadata = dictionary.load(project)
     for row in metadata.instruments:
         form = str(row["instrument_name"])
-        fields = [name for name, one in metadata.fields.items() if one["form_name"] == form]
+        of_form = (name for name, one in metadata.fields.items() if one["form_name"] == form)
+        fields = [name for name in of_form if name not in hidden]
         if fields:
             label = str(row["instrument_label"])
             words = dict.fromkeys([label, *(metadata.label(name) for name in fields)])
@@ -95,12 +99,24 @@ def _folded(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def save_template(*, template: FormTemplate, actor: object) -> FormTemplate:
-    """Store a new or changed form template as its next version. Raises ValidationError."""
+def changed() -> ValidationError:
+    """What is said where somebody else wrote a version meanwhile."""
+    return ValidationError(_("This has changed meanwhile; please look again."))
+
+
+def save_template(
+    *, template: FormTemplate, actor: object, base_version: int | None = None
+) -> FormTemplate:
+    """Store a new or changed form template as its next version. Raises ValidationError.
+
+    `base_version`: the one that its writer read; another writer's is not overwritten.
+    """
     template.full_clean(exclude=["field_schema"])
     check_template(template)
     with atomic():
         before = FormTemplate.objects.filter(pk=template.pk).first()
+        if before and base_version not in (None, before.version):
+            raise changed()
         if before:
             _next_version(template, before)
         template.save()
@@ -120,7 +136,9 @@ def _next_version(template: FormTemplate, before: FormTemplate) -> None:
     if all(getattr(template, name) == getattr(before, name) for name in KEPT):
         template.version = before.version
         return
-    FormTemplate.objects.filter(pk=template.pk).update(version=F("version") + 1)
+    there = FormTemplate.objects.filter(pk=template.pk, version=before.version)
+    if there.update(version=F("version") + 1) != 1:
+        raise changed()
     template.version = FormTemplate.objects.values_list("version", flat=True).get(pk=template.pk)
 
 
@@ -136,11 +154,11 @@ def _keep(template: FormTemplate, actor: object) -> None:
 def restore_version(
     *, version: FormTemplateVersion, actor: object, base_version: int
 ) -> FormTemplate:
-    """An older version again, as a new one, whatever stands there now. Raises ValidationError."""
+    """An older version again, as a new one on top of `base_version`. Raises ValidationError."""
     template = version.template
     for name in KEPT:
         setattr(template, name, getattr(version, name))
-    return save_template(template=template, actor=actor)
+    return save_template(template=template, actor=actor, base_version=base_version)
 
 
 def delete_template(*, template: FormTemplate, actor: object) -> None:

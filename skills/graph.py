@@ -100,13 +100,26 @@ Hours = Annotated[float, Gt(0), Le(8760)]
 Event = Literal["record_changed", "ae_added", "finding_opened"]
 EVENTS: tuple[str, ...] = get_args(Event)
 """What can start a skill (decisions.md, "triggers")."""
-_PLAIN_CHECKS = (
-    *("required", "range", "type", "choice", "hidden", "calc", "consent"),
-    *("visit_window", "visit_order", "duplicate"),
-)
-_CHECKS = (*_PLAIN_CHECKS, "lab_ae", "ae_medication", "prohibited")
+CHECKS = {
+    "required": _("Required field is blank"),
+    "range": _("Value beyond the range of the dictionary"),
+    "type": _("Value is not of the field's type"),
+    "choice": _("Code is no choice of the field"),
+    "hidden": _("Hidden field is filled"),
+    "calc": _("Calculated field differs from its formula"),
+    "consent": _("Procedure before consent"),
+    "visit_window": _("Visit outside its window or missed"),
+    "visit_order": _("Visits out of order"),
+    "duplicate": _("Subject enrolled twice"),
+    "lab_ae": _("Lab value far beyond its limit without an adverse event"),
+    "ae_medication": _("Adverse event names a medication that no row holds"),
+    "prohibited": _("Prohibited medication"),
+}
+"""What a standard check looks for; the keys stand in workflows and in the keys of findings."""
+_TOLD = ("lab_ae", "ae_medication", "prohibited")
+_PLAIN_CHECKS = (*(name for name in CHECKS if name not in _TOLD),)
 StandardCheck = Annotated[
-    str, StringConstraints(pattern=rf"^std\.({'|'.join(_CHECKS)})\..+$", max_length=100)
+    str, StringConstraints(pattern=rf"^std\.({'|'.join(CHECKS)})\..+$", max_length=100)
 ]
 
 if TYPE_CHECKING:

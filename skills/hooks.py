@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from projects import audit
 from projects.models import Project
-from skills import beat, mapping
+from skills import amendments, beat, mapping
 from skills.models import FieldMapping, Skill
 from study import registry
 from study.setup import steps
@@ -58,12 +58,14 @@ def _follow(instance: Project, *, created: bool, **_given: Any) -> None:
 
 
 registry.register_aliases(mapping.aliases)
+registry.register_flags(amendments.flags)
 steps.register_steps(*STEPS)
 post_save.connect(_follow, sender=Project, dispatch_uid="skills.beat")
 audit.register(
     **{
         "skill.create": gettext_noop("Skill created"),
         "skill.change": gettext_noop("Skill changed"),
+        "skill.draft": gettext_noop("Draft of a skill"),
         "skill.delete": gettext_noop("Skill deleted"),
         "mapping.change": gettext_noop("Field mapping changed"),
         "dq.import": gettext_noop("Data quality rules taken over"),

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+from uuid import UUID
 
-from core.house.request_cache import once
+from core.house.request_cache import once_each
 from projects.models import Project
 from skills.models import FieldMapping
 
 
 def aliases(project: Project) -> dict[str, str]:
     """{alias: actual} of a study."""
-    rows = FieldMapping.objects.filter(project=project)
-    key = ("aliases", project.pk)
-    return once(key, lambda: dict(rows.values_list("alias_name", "actual_name")))
+
+    def read(keys: Collection[UUID]) -> dict[UUID, dict[str, str]]:
+        found: dict[UUID, dict[str, str]] = {key: {} for key in keys}
+        rows = FieldMapping.objects.filter(project__in=keys)
+        for key, alias, actual in rows.values_list("project_id", "alias_name", "actual_name"):
+            found[key][alias] = actual
+        return found
+
+    return once_each("aliases", project.pk, read)
 
 
 _VAR = "var"

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy, override
 from projects.models import Project
 from skills.models import FieldMapping
 from skills.services import save_mapping
+from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
 MOST_SIGNS = 200_000
@@ -72,12 +73,13 @@ def take(*, project: Project, text: str, actor: object) -> list[Taken]:
     rows = list(_rows(text))
     if len(rows) > MOST_LINES:
         raise TooManyLines
-    fields = KnownNames.of(project).fields
+    fields, unnamed = KnownNames.of(project).fields, unnamed_for_all(project)
     there = {one.alias_name: one for one in FieldMapping.objects.filter(project=project)}
     taken: list[Taken] = []
     for number, alias, field in rows:
         said = [one for one in taken if one.alias == alias and one.outcome != Outcome.REFUSED]
-        why = _("The name stands in an earlier line.") if said else name_refusal(field, fields)
+        refusal = name_refusal(field, fields, unnamed=unnamed)
+        why = _("The name stands in an earlier line.") if said else refusal
         if why:
             taken.append(Taken(number, alias, field, Outcome.REFUSED, why))
         else:

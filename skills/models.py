@@ -88,6 +88,32 @@ class SkillVersion(models.Model):
         return f"{self.skill.name} v{self.version}"
 
 
+class SkillDraft(models.Model):
+    """What a workflow will say: a draft, or with `effective_on` the version that is published on that day.
+
+    It stands beside the skill, so that whatever runs before the day reads what was published last.
+    `base_version`: the version it was written from; another one that is published meanwhile is not overwritten,
+    and `refused` says why a day passed without it.
+    """
+
+    skill = models.OneToOneField(Skill, models.CASCADE, related_name="draft")
+    config = models.JSONField(_("configuration"))
+    base_version = models.PositiveIntegerField(_("written from version"))
+    effective_on = models.DateField(_("takes effect on"), null=True, blank=True)
+    author = models.CharField(_("author"), max_length=150)
+    saved_at = models.DateTimeField(_("saved"))
+    refused = models.TextField(_("why it was not published"), blank=True)
+
+    class Meta:
+        db_table = "iit_skill_drafts"
+        ordering = ["skill"]
+        verbose_name = _("draft of a skill")
+        verbose_name_plural = _("drafts of skills")
+
+    def __str__(self) -> str:
+        return self.skill.name
+
+
 class FieldMapping(models.Model):
     """A name that people or the LLM use, and the REDCap field it means (seed 002, 2.2)."""
 
@@ -213,7 +239,7 @@ class QualityRule(models.Model):
 class PassageCheck(models.Model):
     """A rule or visit window that somebody compared with the passage which a new version changed.
 
-    `key`: `skill/rule`, or the visit with its arm (skills.amendments).
+    `key`: `skill/node/rule/section`, or the visit with its arm (skills.amendments).
     """
 
     document = models.ForeignKey(ProtocolDocument, models.CASCADE, related_name="+")

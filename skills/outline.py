@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import Project
+from projects.models import Role
 from skills.drawing import ENDS, NAMES
-from skills.graph import DEFAULT_TARGETS, KINDS, schema
-from study import dictionary
-from study.blinding.mask import mask_for_all
-from study.models import Dictionary
+from skills.graph import CHECKS, DEFAULT_TARGETS, KINDS, schema
 
 LABELS: dict[str, Promise] = {
     "description": _("Description or question"),
@@ -38,11 +36,41 @@ LABELS: dict[str, Promise] = {
     "logic": _("Condition that must hold"),
     "message": _("Words of the finding"),
     "id": _("Name of the rule"),
+    "type": _("Type"),
+    "name": _("Name"),
+    "start_node": _("Start"),
+    "match": _("Words that an order names it by"),
+    "event": _("Event that starts it"),
+    "event_form": _("Form that the event is about"),
+    "event_field": _("Field that the event is about"),
+    "max_steps": _("Most steps of a run"),
+    "catch_up": _("Times that were missed"),
+    "urgent": _("Urgent"),
     "times": _("Times"),
     "wait_s": _("Seconds between"),
     "remind_hours": _("Hours until a reminder"),
     "escalate_hours": _("Hours until the administrators are told"),
 }
+_ROLES: dict[str, Promise | str] = {"PI": "PI", "CRC": "CRC", "ADMIN": Role.ADMIN.label}
+ENTRIES: dict[str, Mapping[str, Promise | str]] = {
+    "checks": CHECKS | {"sae_report": _("Serious event not reported in time")},
+    "severity": {"error": _("Error"), "warning": _("Warning"), "info": _("Info")},
+    "content": {
+        "daily_briefing": _("Daily briefing"),
+        "visit_reminder": _("Visit reminder"),
+        "weekly_report": _("Weekly report"),
+    },
+    "reviewers": _ROLES,
+    "roles": _ROLES,
+    "when_empty": {"say": _("Say so"), "silent": _("Send nothing")},
+    "event": {
+        "record_changed": _("Data of a subject changed"),
+        "ae_added": _("An adverse event was added"),
+        "finding_opened": _("A finding was opened"),
+    },
+    "catch_up": {"latest": _("the last one"), "all": _("all"), "none": _("none")},
+}
+"""Words for the values that an attribute may have."""
 TEXTS: dict[str, Promise] = {
     "start": _("Start"),
     "key": _("Name of the node"),
@@ -55,11 +83,17 @@ TEXTS: dict[str, Promise] = {
     "default": _("default"),
     "none": _("Choose a node in the drawing or in the list to edit it."),
     "broken": _("The text is not a workflow: mend it below, or undo."),
+    "failed": _("The dry run could not be done; please try again."),
     "json": _("Not JSON yet: this is not taken over."),
-    "build": _("Take over as the condition"),
-    "operator": _("Operator"),
-    "value": _("Value"),
 }
+
+PHRASES: dict[str, Promise] = {
+    "Fold line": _("Fold line"),
+    "Unfold line": _("Unfold line"),
+    "folded code": _("folded"),
+    "unfold": _("unfold"),
+}
+"""What the JSON box (CodeMirror) says, by its own English words."""
 
 
 def outline() -> str:
@@ -80,24 +114,12 @@ def outline() -> str:
         "edges": _words(NAMES),
         "ends": _words({key: name for key, name in ENDS.items() if key != "cancelled"}),
         "labels": _words(LABELS),
+        "entries": {name: _words(words) for name, words in ENTRIES.items()},
         "texts": _words(TEXTS),
+        "phrases": _words(PHRASES),
     }
     return json.dumps(told, ensure_ascii=False)
 
 
-def fields(project: Project | None) -> list[tuple[str, str]]:
-    """(name, label) of the fields of the study's dictionary; empty where it was never read.
-
-    Without those that unblind: who may know them types their names.
-    """
-    if project is None:
-        return []
-    if not Dictionary.objects.filter(project=project).exclude(digest="").exists():
-        return []
-    metadata = dictionary.load(project)
-    hidden = mask_for_all(project).hidden()
-    return [(name, metadata.label(name)) for name in metadata.fields if name not in hidden]
-
-
-def _words(words: dict[str, Promise]) -> dict[str, str]:
+def _words(words: Mapping[str, Promise | str]) -> dict[str, str]:
     return {name: str(word) for name, word in words.items()}

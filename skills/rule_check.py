@@ -14,7 +14,6 @@ from projects.models import Project
 from skills.mapping import actual_rules, aliases
 from study import dictionary
 from study.design import context_of
-from study.models import Dictionary
 
 
 class Remark(NamedTuple):
@@ -32,7 +31,7 @@ def check_rules(project: Project | None, rules: list[dict[str, Any]]) -> Iterato
     """
     if not rules:
         return
-    context = _context(project)
+    context = study_context(project)
     for at, rule in enumerate(actual_rules(rules, aliases(project) if project else {})):
         compiled, problems = compile_rule(rule, f"rules/{at}", context, is_saving=True)
         yield from (Remark(problem.path, problem.message) for problem in problems)
@@ -41,8 +40,9 @@ def check_rules(project: Project | None, rules: list[dict[str, Any]]) -> Iterato
             yield Remark(f"rules/{at}/logic", _in_words(difference), is_hint=True)
 
 
-def _context(project: Project | None) -> StudyContext:
-    if project and Dictionary.objects.filter(project=project).exclude(digest="").exists():
+def study_context(project: Project | None) -> StudyContext:
+    """The rule engine's view of a study; without a dictionary that was read every name is a column."""
+    if project and dictionary.stored(project):
         metadata = dictionary.load(project)
         return context_of(metadata, project.timezone, int(project.anchor_is_day))
     return StudyContext.build(None)

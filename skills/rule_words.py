@@ -15,6 +15,7 @@ from core.rules.operators import OPERATORS
 from study.metadata import StudyMetadata
 
 _OUTER, _INNER = 0, 1
+_CHOOSING = ("if", "?:")
 
 
 def in_words(logic: Any, metadata: StudyMetadata) -> str:
@@ -34,6 +35,8 @@ class _Teller:
         known = OPERATORS.get(name)
         if name in ("and", "or"):
             return self._joined(name, arguments, depth)
+        if name in _CHOOSING and depth != _OUTER:
+            return f"({self.tell(logic, _OUTER)})"
         if known and known.sign and known.is_truth:
             return self._compared(known.sign, arguments)
         if known and known.sign and len(arguments) > 1:
@@ -63,8 +66,10 @@ class _Teller:
     def _literal(self, value: Any) -> str:
         if isinstance(value, list | tuple):
             return "、".join(map(self._literal, value))
-        if value is None or value == "":
+        if value is None:
             return _("blank")
+        if value == "":
+            return _("empty text")
         if isinstance(value, bool):
             return _("yes") if value else _("no")
         return str(value)
@@ -81,34 +86,78 @@ class _Teller:
 
     def _labels(self, argument: Any) -> Mapping[str, str]:
         """Code -> label, where `argument` reads a coded field or a box."""
-        while isinstance(argument, Mapping) and "across_events" in argument:
-            argument = argument["across_events"][-1]
-        if not isinstance(argument, Mapping) or "var" not in argument:
+        column = _column(argument)
+        if column is None:
             return {}
-        column = argument["var"]
-        column = str(column[0] if isinstance(column, list) and column else column)
         field, code = self.metadata.columns.get(column, (column, ""))
         if code:
             return {"1": _("ticked"), "0": _("not ticked")}
         return self.metadata.choices(field)
+
+    def asked(self, inner: Any, *, is_so: bool) -> str | None:
+        """`!!` of a column, and its opposite: of boxes and of yes or no they ask for the tick.
+
+        None where `inner` is no column.
+        """
+        column = _column(inner)
+        if column is None:
+            return None
+        field, code = self.metadata.columns.get(column, (column, ""))
+        kind = self.metadata.fields.get(field, {}).get("field_type", "")
+        told = self.tell(inner)
+        if code or kind == "checkbox":
+            return f"{told} = {_('ticked') if is_so else _('not ticked')}"
+        if kind in ("yesno", "truefalse"):
+            return f"{told} {'=' if is_so else '≠'} {self.metadata.choices(field)['1']}"
+        return _("{0} is filled in").format(told) if is_so else _("{0} is blank").format(told)
 
     def _joined(self, name: str, arguments: Sequence[Any], depth: int) -> str:
         joint = _(", and ") if name == "and" else _(", or ")
         told = joint.join(map(self.tell, arguments))
         return told if depth == _OUTER or len(arguments) < 2 else f"({told})"
 
+    def truth(self, inner: Any) -> str | None:
+        """`!!`: of what is true or not by itself nothing is added."""
+        return self.asked(inner, is_so=True) or (self.tell(inner) if _is_condition(inner) else None)
+
     def negated(self, inner: Any) -> str:
+        if (told := self.asked(inner, is_so=False)) is not None:
+            return told
         if isinstance(inner, Mapping) and len(inner) == 1:
             ((name, given),) = inner.items()
             arguments = [*given] if isinstance(given, list | tuple) else [given]
             if name == "!":
-                return self.tell(arguments[0])
+                return self.truth(arguments[0]) or self.tell(arguments[0])
+            if name == "!!":
+                return self.negated(arguments[0])
             if name in OPERATORS and OPERATORS[name].negated:
                 return self._filled(OPERATORS[name].negated, arguments)
         return _("not (%(what)s)") % {"what": self.tell(inner, _OUTER)}
 
 
-_Words = Callable[[_Teller, Sequence[Any]], str]
+def _column(argument: Any) -> str | None:
+    """The column that is read, at an event or not; None where it is no reading."""
+    while isinstance(argument, Mapping) and "across_events" in argument:
+        argument = argument["across_events"][-1]
+    if not isinstance(argument, Mapping) or "var" not in argument:
+        return None
+    column = argument["var"]
+    return str(column[0] if isinstance(column, list) and column else column)
+
+
+def _is_condition(logic: Any) -> bool:
+    """Whether it is true or not, rather than a number or a text."""
+    if not (isinstance(logic, Mapping) and len(logic) == 1):
+        return isinstance(logic, bool)
+    ((name, given),) = logic.items()
+    if name == "across_events" and isinstance(given, list) and given:
+        return _is_condition(given[-1])
+    if name in _CHOOSING and isinstance(given, list):
+        return all(map(_is_condition, given[1::2]))
+    return name in OPERATORS and OPERATORS[name].is_truth
+
+
+_Words = Callable[[_Teller, Sequence[Any]], str | None]
 
 
 def _membership(teller: _Teller, given: Sequence[Any]) -> str:
@@ -129,21 +178,24 @@ def _alternatives(teller: _Teller, given: Sequence[Any]) -> str:
         "condition": teller.tell(condition),
         "then": teller.tell(then),
     }
-    return (
-        _("%(told)s, else %(other)s") % {"told": told, "other": _alternatives(teller, rest)}
-        if rest
-        else told
-    )
+    nothing = _("does not hold") if _is_condition(then) else _("blank")
+    other = _alternatives(teller, rest) if rest else nothing
+    return _("%(told)s, else %(other)s") % {"told": told, "other": other}
 
 
 def _at_event(teller: _Teller, given: Sequence[Any]) -> str:
+    """Brackets show how far the event reaches, but around a single column."""
     event, inner = given
-    return _("%(what)s at %(event)s") % {"what": teller.tell(inner), "event": teller.event(event)}
+    is_bare = isinstance(inner, Mapping) and [*inner] == ["var"]
+    told = teller.tell(inner, _OUTER)
+    what = told if is_bare else f"({told})"
+    return _("%(what)s at %(event)s") % {"what": what, "event": teller.event(event)}
 
 
 _WORDS: dict[str, _Words] = {
     "var": lambda teller, given: teller.name(given[0]),
     "!": lambda teller, given: teller.negated(given[0]),
+    "!!": lambda teller, given: teller.truth(given[0]),
     "in": _membership,
     "if": _alternatives,
     "?:": _alternatives,

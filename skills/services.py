@@ -18,6 +18,7 @@ from skills import beat, chat
 from skills.graph import EVENTS
 from skills.models import FieldMapping, Skill, SkillVersion
 from skills.validation import validate
+from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
 
@@ -52,7 +53,8 @@ def _event_problems(skill: Skill) -> Iterator[str]:
     known = KnownNames.of(skill.project)
     names = (("event_form", known.forms), ("event_field", known.fields))
     for key, there in names:
-        if why := name_refusal(str(config.get(key) or ""), there):
+        unnamed = unnamed_for_all(skill.project)
+        if why := name_refusal(str(config.get(key) or ""), there, unnamed=unnamed):
             yield f"{key}: {why}"
 
 
@@ -63,7 +65,9 @@ class SkillChanged(Exception):
         return _("Somebody has changed this workflow meanwhile; please look at it again.")
 
 
-def save_skill(*, skill: Skill, actor: object, read: Mapping[str, Any] | None = None) -> Skill:
+def save_skill(
+    *, skill: Skill, actor: object, read: Mapping[str, Any] | None = None, reason: str = ""
+) -> Skill:
     """Store a new or changed skill with a new version. Raises ValidationError, SkillChanged.
 
     `read`: columns as they stood when the writer read them (`version`, `updated_at`); another writer's change
@@ -90,6 +94,7 @@ def save_skill(*, skill: Skill, actor: object, read: Mapping[str, Any] | None = 
             subject=skill,
             old=_summary(before) if before else None,
             new=_summary(skill),
+            reason=reason,
         )
     return skill
 

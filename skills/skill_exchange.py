@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic import ValidationError as Misshapen
 from pydantic.alias_generators import to_camel
 
+from core.house.admin_json import UnfitJsonError, strict_loads
 from core.house.db import atomic
 from projects.models import Project
 from skills.models import Skill
@@ -69,8 +70,12 @@ def import_rows(*, project: Project, given: object, actor: object) -> list[Skill
     rows = given if isinstance(given, list) else [given]
     if not 0 < len(rows) <= MOST:
         raise ValidationError(_("From 1 to %d skills can be imported at once.") % MOST)
+    given_rows = [_read(row, at) for at, row in enumerate(rows, 1)]
+    types = [one.skill_type for one in given_rows]
+    if doubled := next((one for one in types if types.count(one) > 1), None):
+        raise ValidationError(_("%s: two skills of this type were given.") % doubled)
     with atomic():
-        return [_store(project, _read(row, at), actor) for at, row in enumerate(rows, 1)]
+        return [_store(project, one, actor) for one in given_rows]
 
 
 def parse_json(text: str) -> object:
@@ -78,7 +83,9 @@ def parse_json(text: str) -> object:
     if len(text) > MOST_SIGNS:
         raise ValidationError(_("The text is too long."))
     try:
-        return json.loads(text)
+        return strict_loads(text)
+    except UnfitJsonError as error:
+        raise ValidationError(str(error)) from None
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise ValidationError(_("This is no JSON: line %d.") % line) from None
@@ -98,8 +105,11 @@ def _store(project: Project, given: Envelope, actor: object) -> Skill:
     stored = Skill.objects.select_related("project").filter(
         project=project, skill_type=given.skill_type
     )
-    skill = stored.first() or Skill(project=project)
-    for name, value in given.model_dump().items():
+    skill = stored.first()
+    # What a text leaves out stays as it is; a new skill takes what is usual.
+    said = given.model_dump(exclude_unset=skill is not None)
+    skill = skill or Skill(project=project)
+    for name, value in said.items():
         setattr(skill, name, value)
     try:
         return save_skill(skill=skill, actor=actor)
@@ -169,3 +179,26 @@ def standard_rows(names: Collection[str]) -> list[dict[str, Any]]:
     """The skills of these names as `import_rows` takes them; raises KeyError for another."""
     stored = json.loads(_STANDARD.read_text("utf-8"))
     return [stored[name] for name in names]
+
+
+TITLES = {one.name: one.title for one in STANDARD}
+
+
+def started(name: str, taken: Collection[str]) -> dict[str, Any]:
+    """What a new workflow opens with: the standard skill of this name, of a type that is not `taken`."""
+    return _fresh(Envelope.model_validate(standard_rows([name])[0]), taken)
+
+
+def copied(skill: Skill, taken: Collection[str]) -> dict[str, Any]:
+    """The same of another workflow."""
+    given = Envelope.model_validate(exported(skill))
+    given.name = _("%s (copy)") % given.name
+    return _fresh(given, taken)
+
+
+def _fresh(given: Envelope, taken: Collection[str]) -> dict[str, Any]:
+    kind, number = given.skill_type, 2
+    while given.skill_type in taken:
+        given.skill_type = f"{kind.partition(':')[0]}:{number}"
+        number += 1
+    return given.model_dump()

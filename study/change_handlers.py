@@ -19,9 +19,10 @@ from django.utils.timezone import now
 from core.house import task_queue
 from core.house.alone import alone
 from core.house.db import atomic
+from core.house.encrypted_fields import reading
 from projects.models import Project
 from study import dictionary, versions
-from study.models import ChangedSubject, Reading, SyncState
+from study.models import ChangedSubject, Reading, Subject, SyncState
 
 logger = logging.getLogger(__name__)
 
@@ -71,17 +72,26 @@ def _handle(
 ) -> bool:
     marked = Reading.objects.filter(project=project, record_id=record_id, is_followed=False)
     keys = [*marked.filter(pk__lte=newest).values_list("pk", "is_current")]
+    named = _identifiers(project, record_id)
     columns = versions.changed_columns(project, dictionary.load(project), record_id, since)
     try:
         handler(project, record_id, columns)
     except NotNow as error:
         logger.warning("changes of %s have to wait: %s", project.code, error)
         return False
+    if _identifiers(project, record_id) != named:
+        return False  # they stand in no version: that they changed meanwhile only this tells
     for is_current in (True, False):
         # One that ended meanwhile has another change to be followed up.
         pks = [pk for pk, was_current in keys if was_current is is_current]
         Reading.objects.filter(pk__in=pks, is_current=is_current).update(is_followed=True)
     return True
+
+
+def _identifiers(project: Project, record_id: str) -> str:
+    rows = Subject.objects.filter(project=project, record_id=record_id)
+    with reading():
+        return rows.values_list("identifiers", flat=True).first() or ""
 
 
 def projects_with_changes() -> list[str]:

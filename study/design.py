@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from typing import TypeVar, cast
+from uuid import UUID
 
-from core.house.request_cache import once
+from django.utils.functional import SimpleLazyObject
+
+from core.house.request_cache import once, once_each
 from core.privacy.identifying_fields import is_gene
 from core.rules.context import StudyContext
 from projects.models import Project
@@ -20,6 +24,8 @@ from study.proposals import ReferenceRange
 from study.visits.calendar import VisitPlanSpec
 from study.visits.window import field_roles, plan_of
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class StudyDesign:
@@ -28,6 +34,7 @@ class StudyDesign:
     `mapped`: alias -> field (iit_field_mapping). `synonyms`: the study's own word -> field, form or
     `field=code`. `form_dates`: form -> its date field; `unit_fields`: lab field -> the field that holds its
     unit; `hidden`: fields that the reader must not learn of (identifiers and what is blinded for them).
+    `serious_set`: what the settings of serious events say, as `serious`.
     """
 
     metadata: StudyMetadata
@@ -45,6 +52,18 @@ class StudyDesign:
     unit_fields: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[ReferenceRange, ...]] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    serious_set: tuple[str, str] = ("", "")
+
+    @cached_property
+    def serious(self) -> tuple[str, str]:
+        """The field that says whether an event is serious, and its code for it; "" where that is not known.
+
+        As it was set, else as the labels say. A code that the field has no more says nothing.
+        """
+        is_set = bool(self.serious_set[0])
+        field, code = self.serious_set if is_set else proposals.serious_field(self.metadata)
+        known = self.metadata.choices(field)
+        return (field, code) if code and (not known or code in known) else ("", "")
 
     @cached_property
     def event_order(self) -> Mapping[str, int]:
@@ -109,7 +128,7 @@ def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
         sex_field=roles.get((FieldRole.Role.SEX, "")) or proposals.sex_field(metadata),
         unscheduled_field=roles.get((FieldRole.Role.UNSCHEDULED, "")) or "",
         mapped=registry.aliases(project),
-        synonyms=dict(Synonym.objects.filter(project=project).values_list("word", "meaning")),
+        synonyms=_later(lambda: _synonyms(project)),
         form_dates=dict(proposals.form_dates(metadata))
         | {
             form: field
@@ -120,7 +139,17 @@ def _design_of(project: Project, blinded: Collection[str]) -> StudyDesign:
         | _fields_of_role(roles, FieldRole.Role.UNIT),
         ranges=dict(proposals.ranges(metadata)) | _ranges(project),
         hidden=closed | frozenset(blinded),
+        serious_set=_later(lambda: registry.serious(project)),
     )
+
+
+def _later(read: Callable[[], T]) -> T:
+    """What is read where somebody asks for it: most pages do not."""
+    return cast("T", SimpleLazyObject(read))
+
+
+def _synonyms(project: Project) -> dict[str, str]:
+    return dict(Synonym.objects.filter(project=project).values_list("word", "meaning"))
 
 
 def identifying(metadata: StudyMetadata) -> frozenset[str]:
@@ -144,9 +173,16 @@ def _fields_of_role(roles: Mapping[tuple[str, str], str], role: str) -> dict[str
     return {of: field for (known, of), field in roles.items() if known == role}
 
 
+def _limits(keys: Collection[UUID]) -> dict[UUID, list[ReferenceLimit]]:
+    found: dict[UUID, list[ReferenceLimit]] = {key: [] for key in keys}
+    for row in ReferenceLimit.objects.filter(project__in=keys):
+        found[row.project_id].append(row)
+    return found
+
+
 def _ranges(project: Project) -> dict[str, tuple[ReferenceRange, ...]]:
     found: defaultdict[str, list[ReferenceRange]] = defaultdict(list)
-    for row in ReferenceLimit.objects.filter(project=project):
+    for row in once_each("reference limits", project.pk, _limits):
         low, high = row.low_field or row.low, row.high_field or row.high
         found[row.field].append(ReferenceRange(row.field, row.unit, row.sex, low, high))
     return {field: tuple(rows) for field, rows in found.items()}

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
-from core.house.request_cache import once
+from core.house.request_cache import once_each
 from core.integrations.redcap import (
     RedcapClient,
     RedcapError,
@@ -133,9 +133,14 @@ def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
 
 def stored(project: Project) -> Dictionary | None:
     """Which dictionary is stored, without its content, and beside it when the roster was read (`roster_at`)."""
-    at = SyncState.objects.filter(pk=OuterRef("pk")).values("roster_at")
-    rows = Dictionary.objects.filter(pk=project.pk).defer("content")
-    found = once(("dictionary", project.pk), rows.annotate(roster_at=Subquery(at)).first)
+
+    def read(keys: Collection[UUID]) -> dict[UUID, Dictionary | None]:
+        at = SyncState.objects.filter(pk=OuterRef("pk")).values("roster_at")
+        rows = Dictionary.objects.filter(pk__in=keys).defer("content")
+        found = {row.pk: row for row in rows.annotate(roster_at=Subquery(at))}
+        return {key: found.get(key) for key in keys}
+
+    found = once_each("dictionary", project.pk, read)
     return found if found and found.digest else None
 
 
@@ -229,8 +234,16 @@ class KnownNames:
         )
 
 
-def name_refusal(name: str, known: Collection[str], closed: Collection[str] = ()) -> str:
-    """Why a name is wrong, with the nearest right ones; "" for a known or blank one."""
+def name_refusal(
+    name: str,
+    known: Collection[str],
+    closed: Collection[str] = (),
+    unnamed: Collection[str] = (),
+) -> str:
+    """Why a name is wrong, with the nearest right ones; "" for a known or blank one.
+
+    `unnamed`: known ones that are not told (`study.blinding.mask.unnamed_for_all`).
+    """
     if name in closed:
         told = _(
             "“%(name)s” identifies a person, or may: say in the set-up of the study what it dates."
@@ -238,6 +251,7 @@ def name_refusal(name: str, known: Collection[str], closed: Collection[str] = ()
         return told % {"name": name}
     if not name or not known or name in known:
         return ""
-    near = get_close_matches(name, list(known), NEAREST, 0.4) or sorted(known)[:NEAREST]
+    told_of = sorted({*known} - {*unnamed})
+    near = get_close_matches(name, told_of, NEAREST, 0.4) or told_of[:NEAREST]
     told = _("REDCap knows no “%(name)s”. Nearest: %(near)s")
     return told % {"name": name, "near": "、".join(near)}

@@ -98,7 +98,7 @@ def ask_all(
             told = design_of(project, blinded) if opened else design
             zone = ZoneInfo(project.timezone)
             today = at.astimezone(zone).date() if at else clock.today(project.timezone)
-            work = _work(project, member, told, hidden, at)
+            work = _work(project, member, user, told, hidden, at)
             asked[own, at] = Asked(told, records, today=today, work=work)
         answers.append(asked[own, at].answer(query))
     return answers
@@ -187,6 +187,7 @@ def _live(
 def _work(
     project: Project,
     member: Member | None,
+    user: User | None,
     design: StudyDesign,
     hidden: mask.Mask,
     at: datetime | None,
@@ -197,6 +198,6 @@ def _work(
         if at is not None:
             told = _("How “%(name)s” stood at an earlier time cannot be asked.")
             raise QueryError("as_of", told % {"name": f"@{kind}"})
-        return registry.work_rows(kind, project, member)
+        return registry.work_rows(kind, project, member, user)
 
     return rows

@@ -144,7 +144,7 @@ def _questions(design: StudyDesign) -> Iterator[tuple[str, Query]]:
         # The form and not its start: an event without a date is an event.
         form = design.form_of(start)
         yield "adverse", {"select": [form], **_COUNT, "by": ["@subject"]}
-    name, yes = proposals.serious_field(design.metadata)
+    name, yes = design.serious
     if name in shown:
         is_serious = {"field": name, "op": "=", "value": yes}
         yield "serious", {"where": [is_serious], **_COUNT, "by": ["@subject"]}

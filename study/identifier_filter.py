@@ -39,7 +39,7 @@ class IdentifierFilter:
         """
         own = _identifiers(self.metadata, data.rows)
         typed = self._typed if own else frozenset()
-        days = {day: mark for one, mark in own.items() for _start, _end, day in dates.days(one)}
+        days = _days(own)
         rows: list[dict[str, Any]] = [
             {
                 name: _masked(str(value), own, days) if name in typed else value
@@ -52,6 +52,12 @@ class IdentifierFilter:
         if rows and years is not None:
             rows[0][AGE] = str(years)
         return rows
+
+    def text(self, text: str, identifiers: Mapping[str, str]) -> str:
+        """What people wrote about a subject elsewhere; `identifiers`: as `Subject.identifiers` keeps them."""
+        rows = [{name.partition("#")[0]: value} for name, value in identifiers.items()]
+        own = _identifiers(self.metadata, rows)
+        return _masked(text, own, _days(own))
 
     def _age(self, data: RecordData) -> int | None:
         """Completed years at consent (contracts.md, age_at)."""
@@ -90,6 +96,10 @@ def _identifiers(metadata: StudyMetadata, rows: Sequence[Mapping[str, Any]]) -> 
         if len(value) > 1 and not (value.isdigit() and len(value) < _DIGITS)
     }
     return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def _days(own: Mapping[str, str]) -> dict[date, str]:
+    return {day: mark for one, mark in own.items() for _start, _end, day in dates.days(one)}
 
 
 def _masked(text: str, own: Mapping[str, str], days: Mapping[date, str]) -> str:

@@ -16,6 +16,8 @@ from django.conf import settings
 
 from core.house import clock
 from core.house.encrypted_fields import json_in
+from core.language.values import PLACEHOLDER
+from core.privacy.fold_text import normalise
 from core.privacy.gate import Gate
 from core.privacy.identifier_index import Known
 from core.privacy.identifiers import BIRTH
@@ -35,6 +37,8 @@ _LATIN = re.compile(r"[A-Za-z]")
 # Of the other identifiers these mean nobody else, wherever they stand: numbers of telephones and cards, mail.
 _TELLING = re.compile(r"(?=(?:\D*\d){6})[A-Za-z\d][A-Za-z\d\s-]*|\S+@\S+")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}-\d{1,2}-\d{4}")
+_DIGEST = re.compile(r"\b([0-9a-f]{64})\b")
+"""Its digits would be taken for a telephone's; an inspector compares it whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,3 +269,16 @@ def _of_site(known: Known, ids: tuple[str, ...], mine: frozenset[str]) -> tuple[
     """For a member with a site: record ids that stay are the site's own, all others are strangers."""
     kept = Known.of({}, keep=mine).kept
     return replace(known, kept=kept), Strangers.of(ids, mine)
+
+
+def unnamed(text: str, gate: Gate) -> str:
+    """The text without identifiers; one that holds none, and a digest in it, stays as it was written."""
+    parts = _DIGEST.split(text)
+    if len(parts) > 1:
+        return "".join(
+            part if place % 2 else unnamed(part, gate) for place, part in enumerate(parts)
+        )
+    masked = str(gate.text(text))
+    if masked == normalise(text):
+        return text
+    return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)

@@ -32,7 +32,6 @@ _IS_LIMIT = {
 _SEX = re.compile(r"性别|\bsex\b|\bgender\b", re.IGNORECASE)
 _CONSENT = re.compile(r"知情|consent|\bicf\b", re.IGNORECASE)
 _PAREN = re.compile(r"[(（].*?[)）]")
-YES = "1"
 _NUMERIC = ("number", "integer", "int", "float")
 
 
@@ -89,9 +88,15 @@ def event_fields(metadata: StudyMetadata) -> tuple[str, str, str]:
 def serious_field(metadata: StudyMetadata) -> tuple[str, str]:
     """The yes/no field that says whether an adverse event is serious, and its code for yes; "" for none."""
     start = event_fields(metadata)[0]
-    coded = (n for n in _coded(metadata) if YES in metadata.choices(n))
+    coded = (n for n in _coded(metadata) if _code_of_yes(metadata, n))
     name = _first(metadata, _beside(metadata, start, coded), field_labels.SERIOUS)
-    return name, YES if name else ""
+    return name, _code_of_yes(metadata, name)
+
+
+def _code_of_yes(metadata: StudyMetadata, name: str) -> str:
+    """The one code whose label says yes, whatever number it has; "" for none or several."""
+    found = [c for c, text in metadata.choices(name).items() if field_labels.YES.match(text)]
+    return found[0] if len(found) == 1 else ""
 
 
 def grade_field(metadata: StudyMetadata) -> str:

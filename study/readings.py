@@ -22,7 +22,7 @@ from django.utils.timezone import now
 from core.house import clock, key_ring
 from core.house.crypto import DecryptionError
 from core.house.db import atomic
-from core.house.request_cache import once
+from core.house.request_cache import once_each
 from core.house.task_queue import wake_later
 from core.integrations.redcap import RedcapError
 from core.integrations.redcap.export import EVENT, INSTANCE, SITE
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 CHUNK = 400
 FORM = "redcap_repeat_instrument"
 PLACE = (EVENT, FORM, INSTANCE, SITE)
-FOLLOW = "engines.tasks.follow_changes"
+FOLLOW = roster.FOLLOW
 
 Key = tuple[str, str, str, int]
 Row = dict[str, Any]
@@ -101,8 +101,12 @@ def current_rows(
 
 
 def _state(project: Project) -> ReadingState | None:
-    rows = ReadingState.objects.filter(project=project)
-    return once(("readings", project.pk), rows.first)
+    return once_each("readings", project.pk, _states)
+
+
+def _states(keys: Collection[UUID]) -> dict[UUID, ReadingState | None]:
+    found = ReadingState.objects.in_bulk(keys)
+    return {key: found.get(key) for key in keys}
 
 
 def with_blanks(

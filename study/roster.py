@@ -16,17 +16,19 @@ from django.utils import timezone
 
 from core.house.db import atomic
 from core.house.encrypted_fields import json_in, reading
+from core.house.task_queue import wake_later
 from core.integrations.redcap import RedcapError, Row
 from projects import audit
 from projects.models import Member, Project
 from study.dictionary import load, stored
 from study.metadata import StudyMetadata
-from study.models import Dictionary, Subject
+from study.models import Dictionary, Reading, Subject
 from study.records import RecordData, note_roster, noting_failure, read_records
 
 logger = logging.getLogger(__name__)
 
 CHUNK = 500
+FOLLOW = "engines.tasks.follow_changes"
 _STORED = ("site", "identifiers", "is_present", "synced_at", "site_waiting", "moved_at")
 PAUSE_S = 15
 """While one process reads the roster, others use the stored one for this long."""
@@ -151,9 +153,23 @@ def _store(
             moved = {s.record_id: [site, s.site] for site, s in before if site != s.site}
             told = asdict(result) | {"moved": moved}
             audit.record("roster.sync", actor="system", project=project, new=told)
+        renamed = [s for s in changed if known[s.record_id].identifiers != s.identifiers]
+        _wake_followers(project, renamed)
         if held:
             audit.record("roster.moves_held", actor="system", project=project, new={"moves": held})
     return result
+
+
+def _wake_followers(project: Project, renamed: Sequence[Subject]) -> None:
+    """What identifies somebody stands in no reading: a change of it alone is to be followed up all the same."""
+    current = Reading.objects.filter(project=project, is_current=True)
+    for subject in renamed:
+        newest = current.filter(record_id=subject.record_id).order_by("-first_seen", "-pk")[:1]
+        Reading.objects.filter(pk__in=[*newest.values_list("pk", flat=True)]).update(
+            is_followed=False
+        )
+    if renamed:
+        wake_later(FOLLOW, str(project.pk))
 
 
 def _subject(

@@ -10,6 +10,7 @@ from core.house.db import atomic
 from projects import services
 from projects.models import Project
 from study import proposals
+from study.blinding.mask import unnamed_for_all
 from study.design import age_fields, design_of
 from study.dictionary import KnownNames, load, name_refusal, store_date_answers
 from study.identity import Answer
@@ -34,21 +35,22 @@ def save_setting(*, setting: Setting, actor: object) -> Setting:
 def check_setting(setting: Setting) -> None:
     """Raises ValidationError for a contradiction and for names that the study's REDCap does not know."""
     setting.full_clean()
-    known = KnownNames.of(setting.project)
+    known, unnamed = KnownNames.of(setting.project), unnamed_for_all(setting.project)
     is_birth = isinstance(setting, FieldRole) and setting.role == FieldRole.Role.BIRTH
     closed = () if is_birth else known.closed
     errors = {
         name: why
         for name in _FIELDS
-        if (why := name_refusal(getattr(setting, name, "") or "", known.fields, closed))
+        if (why := name_refusal(getattr(setting, name, "") or "", known.fields, closed, unnamed))
     }
     if isinstance(setting, FieldRole):
         of = known.forms if setting.role == FieldRole.Role.FORM_DATE else known.fields
-        if why := name_refusal(setting.of, of):
+        if why := name_refusal(setting.of, of, unnamed=unnamed):
             errors["of"] = why
     if isinstance(setting, Synonym):
         field, _equals, _code = setting.meaning.partition("=")
-        if why := name_refusal(field, {*known.fields, *known.forms} if known.fields else ()):
+        names = {*known.fields, *known.forms} if known.fields else ()
+        if why := name_refusal(field, names, unnamed=unnamed):
             errors["meaning"] = why
     if errors:
         raise ValidationError(errors)

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q
 from django.utils.timezone import now
 
-from core.house import cron
+from core.house import clock, cron
 from core.house.db import atomic
 from core.house.leases import LEASE, kept
 from core.integrations.redcap import RedcapPermissionError, RedcapProtocolError
@@ -26,8 +26,9 @@ from projects.models import Project
 from study import dictionary, readings, roster
 from study.client import redcap_client
 from study.metadata import StudyMetadata
-from study.models import ReadingState, SyncState
+from study.models import Reading, ReadingState, SyncState
 from study.records import RecordData, list_records, note_roster, noting_failure, read_records
+from study.redcap_queries import read_queries
 
 log = logging.getLogger(__name__)
 
@@ -48,11 +49,15 @@ class Changes:
 
 
 def tick(project: Project) -> bool:
-    """The sweep where one is due, else a poll; False when another process is at it.
+    """The sweep where one is due, else a poll, then REDCap's own queries; False when another process is at it.
 
-    Raises RedcapError or NotConfiguredError, which also stand in the study's SyncState.
+    Raises RedcapError or NotConfiguredError, which also stand in the study's SyncState; not for the queries,
+    without which the readings are as good.
     """
-    return sweep(project) if _is_sweep_due(project) else poll(project)
+    is_done = sweep(project) if _is_sweep_due(project) else poll(project)
+    if is_done and project.reads_queries:
+        read_queries(project)
+    return is_done
 
 
 def sweep(project: Project) -> bool:
@@ -128,7 +133,7 @@ def _poll(project: Project) -> None:
         # The token's rights have changed: what it shows of the others is another, too.
         _sweep(project)
         return
-    gone = _gone(project, changes, read)
+    gone = _gone(project, changes, read, state.polled_at)
     with atomic():
         roster.keep_some_subjects(project, metadata, read, gone)
         readings.keep_changed(project, metadata, read, gone, at)
@@ -172,16 +177,29 @@ def _of_times(project: Project, metadata: StudyMetadata, polled_at: datetime) ->
     return Changes(sorted(changed | (listed - known) | (known - listed)), "", listed)
 
 
-def _gone(project: Project, changes: Changes, read: Sequence[RecordData]) -> frozenset[str]:
-    """Subjects that REDCap has no more. Raises RedcapProtocolError where it contradicts itself."""
-    lost = {*changes.record_ids} - {data.record_id for data in read}
-    lost &= roster.present_ids(project)
-    if not lost:
+def _gone(
+    project: Project, changes: Changes, read: Sequence[RecordData], since: datetime
+) -> frozenset[str]:
+    """Subjects that REDCap has no more. Raises RedcapProtocolError where it contradicts itself.
+
+    One that has come `since` may be an old one with a new id: of a renaming the log names that only.
+    """
+    ids = {data.record_id for data in read}
+    unread = {*changes.record_ids} - ids
+    kept = Reading.objects.filter(project=project, is_current=True).order_by()
+    before = kept.filter(record_id__in=ids, first_seen__lte=clock.to_study_clock(since))
+    has_come = not ids <= {*before.values_list("record_id", flat=True)}
+    if not (unread or has_come):
         return frozenset()
-    listed = changes.listed
-    if lost & (_listed(project) if listed is None else listed):
+    # The roster is read more often than the readings.
+    known = roster.present_ids(project) | {*kept.values_list("record_id", flat=True).distinct()}
+    lost = unread & known
+    if not (lost or has_come):
+        return frozenset()
+    listed = _listed(project) if changes.listed is None else changes.listed
+    if lost & listed:
         raise RedcapProtocolError(200, "records that it lists are missing", "record")
-    return frozenset(lost)
+    return frozenset(lost | (known - listed - ids if has_come else set()))
 
 
 def _listed(project: Project) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
@@ -117,6 +117,19 @@ def _steps(rows: Iterable[Reading], since: datetime) -> Iterator[Step]:
             if row.last_seen is not None and not goes_on:
                 yield row, None, row.last_seen
             before = row
+
+
+def held_since(project: Project, key: Key, holds: Callable[[Row], bool]) -> datetime | None:
+    """Since when a row has been so without a break, as far as versions go back; None: it is not so now."""
+    place = dict(zip(("record_id", "event", "instrument", "instance"), key, strict=True))
+    versions = Reading.objects.filter(project=project, **place)
+    since: datetime | None = None
+    for row in versions.order_by("-first_seen", "-pk"):
+        goes_on = row.is_current if since is None else row.last_seen == since
+        if not goes_on or not holds(_values(row)):
+            break
+        since = row.first_seen
+    return since
 
 
 def _between(before: Reading | None, after: Reading | None, at: datetime) -> Iterator[Change]:

@@ -137,7 +137,15 @@ class Hospital:
         """The forms REDCap received, of one content when named."""
         bodies = [row["body"] for row in self._state.requests("redcap")]
         forms = [dict(parse_qsl(body, keep_blank_values=True)) for body in bodies]
-        return [form for form in forms if content in ("", form["content"])]
+        return [form for form in forms if content in ("", form.get("content"))]
+
+    def addresses(self) -> list[str]:
+        """What stood behind the question marks of REDCap's address."""
+        return [row["query"] for row in self._state.requests("redcap")]
+
+    def imports(self) -> int:
+        """How often REDCap was asked to write."""
+        return int(httpx.get(f"{self._url}/_control/redcap/counters").json()["imports"])
 
     def queries(self) -> list[dict[str, Any]]:
         """The JSON bodies Dify received."""

@@ -2,6 +2,7 @@
 
 A demo house of its own is lived in for a few messages and runs; then every link that a page offers is followed
 once per kind of page. Pages that scroll sideways on the phone are listed at the end (exit 1).
+`make screens ARGS=manual`: the pictures of docs/manual alone, to static/iit/manual.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import shutil
 import sys
 import tempfile
 from collections import deque
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
-from tests.answers.house import AnswerHouse, opened
+from demo.own_house import AnswerHouse, opened
 
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 ASKED = (
@@ -34,9 +37,33 @@ _LEFT_OUT = re.compile(
     r"/(?:logout|jsi18n|history|delete|password_change)/|/static/|/(?:export|download)"
 )
 
+MANUAL = "static/iit/manual"
+MANUAL_SIZE = (1100, 720)
+MANUAL_PICTURES: dict[str, tuple[str, ...]] = {
+    "home": ("/admin/",),
+    "review": ("/admin/engines/review/desk/?all=1", "[data-desk-row]"),
+    "findings": ("/admin/engines/pendingaction/?waits=yes",),
+    "board": ("/admin/visits/",),
+    "deviations": ("/admin/engines/deviation/", "#result_list tbody a"),
+    "setup": (
+        "/admin/projects/project/",
+        "#result_list tbody a",
+        "[data-test=missing] a.iit-button",
+    ),
+    "mappings": ("/admin/skills/fieldmapping/propose/",),
+    "editor": ("/admin/skills/skill/?q=qc_process", "#result_list tbody a", "#sop-editor:visible"),
+    "checks": ("/admin/engines/pendingaction/checks/",),
+    "protocol": ("/admin/study/protocoldocument/upload/",),
+    "charts": ("/admin/charts/",),
+}
+"""A picture of the manuals -> its page, and what is clicked there, one after the other."""
+COLOURS = 48
+"""A palette keeps a page of text below 80 kB."""
+
 
 def main(folder: str = "var/screens", role: str = "admin") -> int:
     """Write the pictures to `folder`, as that log-in sees them; 1 where a page scrolls sideways."""
+    wide: list[str] = []
     with tempfile.TemporaryDirectory() as place, opened(Path(place)) as house:
         _live(house)
         password = json.loads((Path(place) / "run.json").read_text("utf-8"))["logins"][role][
@@ -46,7 +73,10 @@ def main(folder: str = "var/screens", role: str = "admin") -> int:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
             )
-            wide = _photograph(browser, house, (role, password), Path(folder))
+            if folder == "manual":
+                _illustrate(browser, house, (role, password), Path(MANUAL))
+            else:
+                wide = _photograph(browser, house, (role, password), Path(folder))
             browser.close()
     for path in wide:
         print("scrolls sideways on a phone:", path)
@@ -61,8 +91,7 @@ def _live(house: AnswerHouse) -> None:
 def _photograph(
     browser: Browser, house: AnswerHouse, login: tuple[str, str], folder: Path
 ) -> list[str]:
-    base = f"http://127.0.0.1:{house.environment['PORT']}"
-    context = browser.new_context(base_url=base, locale="zh-CN")
+    context = _context(browser, house)
     page = _log_in(context, *login)
     wide = []
     todo, known = deque(["/admin/"]), {"/admin/"}
@@ -82,6 +111,28 @@ def _photograph(
         wide += [path] * _shoot(page, folder, _kind(path), reply.status)
     context.close()
     return wide
+
+
+def _context(browser: Browser, house: AnswerHouse) -> BrowserContext:
+    base = f"http://127.0.0.1:{house.environment['PORT']}"
+    return browser.new_context(base_url=base, locale="zh-CN")
+
+
+def _illustrate(browser: Browser, house: AnswerHouse, login: tuple[str, str], folder: Path) -> None:
+    """Write the pictures that the manuals name, as small files of few colours."""
+    context = _context(browser, house)
+    page = _log_in(context, *login)
+    width, height = MANUAL_SIZE
+    page.set_viewport_size({"width": width, "height": height})
+    for name, (path, *clicks) in MANUAL_PICTURES.items():
+        page.goto(path)
+        for click in clicks:
+            page.locator(click).first.click()
+        page.wait_for_load_state("networkidle")
+        picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+        picture.quantize(COLOURS).save(folder / f"{name}.png", optimize=True)
+        print(name, (folder / f"{name}.png").stat().st_size)
+    context.close()
 
 
 def _log_in(context: BrowserContext, name: str, password: str) -> Page:

@@ -3,9 +3,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import path
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -19,8 +23,20 @@ from core.house.stored_labels import name
 from projects.admin_base import BY_PROJECT, HouseAdmin, ScopedAdmin
 from projects.long_lists import LongList, period
 from projects.models import Role
+from wechat.aibot import lease, probe
+from wechat.inbound import groups
 from wechat.message_words import said_in
-from wechat.models import AccessToken, Alert, Answer, Card, InboxMessage, OutboxMessage, Stream
+from wechat.models import (
+    AccessToken,
+    Alert,
+    Answer,
+    BotConnection,
+    Card,
+    GroupChat,
+    InboxMessage,
+    OutboxMessage,
+    Stream,
+)
 from wechat.outbound import (
     alerts,
     feedback_cards,
@@ -228,6 +244,28 @@ class CardAdmin(ChannelAdmin):
         return _json(obj.content)
 
 
+@admin.register(GroupChat)
+class GroupChatAdmin(ChannelAdmin):
+    """Groups in which the smart bot is asked; they are bound by word in the group and freed there or here."""
+
+    empty = _(
+        "No group is bound. In the group, an administrator writes to the bot: bind study CODE."
+    )
+    list_display = ("chat_id", "bound_by", "bound_at", "show_project")
+    list_filter = (BY_PROJECT,)
+    fields = ("project", "chat_id", ("bound_by", "bound_at"))
+    delete_roles = (Role.ADMIN,)
+
+    def delete_model(self, request: HttpRequest, obj: GroupChat) -> None:
+        """Free the group, audited."""
+        groups.free(obj, request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[GroupChat]) -> None:
+        """Free the groups, audited."""
+        for group in queryset:
+            groups.free(group, request.user)
+
+
 @admin.register(AccessToken)
 class AccessTokenAdmin(HouseAdmin):
     """Whether WeCom lets us in; the token itself is never shown."""
@@ -235,6 +273,68 @@ class AccessTokenAdmin(HouseAdmin):
     empty = _("No access token of WeCom was fetched yet.")
     list_display = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
     fields = ("fetched_at", "expires_at", "blocked_until", "error_code", "error")
+
+
+@admin.register(BotConnection)
+class BotConnectionAdmin(HouseAdmin):
+    """The smart bot without a public address: how it stands, and a button that tries it."""
+
+    empty = _("No process has held the long connection yet.")
+    list_display = (
+        "bot_id",
+        "show_state",
+        "holder",
+        "connected_at",
+        "not_before",
+        "kicks",
+        "error",
+    )
+    fields = (
+        ("bot_id", "told_state"),
+        ("holder", "lease_until"),
+        ("connected_at", "not_before"),
+        ("kicks", "kicked_at"),
+        ("error_code", "error"),
+    )
+    readonly_fields = ("told_state",)
+    list_before_template = "wechat/connection.html"
+
+    @display(
+        description=_("state"),
+        label={"connected": "success", "waiting": "warning", "nobody": "danger"},
+    )
+    def show_state(self, obj: BotConnection) -> tuple[str, str]:
+        if not lease.is_held(obj):
+            return "nobody", gettext("Held by no process")
+        if obj.connected_at:
+            return "connected", gettext("Connected")
+        return "waiting", gettext("Not connected")
+
+    @admin.display(description=_("state"))
+    def told_state(self, obj: BotConnection) -> str:
+        """The same for its page, which shows no labels."""
+        return str(self.show_state(obj)[1])
+
+    def get_urls(self) -> Any:
+        """With the button's address."""
+        view = self.admin_site.admin_view(self.try_once)
+        return [path("check/", view, name="wechat_botconnection_check"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """With what is set up."""
+        more = {"bot": settings.WECOM_AIBOT_ID, "is_configured": lease.is_configured()}
+        return super().changelist_view(request, {**(extra_context or {}), **more})
+
+    def try_once(self, request: HttpRequest) -> HttpResponse:
+        """Try the connection once, and say in words what came of it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        found = probe.look()
+        level = messages.SUCCESS if found.ok else messages.ERROR
+        self.message_user(request, " ".join(filter(None, (found.seen, found.remedy))), level)
+        return redirect("admin:wechat_botconnection_changelist")
 
 
 @admin.register(Alert)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
@@ -23,8 +24,8 @@ HINT = "Copy it from the callback settings of the app in the WeCom console."
 
 @register()
 def wecom_settings(**_: Any) -> list[CheckMessage]:
-    """Keys that decode to 32 bytes, tokens WeCom would accept, pairs that are complete."""
-    return [*_bad_keys(), *_bad_tokens(), *_half_pairs()]
+    """Keys that decode to 32 bytes, tokens WeCom would accept, pairs that are complete, a safe address."""
+    return [*_bad_keys(), *_bad_tokens(), *_half_pairs(), *_long_connection()]
 
 
 def _bad_keys() -> list[CheckMessage]:
@@ -53,3 +54,18 @@ def _half_pairs() -> list[CheckMessage]:
         for token, key in PAIRS
         if bool(getattr(settings, token)) != bool(getattr(settings, key))
     ]
+
+
+def _long_connection() -> list[CheckMessage]:
+    if not settings.WECOM_AIBOT_SECRET:
+        return []
+    found: list[CheckMessage] = []
+    if not settings.WECOM_AIBOT_ID:
+        hint = "Copy Bot ID and Secret of the bot's long connection from the WeCom console."
+        found.append(Error("WECOM_AIBOT_SECRET needs WECOM_AIBOT_ID", hint=hint, id="wechat.E004"))
+    address = urlsplit(settings.WECOM_AIBOT_SOCKET)
+    inside = address.scheme == "ws" and address.hostname in settings.PRIVATE_HTTP_HOSTS
+    if not address.hostname or not (address.scheme == "wss" or inside):
+        hint = "wss://…; ws:// only to a host that PRIVATE_HTTP_HOSTS names."
+        found.append(Error("WECOM_AIBOT_SOCKET is not safe", hint=hint, id="wechat.E005"))
+    return found

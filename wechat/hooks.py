@@ -1,4 +1,4 @@
-"""What the channel reads: run events and signals; its tool; its actions in the audit trail."""
+"""What the channel reads: run events and signals; its actions in the audit trail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.house import alone
 from engines.sop.run_events import Kind, register_reader
 from projects import audit, wecom_ids
 from wechat import checks, metrics, receivers, userids  # noqa: F401
-from wechat.outbound import alerts, notices, query_cards, send_message, visit_cards
+from wechat.outbound import alerts, notices, query_cards, visit_cards
 from wechat.reviews import batch_messages, run_events
 
 audit.register(
@@ -19,6 +19,9 @@ audit.register(
         "wechat.resent": _("Message sent again"),
         "wechat.rated": _("Answer rated"),
         "wechat.mended": _("Alert closed"),
+        "wechat.group_bound": _("Group chat bound to a study"),
+        "wechat.group_freed": _("Group chat freed"),
+        "wechat.group_refused": _("Question in a group refused"),
     }
 )
 register_reader(run_events.asked, Kind.REVIEW_REQUESTED)
@@ -32,7 +35,6 @@ register_reader(notices.ready, Kind.NOTICE_READY)
 register_reader(query_cards.queried, Kind.FINDING_QUERIED)
 register_reader(query_cards.settled, Kind.FINDING_SETTLED)
 register_reader(visit_cards.ready, Kind.NOTICE_READY)
-send_message.register_tool()
 wecom_ids.register(userids.check_userid)
 alone.failed.connect(alerts.sweep_failed)
 metrics.register_collector()

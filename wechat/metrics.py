@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from wechat.models import Alert, InboxMessage, OutboxMessage, Stream
+from wechat.models import Alert, BotConnection, InboxMessage, OutboxMessage, Stream
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +78,9 @@ def _troubles() -> Iterator[GaugeMetricFamily]:
     yield GaugeMetricFamily("iit_wechat_possible_duplicates", text, value=doubled)
     waiting = Stream.objects.filter(finished_at=None).count()
     yield GaugeMetricFamily("iit_wechat_streams_unfinished", "Answers in work", value=waiting)
+    held = BotConnection.objects.filter(lease_until__gt=now(), connected_at__isnull=False).count()
+    text = "Whether the smart bot's long connection stands"
+    yield GaugeMetricFamily("iit_wechat_long_connection", text, value=held)
     alerts = GaugeMetricFamily("iit_wechat_alerts", "Open alerts by cause", labels=["code"])
     rows = Alert.objects.filter(cleared_at=None).order_by().values_list("code")
     found = dict(rows.annotate(n=Count("pk")))

@@ -9,18 +9,24 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.dispatch import receiver
 from django.utils import translation
+from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from core.llm.models import LlmCanary
+from engines.llm_canary import standing_changed
 from memory.hot import injection
 from memory.hot.prune import memory_over_cap
 from memory.models import MemoryProposal, ProjectMemory
 from projects.models import Member, Person, Role
-from projects.signals import login_moved, membership_offered
+from projects.signals import house_restored, login_moved, membership_offered
 from study.blinding.services import code_broken
 from study.models import CodeBreak
 from wechat.inbound import invitations
+from wechat.models import InboxMessage, OutboxMessage, Stream
 from wechat.outbound import cards, outbox
 
 
@@ -80,6 +86,31 @@ def on_code_broken(*, broken: CodeBreak, **_kwargs: Any) -> None:
         outbox.tell(to=member, content=text, key=f"code-break:{broken.pk}:{member.wecom_userid}")
 
 
+@receiver(standing_changed, dispatch_uid="wechat.model_standing")
+def on_model_standing(*, canary: LlmCanary, is_down: bool, **_kwargs: Any) -> None:
+    """The administrators are told that answers are plain from now on, or no longer, once each."""
+    people = Member.objects.filter(project=canary.project, role=Role.ADMIN, is_active=True)
+    for member in people.exclude(wecom_userid=""):
+        with translation.override(member.language):
+            text = _model_standing(canary, is_down)
+        key = f"canary:{canary.pk}:{is_down}:{member.wecom_userid}"
+        outbox.tell(to=member, content=text, key=key)
+
+
+def _model_standing(canary: LlmCanary, is_down: bool) -> str:
+    if is_down:
+        text = _(
+            "%(study)s: the daily check of the language model got %(met)d of 10 right. Answers are plain and "
+            "unclear questions are asked back until a check succeeds."
+        )
+    else:
+        text = _(
+            "%(study)s: the daily check of the language model got %(met)d of 10 right. Answers are as before."
+        )
+    said = text % {"study": canary.project.code, "met": canary.met or 0}
+    return f"{said}\n{cards.link('/admin/llm/modelacceptance/')}"
+
+
 def _over_cap(memory: ProjectMemory, tokens: int, proposal: MemoryProposal | None) -> str:
     """How much too long, what is proposed and where to decide; no line of the memory itself."""
     head = _(
@@ -96,3 +127,19 @@ def _over_cap(memory: ProjectMemory, tokens: int, proposal: MemoryProposal | Non
         }
         path = f"/admin/memory/memoryproposal/{proposal.pk}/change/"
     return "\n".join((head, what, cards.link(path)))
+
+
+@receiver(house_restored, dispatch_uid="wechat.house_restored")
+def on_house_restored(*, moved: bool, **_kwargs: Any) -> None:
+    """What waited when the backup was made was sent and answered since: nobody gets it a second time."""
+    if moved:
+        return
+    waiting = (*OutboxMessage.UNSENT, OutboxMessage.Status.HELD)
+    rows = OutboxMessage.objects.filter(status__in=waiting)
+    rows.update(status=OutboxMessage.Status.WITHDRAWN)
+    unread = (InboxMessage.Status.NEW, InboxMessage.Status.PROCESSING)
+    InboxMessage.objects.filter(status__in=unread).update(status=InboxMessage.Status.DONE)
+    at = now()
+    expired = Coalesce("expired_at", Value(at))
+    Stream.objects.filter(finished_at=None).update(expired_at=expired, finished_at=at)
+    Stream.objects.filter(delivered_at=None).update(delivered_at=at)

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from core.integrations.wecom import Crypt, SendError, probe
+from wechat.aibot import lease
+from wechat.aibot import probe as link
 from wechat.checks import wecom_settings
+from wechat.findings import Finding
 from wechat.models import Alert
 from wechat.outbound import gateway
 
-NEEDED = ("WECOM_CORP_ID", "WECOM_AGENT_ID", "WECOM_SECRET", "WECOM_TOKEN", "WECOM_AES_KEY")
+NEEDED = ("WECOM_CORP_ID", "WECOM_AGENT_ID", "WECOM_SECRET")
+CALLBACK = ("WECOM_TOKEN", "WECOM_AES_KEY")
 SAMPLE = "wecom_check 入组 🫡".encode()
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One line: what was looked at, whether it is well, what was seen, what to do if not."""
-
-    name: str
-    ok: bool
-    seen: str = ""
-    remedy: str = ""
-
-
-def findings() -> Iterator[Finding]:
+def check_configuration() -> Iterator[Finding]:
     """All of them, the cheap ones first; nothing is asked of WeCom before the settings are well."""
     configured = list(_settings())
     yield from configured
@@ -36,15 +29,21 @@ def findings() -> Iterator[Finding]:
     pairs = _pairs()
     for name, crypt, _path in pairs:
         yield _keys(name, crypt)
-    yield _reachable()
+    if pairs:
+        yield _reachable()
     for name, crypt, path in pairs:
         yield _verified(name, crypt, path)
+    if lease.is_configured():
+        yield link.look()
     yield from _server()
     yield from _alerts()
 
 
 def _settings() -> Iterator[Finding]:
-    missing = [name for name in (*NEEDED, "PUBLIC_URL") if not getattr(settings, name)]
+    # With the long connection nothing has to reach us.
+    callback = () if lease.is_configured() else CALLBACK
+    needed = (*NEEDED, *callback, "PUBLIC_URL")
+    missing = [name for name in needed if not getattr(settings, name)]
     remedy = _("Set them in the environment; the values stand in the WeCom console.")
     yield Finding(_("settings"), not missing, ", ".join(missing), remedy)
     for bad in wecom_settings():

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from wechat.aibot.callback import callback as aibot
+from wechat.aibot.callback import bot_callback as aibot
 from wechat.inbound.callback import callback
 from wechat.outbound import answers
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -31,6 +33,78 @@ PARSER = (
     gettext_noop("Invalid \\uXXXX escape"),
     gettext_noop("Extra data"),
 )
+
+
+MOST_DIGITS = 100
+"""Of a whole number: more is no reading, and no database column takes any number of them."""
+_UNFIT_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+class UnfitJsonError(ValueError):
+    """JSON of a kind that can't be stored, in words for its writer."""
+
+
+def _number(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise UnfitJsonError(
+            _("A number has more than %(most)d digits: %(start)s…")
+            % {"most": MOST_DIGITS, "start": text[:20]}
+        )
+    return int(text)
+
+
+def _fraction(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise UnfitJsonError(_("A number is too large: %s") % text[:40])
+    return value
+
+
+def _no_number(text: str) -> Any:
+    raise UnfitJsonError(_("%s is no number of JSON.") % text)
+
+
+def _pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
+    for name, value in given:
+        _check_text(name)
+        _check_text(value)
+    return dict(given)
+
+
+def _check_text(value: Any) -> None:
+    """Lists are looked through, objects were when they were read."""
+    if isinstance(value, list):
+        for one in value:
+            _check_text(one)
+    elif isinstance(value, str) and (found := _UNFIT_TEXT.search(value)):
+        told = _("A text holds a character that cannot be stored: \\u%04x")
+        raise UnfitJsonError(told % ord(found[0]))
+
+
+class StrictDecoder(json.JSONDecoder):
+    """Refuses what Python's parser takes and the database does not. Raises UnfitJsonError."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            **options
+            | {
+                "parse_int": _number,
+                "parse_float": _fraction,
+                "parse_constant": _no_number,
+                "object_pairs_hook": _pairs,
+            }
+        )
+
+    def decode(self, s: str, *args: Any) -> Any:
+        """What `s` says."""
+        value = super().decode(s, *args)
+        _check_text(value)
+        return value
+
+
+def strict_loads(text: str) -> Any:
+    """What a JSON text says. Raises UnfitJsonError, and what json.loads raises."""
+    return json.loads(text, cls=StrictDecoder)
 
 
 def pretty(value: Any) -> str:
@@ -86,7 +160,13 @@ class JsonTextarea(forms.Textarea):
 
 
 class PrettyJsonField(forms.JSONField):
-    """A JSON form field that opens indented and says where a text stops being JSON."""
+    """A JSON form field that opens indented and says where a text stops being JSON.
+
+    What could not be stored (NaN, numbers without end, half characters) is refused in words, too.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"decoder": StrictDecoder})
 
     def prepare_value(self, value: Any) -> Any:
         """The text of the box; what could not be parsed is given back untouched."""
@@ -98,7 +178,7 @@ class PrettyJsonField(forms.JSONField):
         """What was typed, also where it is nested too deeply to be parsed."""
         try:
             return super().bound_data(data, initial)
-        except RecursionError:
+        except (RecursionError, UnfitJsonError):
             return InvalidJSONInput(data)
 
     def to_python(self, value: Any) -> Any:
@@ -107,6 +187,8 @@ class PrettyJsonField(forms.JSONField):
             return super().to_python(value)
         except ValidationError as error:
             raise ValidationError(_where(str(value)) or error.messages, code="invalid") from error
+        except UnfitJsonError as error:
+            raise ValidationError(str(error), code="invalid") from error
         except RecursionError as error:
             raise ValidationError(_("The text is nested too deeply."), code="invalid") from error
 

@@ -45,6 +45,14 @@ class TooLarge(exceptions.APIException):
     default_code = "too_large"
 
 
+class SecondFactorMissing(exceptions.APIException):
+    """403: the person's role demands a second factor, and the session's owner has none yet."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    default_detail = _("Your role demands a second factor: set one up in the console first.")
+    default_code = "second_factor_missing"
+
+
 class Unavailable(exceptions.APIException):
     """503: an outside system did not answer."""
 

@@ -54,9 +54,9 @@ def _cipher(key: bytes) -> AESGCM:
     return AESGCM(key)
 
 
-def encrypt(text: str) -> str:
-    """Base64 of version, key id, nonce, tag and ciphertext."""
-    key = keys()[0]
+def encrypt(text: str, place: int = 0) -> str:
+    """Base64 of version, key id, nonce, tag and ciphertext; by the newest key unless told otherwise."""
+    key = keys()[place]
     nonce = os.urandom(_NONCE)
     sealed = _cipher(key).encrypt(nonce, text.encode("utf-8", "surrogatepass"), _VERSION)
     body, tag = sealed[:-_TAG], sealed[-_TAG:]

@@ -19,7 +19,8 @@ from core.house.proxies import client, is_named, networks
 Handler = Callable[[HttpRequest], HttpResponse]
 logger = logging.getLogger(__name__)
 
-API = "/api/"
+API, CONSOLE = "/api/", "/admin/"
+MEGABYTE = 1_048_576
 SAFE = {"GET", "HEAD", "OPTIONS", "TRACE"}
 SILENT = ("/wechat/", "/redcap/")
 """Programs call these: a refusal has an empty body."""
@@ -42,9 +43,26 @@ def limit_body(get_response: Handler) -> Handler:
             if not (given.isascii() and given.isdigit()):
                 return HttpResponse(status=400)
             is_large = len(given) > LONGEST or int(given) > most
-            return _too_large(request) if is_large else get_response(request)
+            return _too_large(request, most) if is_large else get_response(request)
         if request.META.get("wsgi.input_terminated") and not _give_length(request, most):
-            return _too_large(request)
+            return _too_large(request, most)
+        return get_response(request)
+
+    return respond
+
+
+def limit_strangers(get_response: Handler) -> Handler:
+    """413 for a form of the console larger than the usual from who is not logged in: files are the staff's.
+
+    Stands after the login is known and before a form is read (the check of its token reads it).
+    """
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        usual = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        is_large = int(request.META.get("CONTENT_LENGTH") or 0) > usual
+        is_form = is_large and request.path_info.startswith(CONSOLE)
+        if is_form and not request.user.is_staff:
+            return _too_large(request, usual)
         return get_response(request)
 
     return respond
@@ -67,10 +85,11 @@ def _give_length(request: HttpRequest, most: int) -> bool:
     return True
 
 
-def _too_large(request: HttpRequest) -> HttpResponse:
+def _too_large(request: HttpRequest, most: int) -> HttpResponse:
     if request.path_info.startswith(API):
         return api_errors.document(api_errors.TooLarge())
-    text = "" if request.path_info.startswith(SILENT) else _("The request is too large.")
+    told = _("The request is too large: at most %(number)d MB are taken here.")
+    text = "" if request.path_info.startswith(SILENT) else told % {"number": most // MEGABYTE}
     return HttpResponse(text, status=413, content_type="text/plain; charset=utf-8")
 
 

@@ -45,9 +45,9 @@ def _move(request: HttpRequest) -> None:
         session[MOVED] = now
 
 
-def end_all(user_pk: object) -> None:
-    """End every session of a login; few are stored, because they end without use."""
-    for row in Session.objects.all().iterator():
+def end_all(user_pk: object, *, but: str | None = None) -> None:
+    """End every session of a login but the one of this key; few are stored, because they end without use."""
+    for row in Session.objects.exclude(pk=but or "").iterator():
         if row.get_decoded().get(SESSION_KEY) == str(user_pk):
             row.delete()
 

@@ -20,11 +20,17 @@ CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.shee
 _WIDEST, _TITLE = 60, 31
 
 
-def workbook(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    """A file with one sheet: the header stays in sight, every cell is text, so that none is a formula."""
+def workbook(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], mark: str = ""
+) -> bytes:
+    """A file with one sheet: the header stays in sight, every cell is text, so that none is a formula.
+
+    `mark`: of its properties, says to machines that a model wrote a part (`paper.value.ai_mark`).
+    """
     # Brings numpy: a tenth of what each process of the house takes to start, for a file few ask for.
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
+    from openpyxl.packaging.custom import StringProperty
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
 
@@ -36,6 +42,8 @@ def workbook(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -
         return made
 
     book = Workbook(write_only=True)
+    if mark:
+        book.custom_doc_props.append(StringProperty(name="AIGC", value=mark))
     sheet = book.create_sheet(_named(title))
     sheet.freeze_panes = "A2"
     for number, column in enumerate(zip(header, *rows, strict=True), 1):

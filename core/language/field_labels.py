@@ -9,6 +9,8 @@ MEDICATION = re.compile(
 )
 EVENT = re.compile(r"不良事件|\bAE\w*\b|adverse event", re.IGNORECASE)
 SERIOUS = re.compile(r"严重不良事件|是否\s*SAE|\bserious\b|\baeser\b", re.IGNORECASE)
+YES = re.compile(r"\W*(?:是的?|有|yes|true|y)(?!\w)", re.IGNORECASE)
+"""At the beginning of a choice's label: 是, 是(已上报), Yes; not 是否, 有关."""
 GRADE = re.compile(r"CTCAE|分级|\bgrade\b|\baetoxgr\b", re.IGNORECASE)
 SCREEN_FAILURE = re.compile(r"筛选失败|筛败|screen(?:ing)?\W?fail", re.IGNORECASE)
 START = re.compile(r"开始|发生|start|onset", re.IGNORECASE)

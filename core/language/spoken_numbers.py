@@ -44,8 +44,6 @@ _VAGUE = (
 _BEFORE = {kind: re.compile(rf"{before}\s*(?:有|是|能有|到)?$") for kind, before, _ in _VAGUE}
 _BEHIND = {kind: re.compile(behind) for kind, _, behind in _VAGUE}
 _NEAR = 12
-HEDGE = f"(?:{'|'.join(before for _, before, _ in _VAGUE)})*"
-"""A pattern of the words before a number that make it vague."""
 
 
 @dataclass(frozen=True)

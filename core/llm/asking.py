@@ -26,7 +26,7 @@ from core.integrations.llm import (
     LlmUnavailable,
     Message,
 )
-from core.llm import breaker, standing
+from core.llm import acceptance, breaker, standing
 from core.llm.models import LlmUsage
 from core.llm.providers import clients_for
 from core.privacy.gate import Gate
@@ -59,6 +59,8 @@ class Llm:
         self._left = self.project.llm_daily_token_cap - used_today(self.project)
         self._clients: list[LlmClient] | None = None
         self._standings = standing.findings_of(self.project)
+        self._barred = acceptance.barred(self.project)
+        self._choosers = acceptance.choosers(self.project)
 
     def of(self, purpose: Purpose) -> Llm:
         """The model of another purpose for the same request: one budget and one list of rows."""
@@ -73,8 +75,8 @@ class Llm:
 
     @property
     def has_tools(self) -> bool:
-        """Whether an endpoint that is up takes tools. Raises LlmNotConfigured, PrivacyError."""
-        clients = self._connected()
+        """Whether an endpoint that is up and may choose takes tools. Raises LlmNotConfigured, PrivacyError."""
+        clients = self._choosing(self._connected())
         up = [client for client in clients if not breaker.is_open(client.endpoint)] or clients
         return any(self._takes_tools(client) for client in up)
 
@@ -82,7 +84,19 @@ class Llm:
         """Whether the first endpoint that is up may be asked for it. Raises LlmNotConfigured, PrivacyError."""
         clients = self._connected()
         up = [client for client in clients if not breaker.is_open(client.endpoint)]
-        return bool(up) and self._standing(up[0]).may(ability)
+        if ability == standing.SAY:
+            up = self._choosing(up)
+        return bool(up) and ability not in self._barred and self._standing(up[0]).may(ability)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no model of the purpose may choose what an answer shows (core.llm.acceptance)."""
+        if standing.SAY in self._barred:
+            return True
+        try:
+            return not self._choosing(self._connected())
+        except (LlmError, PrivacyError):
+            return False  # to ask it says why
 
     @property
     def model(self) -> str:
@@ -109,10 +123,12 @@ class Llm:
         top_p: float = 0.9,
         max_tokens: int = 500,
         tries: int = 3,
+        is_choice: bool = False,
     ) -> Completion:
         """Ask the model (seed 003, 6: 0.7, 0.9, 500 are the defaults of answers to people).
 
-        `must_call`: one of the `tools` has to be called.
+        `must_call`: one of the `tools` has to be called. `is_choice`: what comes back chooses what an answer
+        shows, so that no endpoint but an accepted one is asked (core.llm.acceptance).
         Raises TokenCapReached, LlmNotConfigured, integrations.llm.LlmError, PrivacyError.
         """
         if self._left - self.tokens <= 0:
@@ -126,11 +142,13 @@ class Llm:
             "max_tokens": max_tokens,
             "tries": tries,
         }
-        return self._first_of(self._able(tools), messages, purpose, version, options)
+        return self._first_of(self._able(tools, is_choice), messages, purpose, version, options)
 
-    def _able(self, tools: object) -> list[LlmClient]:
+    def _able(self, tools: object, is_choice: bool) -> list[LlmClient]:
         """The endpoints worth asking, in order. Raises LlmUnavailable when all are left alone."""
         clients = self._connected()
+        if is_choice:
+            clients = self._choosing(clients)
         if tools:
             clients = [c for c in clients if self._takes_tools(c)] or clients
         up = [client for client in clients if not breaker.is_open(client.endpoint)]
@@ -216,6 +234,10 @@ class Llm:
         if self._clients is None:
             self._clients = clients_for(self.project, self.model_purpose)
         return self._clients
+
+    def _choosing(self, clients: Sequence[LlmClient]) -> list[LlmClient]:
+        chosen = self._choosers
+        return [client for client in clients if chosen is None or client.endpoint in chosen]
 
     def _takes_tools(self, client: LlmClient) -> bool:
         return client.has_tools and not breaker.lacks_tools(client.endpoint)

@@ -72,3 +72,76 @@ class LlmCheck(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model_purpose} {localtime(self.at):%Y-%m-%d %H:%M}"
+
+
+class ModelAcceptance(models.Model):
+    """One run of the frozen set of questions on the demo study by a study's models, and who signed for it.
+
+    `endpoints`: ability → preset, address and model as asked; `prompts`: the versions asked with;
+    `fingerprint`: of both, the acceptance holds for no other. `cases`: question, verdict and replies of each,
+    about the demo study alone. `least`: the share that must pass, `most_wrong`: replies that may be wrong.
+    `digest`: SHA-256 of all that, as the audit trail has it. Nothing but the signature is written later.
+    """
+
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
+    fingerprint = models.CharField(_("fingerprint"), max_length=64)
+    endpoints = models.JSONField(_("endpoint"), default=dict)
+    prompts = models.CharField(_("prompt version"), max_length=255)
+    cases = models.JSONField(_("cases"), default=list)
+    total = models.PositiveIntegerField(_("cases in all"))
+    passed = models.PositiveIntegerField(_("passed three times"))
+    wrong = models.PositiveIntegerField(_("wrong replies"))
+    least = models.FloatField(_("share that must pass"))
+    most_wrong = models.PositiveIntegerField(_("wrong replies allowed"), default=0)
+    started_at = models.DateTimeField(_("started"))
+    ended_at = models.DateTimeField(_("ended"))
+    by = models.CharField(_("run by"), max_length=150)
+    digest = models.CharField(_("SHA-256 of the content"), max_length=64)
+    signed_by = models.CharField(_("signed by"), max_length=150, blank=True)
+    signed_at = models.DateTimeField(_("signed at"), null=True, blank=True)
+
+    class Meta:
+        db_table = "iit_model_acceptance"
+        ordering = ["-ended_at", "-pk"]
+        verbose_name = _("model acceptance")
+        verbose_name_plural = _("model acceptances")
+        indexes = [models.Index(fields=["project", "-ended_at"], name="iit_acceptance_time")]
+
+    def __str__(self) -> str:
+        return f"{self.passed}/{self.total} {localtime(self.ended_at):%Y-%m-%d %H:%M}"
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether both bounds were kept."""
+        share = self.passed / self.total if self.total else 0.0
+        return share >= self.least and self.wrong <= self.most_wrong
+
+
+class LlmCanary(models.Model):
+    """The daily ten probes of a study's models, one row a day of the study's zone.
+
+    `met`: how many of ten were right; empty where the models were away or the tokens of the day used up: that
+    says nothing of them. `endpoint`: the fingerprint of the endpoints that were asked.
+    """
+
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", verbose_name=_("project")
+    )
+    day = models.DateField(_("day"))
+    endpoint = models.CharField(_("fingerprint"), max_length=64)
+    met = models.PositiveSmallIntegerField(_("of ten probes"), null=True, blank=True)
+    at = models.DateTimeField(_("time"), auto_now=True)
+
+    class Meta:
+        db_table = "iit_llm_canary"
+        ordering = ["-day"]
+        verbose_name = _("daily check of the model")
+        verbose_name_plural = _("daily checks of the models")
+        constraints = [
+            models.UniqueConstraint(fields=["project", "day"], name="iit_llm_canary_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {'-' if self.met is None else self.met}/10"

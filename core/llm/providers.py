@@ -95,6 +95,8 @@ def provider_of(project: Project, purpose: Purpose = Purpose.CHAT) -> Provider:
     own = str(getattr(project, f"{purpose.prefix}_model"))
     if purpose is Purpose.CHAT:
         return chat
+    if purpose is Purpose.SMALL and _explicit("LLM_SMALL_BASE_URL"):
+        return _small_of_environment(chat)
     if not _is_pinned() and endpoints.has_own(project, purpose):
         return _own(project, purpose, chat)
     return _of_chat(project, purpose, chat, own)
@@ -125,6 +127,15 @@ def _own(project: Project, purpose: Purpose, chat: Provider) -> Provider:
         model = _setting("LLM_SMALL_MODEL", model)
     # The chat's model is known by its name where the provider is of the same kind.
     return Provider(preset, base_url, key, model or (chat.model if preset == chat.preset else ""))
+
+
+def _small_of_environment(chat: Provider) -> Provider:
+    """The provider of small work that the environment names beside the chat's; no key of another address."""
+    base_url, preset = _explicit("LLM_SMALL_BASE_URL"), _explicit("LLM_SMALL_PRESET") or chat.preset
+    is_same = endpoints.is_same(_address(preset, base_url), _address(chat.preset, chat.base_url))
+    key = _explicit("LLM_SMALL_API_KEY") or (chat.key if is_same else "")
+    model = _explicit("LLM_SMALL_MODEL") or (chat.model if preset == chat.preset else "")
+    return Provider(preset, base_url, key, model)
 
 
 def _is_pinned() -> bool:

@@ -8,6 +8,7 @@ then the term is masked, as the shape of its ids says.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -41,12 +42,18 @@ def terms() -> tuple[str, ...]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    listed = sorted(map(_term, terms()), key=len, reverse=True)
+    """The longest term first; behind its first sign, so that a place asks few of them."""
+    by_sign = defaultdict(list)
+    for plain in (simplified(normalise(term)) for term in terms()):
+        by_sign[plain[0].lower()].append(_term(plain))
+    listed = (
+        f"(?={re.escape(sign)})(?:{'|'.join(sorted(those, key=len, reverse=True))})"
+        for sign, those in by_sign.items()
+    )
     return re.compile("|".join([*listed, _MEASURE]), re.IGNORECASE)
 
 
-def _term(term: str) -> str:
-    plain = simplified(normalise(term))
+def _term(plain: str) -> str:
     blanks = r"[\s-]?".join(re.escape(part) for part in re.split(r"[\s-]", plain))
     before = r"(?<![\dA-Za-z])" if _is_latin(plain[0]) else ""
     return before + blanks + (r"(?![\dA-Za-z])" if _is_latin(plain[-1]) else "")

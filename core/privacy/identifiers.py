@@ -105,7 +105,8 @@ _DIGIT_WORD = (
     r"b[aāáǎà]|ji[uūúǔù]|d[oōóǒò]ng|gu[aāáǎà]i)"
 )
 _SPOKEN_DIGITS = (
-    rf"(?<![a-z]){_DIGIT_WORD}"
+    # What they begin with is asked first: few signs of a Chinese text are one of these.
+    rf"(?=[zotfsenlywqbjdgēéěè])(?<![a-z]){_DIGIT_WORD}"
     rf"(?:[\s,.-]{{0,3}}(?:double[\s-]|triple[\s-])?{_DIGIT_WORD}){{6,30}}(?![a-z])"
 )
 _HOUSE = r"(?:(?:\d{1,5}|[一二三四五六七八九十百]{1,4})\s?(?:号|弄|#)|(?:No\.?|#)\s?\d{1,5})"

@@ -119,16 +119,16 @@ class Quotient(Decimal):
     __slots__ = ()
 
 
-def settle(value: Decimal) -> Decimal:
+def drop_noise(value: Decimal) -> Decimal:
     """Drop the digits that do not count; readings and literals count to the last."""
     return _COMPARE.plus(value) if isinstance(value, Quotient) else value
 
 
 def settled(value: Decimal | Range) -> Decimal | Range:
-    """`settle` of a number or of the bounds of a Range."""
+    """`drop_noise` of a number or of the bounds of a Range."""
     if isinstance(value, Decimal):
-        return settle(value)
-    return _bounded(value, settle)
+        return drop_noise(value)
+    return _bounded(value, drop_noise)
 
 
 def _bounded(value: Range, function: Callable[[Decimal], Decimal]) -> Range:
@@ -269,7 +269,7 @@ def round_half_up(a: Decimal | Range, digits: int) -> Number:
 
 def _round(value: Decimal, digits: int, tie: int) -> Decimal:
     """`tie`: 1 upwards, -1 downwards, 0 away from zero."""
-    value = settle(value)
+    value = drop_noise(value)
     if value.adjusted() + digits > getcontext().prec - 2:
         return value
     is_outwards = tie == 0 or (tie > 0) == (value > 0)

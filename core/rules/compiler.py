@@ -89,24 +89,29 @@ def operator(
 
 
 def function(
-    *names: str, takes: Sequence[Type], gives: Type, least: int | None = None, **about: Any
+    *names: str,
+    takes: Sequence[Type],
+    gives: Type,
+    least: int | None = None,
+    repeats: bool = False,
+    **about: Any,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Register a function of known numbers, dates and texts (`takes`, of which `least` must be given).
 
-    It gets Decimal or Range, Moment, str. What is unknown stays so, and the first unknown is the reason.
+    `repeats`: any number of the last type may follow. It gets Decimal or Range, Moment, str. What is unknown
+    stays so, and the first unknown is the reason.
     """
-    are_numbers = {*takes, gives} == {Type.NUMBER}
+    are_numbers, count = {*takes, gives} == {Type.NUMBER}, len(takes)
 
     def register(work: Callable[..., Value]) -> Callable[..., Value]:
         def build(compiler: Compiler, call: Call) -> Expr:
-            nodes = [
-                compiler.taken(call, at, type_)
-                for at, (type_, _given) in enumerate(zip(takes, call.given, strict=False))
-            ]
+            further = [takes[-1]] * (len(call.given) - count) if repeats else []
+            types = [*takes, *further][: len(call.given)]
+            nodes = [compiler.taken(call, at, type_) for at, type_ in enumerate(types)]
             return Expr(of_known(work, nodes, are_numbers=are_numbers), gives)
 
-        count = len(takes)
-        operator(*names, least=count if least is None else least, most=count, **about)(build)
+        lowest, most = count if least is None else least, None if repeats else count
+        operator(*names, least=lowest, most=most, **about)(build)
         return work
 
     return register

@@ -106,7 +106,9 @@ def absent(name: str, place: Place) -> Reading:
     return Reading(name, place, None, None, _NOT_EXPORTED, None, _NOT_EXPORTED)
 
 
-def read(column: Column, data: Mapping[str, Any], place: Place, context: StudyContext) -> Reading:
+def read_cell(
+    column: Column, data: Mapping[str, Any], place: Place, context: StudyContext
+) -> Reading:
     """The cell of `column` in the row `data`."""
     if column.kind is Kind.TICKS:
         return _read_ticks(column, data, place, context)

@@ -94,11 +94,11 @@ def judge(rule: Rule, row: Row) -> Verdict | None:
 def _applicable(rule: Rule, row: Row) -> Verdict:
     is_shown, cause = visibility(row, rule.column.field)
     if is_shown is True:
-        return decide(rule, row)
+        return verdict_of(rule, row)
     own = row.read(rule.field)
     if is_shown is False:
         return _hidden(own)
-    verdict = decide(rule, row)
+    verdict = verdict_of(rule, row)
     if own.forced is not None and verdict.outcome is Outcome.FAIL:
         return verdict
     return Verdict(Outcome.UNKNOWN, Reason.APPLICABILITY_UNKNOWN, cause=cause)
@@ -126,7 +126,7 @@ def _is_empty(reading: Reading) -> bool:
     return is_missing or reading.is_blank is True
 
 
-def decide(rule: Rule, row: Row) -> Verdict:
+def verdict_of(rule: Rule, row: Row) -> Verdict:
     """The verdict of the logic; an impossible value among all that it reads fails it."""
     row.record.forced, row.record.spent = None, 0
     found = rule.node(Scope(row))
@@ -152,17 +152,19 @@ def readings(rule: Rule, row: Row, verdict: Verdict) -> list[Reading]:
     return [*(_of_logic(rule, row) if is_of_logic else _of_branching(rule, row)), own]
 
 
-def read(row: Row, name: str, event: str | None) -> Reading:
+def read_column(row: Row, name: str, event: str | None) -> Reading:
     """The column in this row, or in another event's base row."""
     source = row if event is None else row.record.base_row(event)
     return absent(name, Place(event, None, None)) if source is None else source.read(name)
 
 
 def _of_logic(rule: Rule, row: Row) -> list[Reading]:
-    found = [row.read(n) if event is None else read(row, n, event) for n, event in rule.reads]
+    found = [
+        row.read(n) if event is None else read_column(row, n, event) for n, event in rule.reads
+    ]
     return found + [one for c in rule.conversions if (one := c.of(row)) is not None]
 
 
 def _of_branching(rule: Rule, row: Row) -> list[Reading]:
     context, pairs = row.record.context, logic_names(rule.column.branching)
-    return [read(row, name, e) for name, e in pairs if context.column(name) is not None]
+    return [read_column(row, name, e) for name, e in pairs if context.column(name) is not None]

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from core.rules import parse
-from core.rules.arithmetic import EXACT, settle
+from core.rules.arithmetic import EXACT, drop_noise
 from core.rules.context import Column, Kind
 from core.rules.convert import Reading, text_of
 from core.rules.limits import LIKELY_ITEMS
@@ -247,7 +247,9 @@ def _as_text(value: Value) -> Value:
     if isinstance(value, Unknown):
         return value
     if isinstance(value, Decimal):
-        return f"{EXACT.normalize(settle(value)):f}" if abs(value.adjusted()) < 40 else str(value)
+        return (
+            f"{EXACT.normalize(drop_noise(value)):f}" if abs(value.adjusted()) < 40 else str(value)
+        )
     if isinstance(value, Items):
         return Unknown(None, _("A list is no text."))
     shown = json_value(value)

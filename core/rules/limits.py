@@ -47,8 +47,13 @@ def check_spent(spent: int) -> None:
     """Raises TooMuchError."""
     if spent > MAX_STEPS:
         raise TooMuchError(too_many_steps())
-    if monotonic() > _until.get():
+    if is_late():
         raise TooMuchError(_("The rules took too long."))
+
+
+def is_late() -> bool:
+    """Whether the time of `within_seconds` has passed."""
+    return monotonic() > _until.get()
 
 
 def too_many_steps() -> str:

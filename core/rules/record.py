@@ -67,7 +67,7 @@ class Row:
         holder = None if column is None else self._holder(column)
         if column is None or holder is None:
             return convert.absent(name, self.place)
-        return convert.read(column, holder.data, holder.place, context)
+        return convert.read_cell(column, holder.data, holder.place, context)
 
     def _holder(self, column: Column) -> Row | None:
         """The row of the same event that holds the column; a filled cell of this row counts too."""

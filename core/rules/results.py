@@ -80,7 +80,9 @@ class RuleResult:
     def value(self) -> Any:
         """The raw value of `field`."""
         cause = self.verdict.cause
-        return (evaluation.read(self.row, *cause) if cause else self.row.read(self.about.field)).raw
+        return (
+            evaluation.read_column(self.row, *cause) if cause else self.row.read(self.about.field)
+        ).raw
 
     @property
     def detail(self) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ is asked about the operators that both have, with no value missing, and what it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -18,16 +18,16 @@ from typing import Any
 from json_logic import jsonLogic
 
 from core.rules import parse
-from core.rules.context import Column, Kind, StudyContext, checkbox_column
-from core.rules.evaluation import Outcome, decide
+from core.rules.context import Column, Kind, StudyContext
+from core.rules.evaluation import Outcome, verdict_of
 from core.rules.limits import parts
 from core.rules.operators import OPERATORS
 from core.rules.record import Record
 from core.rules.rule import Rule
+from core.rules.samples import LONGEST, is_constant, ticks
 
 MOST_EXAMPLES = 24
 MOST_STEPS = 50_000
-_LONGEST = 200
 _TODAY = date(2024, 3, 1)
 Cells = dict[str, str]
 
@@ -44,7 +44,7 @@ class Difference:
 def first_difference(rule: Rule, context: StudyContext) -> Difference | None:
     """Where json-logic-qubit decides otherwise; None where it agrees or has no opinion."""
     names = [name for name, _event in rule.reads]
-    constants = [one for one in _constants(rule.logic) if one not in names]
+    constants = [one for one in parts(rule.logic) if is_constant(one) and one not in names]
     columns = [context.columns.get(name) for name in names]
     named = (name for part in parts(rule.logic) if isinstance(part, Mapping) for name in part)
     is_shared = all(OPERATORS[name].is_standard for name in named)
@@ -58,7 +58,7 @@ def first_difference(rule: Rule, context: StudyContext) -> Difference | None:
         chosen = [(column, draw.choice(values)) for column, values in choices]
         data = {column.name: value for column, (value, _cells) in chosen}
         cells = {name: cell for _column, (_value, row) in chosen for name, cell in row.items()}
-        ours = decide(rule, Record(context, [cells], _TODAY).rows[0])
+        ours = verdict_of(rule, Record(context, [cells], _TODAY).rows[0])
         theirs = _asked(rule.logic, data)
         is_decided = ours.outcome in {Outcome.PASS, Outcome.FAIL} and ours.reason is None
         if is_decided and theirs is not None and theirs is not (ours.outcome is Outcome.PASS):
@@ -73,22 +73,16 @@ def _asked(logic: Any, data: Mapping[str, Any]) -> bool | None:
         return None
 
 
-def _constants(logic: Any) -> Iterator[Any]:
-    for part in parts(logic):
-        if isinstance(part, str | int | float) and not isinstance(part, bool):
-            yield part
-
-
 def _values(column: Column, constants: list[Any]) -> list[tuple[Any, Cells]]:
     """Values of a column as JSON, each with the cells that hold it."""
-    texts = [str(one) for one in constants if len(str(one)) <= _LONGEST]
+    texts = [str(one) for one in constants if len(str(one)) <= LONGEST]
     # A code is no number to us: 1 and "1" are one; to the package they are as the rule writes them.
     written = {str(one): one for one in constants}
     name, kind = column.name, column.kind
     if kind is Kind.TICKS:
         lists = [[], *([code] for code in column.choices)]
         return [
-            ([written.get(code, _json(code)) for code in ticked], _ticks(column, ticked))
+            ([written.get(code, _json(code)) for code in ticked], ticks(column, ticked))
             for ticked in lists
         ]
     if kind is Kind.CODE:
@@ -116,10 +110,3 @@ def _json(text: str) -> Any:
     if number is None or str(number) != text:
         return text
     return int(number) if number == number.to_integral_value() else float(number)
-
-
-def _ticks(column: Column, ticked: list[str]) -> Cells:
-    return {
-        checkbox_column(column.name, code): "1" if code in ticked else "0"
-        for code in column.choices
-    }

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from core.rules import dependencies
 from core.rules.context import Column, Kind, StudyContext
-from core.rules.evaluation import NOT_APPLICABLE, NUMBERS, STATES, decide, judge
+from core.rules.evaluation import NOT_APPLICABLE, NUMBERS, STATES, judge, verdict_of
 from core.rules.limits import parts
 from core.rules.operators import OPERATORS
 from core.rules.record import Record, Row
@@ -72,7 +72,7 @@ def condition(part: Rule, names: Iterable[str]) -> Callable[[Row], int]:
 
     def state(row: Row) -> int:
         try:
-            return NUMBERS[decide(part, row)]
+            return NUMBERS[verdict_of(part, row)]
         except Exception:  # an impossible value, or a computation without a result
             raise UnusualError(names) from None
 

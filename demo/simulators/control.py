@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 from demo.simulators.http import DropConnectionError, Request, Response, Service
+from demo.simulators.sockets import Speaking, WebSocket
 from demo.simulators.state import Fault, State
 
 PREFIX = "/_control/"
@@ -45,6 +46,12 @@ class App:
             if request.path.startswith(service.prefix):
                 return self._serve(service, request)
         return _not_found(request.path)
+
+    def converse(self, path: str, socket: WebSocket) -> None:
+        """Let the service that owns a path speak over a WebSocket; where there is none it ends."""
+        for service in self.services:
+            if isinstance(service, Speaking) and path == service.socket_path:
+                service.converse(socket)
 
     def _serve(self, service: Service, request: Request) -> Response:
         if getattr(service, "logged", True):

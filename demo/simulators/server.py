@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from demo.simulators.control import App
 from demo.simulators.http import DropConnectionError, Headers, Request, Response, Service
+from demo.simulators.sockets import WebSocket
 from demo.simulators.state import State
 
 HOST = "127.0.0.1"
@@ -73,6 +74,9 @@ class Handler(BaseHTTPRequestHandler):
         """Stay quiet; /_control/requests is the log."""
 
     def _answer(self) -> None:
+        if self.headers.get("Upgrade", "").lower() == "websocket":
+            self._converse()
+            return
         request = self._read()
         try:
             response = self.server.app.handle(request)
@@ -86,6 +90,15 @@ class Handler(BaseHTTPRequestHandler):
         self._write(response)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = _answer  # noqa: N815
+
+    def _converse(self) -> None:
+        """Hand the connection to who speaks there, until it ends."""
+        self.close_connection = True
+        head = f"{self.requestline}\r\n" + "".join(
+            f"{name}: {value}\r\n" for name, value in self.headers.items()
+        )
+        socket = WebSocket(self.connection, f"{head}\r\n".encode("latin-1"))
+        self.server.app.converse(urlsplit(self.path).path, socket)
 
     def _read(self) -> Request:
         target = urlsplit(self.path)

@@ -50,6 +50,7 @@ class Study:
     dags: list[Row] = field(default_factory=list)
     users: list[Row] = field(default_factory=list)
     records: list[Row] = field(default_factory=list)
+    queries: list[Row] = field(default_factory=list)
 
 
 def place_dates(value: Any, today: date) -> Any:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import Case, Q, QuerySet, When
+from django.db.models import Case, Count, Q, QuerySet, When
 from django.http import HttpRequest, QueryDict
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
 
 from core.house import clock
-from engines import labels
+from engines import labels, redcap_asks
 from engines.admin.columns import DeciderAdmin, OwnFilter, column, named, shortened, tag
+from engines.admin.redcap_queries import (
+    Beside,
+    FindingsList,
+    Source,
+    listed,
+    of_findings,
+    redcap_as_of,
+    source_words,
+)
 from engines.models import PendingAction
 from engines.pages import (
     checks,
@@ -28,6 +38,7 @@ from engines.pages import (
 from engines.pages.finding_steps import act_view
 from engines.pages.finding_words import rule_name
 from engines.sop.checks.kinds import Kind, kind_of
+from engines.sop.findings import VERDICT
 from projects import actors
 from projects.admin_base import BY_PROJECT, roles
 from projects.admin_lists import Undeclared
@@ -155,15 +166,24 @@ class PendingActionAdmin(TrailWords, DeciderAdmin):
     value_words: ClassVar = {"rule": finding_words.rule_name}
     empty = _("No finding yet: checks and workflows put here what somebody has to look at.")
     list_display = (
-        *("record_id", "show_severity", "show_kind", "show_rule", "show_message"),
+        *("record_id", "show_source", "show_severity", "show_kind", "show_rule", "show_message"),
         *("show_linked_place", "show_value", "show_age", "assignee", "show_due", "show_state"),
     )
     more_exported = (
-        *("show_key", "event", "instrument", "instance", "field", "show_verdict", "show_reason"),
+        *(
+            "show_author",
+            "show_key",
+            "event",
+            "instrument",
+            "instance",
+            "field",
+            "show_verdict",
+            "show_reason",
+        ),
         *("created_at", "resolution", "show_by", "resolved_at", "show_project"),
     )
     list_filter = (
-        *(BY_PROJECT, Waits, Whose, Due, ByRule),
+        *(BY_PROJECT, Source, Waits, Whose, Due, ByRule),
         *("state", "action_type", "severity", ByWorkflow),
     )
     linked_by = ("task_run__batch__id__exact", "record_id__exact")
@@ -201,21 +221,30 @@ class PendingActionAdmin(TrailWords, DeciderAdmin):
         ("checks/", "pendingaction_checks", checks.checks_view),
     )
 
-    show_severity = tag(
-        "severity",
-        _("severity"),
-        {"error": "danger", "warning": "warning", "info": "info"},
-        ordering=_GRAVITY,
+    show_source = column(_("source"), source_words)
+    show_severity = of_findings(
+        tag(
+            "severity",
+            _("severity"),
+            {"error": "danger", "warning": "warning", "info": "info"},
+            ordering=_GRAVITY,
+        )
     )
-    show_kind = tag(
-        "action_type",
-        _("kind"),
-        {"violation": "danger", "warning": "warning", "review_required": "info"},
+    show_kind = of_findings(
+        tag(
+            "action_type",
+            _("kind"),
+            {"violation": "danger", "warning": "warning", "review_required": "info"},
+        )
     )
     show_state = tag("state", _("state"), PendingAction.COLOURS)
     show_message = shortened("message", _("message"))
     show_rule = column(_("rule"), lambda row: finding_words.rule_name(row.rule_key), "rule_key")
+    show_author = column(
+        _("AI label"), lambda row: labels.AI_GENERATED if row.rule_key == VERDICT else ""
+    )
     show_key = column(_("rule key"), lambda row: row.rule_key or "-")
+    show_linked_place = column(_("place"), finding_words.linked_place)
     show_skill = column(_("skill"), lambda row: row.task_run.skill.name)
     show_node = column(_("node"), lambda row: labels.node_title(row.task_run.config, row.node))
     show_by = actors.column("resolved_by", _("resolved by"))
@@ -249,21 +278,54 @@ class PendingActionAdmin(TrailWords, DeciderAdmin):
         """With what the words of the study need; a request asks whose rows they are once, not per filter."""
         known: QuerySet[PendingAction] | None = getattr(request, "_iit_findings", None)
         if known is None:
-            known = finding_words.worded(super().get_queryset(request))
+            rows = super().get_queryset(request).select_related("project")
+            known = finding_words.worded(rows)
             request._iit_findings = known  # type: ignore[attr-defined]
         return known.all()
 
-    @admin.display(description=_("place"))
-    def show_linked_place(self, obj: PendingAction) -> str:
-        """With the way to the very field in REDCap, which the page behind the link works out."""
-        told, link = finding_words.place_words(obj), finding_words.redcap_page(obj)
-        if not link:
-            return told
-        return format_html(
-            '{} <a class="iit-link is-within" href="{}" target="_blank" rel="noopener noreferrer">REDCap</a>',
-            told,
-            link,
-        )
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Without the source where there is one."""
+        columns = super().get_list_display(request)
+        is_read = redcap_asks.are_read(request.user)
+        return columns if is_read else [name for name in columns if name != "show_source"]
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[FindingsList]:
+        """With the queries of REDCap."""
+        return FindingsList
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: Any, per_page: int, *args: Any, **more: Any
+    ) -> Any:
+        """The queries of REDCap stand between what waits and what has ended; in another order at the end."""
+        # The page of a row's history asks for pages of Django's own log.
+        others = listed(request) if queryset.model is self.model else []
+        if not others:
+            return super().get_paginator(request, queryset, per_page, *args, **more)
+        waiting = Count("pk", filter=Q(open_key__isnull=False))
+        counted = queryset.order_by().aggregate(waiting=waiting, found=Count("pk"))
+        at = None if request.GET.get("o") else counted["waiting"]
+        more |= {"others": others, "at": at, "found": counted["found"]}
+        return Beside(queryset, per_page, *args, **more)
+
+    def by_model(self, rows: QuerySet[Any]) -> bool:
+        """Those that a model judged hold its words."""
+        return rows.filter(rule_key=VERDICT).exists()
+
+    def rows_beside(self, request: HttpRequest) -> list[PendingAction]:
+        """The queries of REDCap go into a file, too."""
+        return listed(request)
+
+    def prepare(self, request: HttpRequest, rows: Sequence[Any]) -> None:
+        """Which findings REDCap asks about itself."""
+        ours = [row for row in rows if not hasattr(row, "asked")]
+        known = redcap_asks.numbers(ours)
+        for row in ours:
+            row.redcap_number = known.get(row.pk)
+
+    @admin.display(description=ModelAdmin.action_checkbox.short_description)
+    def action_checkbox(self, obj: PendingAction) -> Any:
+        """Nothing is done here with a query of REDCap."""
+        return "" if hasattr(obj, "asked") else super().action_checkbox(obj)
 
     @admin.display(description=_("due date"), ordering="due_on")
     def show_due(self, obj: PendingAction) -> str:
@@ -278,21 +340,24 @@ class PendingActionAdmin(TrailWords, DeciderAdmin):
         extra = (extra_context or {}) | {
             "chips": saved_filters.chips(request),
             "may_switch": Role.ADMIN in roles(request, whole_study=True),
+            "queries_as_of": redcap_as_of(request),
         }
         return super().changelist_view(request, extra)
 
     def more_context(self, request: HttpRequest, obj: PendingAction) -> dict[str, Any]:
         may = decisions.has_say(request.user, obj)
         events = obj.events.order_by("at", "pk")
+        asked = redcap_asks.number_of(obj)
         return {
             "finding": obj,
             "told": finding_words.finding_summary(obj),
             "redcap": finding_words.redcap_page(obj),
+            "asked": redcap_asks.told(asked) if asked else "",
             "colour": PendingAction.COLOURS.get(PendingAction.State(obj.state), ""),
             "thread": [(event, labels.name(labels.EVENTS, event.what)) for event in events],
             "ground": finding_words.ground(obj),
             "may_resolve": bool(may and obj.open_key),
-            "steps": finding_steps.offered(obj) if may else [],
+            "steps": finding_steps.offered(obj, is_asked=bool(asked)) if may else [],
             "people": finding_steps.people(obj) if may and obj.open_key else [],
             "may_comment": may,
             "reasons": decisions.reasons(),

@@ -20,7 +20,7 @@ from engines.admin.columns import DeciderAdmin, OwnPages, column, named, tag
 from engines.models import Batch, PendingAction, Review, SopStep, TaskRun
 from engines.pages import batch as batch_page
 from engines.pages import decisions, review_desk, schedules
-from engines.pages.order import order_view
+from engines.pages.order import order_view, try_view
 from engines.sop.batches import visible_to
 from projects import actors
 from projects.admin_base import BY_PROJECT, ReadOnlyInline
@@ -98,6 +98,7 @@ class TaskRunAdmin(TrailWords, DeciderAdmin):
         ("<uuid:pk>/decide/", "taskrun_decide", decisions.decide_view),
         ("<uuid:pk>/cancel/", "taskrun_cancel", decisions.cancel_view),
         ("<uuid:pk>/rerun/", "taskrun_rerun", decisions.rerun_view),
+        ("try/", "taskrun_try", try_view),
         ("schedules/", "schedules", schedules.list_view),
         ("schedules/<uuid:pk>/", "schedule", schedules.one_view),
     )

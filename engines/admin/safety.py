@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.utils.translation import gettext
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from core.house import clock
-from engines import deviations
 from engines.admin.columns import DeciderAdmin, OwnFilter, OwnPages, column, shortened, tag
 from engines.models import Deviation, SafetyClock
-from engines.pages import finding_words
+from engines.pages import deviations, finding_words
 from engines.pages import safety as pages
-from engines.sop import SopError
 from projects import actors
-from projects.access import has_role
 from projects.admin_base import BY_PROJECT, roles
 from projects.models import Role
 from study.admin.export import ExportAdmin
-
-_DEVIATION = "admin:engines_deviation_change"
 
 
 class Overdue(OwnFilter):
@@ -56,6 +48,7 @@ class SafetyClockAdmin(OwnPages, ExportAdmin):
     list_select_related = ("project",)
     list_before_template = "engines/safety/above.html"
     search_fields = ("record_id",)
+    linked_by = ("record_id__exact",)
     fields = (
         ("record_id", "event", "instrument", "instance"),
         ("recipient", "hours"),
@@ -99,30 +92,14 @@ def _place_of_finding(row: Any) -> str:
     return finding_words.place_words(row.finding)
 
 
-@require_POST
-def decide_view(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Confirm with a grade, or reject; what is not the reader's is not there."""
-    rows = Deviation.objects.for_user(request.user).select_related("project", "finding__task_run")
-    deviation = get_object_or_404(rows, pk=pk)
-    given = {name: request.POST.get(name, "") for name in ("state", "grade", "reason", "measure")}
-    if not may_decide(request, deviation):
-        messages.error(request, gettext("You may look on."))
-        return redirect(_DEVIATION, pk)
-    try:
-        deviations.decide(
-            deviation=deviation, actor=request.user, seen=request.POST.get("seen", ""), **given
-        )
-    except SopError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, gettext("The decision stands in the register."))
-    return redirect(_DEVIATION, pk)
+def _decision(state: str) -> Callable[..., Any]:
+    """The action that decides about the ticked rows."""
 
+    @admin.action(description=deviations.TITLES[state], permissions=["decide"])
+    def act(_page: Any, request: HttpRequest, queryset: QuerySet[Deviation]) -> Any:
+        return deviations.decide_selected(request, queryset, state)
 
-def may_decide(request: HttpRequest, deviation: Deviation) -> bool:
-    """A role that grades, in the row's study; the row itself was opened for the reader before."""
-    project = deviation.project_id
-    return has_role(request.user, project, *deviations.GRADERS, of_site=True)
+    return act
 
 
 @admin.register(Deviation)
@@ -139,13 +116,22 @@ class DeviationAdmin(DeciderAdmin):
     search_fields = ("record_id",)
     sealed_search_fields = ("text", "reason")
     linked_by = ("record_id__exact",)
+    list_before_template = "engines/safety/keys.html"
+    list_after_template = "engines/findings/below.html"
     fields = (("project", "record_id", "source"), ("found_at", "created_at"))
     readonly_fields = ("created_at",)
-    actions = ("export_selected",)
+    actions = (
+        *("confirm_deviations", "reject_deviations", "take_back_deviations"),
+        "export_selected",
+    )
     actions_list = ("export_list", "export_book")
     whole_texts = {"show_text": "text"}
     change_form_template = "engines/safety/deviation.html"
-    pages = (("<uuid:pk>/decide/", "deviation_decide", decide_view),)
+    pages = (("<uuid:pk>/decide/", "deviation_decide", deviations.decide_view),)
+
+    confirm_deviations = _decision(Deviation.State.CONFIRMED)
+    reject_deviations = _decision(Deviation.State.REJECTED)
+    take_back_deviations = _decision(Deviation.State.PROPOSED)
 
     show_state = tag("state", _("state"), Deviation.COLOURS)
     show_grade = tag("grade", _("grade"), Deviation.GRADE_COLOURS)
@@ -159,11 +145,4 @@ class DeviationAdmin(DeciderAdmin):
         return finding_words.worded(super().get_queryset(request))
 
     def more_context(self, request: HttpRequest, obj: Deviation) -> dict[str, Any]:
-        place = _place_of_finding(obj)
-        return {
-            "deviation": obj,
-            "colour": Deviation.COLOURS.get(Deviation.State(obj.state), ""),
-            "told": finding_words.finding_summary(obj.finding) | {"place": place},
-            "grades": Deviation.Grade.choices,
-            "may_decide": may_decide(request, obj),
-        }
+        return deviations.context(request, obj)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from core.house import clock
+from core.house.request_cache import together
+from engines import redcap_asks
 from engines.admin.columns import column
 from engines.models import PendingAction
 from engines.pages.layout import UNREADABLE
@@ -79,9 +82,11 @@ class SubjectAdmin(ExportAdmin):
         return [plain.get(name, name) for name in super().get_exported(request)]
 
     def prepare(self, request: HttpRequest, rows: Sequence[Subject]) -> None:
-        """One grouped statement for the findings, one reading of each study for all else."""
+        """One grouped statement for the findings, one of each kind of settings, one reading of each study."""
         counts = _open_findings(request.user, rows)
-        for project in {row.project_id: row.project for row in rows}.values():
+        projects = {row.project_id: row.project for row in rows}
+        together(projects.keys())
+        for project in projects.values():
             own = [row for row in rows if row.project_id == project.pk]
             told = _told(project, request.user, [row.record_id for row in own], counts)
             for row in own:
@@ -134,7 +139,10 @@ def _open_findings(user: User, rows: Iterable[Subject]) -> Mapping[tuple[UUID, s
         project__in={row.project_id for row in rows}, record_id__in={row.record_id for row in rows}
     )
     counted = found.order_by().values_list("project_id", "record_id").annotate(Count("pk"))
-    return {(project, record_id or ""): count for project, record_id, count in counted}
+    counts = Counter({(project, record or ""): count for project, record, count in counted})
+    if redcap_asks.are_read(user):
+        counts.update((project, subject) for project, subject, _no in redcap_asks.asked_of(user))
+    return counts
 
 
 def _told(

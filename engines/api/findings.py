@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -13,9 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.house.api_errors import Conflict
+from engines import redcap_asks
 from engines.api.base import ActingViewSet, service_errors
 from engines.models import PendingAction
 from engines.sop import finding_life
+from engines.sop.findings import told_value
 from engines.sop.serializers import (
     AssignSerializer,
     CommentSerializer,
@@ -29,6 +32,11 @@ class PendingActionSerializer(serializers.ModelSerializer):
     """A finding."""
 
     project = serializers.CharField(source="project.code", read_only=True)
+    redcap_query = serializers.IntegerField(
+        read_only=True,
+        allow_null=True,
+        help_text="Number of REDCap's own open query about the same place.",
+    )
 
     class Meta:
         model = PendingAction
@@ -37,7 +45,12 @@ class PendingActionSerializer(serializers.ModelSerializer):
             *("severity", "state", "skill_type", "skill_version", "node", "rule_key", "event"),
             *("instrument", "instance", "outcome", "reason", "value", "assignee", "due_on"),
             *("resolved_by", "resolved_at", "resolution", "created_at"),
+            "redcap_query",
         )
+
+    def to_representation(self, instance: PendingAction) -> dict[str, Any]:
+        """Of a field that identifies a person without the value found."""
+        return super().to_representation(instance) | {"value": told_value(instance)}
 
 
 class PendingActionViewSet(ActingViewSet):
@@ -51,6 +64,10 @@ class PendingActionViewSet(ActingViewSet):
         *("project__code", "action_type", "record_id", "severity", "state"),
         *("task_run", "rule_key", "assignee"),
     )
+
+    def get_queryset(self) -> QuerySet[PendingAction]:
+        """Those of the user, each with REDCap's query about the same place."""
+        return redcap_asks.with_numbers(super().get_queryset())
 
     @extend_schema(request=MoveSerializer, responses=PendingActionSerializer)
     @action(detail=True, methods=["post"], serializer_class=MoveSerializer)
@@ -85,5 +102,4 @@ class PendingActionViewSet(ActingViewSet):
         finding: PendingAction = self.row()
         with service_errors():
             service(finding=finding, actor=self.request.user, **self.said())
-        finding.refresh_from_db()
-        return Response(PendingActionSerializer(finding).data)
+        return Response(PendingActionSerializer(self.get_object()).data)

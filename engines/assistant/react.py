@@ -122,6 +122,7 @@ class ReActEngine:
                     tools=offered if self._native else None,
                     temperature=0.0,
                     tries=2,
+                    is_choice=True,
                 )
             except TokenCapReached:
                 return self._ended("", capped=True)

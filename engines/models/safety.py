@@ -51,7 +51,7 @@ class SafetyClock(models.Model):
     class State(models.TextChoices):
         RUNNING = "running", _("To be reported")
         REPORTED = "reported", _("Reported")
-        WITHDRAWN = "withdrawn", _("No longer serious or no longer in REDCap")
+        WITHDRAWN = "withdrawn", _("No longer serious, in REDCap or asked for")
 
     class Source(models.TextChoices):
         KNOWN = "known", _("when it became known")
@@ -207,3 +207,8 @@ class Deviation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.record_id} {self.text}".strip()
+
+    @property
+    def mark(self) -> str:
+        """What stands decided, told apart from any other decision: for who decides about what was shown."""
+        return f"{self.state} {self.decided_at.isoformat()}" if self.decided_at else self.state

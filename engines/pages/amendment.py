@@ -70,6 +70,10 @@ def flags_view(request: HttpRequest, protocoldocument: int) -> HttpResponse:
         return redirect("amendment_flags", document.pk)
     before = version_before(document)
     changed = changed_between(before.text, document.text) if before else None
+    if changed is not None:
+        # What an earlier version changed is still to be checked, too.
+        earlier = [one for touched in waiting for one in touched.changed]
+        changed = tuple(dict.fromkeys([*changed, *earlier]))
     shown = _touched(request.user, document.project, changed or [], waiting)
     shown |= {
         "changed": changed,
@@ -129,7 +133,7 @@ def _findings(user: User, project: Project, rules: Sequence[Touched]) -> list[Pe
 def _visits(user: User, project: Project, windows: Sequence[Touched]) -> list[tuple[str, str]]:
     """(subject, visit) of each visit that is still to be done in a touched window."""
     told = due.schedule(project, member_in(user, project.pk))
-    names = {one.visit for one in windows}
+    names = {one.entry.visit for one in windows if one.entry}
     return [
         (one.subject, one.visit)
         for one in told.visits

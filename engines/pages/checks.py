@@ -27,18 +27,28 @@ from engines.sop.checks.kinds import HELP, PROPOSED, Kind
 from projects import reads
 from projects.models import Project, Role
 from projects.scoping import memberships
+from skills.services import SkillChanged
 from study import dictionary, records
+from study.blinding.mask import unnamed_for_all
 from study.client import NotConfiguredError, why_unread
 from study.design import context_of
 from study.dictionary import KnownNames, name_refusal
 
 PAGE = "admin:engines_pendingaction_checks"
 MOST_SUBJECTS, MOST_SHOWN = 500, 100
+Stored = Mapping[str, Mapping[str, Any]]
 _PARAMETERS: dict[Kind, tuple[str, ...]] = {
     Kind.LAB_AE: ("times", "days", "words"),
-    Kind.AE_MEDICATION: ("ae_field",),
+    Kind.AE_MEDICATION: ("ae_field", "ae_medication"),
     Kind.PROHIBITED: ("names", "field"),
 }
+_OWN: dict[str, tuple[str, ...]] = {
+    Kind.LAB_AE: ("times", "days", "words"),
+    Kind.AE_MEDICATION: ("field", "medication"),
+    Kind.PROHIBITED: ("names", "field"),
+}
+"""What of a stored check the boxes stand for; its other settings are the workflow's."""
+MOST_WORDS, MOST_CHARS = 200, 100
 _LIST = re.compile(r"[,;、，；\n]+")
 
 
@@ -55,10 +65,13 @@ class ChecksForm(forms.Form):
     ae_field = forms.CharField(
         max_length=100, label=_("Field of the adverse event that names a medication")
     )
+    ae_medication = forms.CharField(max_length=100, label=_("Field that names medications"))
+    read = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, names: KnownNames, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._known = names
+        self._known = KnownNames.of(project)
+        self._unnamed = unnamed_for_all(project)
         for kind in Kind:
             self.fields[f"on_{kind}"] = forms.BooleanField(
                 label=str(kind.label), help_text=str(HELP[kind])
@@ -80,19 +93,26 @@ class ChecksForm(forms.Form):
             "names": "\n".join(cm.get("names") or ()),
             "field": cm.get("field", ""),
             "ae_field": ae.get("field", ""),
+            "ae_medication": ae.get("medication", ""),
             **{f"on_{kind}": running and kind in checks for kind in Kind},
             **({} if checks else {f"on_{kind}": True for kind in PROPOSED}),
         }
+
+    def _refusal(self, name: str) -> str:
+        return name_refusal(name, self._known.fields, unnamed=self._unnamed)
 
     def clean_words(self) -> dict[str, list[str]]:
         """{lab field: words}. A line names a field of the dictionary."""
         found: dict[str, list[str]] = {}
         for line in filter(str.strip, self.cleaned_data["words"].splitlines()):
             name, _colon, told = line.replace("：", ":").partition(":")
-            if why := name_refusal(name.strip(), self._known.fields):
+            if why := self._refusal(name := name.strip()):
                 raise forms.ValidationError(why)
-            if words := _several(told):
-                found[name.strip()] = words
+            if name in found:
+                raise forms.ValidationError(gettext("%s stands on two lines.") % name)
+            if not (words := _several(told)):
+                raise forms.ValidationError(gettext("No words stand beside %s.") % (name or ":"))
+            found[name] = words
         return found
 
     def clean_names(self) -> list[str]:
@@ -102,35 +122,45 @@ class ChecksForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Fields are the dictionary's; the list is what the check of prohibited medication is about."""
         cleaned: dict[str, Any] = super().clean() or {}
-        for key in ("field", "ae_field"):
-            if why := name_refusal(cleaned.get(key, ""), self._known.fields):
+        for key in ("field", "ae_field", "ae_medication"):
+            if why := self._refusal(cleaned.get(key, "")):
                 self.add_error(key, why)
         if cleaned.get(f"on_{Kind.PROHIBITED}") and not cleaned.get("names"):
             self.add_error("names", gettext("Name at least one medication."))
+        for key in ("times", "days"):
+            is_blank = cleaned.get(key, "") is None
+            if cleaned.get(f"on_{Kind.LAB_AE}") and is_blank:
+                self.add_error(key, self.fields[key].error_messages["required"])
         return cleaned
 
-    def checks(self) -> dict[str, dict[str, Any]]:
-        """What is ticked, with what it is told."""
+    def checks(self, stored: Stored) -> dict[str, dict[str, Any]]:
+        """What is ticked, with what it is told; what is `stored` and has no box here stays."""
         said = self.cleaned_data
-        told: dict[Kind, dict[str, Any]] = {
+        told: dict[str, dict[str, Any]] = {
             Kind.LAB_AE: {
-                "times": float(said["times"] or adverse.TIMES),
-                "days": adverse.DAYS if said["days"] is None else said["days"],
+                "times": None if said["times"] is None else float(said["times"]),
+                "days": said["days"],
                 "words": said["words"],
             },
             Kind.PROHIBITED: {"names": said["names"], "field": said["field"]},
-            Kind.AE_MEDICATION: {"field": said["ae_field"], "medication": said["field"]},
+            Kind.AE_MEDICATION: {"field": said["ae_field"], "medication": said["ae_medication"]},
         }
-        ticked = [kind for kind in Kind if said.get(f"on_{kind}")]
-        return {
-            str(kind): {name: one for name, one in told.get(kind, {}).items() if one or one == 0}
-            for kind in ticked
-        }
+        found = {kind: {**one} for kind, one in stored.items() if kind not in Kind.values}
+        for kind in (str(one) for one in Kind if said.get(f"on_{one}")):
+            own, before = _OWN.get(kind, ()), stored.get(kind) or {}
+            found[kind] = {name: one for name, one in before.items() if name not in own}
+            given = told.get(kind, {}).items()
+            found[kind] |= {name: one for name, one in given if one or one == 0}
+        return found
 
 
 def _several(text: str) -> list[str]:
-    parts = (part.strip()[:100] for part in _LIST.split(text))
-    return [*dict.fromkeys(part for part in parts if part)][:200]
+    """Each part once. Raises ValidationError where there are too many, or one is too long."""
+    parts = [*dict.fromkeys(filter(None, map(str.strip, _LIST.split(text))))]
+    if len(parts) > MOST_WORDS or any(len(part) > MOST_CHARS for part in parts):
+        told = gettext("At most %(words)d entries, none longer than %(chars)d characters.")
+        raise forms.ValidationError(told % {"words": MOST_WORDS, "chars": MOST_CHARS})
+    return parts
 
 
 @require_http_methods(["GET", "POST"])
@@ -141,19 +171,18 @@ def checks_view(request: HttpRequest) -> HttpResponse:
     if project is None:
         raise PermissionDenied
     before, running = switch.saved_checks(project)
-    names = KnownNames.of(project)
-    initial = ChecksForm.initial_of(before, running)
-    form = ChecksForm(names, request.POST or None, initial=initial)
+    initial = ChecksForm.initial_of(before, running) | {"read": switch.as_read(project)}
+    form = ChecksForm(project, request.POST or None, initial=initial)
     found: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         if "preview" in request.POST:
-            found = _preview(request, project, form)
-        elif _saved(request, project, form):
+            found = _preview(request, project, form, before)
+        elif _saved(request, project, form, before):
             return redirect(f"{reverse(PAGE)}?project={project.pk}")
     elif request.method == "GET" and not before and dictionary.stored(project) is not None:
         # Nothing was ever decided: what is proposed is shown with what it would find.
-        form = ChecksForm(names, {name: one for name, one in initial.items() if one})
-        found = _preview(request, project, form) if form.is_valid() else {}
+        form = ChecksForm(project, {name: one for name, one in initial.items() if one})
+        found = _preview(request, project, form, before) if form.is_valid() else {}
     return render_page(
         request,
         "engines/findings/checks.html",
@@ -199,21 +228,28 @@ def _unread(project: Project) -> list[dict[str, str]]:
     ]
 
 
-def _saved(request: HttpRequest, project: Project, form: ChecksForm) -> bool:
-    checks = form.checks()
+def _saved(request: HttpRequest, project: Project, form: ChecksForm, stored: Stored) -> bool:
+    checks = form.checks(stored)
     try:
-        switch.switch(project=project, checks=checks, actor=request.user)
+        switch.switch(
+            project=project, checks=checks, actor=request.user, read=form.cleaned_data["read"]
+        )
     except ValidationError as error:
         form.add_error(None, error.messages)
+        return False
+    except SkillChanged as error:
+        form.add_error(None, str(error))
         return False
     on = gettext("%d standard checks are on and run on all subjects now.") % len(checks)
     messages.success(request, on if checks else gettext("All are off."))
     return True
 
 
-def _preview(request: HttpRequest, project: Project, form: ChecksForm) -> dict[str, Any]:
+def _preview(
+    request: HttpRequest, project: Project, form: ChecksForm, stored: Stored
+) -> dict[str, Any]:
     """What would be found, counted by kind; the first are shown one by one."""
-    checks = form.checks()
+    checks = form.checks(stored)
     if not checks:
         form.add_error(None, gettext("Tick at least one check."))
         return {}

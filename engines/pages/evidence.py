@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.house.encrypted_fields import json_in
 from core.rules.rule import rule_key
-from engines import labels
+from engines import labels, redcap_asks
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.asking import waiting_for
 from engines.sop.brief import SeenFinding, SeenPassage, SeenValue, Verbs, brief_of, overrides, verbs
@@ -53,7 +53,8 @@ class Ground:
     """One finding as it is shown.
 
     `rule` is the rule in words, "" where a model judged; then `confidence` is 0 … 100 and `quotes` are the
-    texts that the model rested on. `is_open`: nobody has closed it since it was first shown.
+    texts that the model rested on. `is_open`: nobody has closed it since it was first shown. `asked`: that
+    REDCap asks about the same place itself, "" where it does not.
     """
 
     finding: SeenFinding
@@ -64,6 +65,7 @@ class Ground:
     confidence: int | None
     quotes: Sequence[str]
     is_open: bool
+    asked: str = ""
 
     @property
     def told(self) -> str:
@@ -90,6 +92,7 @@ class Evidence:
             if one.rule:
                 told.append(f"{_('The rule wants')}: {one.rule}")
             told += [f"{_('Why it could not be met')}: {one.doubt}"] if one.doubt else []
+            told += [one.asked] if one.asked else []
             told += [f"“{quote}”" for quote in one.quotes if quote not in one.finding.message]
         return told
 
@@ -112,16 +115,23 @@ def evidence(review: Review) -> Evidence:
     if brief.findings:
         keys = [one.id for one in brief.findings]
         rows = PendingAction.objects.filter(pk__in=keys, open_key__isnull=False)
-        still = {str(key) for key in rows.values_list("pk", flat=True)}
+        numbered = redcap_asks.with_numbers(rows).values_list("pk", "redcap_query")
+        still = {str(key): number for key, number in numbered}
         metadata = dictionary.load(review.project)
         found = grounds(review.task_run, brief.findings, metadata, still)
     return Evidence(found, brief.passages, verbs(review, brief))
 
 
 def grounds(
-    run: TaskRun, findings: Iterable[SeenFinding], metadata: StudyMetadata, still: Container[str]
+    run: TaskRun,
+    findings: Iterable[SeenFinding],
+    metadata: StudyMetadata,
+    still: Mapping[str, int | None],
 ) -> list[Ground]:
-    """Findings in words, by the run's configuration; `still`: the ids of those that are open."""
+    """Findings in words, by the run's configuration; `still`: the ids of those that are open.
+
+    Each with the number of REDCap's own query, None where it asks nothing.
+    """
     rules = {
         (name, rule_key(rule)): rule["logic"]
         for name, node in (run.config.get("nodes") or {}).items()
@@ -129,7 +139,7 @@ def grounds(
     }
     return [
         Ground(
-            finding=one,
+            finding=_unnamed(one, metadata),
             outcome=labels.name(labels.VERDICTS, one.outcome),
             doubt=labels.name(labels.REASONS, one.reason),
             rule=in_words(rules[place], metadata)
@@ -139,9 +149,15 @@ def grounds(
             confidence=None if one.confidence is None else round(100 * one.confidence),
             quotes=one.quotes,
             is_open=one.id in still,
+            asked=redcap_asks.told(number) if (number := still.get(one.id)) else "",
         )
         for one in findings
     ]
+
+
+def _unnamed(one: SeenFinding, metadata: StudyMetadata) -> SeenFinding:
+    is_named = one.field in metadata.identifier_fields
+    return one.model_copy(update={"value": ""}) if is_named else one
 
 
 def fields_read(found: Sequence[Ground], metadata: StudyMetadata) -> set[str]:

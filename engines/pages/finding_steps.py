@@ -25,9 +25,12 @@ from engines.pages.layout import render_page
 from engines.sop import SopError, finding_life
 from study import client, dictionary
 from study.client import NotConfiguredError
+from study.models import RedcapQuery
 
 MOST = 500
 """More findings are not moved by one click: somebody has to have looked at them."""
+NOBODY = "-"
+"""Of several: nobody is to have them; nothing chosen leaves each with whom it is."""
 RESOLVE = "resolve"
 """Not a step of the finding's states: closes whatever is open."""
 Act = Callable[[PendingAction], object]
@@ -71,9 +74,12 @@ def needs_reason(step: str) -> bool:
     return step == RESOLVE or finding_life.STEPS[step].needs_reason
 
 
-def offered(finding: PendingAction) -> list[dict[str, Any]]:
-    """The steps that the page offers, in their order."""
-    return [{"name": name, "words": WORDS[name]} for name in finding_life.possible(finding)]
+def offered(finding: PendingAction, *, is_asked: bool) -> list[dict[str, Any]]:
+    """The steps that the page offers, in their order; `is_asked`: REDCap asks about the place itself."""
+    possible = finding_life.possible(finding)
+    if "query" in possible and is_asked:
+        possible.remove("query")
+    return [{"name": name, "words": WORDS[name]} for name in possible]
 
 
 def people(finding: PendingAction) -> list[tuple[str, str]]:
@@ -104,7 +110,11 @@ def act_view(request: HttpRequest, pk: UUID, what: str) -> HttpResponse:
 @require_GET
 def redcap_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     """To the finding's field in REDCap; its version is asked for here, so that no list waits for REDCap."""
-    one = _finding(request, pk)
+    return to_field(request, _finding(request, pk)) or _to(request, pk)
+
+
+def to_field(request: HttpRequest, one: PendingAction | RedcapQuery) -> HttpResponse | None:
+    """To the field of a row in REDCap; None where nobody knows where that is, which is told."""
     try:
         metadata = dictionary.load(one.project)
         place = (one.record_id or "", one.field or one.instrument, one.event, one.instance)
@@ -114,7 +124,7 @@ def redcap_view(request: HttpRequest, pk: UUID) -> HttpResponse:
     if link:
         return redirect(link)
     messages.error(request, _("REDCap's project number is not known: its dictionary was not read."))
-    return _to(request, pk)
+    return None
 
 
 def move_selected(
@@ -132,13 +142,17 @@ def move_selected(
 
 
 def assign_selected(request: HttpRequest, rows: QuerySet[PendingAction]) -> HttpResponse | None:
-    """Ask who and by when, then give each."""
+    """Ask who and by when, then give each; what is left blank stays as it is with each."""
     if "apply" in request.POST:
-        _do_with_all(request, rows, _assigning(request))
-        return None
+        if request.POST.get("assignee") or request.POST.get("due_on"):
+            _do_with_all(request, rows, _assigning(request, keeps=True))
+            return None
+        messages.error(request, _("Please choose what is to be done."))
     chosen = rows.select_related("project").first()
     some = people(chosen) if chosen else []
-    return _ask(request, rows, "assign_findings", _("Assign"), needed=False, people=some)
+    return _ask(
+        request, rows, "assign_findings", _("Assign"), needed=False, people=some, nobody=NOBODY
+    )
 
 
 def _moving(request: HttpRequest, step: str) -> Act:
@@ -155,7 +169,8 @@ def _moving(request: HttpRequest, step: str) -> Act:
     return act
 
 
-def _assigning(request: HttpRequest) -> Act:
+def _assigning(request: HttpRequest, *, keeps: bool = False) -> Act:
+    """`keeps`: a blank leaves what a finding has."""
     who, day = request.POST.get("assignee", "").strip(), request.POST.get("due_on", "").strip()
 
     def act(row: PendingAction) -> None:
@@ -165,7 +180,11 @@ def _assigning(request: HttpRequest) -> Act:
             due = None
         if day and due is None:
             raise finding_life.Unfit(_("There is no such day: %s") % day[:20])
-        finding_life.assign(finding=row, assignee=who, due_on=due, actor=request.user)
+        name = who
+        if keeps:
+            name = "" if who == NOBODY else who or row.assignee
+            due = due or row.due_on
+        finding_life.assign(finding=row, assignee=name, due_on=due, actor=request.user)
 
     return act
 

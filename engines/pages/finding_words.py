@@ -7,10 +7,12 @@ from typing import Any, TypeVar, cast
 
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from core.house import clock
+from engines import redcap_asks
 from engines.models import PendingAction
 from engines.pages.evidence import Ground, grounds
 from engines.sop.brief import seen_alone
@@ -19,7 +21,7 @@ from engines.sop.checks.serious import RULE
 from engines.sop.findings import VERDICT, witnesses_of
 from study.dictionary import parsed
 from study.metadata import StudyMetadata
-from study.models import Dictionary
+from study.models import Dictionary, RedcapQuery
 
 M = TypeVar("M", bound=Model)
 
@@ -37,13 +39,15 @@ def rule_name(key: str) -> str:
     """What a standard check looks for; the key of a rule of the study. A model's judgement has one, too."""
     if key == VERDICT:
         return _("judged by the model")
+    if key == redcap_asks.RULE:
+        return _("Query of REDCap")
     if key.startswith(RULE):
         return _("Serious event not reported in time")
     kind = kind_of(key)
     return str(kind.label) if kind else key or "-"
 
 
-def place_words(row: PendingAction) -> str:
+def place_words(row: PendingAction | RedcapQuery) -> str:
     """Event, form of a repeat and its number, and the field."""
     metadata = _metadata(row)
     event = metadata.event_label(row.event) if metadata and row.event else row.event
@@ -54,11 +58,26 @@ def place_words(row: PendingAction) -> str:
     return " · ".join(part for part in parts if part) or "-"
 
 
-def redcap_page(row: PendingAction) -> str:
-    """The address that leads to the finding's field in REDCap; "" where nobody knows where REDCap is."""
+def redcap_page(row: PendingAction | RedcapQuery) -> str:
+    """The address that leads to the row's field in REDCap; "" where nobody knows where REDCap is."""
     if not (row.record_id and row.project.redcap_url):
         return ""
+    asked = getattr(row, "asked", row)
+    if isinstance(asked, RedcapQuery):
+        return reverse("admin:engines_redcapquery_redcap", args=[asked.pk])
     return reverse("admin:engines_pendingaction_redcap", args=[row.pk])
+
+
+def linked_place(row: PendingAction | RedcapQuery) -> str:
+    """The place with the way to the very field in REDCap, which the page behind the link works out."""
+    told, link = place_words(row), redcap_page(row)
+    if not link:
+        return told
+    return format_html(
+        '{} <a class="iit-link is-within" href="{}" target="_blank" rel="noopener noreferrer">REDCap</a>',
+        told,
+        link,
+    )
 
 
 def value_words(row: PendingAction) -> str:
@@ -115,10 +134,10 @@ def ground(row: PendingAction) -> Ground | None:
     metadata = _metadata(row)
     if metadata is None:
         return None
-    still = [str(row.pk)] if row.open_key else []
+    still = {str(row.pk): None} if row.open_key else {}
     return next(iter(grounds(row.task_run, [seen_alone(row)], metadata, still)), None)
 
 
-def _metadata(row: PendingAction) -> StudyMetadata | None:
+def _metadata(row: PendingAction | RedcapQuery) -> StudyMetadata | None:
     digest = getattr(row, "dictionary_digest", None)
     return parsed(row.project_id, digest) if digest else None

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from core.integrations.redcap import RedcapError
 from projects import switcher
-from projects.access import member_in
+from projects.access import reads_as
 from projects.models import Member, Project
 from study.client import NeverReadError, NotConfiguredError, why_unread
 
@@ -43,8 +43,7 @@ def study_of(request: HttpRequest) -> tuple[list[Project], Project, Member | Non
     project = next((one for one in projects if code in ("", one.code)), None)
     if project is None:
         raise Http404
-    is_superuser = getattr(request.user, "is_superuser", False)
-    return projects, project, None if is_superuser else member_in(request.user, project.pk)
+    return projects, project, reads_as(request.user, project.pk)
 
 
 def render_page(

@@ -12,10 +12,12 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
+from core.house.admin_json import PrettyJsonField
 from core.integrations.redcap import RedcapError
 from engines import labels, sop
 from engines.models import TaskRun
@@ -24,9 +26,12 @@ from engines.pages.decisions import RUN
 from engines.pages.layout import render_page
 from engines.sop.batches import CAP
 from engines.sop.order_run import RecordNotFound, dry_run_for, start_batch_for, start_for
+from projects.access import has_role
 from projects.admin_base import ScopedAdmin
+from projects.models import Project, Role
 from skills import chat
 from skills.models import Skill
+from skills.validation import validate
 from study.client import NotConfiguredError, why_unread
 
 QC = "qc_process"
@@ -105,17 +110,71 @@ def _do(request: HttpRequest, form: OrderForm) -> HttpResponse | dict[str, Any]:
     if "try" in request.POST:
         asks = form.cleaned_data["ask_llm"]
         done = dry_run_for(request.user, skill.project, skill.config, ids[0], ask_llm=asks)
-        steps = [_step(skill.config, step) for step in done.steps]
-        return {"tried": done, "steps": steps, "end": labels.name(labels.ENDS, done.end)}
+        return {"tried": done, **_told(skill.config, done)}
     if "start" in request.POST and len(ids) == 1:
         return redirect(RUN, start_for(request.user, skill.project, skill, ids[0]).pk)
     wanted = None if "all" in request.POST else ids
     return redirect(BATCH, start_batch_for(request.user, skill.project, skill, wanted, cap=CAP).pk)
 
 
+@require_POST
+def try_view(request: HttpRequest) -> HttpResponse:
+    """A workflow that is being written (`config`, a JSON text), tried on one `subject`: a part of its page.
+
+    As the API's `dry-run/` takes a configuration: for the administrators of the study. Raises PermissionDenied.
+    """
+    if not has_role(request.user, None, Role.ADMIN, of_site=True):
+        raise PermissionDenied
+    form = TryForm(Project.objects.for_user(request.user), request.POST)
+    if not form.is_valid():
+        wrong = [text for texts in form.errors.values() for text in texts]
+        return render(request, "engines/tried.html", {"problems": wrong})
+    project, config = form.cleaned_data["project"], form.cleaned_data["config"]
+    if not has_role(request.user, project.pk, Role.ADMIN, of_site=True):
+        raise PermissionDenied
+    if any(not one.is_warning for one in validate(config, project)):
+        told = gettext("The workflow has mistakes: they are listed below and stand at their nodes.")
+        return render(request, "engines/tried.html", {"problems": [told]})
+    subject, asks = form.cleaned_data["subject"], form.cleaned_data["ask_llm"]
+    try:
+        done = dry_run_for(request.user, project, config, subject, ask_llm=asks)
+    except RecordNotFound:
+        told = gettext("There is no such subject, or you may not see it.")
+    except (RedcapError, NotConfiguredError) as error:
+        told = why_unread(error)
+    except sop.SopError as error:
+        told = str(error)
+    else:
+        return render(request, "engines/tried.html", {"tried": done, **_told(config, done)})
+    return render(request, "engines/tried.html", {"problems": [told]})
+
+
+class TryForm(forms.Form):
+    """A study, a configuration and whom it is tried on."""
+
+    subject = forms.CharField(max_length=100, label=_("subject"))
+    config = PrettyJsonField(label=_("configuration"))
+    ask_llm = forms.BooleanField(required=False)
+
+    def __init__(self, projects: QuerySet[Project], *args: Any) -> None:
+        super().__init__(*args)
+        missing = {"required": _("Choose the study first.")}
+        self.fields["project"] = forms.ModelChoiceField(queryset=projects, error_messages=missing)
+        self.fields["subject"].error_messages["required"] = _("Name a subject.")
+
+
+def _told(config: dict[str, Any], done: sop.DryRun) -> dict[str, Any]:
+    """The steps of a trial and its end in words."""
+    steps = [_step(config, step) for step in done.steps]
+    return {"steps": steps, "end": labels.name(labels.ENDS, done.end)}
+
+
 def _step(config: dict[str, Any], step: sop.DryStep) -> dict[str, Any]:
     seen = [one for one in step.observations if one.outcome not in ("PASS", "NOT_APPLICABLE")]
     return {
+        "key": step.node,
+        "edge": step.edge,
+        "target": step.target,
         "node": labels.node_title(config, step.node),
         "kind": labels.name(labels.NODES, step.kind),
         "outcome": labels.name(labels.OUTCOMES, step.outcome),

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin.views.decorators import staff_member_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import content_disposition_header, urlencode
+from django.utils.http import urlencode
 from django.utils.text import get_valid_filename
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -18,13 +18,15 @@ from django.views.decorators.http import require_GET
 from core.house import clock
 from core.house.db import atomic
 from core.house.paper import as_docx, as_pdf
+from core.house.paper.typesetting import TypesetError
 from core.house.paper.value import Paper
 from engines.pages.layout import UNREADABLE, render_page, why_unreadable
 from engines.papers import make
 from engines.papers.figures import Span
 from memory.reports.weeks import DAYS
 from projects import audit, reads, switcher
-from projects.access import member_in
+from projects.access import reads_as
+from projects.downloads import file_of
 from projects.models import Project
 from study.admin.export import Unread
 from study.dictionary import load
@@ -82,23 +84,19 @@ def _file(
     content_type, render = _FORMS[form]
     try:
         content = render(made.paper)
-    except as_pdf.TypesetError:
+    except TypesetError:
         messages.error(
             request, _("The file could not be made. Try it again, or take the Word file.")
         )
         return redirect(f"{request.path}{back}")
-    about: dict[str, Any] = {"form": form, "number": made.number, "site": wish.site}
+    about: dict[str, Any] = {"form": form, "number": made.number, "site": made.site}
     if wish.kind not in _LISTS:
         about["days"] = wish.span.ends
     with atomic():
         told = {"model": f"paper.{wish.kind}", "rows": len(made.subjects), "filter": about}
         audit.record("rows.export", actor=request.user, project=project, new=told)
     name = get_valid_filename(f"{project.code}_{made.paper.title}_{wish.span.last}")
-    headers = {
-        "Content-Disposition": str(content_disposition_header(True, f"{name}.{form}")),
-        "Cache-Control": "no-store",
-    }
-    return HttpResponse(content, content_type=content_type, headers=headers)
+    return file_of(content, f"{name}.{form}", content_type)
 
 
 def _wish(given: Mapping[str, str], project: Project) -> make.Wish:
@@ -140,5 +138,5 @@ def _query(project: Project, wish: make.Wish) -> str:
 
 def _sites(request: HttpRequest, project: Project) -> list[tuple[str, str]]:
     """The sites that a reader of all may choose from."""
-    member = member_in(request.user, project.pk)
+    member = reads_as(request.user, project.pk)
     return [] if member and member.site else [*load(project).sites.items()]

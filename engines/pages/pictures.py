@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 from engines.pages.layout import UNREADABLE, render_page, study_of, why_unreadable
 from engines.pages.plots import Form, Plot, Series, plot
 from engines.pages.visit_board import LABELS
-from engines.site_figures import SiteFigures, site_figures
+from engines.site_figures import NEVER_CHECKED, SiteFigures, site_figures
 from study.enrolment_forecast import RECENT_DAYS, Forecast, at_month_ends, forecast
 from study.visits.calendar import State
 
@@ -56,9 +56,9 @@ def pictures_view(request: HttpRequest) -> HttpResponse:
             "site": site,
             "read_at": found.schedule.read_on,
             "parts": [
-                _enrolment(part, project.start_date, project.target_enrolment if is_whole else 0),
+                enrolment(part, project.start_date, project.target_enrolment if is_whole else 0),
                 _visits(part),
-                _findings(part),
+                findings(part),
                 _safety(part),
             ],
         }
@@ -81,10 +81,12 @@ def _of_site(found: SiteFigures, site: str) -> SiteFigures:
         if found.events is None
         else [one for one in found.events if one.subject in sites],
         findings=[one for one in found.findings if one.subject in sites],
+        checked=found.checked & {site},
     )
 
 
-def _enrolment(found: SiteFigures, start: date, target: int) -> Part:
+def enrolment(found: SiteFigures, start: date, target: int) -> Part:
+    """Enrolled month by month with the forecast, and by site; `target` 0: none that is the reader's."""
     days = [day for day in found.enrolled.values() if day <= found.today]
     ahead = forecast(days, today=found.today, target=target)
     first = min([start, *days]) if days else start
@@ -98,11 +100,11 @@ def _enrolment(found: SiteFigures, start: date, target: int) -> Part:
     if ahead.ends:
         series += [
             Series(_("Forecast"), [*blank, told[-1], *ahead.likely], Form.DASHED),
-            Series(_("Forecast, low"), [*blank, told[-1], *ahead.low], Form.DASHED),
-            Series(_("Forecast, high"), [*blank, told[-1], *ahead.high], Form.DASHED),
+            Series(_("Forecast, low"), [*blank, told[-1], *ahead.low], Form.EDGE),
+            Series(_("Forecast, high"), [*blank, told[-1], *ahead.high], Form.EDGE),
         ]
     if target:
-        series.append(Series(_("Target"), [float(target)] * len(ends)))
+        series.append(Series(_("Target"), [float(target)] * len(ends), Form.GOAL))
     names = [f"{end:%Y-%m}" if end != found.today else end.isoformat() for end in ends]
     plots = (
         [plot("enrolment", _("Enrolled in total"), _("By the end of"), names, series)]
@@ -193,7 +195,8 @@ def _compliance(counts: Mapping[str, Counter[State]]) -> str:
     }
 
 
-def _findings(found: SiteFigures) -> Part:
+def findings(found: SiteFigures) -> Part:
+    """Findings opened and closed by week, and how old the open ones were."""
     monday = found.today - timedelta(days=found.today.weekday())
     weeks = [monday - timedelta(days=7 * n) for n in range(WEEKS - 1, -1, -1)]
     names = [f"{one:%m-%d}" for one in weeks]
@@ -210,8 +213,8 @@ def _findings(found: SiteFigures) -> Part:
         "findings",
         _("Findings"),
         [one for one in plots if one] if found.findings else [],
-        _("No finding was opened yet."),
-        _("The age is that of the findings open at the end of the week."),
+        _("No finding was opened yet.") if found.checked else str(NEVER_CHECKED),
+        _("The age is that of the findings open at the end of the week.") if found.findings else "",
     )
 
 
@@ -237,11 +240,20 @@ def _safety(found: SiteFigures) -> Part:
         others = {one.grade for one in found.events} - {*grades}
         keys = [*grades, *sorted(others)]
         names = [found.grades.get(one, one) or _("without a grade") for one in keys]
-        plain = Counter(one.grade for one in found.events if not one.is_serious)
-        serious = Counter(one.grade for one in found.events if one.is_serious)
+        counts = Counter((one.is_serious, one.grade) for one in found.events)
+        told = {is_serious for is_serious, _grade in counts}
+        names_of = {
+            False: _("Not serious"),
+            True: _("Serious"),
+            None: _("Not known whether serious"),
+        }
+        if told == {None}:
+            names_of = {None: _("Adverse events")}
+        elif None not in told:
+            del names_of[None]
         series = [
-            Series(_("Not serious"), [float(plain[one]) for one in keys], Form.BAR),
-            Series(_("Serious"), [float(serious[one]) for one in keys], Form.BAR),
+            Series(name, [float(counts[which, one]) for one in keys], Form.BAR)
+            for which, name in names_of.items()
         ]
         plots = [plot("safety", _("Adverse events by grade"), _("Grade"), names, series)]
     known = found.events is not None

@@ -10,7 +10,6 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.utils.http import content_disposition_header
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,6 +24,7 @@ from engines.pages.layout import paged, render_page
 from engines.sop.checks.kinds import kind_of
 from engines.sop.findings import UNDECIDED
 from projects import audit
+from projects.downloads import file_of
 from projects.models import Project
 from study.models import Subject
 
@@ -175,9 +175,4 @@ def _answer(
             audit.record("rows.export", actor=request.user, project=project, new=told)
     lines = [[*columns.values()], *([str(row[key]) for key in columns] for row in rows)]
     file = f"findings_{name}_{localdate():%Y-%m-%d}.csv"
-    headers = {
-        "Content-Disposition": str(content_disposition_header(True, file)),
-        "Cache-Control": "no-store",
-    }
-    content = "".join(spreadsheet.csv_lines(lines))
-    return HttpResponse(content, content_type="text/csv; charset=utf-8", headers=headers)
+    return file_of("".join(spreadsheet.csv_lines(lines)), file, "text/csv; charset=utf-8")

@@ -27,6 +27,7 @@ from projects.models import Member, Project
 from projects.scoping import User
 from skills.mapping import aliases
 from study import dictionary, proposals
+from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
 PAGE = "admin:engines_safetyclock_settings"
@@ -46,6 +47,7 @@ class ReportsForm(forms.Form):
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._known = KnownNames.of(project)
+        self._unnamed = unnamed_for_all(project)
         self._mapped = aliases(project)
         self._stored = dictionary.load(project) if dictionary.stored(project) else None
         for who in Recipient:
@@ -93,11 +95,15 @@ class ReportsForm(forms.Form):
 
     def _refusal(self, name: str) -> str:
         actual = self._mapped.get(name, name)
-        if why := name_refusal(actual, self._known.fields):
+        if why := name_refusal(actual, self._known.fields, unnamed=self._unnamed):
             return why
         row = self._stored.fields.get(actual) if self._stored and actual else None
         if row and row["field_type"] in _CHOICES:
             return _("A field of several ticks cannot be used here: choose one with one value.")
+        if self._stored and actual in self._stored.identifier_fields:
+            return _(
+                "This field identifies a person: its values are not kept, so no clock reads them."
+            )
         return ""
 
     def told(self) -> dict[str, Any]:
@@ -183,7 +189,10 @@ def clocks_of(
     """The clocks that a reader of a study sees: of one subject all, else those that run."""
     rows = SafetyClock.objects.filter(project=project)
     rows = rows.for_member(member) if member else rows.for_user(user)
-    return [*(rows.filter(record_id=record_id) if record_id else rows.running())]
+    found = [*(rows.filter(record_id=record_id) if record_id else rows.running())]
+    for one in found:
+        one.project = project
+    return found
 
 
 def shown(clocks: Iterable[SafetyClock], pages: Mapping[str, int] | None = None) -> list[Shown]:
@@ -208,15 +217,8 @@ def state_words(one: SafetyClock) -> tuple[str, str]:
     else:
         told = one.get_state_display()
         colour = SafetyClock.COLOURS[SafetyClock.State(one.state)]
-    if is_late(one):
+    if safety.is_late(one):
         return _("Reported late"), "danger"
     if one.is_unreadable and one.state == SafetyClock.State.RUNNING:
         told = _("%(state)s; the report date is unreadable") % {"state": told}
     return told, colour
-
-
-def is_late(one: SafetyClock) -> bool:
-    """Whether the report was made on a day after the one it was due."""
-    due = one.due_at.astimezone(ZoneInfo(one.project.timezone)).date()
-    is_reported = one.state == SafetyClock.State.REPORTED
-    return bool(is_reported and one.reported_on and one.reported_on > due)

@@ -21,7 +21,14 @@ from django.views.decorators.http import require_http_methods
 
 from core.house.db import atomic
 from engines.pages.layout import UNREADABLE, render_page, study_of, why_unreadable
-from engines.site_figures import AGE_DAYS, LAG_DAYS, SiteFigures, site_figures
+from engines.site_figures import (
+    AGE_DAYS,
+    LAG_DAYS,
+    NEVER_CHECKED,
+    RESTS_ON_CHECKS,
+    SiteFigures,
+    site_figures,
+)
 from projects import audit, reads
 from projects.access import has_role
 from projects.models import Project, Role
@@ -66,6 +73,7 @@ _LABELS: dict[Indicator, tuple[Promise, Promise]] = {
         ),
     ),
 }
+_UNKNOWN = gettext_lazy("Not known: the dictionary has no such field, or it is hidden from you.")
 _FLAGS: dict[int, tuple[str, str, Promise]] = {
     2: ("▲▲", "danger", gettext_lazy("far above the others")),
     1: ("▲", "warning", gettext_lazy("above the others")),
@@ -88,6 +96,7 @@ class Line:
     word: str
     outliers: tuple[tuple[str, int | None, str], ...] = ()
     """Subject, the key of its page, its figures."""
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,8 @@ class Table:
     told: Assessment | None
     lines: list[Line]
     rate: str
+    note: str = ""
+    """Why nothing is told, or what was left out."""
 
 
 class LimitsForm(forms.Form):
@@ -159,10 +170,9 @@ def site_risk_view(request: HttpRequest) -> HttpResponse:
     except UNREADABLE as error:
         shown["problem"] = why_unreadable(error)
     else:
-        limits = project.quality_limits if is_whole else {}
         subjects = Subject.objects.for_user(request.user).filter(project=project)
         keys = dict(subjects.values_list("record_id", "pk"))
-        tables = [_table(one, found, keys, limits.get(one.value), is_whole) for one in Indicator]
+        tables = tables_of(project, found, keys, is_whole=is_whole)
         named = {who for one in tables for line in one.lines for who, _pk, _told in line.outliers}
         reads.note(actor=request.user, project=project, record_ids=sorted(named), door="console")
         shown |= {
@@ -172,6 +182,14 @@ def site_risk_view(request: HttpRequest) -> HttpResponse:
             "read_at": found.schedule.read_on,
         }
     return render_page(request, "engines/risk/page.html", _("Risk by site"), **shown)
+
+
+def tables_of(
+    project: Project, found: SiteFigures, keys: Mapping[str, int], *, is_whole: bool
+) -> list[Table]:
+    """All indicators, with the study's limits for who sees all sites; `keys`: of the pages of subjects."""
+    limits = project.quality_limits if is_whole else {}
+    return [_table(one, found, keys, limits.get(one.value), is_whole) for one in Indicator]
 
 
 def _thresholds() -> dict[str, Any]:
@@ -197,15 +215,39 @@ def _table(
 ) -> Table:
     label, about = map(str, _LABELS[indicator])
     codes = sorted({*found.schedule.sites.values()})
+    rests = indicator in RESTS_ON_CHECKS
     if indicator not in found.units:
-        lines = [
-            Line(found.site_name(one), None, "–", "–", "", "", _("not known")) for one in codes
-        ]
-        return Table(indicator, label, about, None, lines, "–")
-    told = assess(indicator, found.units[indicator], found.spans, today=found.today, limit=limit)
+        why = str(NEVER_CHECKED if rests else _UNKNOWN)
+        lines = [_unknown(found.site_name(one), is_unchecked=rests) for one in codes]
+        return Table(indicator, label, about, None, lines, "–", why)
+    spans = found.exposure(indicator)
+    told = assess(indicator, found.units[indicator], spans, today=found.today, limit=limit)
     rows = {row.site: row for row in told.rows}
-    lines = [_line(found.site_name(one), rows.get(one), keys, is_whole) for one in codes]
-    return Table(indicator, label, about, told, lines, _rate(told.shown))
+    lines = [
+        _unknown(found.site_name(one), is_unchecked=True)
+        if rests and one not in found.checked
+        else _line(found.site_name(one), rows.get(one), keys, is_whole)
+        for one in codes
+    ]
+    note = _left_out(found) if indicator is Indicator.ENTRY_LAG else ""
+    return Table(indicator, label, about, told, lines, _rate(told.shown), note)
+
+
+def _unknown(name: str, *, is_unchecked: bool) -> Line:
+    word = _("never checked") if is_unchecked else _("not known")
+    return Line(name, None, "–", "–", "", "", word, is_unknown=True)
+
+
+def _left_out(found: SiteFigures) -> str:
+    """Of how many visits it is not known when they were entered."""
+    done = sum(one.actual is not None for one in found.schedule.visits)
+    counted = len(found.units[Indicator.ENTRY_LAG])
+    if done <= counted:
+        return ""
+    return _(
+        "When a visit was entered is known only since this study is read here: "
+        "%(left)d of %(done)d visits done were entered before and are not counted."
+    ) % {"left": done - counted, "done": done}
 
 
 def _line(name: str, row: SiteRow | None, keys: Mapping[str, int], is_whole: bool) -> Line:

@@ -50,14 +50,13 @@ def subject_view(request: HttpRequest, pk: int) -> HttpResponse:
     rows = Subject.objects.for_user(request.user).select_related("project")
     subject = get_object_or_404(rows, pk=pk)
     project, record_id = subject.project, subject.record_id
+    member = member_in(request.user, project.pk)
     reads.note(actor=request.user, project=project, record_ids=[record_id], door="console")
     context: dict[str, Any] = {
         "subject": subject,
         "project": project,
         "clocks": safety.shown(
-            safety.clocks_of(
-                project, member_in(request.user, project.pk), request.user, record_id=record_id
-            )
+            safety.clocks_of(project, member, request.user, record_id=record_id)
         ),
         "may_order": has_role(request.user, project.pk, *sop.DECIDERS, of_site=True),
     }
@@ -181,9 +180,13 @@ def _sections(
     findings = f"{reverse('admin:engines_pendingaction_changelist')}?{search}"
     runs = f"{reverse('admin:engines_taskrun_changelist')}?{search}"
     desk = reverse("admin:engines_review_desk")
+    clean = _("There is no finding on this subject.")
+    unknown = _(
+        "No quality control has run on this subject: whether there are findings is not known."
+    )
     # name, title, address, nothing
     sections = [
-        ("findings", _("Findings"), findings, _("There is no finding on this subject.")),
+        ("findings", _("Findings"), findings, clean if work.get("runs") else unknown),
         ("reviews", _("Reviews waiting"), desk, _("No review waits for a decision.")),
         ("runs", _("Runs"), runs, _("Nothing has run on this subject.")),
         ("changes", _("What changed"), "", _("No change has been read since the readings began.")),

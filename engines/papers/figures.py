@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
+from core.house import clock
 from core.house.paper.value import Figure
 from engines.assistant.say import conditions
 from engines.assistant.say.reader import Reader
-from study import proposals
+from engines.papers.events import Events, Pick
+from engines.site_figures import NEVER_CHECKED
 from study.design import StudyDesign
 from study.facts import Answer, Fact, json_value
 
@@ -29,13 +31,16 @@ _COMPLETED = "完成"
 class Measure:
     """What is to be counted: subjects, or where `of` says so, their events, visits or findings.
 
-    `query` None: it cannot be counted, `why` says the reason.
+    `query` None: it cannot be counted, `why` says the reason. `picks`: which rows of the answer are counted
+    where no query can say it, `said` does.
     """
 
     label: str
     query: Query | None
     of: str = ""
     why: str = ""
+    picks: Pick | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,16 @@ class Span:
 class Measures:
     """The measures of a study, from what a reader can know of it."""
 
-    def __init__(self, design: StudyDesign, withdraw_field: str, span: Span) -> None:
-        """`withdraw_field`: the date a subject left, "" where the study names none."""
-        self.design, self.span, self.left = design, span, withdraw_field
+    def __init__(
+        self, design: StudyDesign, span: Span, site: str = "", *, is_checked: bool
+    ) -> None:
+        """`site`: that a list is limited to, "" for all that the reader sees.
+
+        `is_checked`: whether quality control ever ran; else what it finds is not known.
+        """
+        self.design, self.span, self.is_checked = design, span, is_checked
+        self.left = design.plan.withdraw_field or ""
+        self.of_site = [{"field": "@site", "op": "=", "value": site}] if site else []
         self._shown = design.context.columns.keys() - design.hidden
 
     def shows(self, name: str) -> bool:
@@ -108,20 +120,41 @@ class Measures:
             yield Measure(label, {"where": [said], **_COUNT} if known else None, why=why)
 
     def events(self) -> Iterator[Measure]:
-        """Adverse and serious events that began in the span, and serious ones in all."""
-        start = proposals.event_fields(self.design.metadata)[0]
-        name, yes = proposals.serious_field(self.design.metadata)
+        """Adverse and serious events that began in the span, serious ones in all, and what no figure holds."""
+        known = Events(self.design, (self.span.first, self.span.last), self.shows)
+        start, name, yes = known.start, *self.design.serious
         form = self.design.form_of(start)
         why = _("The dictionary has no such form or field, or you may not see it.")
         within = self.span.of_field(start)
         serious = {"field": name, "op": "=", "value": yes}
-        query = {"where": [within], "select": [form], **_COUNT} if self.shows(start) else None
-        yield Measure(_("Adverse events in the period"), query, "events", why)
-        both = self.shows(start) and self.shows(name)
-        query = {"where": [serious, within], "select": [form], **_COUNT} if both else None
-        yield Measure(_("Serious adverse events in the period"), query, "events", why)
-        query = {"where": [serious], "select": [form], **_COUNT} if self.shows(name) else None
-        yield Measure(_("Serious adverse events in all"), query, "events", why)
+        dated, judged = known.tells_start, known.tells_serious
+        unjudgeable = _(
+            "It is not known which events are serious: nothing tells it, or you may not see it."
+        )
+        untold = unjudgeable if dated else why
+        for label, is_known, where in (
+            (_("Adverse events in the period"), dated, [within]),
+            (_("Serious adverse events in the period"), dated and judged, [serious, within]),
+            (_("Serious adverse events in all"), judged, [serious]),
+        ):
+            query = {"where": where, "select": [form], **_COUNT} if is_known else None
+            yield Measure(label, query, "events", untold)
+        undated = _(
+            "onset blank or no whole day, so that it may lie in %(first)s–%(last)s or not; "
+            "counted in no figure of the period"
+        ) % {"first": self.span.first, "last": self.span.last}
+        unjudged = _("seriousness not filled in; counted in no figure of serious events")
+        for label, is_known, picks, said in (
+            (_("Adverse events without a whole onset date"), dated, known.is_undated, undated),
+            (
+                _("Serious adverse events without a whole onset date"),
+                dated and judged,
+                known.is_undated_serious,
+                undated,
+            ),
+            (_("Adverse events of unknown seriousness"), judged, known.is_unjudged, unjudged),
+        ):
+            yield Measure(label, known.query if is_known else None, "events", untold, picks, said)
 
     def visits(self) -> Iterator[Measure]:
         """Done within the span; beyond their window, as it stands."""
@@ -129,12 +162,20 @@ class Measures:
         why = _("The study has no visit plan.")
         beyond = {"field": "@visits.state", "op": "in", "value": ["early", "late", "overdue"]}
         overdue = {"field": "@visits.state", "op": "=", "value": "overdue"}
-        for label, said in (
-            (_("Visits done in the period"), self.span.of_field("@visits.actual")),
-            (_("Visits overdue now"), overdue),
-            (_("Visits outside their window so far"), beyond),
+        for label, where in (
+            (_("Visits done in the period"), [self.span.of_field("@visits.actual")]),
+            (_("Visits overdue now"), [overdue, *self._is_in()]),
+            (_("Visits outside their window so far"), [beyond]),
         ):
-            yield Measure(label, {"where": [said], **_VISITS} if known else None, "visits", why)
+            yield Measure(label, {"where": where, **_VISITS} if known else None, "visits", why)
+
+    def _is_in(self) -> list[dict[str, Any]]:
+        """That a subject has not left until today: nothing is to be done any more of who has (`is_to_do`)."""
+        if not self.shows(self.left):
+            return []
+        today = clock.today(self.design.plan.timezone).isoformat()
+        stays = {"field": self.left, "op": ">", "value": today}
+        return [{"any": [{"none": [{"field": self.left, "op": "filled"}]}, stays]}]
 
     def findings(self) -> Iterator[Measure]:
         """Found in the span; those that still wait."""
@@ -144,14 +185,24 @@ class Measures:
             (_("Findings in the period"), opened),
             (_("Findings open now"), waiting),
         ):
-            yield Measure(label, {"where": [said], **_FINDINGS}, "findings")
+            where = [said, *self.of_site]
+            query = {"where": where, **_FINDINGS} if self.is_checked else None
+            yield Measure(label, query, "findings", str(NEVER_CHECKED))
 
 
-def figure(measure: Measure, answer: Answer | None, reader: Reader) -> Figure:
-    """The figure with its definition; what cannot be computed says so and why, never 0."""
+def figure(
+    measure: Measure, answer: Answer | None, reader: Reader, at_site: Mapping[str, int]
+) -> Figure:
+    """The figure with its definition; what cannot be computed says so and why, never 0.
+
+    `at_site`: how many subjects of each site the reader sees.
+    """
     if measure.query is None or answer is None:
         return Figure(measure.label, _("not computed"), measure.why, is_known=False)
-    said = _defined(measure, answer, reader)
+    said = _defined(measure, answer, reader, at_site)
+    if measure.picks:
+        count = len(rows_of(answer, of_subjects=False, picks=measure.picks))
+        return Figure(measure.label, f"{count} {_counted(measure)[1]}", said)
     query = json.dumps(measure.query, ensure_ascii=False)
     if not answer.facts:
         return Figure(measure.label, _("not computed"), said, is_known=False, query=query)
@@ -160,20 +211,20 @@ def figure(measure: Measure, answer: Answer | None, reader: Reader) -> Figure:
     return Figure(measure.label, f"{value} {unit}", said, query=query)
 
 
-def _defined(measure: Measure, answer: Answer, reader: Reader) -> str:
+def _defined(measure: Measure, answer: Answer, reader: Reader, at_site: Mapping[str, int]) -> str:
     """What is counted, by which conditions, over whom, and of whom it could not be told."""
     query = measure.query or {}
-    if "aggregate" not in query:
+    if "aggregate" not in query and not measure.picks:
         return _("The target set for the study.")
     told = [_("Counted: %(what)s") % {"what": _counted(measure)[0]}]
-    if said := conditions.described(query, reader):
+    if said := measure.said or conditions.described(query, reader):
         told.append(_("condition: %(what)s") % {"what": said})
     if days := conditions.period(query):
         told.append(_("days: %(what)s") % {"what": days})
     over = conditions.scope(query, reader) or _("all sites")
-    told.append(
-        _("of %(count)d subjects read, %(scope)s") % {"count": answer.basis.subjects, "scope": over}
-    )
+    sites = conditions.sites_of(query)
+    count = sum(at_site.get(one, 0) for one in sites) if sites else answer.basis.subjects
+    told.append(_("of %(count)d subjects read, %(scope)s") % {"count": count, "scope": over})
     if undecided := len(answer.undecided):
         told.append(
             ngettext(
@@ -196,20 +247,26 @@ def _counted(measure: Measure) -> tuple[str, str]:
     }[measure.of]
 
 
-def rows_of(answer: Answer, *, of_subjects: bool) -> list[dict[str, str]]:
-    """The rows that an answer tells: {"": subject, column: text}, in their order.
+def rows_of(
+    answer: Answer, *, of_subjects: bool, picks: Pick | None = None
+) -> list[dict[str, str]]:
+    """The rows that an answer tells: {"": subject, column: text}, in their order; those alone that `picks`.
 
     `of_subjects`: what stands at several events of a subject is one row, as long as no column comes again.
     """
-    rows: list[dict[str, str]] = []
+    rows: list[tuple[str, dict[str, Fact]]] = []
     key: tuple[str, str, int | None] | None = None
     for one in answer.facts:
         own = (one.subject, "", None) if of_subjects else (one.subject, one.event, one.instance)
-        if own != key or one.field in rows[-1]:
-            rows.append({"": one.subject})
+        if own != key or one.field in rows[-1][1]:
+            rows.append((one.subject, {}))
             key = own
-        rows[-1][one.field] = _text(one)
-    return rows
+        rows[-1][1][one.field] = one
+    return [
+        {"": subject} | {name: _text(one) for name, one in row.items()}
+        for subject, row in rows
+        if picks is None or picks(row)
+    ]
 
 
 def _text(one: Fact) -> str:

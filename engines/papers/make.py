@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,25 +14,32 @@ from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
 from core.house import clock
-from core.house.paper.value import Figure, Paper, Section, Table, ai_mark
+from core.house.paper.value import PRODUCER, Figure, Paper, Section, Table, ai_mark
 from engines.assistant.say.conditions import name_of
 from engines.assistant.say.reader import Reader
+from engines.labels import AI_GENERATED
 from engines.models import Deviation, PendingAction
+from engines.papers.events import Events, Pick
 from engines.papers.figures import Measure, Measures, Query, Span, figure, rows_of
+from engines.site_figures import NEVER_CHECKED, checked_sites
+from engines.sop.findings import VERDICT
 from memory.console import scopes
 from memory.models import WeeklyReport
 from memory.reports.text import sections, shown_to
 from memory.reports.weeks import week_of
-from projects.access import member_in
+from projects.access import reads_as
 from projects.models import Project
 from projects.scoping import User
 from study import door, proposals
-from study.admin.export import gate_of, unnamed
+from study.admin.export import gate_of
 from study.client import NeverReadError
 from study.design import StudyDesign
+from study.dictionary import load
 from study.facts import Answer
+from study.identities import unnamed
+from study.models import Subject
 
-PRODUCER = "IIT Manager"
+_RULE = "@findings.rule"
 WEEK, MONTH, ETHICS, SUBJECTS, FINDINGS = "week", "month", "ethics", "subjects", "findings"
 
 
@@ -47,7 +54,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class _Part:
-    """A section before its answers are there: measures, or a list with its columns."""
+    """A section before its answers are there: measures, or a list of the rows that it `picks`."""
 
     title: str
     measures: Sequence[Measure] = ()
@@ -55,6 +62,7 @@ class _Part:
     columns: Sequence[tuple[str, str]] = ()
     empty: str = ""
     of_subjects: bool = False
+    picks: Pick | None = None
 
     @property
     def queries(self) -> list[Query]:
@@ -65,31 +73,36 @@ class _Part:
 
 @dataclass(frozen=True)
 class Made:
-    """A paper, its number, and the subjects that its lists name."""
+    """A paper, its number, the site that it is of ("" for all), and the subjects that its lists name."""
 
     paper: Paper
     number: str
+    site: str
     subjects: Sequence[str]
 
 
 def make(project: Project, user: User, wish: Wish) -> Made:
-    """The paper from what is stored: REDCap is not asked.
+    """The paper from what is stored: REDCap is not asked. A site is chosen by who reads all of them.
 
     Raises RedcapError, NotConfiguredError or NeverReadError where the study was never read, and
     pydantic.ValidationError for a visit plan that nobody could follow.
     """
-    member = member_in(user, project.pk)
+    member = reads_as(user, project.pk)
+    own_site = member.site if member else ""
+    if own_site or wish.site not in load(project).sites:
+        wish = replace(wish, site="")
     parts: list[_Part] = []
     designs: list[StudyDesign] = []
+    is_checked = _is_checked(project, user, wish)
 
     def questions(design: StudyDesign) -> list[Query]:
         designs.append(design)
-        withdrawal = project.withdraw_field or proposals.withdrawal_field(design.metadata)
-        own_site = member.site if member else ""
-        asking = _Asking(wish, Measures(design, withdrawal, wish.span), own_site)
+        measures = Measures(design, wish.span, wish.site, is_checked=is_checked)
+        asking = _Asking(wish, measures, own_site)
         parts.extend(asking.parts())
         # Where nothing can be counted the time of the readings is still to be told.
-        return [{"aggregate": "count"}, *(query for part in parts for query in part.queries)]
+        by_site = {"aggregate": "count", "by": ["@site"]}
+        return [by_site, *(query for part in parts for query in part.queries)]
 
     first, *found = door.ask_all(project, member, questions, fresh=False, user=user)
     if not first.read_at:
@@ -98,19 +111,29 @@ def make(project: Project, user: User, wish: Wish) -> Made:
         design=designs[0],
         now=clock.now(),
         sites=designs[0].metadata.sites,
-        own_site=member.site if member else "",
+        own_site=own_site,
         language=get_language() or "zh-hans",
     )
     gate = gate_of(project)
     answers = iter(found)
+    at_site = {str(one.by[0]): one.count for one in first.groups}
     subjects: list[str] = []
-    made = [_section(part, answers, reader, subjects) for part in parts]
+    made = [_section(part, answers, reader, subjects, at_site) for part in parts]
     if wish.kind == WEEK:
         made += _told(project, user, wish)
     if wish.kind in (WEEK, MONTH, ETHICS):
-        made += _deviations(project, user, wish, reader)
+        made += _deviations(project, user, wish, reader, is_checked=is_checked)
     cleaned = tuple(_cleaned(one, lambda text: unnamed(text, gate)) for one in made)
-    return _bound(project, user, wish, reader, first, cleaned, subjects)
+    count = at_site.get(wish.site, 0) if wish.site else first.basis.subjects
+    return _bound(project, user, wish, reader, (first.read_at, count), cleaned, subjects)
+
+
+def _is_checked(project: Project, user: User, wish: Wish) -> bool:
+    """Whether quality control ever looked at a subject that the paper is about."""
+    subjects = Subject.objects.for_user(user).filter(project=project)
+    sites = dict(subjects.values_list("record_id", "site"))
+    checked = checked_sites(project, None, user, sites)
+    return wish.site in checked if wish.site else bool(checked)
 
 
 class _Asking:
@@ -155,12 +178,18 @@ class _Asking:
 
     def _serious(self) -> Iterator[_Part]:
         start, end, term = proposals.event_fields(self.design.metadata)
-        name, yes = proposals.serious_field(self.design.metadata)
+        name, yes = self.design.serious
         if self.measures.shows(start) and self.measures.shows(name):
             where = [{"field": name, "op": "=", "value": yes}, self.measures.span.of_field(start)]
             shown = [one for one in (term, start, end) if self.measures.shows(one)]
             title = _("Serious adverse events in the period")
             yield self._listed(title, where, shown, of_subjects=False)
+        span = self.measures.span
+        known = Events(self.design, (span.first, span.last), self.measures.shows)
+        if known.columns:
+            title = _("Adverse events to be completed")
+            listed = self._listed(title, [], known.columns, of_subjects=False)
+            yield replace(listed, picks=known.is_open)
 
     def _withdrawn(self) -> Iterator[_Part]:
         left = self.measures.left
@@ -172,7 +201,7 @@ class _Asking:
         status = ["@status"] if self.measures.shows(self.design.status_field) else []
         left = [self.measures.left] if self.measures.shows(self.measures.left) else []
         columns = ["@site", *status, "@enrolled", "@age", *left]
-        yield self._listed(_("Subjects"), self._of_site(), columns)
+        yield self._listed(_("Subjects"), self.measures.of_site, columns)
 
     def _findings(self) -> Iterator[_Part]:
         yield _Part(_("Findings"), [*self.measures.findings()])
@@ -188,16 +217,12 @@ class _Asking:
         yield _Part(
             _("Findings that wait for the site"),
             listed={
-                "where": [waiting, *self._of_site()],
-                "select": [name for name, _said in columns],
+                "where": [waiting, *self.measures.of_site],
+                "select": [*(name for name, _said in columns), _RULE],
             },
             columns=columns,
-            empty=_("No finding is open."),
+            empty=_("No finding is open.") if self.measures.is_checked else str(NEVER_CHECKED),
         )
-
-    def _of_site(self) -> list[dict[str, Any]]:
-        site = self.wish.site
-        return [{"field": "@site", "op": "=", "value": site}] if site else []
 
     def _listed(
         self,
@@ -218,16 +243,27 @@ class _Asking:
 
 
 def _section(
-    part: _Part, answers: Iterator[Answer], reader: Reader, subjects: list[str]
+    part: _Part,
+    answers: Iterator[Answer],
+    reader: Reader,
+    subjects: list[str],
+    at_site: Mapping[str, int],
 ) -> Section:
     figures = tuple(
-        figure(one, next(answers) if one.query is not None else None, reader)
+        figure(one, next(answers) if one.query is not None else None, reader, at_site)
         for one in part.measures
     )
-    table = None
+    table, label = None, ""
     if part.listed:
-        rows = rows_of(next(answers), of_subjects=part.of_subjects)
+        rows = rows_of(next(answers), of_subjects=part.of_subjects, picks=part.picks)
         subjects += [row[""] for row in rows]
+        by_model = [row for row in rows if row.get(_RULE) == VERDICT]
+        for row in by_model:
+            row["@findings.text"] += f" [{AI_GENERATED}]"
+        if by_model:
+            label = _("A language model wrote the texts marked “%(mark)s”.") % {
+                "mark": AI_GENERATED
+            }
         table = Table(
             (_("Subject"), *(said for _name, said in part.columns)),
             tuple(
@@ -236,14 +272,16 @@ def _section(
             ),
             part.empty,
         )
-    return Section(part.title, figures=figures, table=table)
+    return Section(part.title, figures=figures, table=table, label=label)
 
 
 def _cell(name: str, text: str) -> str:
     return str(PendingAction.State(text).label) if name == "@findings.status" and text else text
 
 
-def _deviations(project: Project, user: User, wish: Wish, reader: Reader) -> Iterator[Section]:
+def _deviations(
+    project: Project, user: User, wish: Wish, reader: Reader, *, is_checked: bool
+) -> Iterator[Section]:
     """What the register holds of the period, for those subjects that the reader sees."""
     zone = ZoneInfo(project.timezone)
     since = datetime.combine(wish.span.first, time.min, zone)
@@ -280,9 +318,14 @@ def _deviations(project: Project, user: User, wish: Wish, reader: Reader) -> Ite
             )
             for one in confirmed
         ),
-        _("No deviation was confirmed in this period."),
+        _("No deviation was confirmed in this period.") if is_checked else str(NEVER_CHECKED),
     )
-    figures = tuple(Figure(label, f"{count} {unit}", told) for label, count in counts)
+    figures = tuple(
+        Figure(label, f"{count} {unit}", told)
+        if is_checked or count
+        else Figure(label, _("not computed"), str(NEVER_CHECKED), is_known=False)
+        for label, count in counts
+    )
     yield Section(_("Protocol deviations"), figures=figures, table=table)
 
 
@@ -328,27 +371,24 @@ def _bound(
     user: User,
     wish: Wish,
     reader: Reader,
-    first: Answer,
+    read: tuple[str, int],
     parts: tuple[Section, ...],
     subjects: Sequence[str],
 ) -> Made:
-    """The paper with who, when, as of when and for which sites, and its label."""
+    """The paper with who, when, as of when and for which sites, and its label; `read`: when, and how many."""
     zone, at = ZoneInfo(project.timezone), now()
     number = secrets.token_hex(8)
-    read_at = datetime.fromisoformat(str(first.read_at))
+    read_at, count = datetime.fromisoformat(read[0]), read[1]
     site = wish.site or reader.own_site
     scope = reader.sites.get(site, site) if site else _("all sites")
     about = [
         (_("Study"), f"{project.code} {project.name}"),
         (_("Made by"), user.get_username()),
         (_("Made at"), f"{at.astimezone(zone):%Y-%m-%d %H:%M} ({project.timezone})"),
-        (
-            _("Data as of"),
-            f"{read_at.astimezone(zone):%Y-%m-%d %H:%M}",
-        ),
+        (_("Data as of"), f"{read_at.astimezone(zone):%Y-%m-%d %H:%M}"),
         (
             _("Scope"),
-            _("%(scope)s; %(count)d subjects") % {"scope": scope, "count": first.basis.subjects},
+            _("%(scope)s; %(count)d subjects") % {"scope": scope, "count": count},
         ),
         (_("Number"), number),
     ]
@@ -369,7 +409,7 @@ def _bound(
         else "",
         mark=ai_mark(PRODUCER, number) if is_by_model else "",
     )
-    return Made(paper, number, list(dict.fromkeys(subjects)))
+    return Made(paper, number, site, list(dict.fromkeys(subjects)))
 
 
 def titles() -> dict[str, str]:

@@ -9,7 +9,6 @@ brought to mind once, then put to the administrators (`on_timeout`).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -36,16 +35,16 @@ def _newest(key: str) -> Review | None:
     return rows.defer("values").order_by("-pk").first()
 
 
-def question_key(run: TaskRun, open_keys: Sequence[str]) -> str:
-    """What makes two questions the same: project, skill, node, subject and findings (contracts.md, HTTP).
+def question_key(run: TaskRun, node: Node, question: Question) -> str:
+    """What makes two questions the same: project, skill, node, subject, findings, words and reviewers.
 
-    A run about no subject asks a question of its own.
+    (contracts.md, HTTP; words and roles beyond it: another version of a workflow may ask something else at a
+    node of the same name.) A run about no subject asks a question of its own.
     """
+    place = [str(run.project_id), run.skill.skill_type, run.current_node, run.record_id]
+    asked = [question.open_keys, question.text, sorted(node.reviewers)]
     own = [] if run.record_id else [str(run.pk), run.seq]
-    skill = run.skill.skill_type
-    return snapshot.fingerprint(
-        [str(run.project_id), skill, run.current_node, run.record_id, open_keys, *own]
-    )
+    return snapshot.fingerprint([*place, *asked, *own])
 
 
 def meet(run: TaskRun) -> Review | None:

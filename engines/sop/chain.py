@@ -224,9 +224,8 @@ class Chain:
         """
         if self.question is None:
             return False
-        keys = self._asked_about()
-        self.run.question_key = question_key(self.run, keys)
-        self.question = replace(self.question, open_keys=keys)
+        self.question = replace(self.question, open_keys=self._asked_about())
+        self.run.question_key = question_key(self.run, self.node, self.question)
         met = meet(self.run)
         if met is None:
             return False

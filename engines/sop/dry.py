@@ -26,7 +26,7 @@ ACTOR = "dry_run"
 
 @dataclass(frozen=True)
 class DryStep:
-    """One node: its outcome, what it said, and where the run would go ("": it would stop here).
+    """One node: its outcome, what it said, and where the run would go ("": it would stop here), by which edge.
 
     `outcome` is pass, fail or error as in the journal, or one of `would_ask_person`, `would_ask_llm`
     (it was not asked), `would_notify` and `postponed` (no tokens left today).
@@ -37,6 +37,7 @@ class DryStep:
     outcome: str
     message: str = ""
     target: str = ""
+    edge: str = ""
     observations: tuple[Observation, ...] = ()
 
 
@@ -118,7 +119,7 @@ def walk(
 def _visit(run: TaskRun, study: Study, key: str, node: Node, ask_llm: bool) -> DryStep:
     def step(outcome: str, message: str, edge: str = "", seen: Any = ()) -> DryStep:
         target = never_clean(run, node.target(edge)) if edge else ""
-        return DryStep(key, node.type, outcome, message, target, tuple(seen))
+        return DryStep(key, node.type, outcome, message, target, edge, tuple(seen))
 
     visited = NODES[node.type].rehearse(node, ask_llm)
     if isinstance(visited, Skipped):

@@ -37,6 +37,7 @@ from study import dictionary, sync
 from study.blinding import mask
 from study.blinding.mask import names_blinded
 from study.change_handlers import NotNow
+from study.design import identifying
 from study.metadata import StudyMetadata
 from study.records import RecordData
 
@@ -45,6 +46,7 @@ AE_FORM = "ae"
 
 
 _LAST = "end"
+_JOB = "skill:"
 log = logging.getLogger(__name__)
 LATE = timedelta(minutes=15)
 """What is later than this was missed and is caught up with, or not, as the skill says."""
@@ -162,23 +164,26 @@ def _is_watched(graph: Graph, column: str, metadata: StudyMetadata) -> bool:
 
 
 def recheck(project: Project, data: RecordData, columns: Collection[str]) -> list[TaskRun]:
-    """Start the rules of the study's workflows that read one of the changed export `columns`.
+    """Start the rules of workflows that read one of the changed export `columns`, or what identifies somebody.
 
-    Once a state of the subject's data: what notices the same change later starts nothing. Schedules are about
-    no subject, and workflows that listen to changes start by themselves.
+    Which identifying value changed is kept nowhere.
+
+    Once a state of the subject's data and a set of rules: what notices the same change later starts nothing.
+    Schedules are about no subject, and workflows that listen to changes start by themselves.
     """
     study = Study.load(project)
     changed = {study.metadata.columns.get(name, (name, ""))[0] for name in columns}
+    changed |= identifying(study.metadata)
     skills = Skill.objects.filter(
         project=project, is_active=True, trigger_type=Skill.Trigger.WEBHOOK
     ).select_related("project")
-    mark = snapshot.fingerprint([dict(row) for row in data.rows])
-    found = ((skill, _config(skill, study, changed)) for skill in skills)
-    runs = [
-        start_once_changed(skill, data, mark, actor=CHANGE_ACTOR, kind="rules", config=config)
-        for skill, config in found
-        if config
-    ]
+    rows = [dict(row) for row in data.rows]
+    runs = []
+    for skill in skills:
+        if config := _config(skill, study, changed):
+            mark = snapshot.fingerprint([rows, config])
+            how = {"actor": CHANGE_ACTOR, "kind": "rules"}
+            runs.append(start_once_changed(skill, data, mark, config=config, **how))
     return [run for run in runs if run]
 
 
@@ -237,17 +242,19 @@ def unfired() -> list[str]:
     A schedule counts from its last change on: a new skill is not behind.
     """
     scheduled = Skill.objects.filter(is_active=True, trigger_type=Skill.Trigger.CRON)
-    behind: list[str] = []
+    moment, due = now(), dict[tuple[str, datetime], str]()
 
     def look_at(skill: Skill) -> None:
-        due = _last_due(skill, now()) if _is_scheduled(skill) else None
-        if due is None or due <= skill.updated_at:
-            return
-        if not CronFiring.objects.filter(job=job(skill), due_at=due).exists():
-            behind.append(str(skill.pk))
+        last = _last_due(skill, moment) if _is_scheduled(skill) else None
+        if last is not None and last > skill.updated_at:
+            due[job(skill), last] = str(skill.pk)
 
     each("schedules", scheduled.select_related("project"), look_at)
-    return behind
+    # One statement, however many studies; of jobs by their start, because databases bear few parameters.
+    times = {at for _job, at in due}
+    rows = CronFiring.objects.filter(job__startswith=_JOB, due_at__in=times)
+    fired = {*rows.values_list("job", "due_at")}
+    return [pk for key, pk in due.items() if key not in fired]
 
 
 def _is_scheduled(skill: Skill) -> bool:
@@ -261,7 +268,7 @@ def _last_due(skill: Skill, at: datetime) -> datetime | None:
 
 def job(skill: Skill) -> str:
     """The name under which the firings of a skill are noted."""
-    return f"skill:{skill.pk}"
+    return f"{_JOB}{skill.pk}"
 
 
 def _missed(skill: Skill, due: datetime) -> list[datetime]:

@@ -7,7 +7,7 @@ event of the finding and stands in the audit trail.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -19,6 +19,8 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
+from core.integrations.redcap.export import SITE
+from engines import redcap_asks
 from engines.models import PendingAction
 from engines.sop import events, findings, run_events, snapshot
 from engines.sop.checks.kinds import OF_OTHER_ROWS, kind_of
@@ -33,7 +35,8 @@ from study.records import RecordData
 from study.roster import with_site
 
 State = PendingAction.State
-
+Placed = Mapping[tuple[object, ...], Mapping[str, Any]]
+"""Rows of a subject by their places."""
 
 _WAITING = frozenset({State.OPEN, State.CONFIRMED, State.QUERIED, State.ANSWERED})
 
@@ -76,7 +79,8 @@ def possible(finding: PendingAction) -> list[str]:
 def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") -> PendingAction:
     """Take one step; an answer that says “corrected” is that step, looked at in REDCap and checked again after.
 
-    Raises NoSuchStep where the state is another one by now, Unfit without a reason or a correction.
+    Raises NoSuchStep where the state is another one by now, Unfit without a reason or a correction, and for a
+    query about what REDCap asks itself.
     """
     if step == "answer" and _says_corrected(reason):
         step, reason = "correct", ""
@@ -86,6 +90,8 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
     before, read = finding.state, None
     if before not in found.sources:
         raise NoSuchStep(_wrong(finding))
+    if step == "query" and (number := redcap_asks.number_of(finding)):
+        raise Unfit(redcap_asks.told(number) + _("; nobody is asked twice"))
     if step == "correct":
         read, reason = _corrected(finding), reason.strip() or _("Corrected")
     values = _values(finding, found, name, reason)
@@ -214,52 +220,74 @@ def _corrected(finding: PendingAction) -> tuple[RecordData, set[str]]:
     columns = _changed(finding, snapshot.as_read_by(finding.task_run, data))
     if not columns:
         text = _("REDCap still shows what was found (%(value)s): it was not noted as corrected.")
-        raise Unfit(text % {"value": finding.value or _("blank")})
+        raise Unfit(text % {"value": _found(finding)})
     sync.keep_some(finding.project, [data])
     return data, columns
 
 
+def _found(finding: PendingAction) -> str:
+    """The value found; of one that identifies a person only what it is."""
+    metadata, name = dictionary.load(finding.project), finding.field or ""
+    if name in metadata.identifier_fields:
+        return metadata.label(name)
+    return finding.value or _("blank")
+
+
 def _changed(finding: PendingAction, data: RecordData) -> set[str]:
-    rows = {tuple(snapshot.place_of(row).values()): row for row in data.rows}
+    """Which columns are others than the finding's last run read them. Raises Unfit where that is not known."""
+    metadata = dictionary.load(finding.project)
+    before, live = _placed(snapshot.rows(findings.last_run_of(finding))), _placed(data.rows)
     if not finding.field or kind_of(finding.rule_key) in OF_OTHER_ROWS:
-        read = snapshot.rows(finding.task_run)
-        before = {tuple(snapshot.place_of(row).values()): row for row in read}
+        names = _names(before) & _names(live) - {*snapshot.PLACE, SITE, metadata.record_id_field}
+        if not names:
+            raise _unread()
         return {
             name
-            for place in {*rows, *before}
-            for name in {*rows.get(place, {}), *before.get(place, {})}
-            if _text(rows.get(place, {}).get(name)) != _text(before.get(place, {}).get(name))
+            for place in {*live, *before}
+            for name in names
+            if _text(live.get(place, {}).get(name)) != _text(before.get(place, {}).get(name))
         }
     return {
         one["var"]
-        for one in _read(finding)
-        if _now(rows, one, dictionary.load(finding.project).columns) != _text(one.get("raw"))
+        for one in _read(finding, metadata.identifier_fields)
+        if _cell(live, one, metadata.columns)
+        != (_text(one["raw"]) if "raw" in one else _cell(before, one, metadata.columns))
     }
 
 
-def _read(finding: PendingAction) -> list[dict[str, Any]]:
-    """The values that it rests on, as they were found."""
+def _read(finding: PendingAction, hidden: Collection[str]) -> list[dict[str, Any]]:
+    """The values that it rests on, as they were found; without what identifies somebody (`hidden`)."""
     detail = json.loads(finding.detail) if finding.detail else None
-    read = detail.get("read") if isinstance(detail, dict) else detail
+    read = (detail.get("read") if isinstance(detail, dict) else detail) or []
     where = {name: getattr(finding, name) for name in ("event", "instrument", "instance")}
-    return read or [{"var": finding.field, "raw": finding.value, **where}]
+    own = {"var": finding.field, **where}
+    if finding.field in hidden and not finding.value:
+        return [own, *read]
+    return read or [own | {"raw": finding.value}]
 
 
-def _now(
-    rows: Mapping[tuple[object, ...], Mapping[str, Any]],
-    one: Mapping[str, Any],
-    columns: Mapping[str, tuple[str, str]],
-) -> str:
-    """What stands there now; of a checkbox the ticked codes, as they were kept."""
+def _placed(rows: Iterable[Mapping[str, Any]]) -> Placed:
+    return {tuple(snapshot.place_of(row).values()): row for row in rows}
+
+
+def _names(rows: Placed) -> set[str]:
+    return {name for row in rows.values() for name in row}
+
+
+def _cell(rows: Placed, one: Mapping[str, Any], columns: Mapping[str, tuple[str, str]]) -> str:
+    """What stands there; of a checkbox the ticked codes, as kept. Raises Unfit for what is not shown."""
+    var = one["var"]
+    boxes = {column: code for column, (field, code) in columns.items() if field == var and code}
+    if not {*(boxes or [var])} <= _names(rows):
+        raise _unread()
     row = rows.get(tuple(_text(one.get(name)) for name in ("event", "instrument", "instance")), {})
-    if one["var"] in row:
-        return _text(row[one["var"]])
-    ticked = [
-        code
-        for column, (field, code) in columns.items()
-        if field == one["var"] and code and _text(row.get(column)) == "1"
-    ]
-    return _text(ticked)
+    if not boxes:
+        return _text(row.get(var))
+    return _text([code for column, code in boxes.items() if _text(row.get(column)) == "1"])
+
+
+def _unread() -> Unfit:
+    return Unfit(_("What this finding rests on cannot be read any more: please say what was done."))
 
 
 def _text(value: Any) -> str:

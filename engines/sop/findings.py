@@ -20,6 +20,9 @@ from engines.sop import run_events, snapshot
 from engines.sop.deleted import revive
 from engines.sop.journal import audited, note_event
 from projects import audit
+from projects.models import Project
+from study import dictionary
+from study.metadata import StudyMetadata
 
 Kind, State = PendingAction.Kind, PendingAction.State
 GOOD = {"PASS", "NOT_APPLICABLE"}
@@ -27,6 +30,7 @@ UNDECIDED = ("UNKNOWN", "ERROR")
 RESOLVED = "resolved by data change"
 VERDICT = "verdict"
 """The rule of a finding that a model judged."""
+_DUPLICATE = "std.duplicate."
 OBSERVED = "observed"
 REOPENED = "reopened"
 CONFIRMED = "confirmed"
@@ -101,8 +105,12 @@ def open_key(run: TaskRun, node: str, seen: Observation) -> str:
 
 
 def key_of(row: PendingAction) -> str:
-    """The key that a finding has while it is open."""
-    return row.fact or _hash(row.project_id, row.record_id, [getattr(row, name) for name in PLACE])
+    """The key that a finding has while it is open: of one whose fact came to be known later its first one."""
+    return (
+        row.open_key
+        or row.fact
+        or _hash(row.project_id, row.record_id, [getattr(row, name) for name in PLACE])
+    )
 
 
 def _hash(project: UUID, record_id: str | None, about: Sequence[str], rule: int = 3) -> str:
@@ -119,12 +127,17 @@ def witnesses_of(row: PendingAction) -> list[list[str]]:
 def find_open(
     run: TaskRun, node: str, seen: Observation, known: Iterable[PendingAction]
 ) -> PendingAction | None:
-    """The open finding that this very rule made or joined, else the one about the same fact."""
+    """The open finding that this very rule made or joined, else the one about the same fact.
+
+    What the rule opened when it could tell no fact gives way to that.
+    """
     mine, key = _witness(run, node, seen), open_key(run, node, seen)
     rows = [*known]
-    own = (row for row in rows if mine in witnesses_of(row))
-    same = (row for row in rows if row.open_key == key)
-    return next(own, None) or next(same, None)
+    own_rows = (row for row in rows if mine in witnesses_of(row))
+    own = min(own_rows, key=lambda row: not row.fact, default=None)
+    same = next((row for row in rows if key in (row.open_key, row.fact)), None)
+    is_older = own is None or (seen.fact and not own.fact)
+    return (same or own) if is_older else own
 
 
 def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
@@ -137,6 +150,7 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
     if not known and all(seen.outcome in GOOD for seen in noted.observations):
         return
     bad = [seen for seen in noted.observations if seen.outcome not in GOOD]
+    _tell_facts(run, noted.node, [seen for seen in bad if seen.fact], known.values())
     rows = [(find_open(run, noted.node, seen, known.values()), seen) for seen in bad]
     new: dict[str, Observation] = {}
     for row, seen in rows:
@@ -164,6 +178,23 @@ def record(run: TaskRun, noted: Noted, known: dict[str, PendingAction]) -> None:
                 _refresh(run, noted.node, row, seen)
 
 
+def _tell_facts(
+    run: TaskRun, node: str, bad: Sequence[Observation], known: Collection[PendingAction]
+) -> None:
+    """Give its fact to what a rule opened when it could tell none; where another finding has it, take it back.
+
+    The open key stays: reviews name the finding by it.
+    """
+    for seen in bad:
+        mine, found = _witness(run, node, seen), find_open(run, node, seen, known)
+        older = [row for row in known if mine in witnesses_of(row) and not row.fact]
+        if found in older:
+            found.fact = open_key(run, node, seen)
+            PendingAction.objects.filter(pk=found.pk).update(fact=found.fact)
+        elif older and run.is_complete:
+            _resolve(run, older, [mine])
+
+
 def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAction]:
     """What a review closed that approved the same outcomes of the same workflow on the values of the run.
 
@@ -184,7 +215,7 @@ def _approved(run: TaskRun, new: dict[str, Observation]) -> dict[str, PendingAct
         key: row
         for key, row in same
         if (row.review and row.review.digest == digest)
-        or (row.state == State.REJECTED and _is_same(row, new[key]))
+        or (row.state == State.REJECTED and _is_same(row, new[key], run))
     }
 
 
@@ -192,11 +223,13 @@ def _open(
     run: TaskRun, noted: Noted, new: dict[str, Observation]
 ) -> tuple[dict[str, PendingAction], set[UUID]]:
     """Open findings; what is stored then, some of it perhaps by another run, and which are ours."""
-    rows = [_row(run, noted.node, key, seen) for key, seen in new.items()]
+    # In one order everywhere: workflows that tell the same facts wait for each other and do not deadlock.
+    rows = [_row(run, noted.node, key, new[key]) for key in sorted(new)]
     PendingAction.objects.bulk_create(rows, ignore_conflicts=True)
     mine = {row.pk for row in rows}
     stored = {row.open_key or "": row for row in PendingAction.objects.filter(open_key__in=[*new])}
     opened = [stored[key] for key in new if key in stored and stored[key].pk in mine]
+    _list_in_order(opened)
     for row in opened:
         row.project = run.project
         told = {"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version}
@@ -207,15 +240,62 @@ def _open(
     return stored, {row.pk for row in opened}
 
 
-def _is_same(row: PendingAction, seen: Observation) -> bool:
+def found_over(
+    run: TaskRun, node: str, seen: Observation, *, actor: object, resolution: str
+) -> PendingAction:
+    """A finding of what was over before anybody found it: kept as closed. Call inside a transaction."""
+    row, name = _row(run, node, "", seen), audit.actor_name(actor)
+    row.state, row.open_key = State.CLOSED, None
+    row.resolved_by, row.resolved_at, row.resolution = name, now(), resolution
+    row.save(force_insert=True)
+    note_event(row, "closed", by=name, note=resolution)
+    told = {"rule": row.rule_key, "kind": row.action_type, "version": row.skill_version}
+    audited("finding.open", row, actor=actor, new=told)
+    audited("finding.close", row, actor=actor, reason=resolution, new={"state": State.CLOSED})
+    return row
+
+
+def _list_in_order(opened: list[PendingAction]) -> None:
+    """Findings are listed by their time: let it follow the order in which they were observed."""
+    times = sorted(row.created_at for row in opened)
+    if times == [row.created_at for row in opened]:
+        return
+    for row, at in zip(opened, times, strict=True):
+        row.created_at = at
+    PendingAction.objects.bulk_update(opened, ["created_at"])
+
+
+def _is_same(row: PendingAction, seen: Observation, run: TaskRun) -> bool:
     """Whether the value found is the same; of a finding without one of its own, what it rests on.
 
-    A model words what it found each time in another way.
+    A model words what it found each time in another way. A value that identifies somebody stands in the
+    readings of the runs only; which other subject has it stands in the message.
     """
+    metadata = _metadata(run.project)
+    if metadata and row.field in metadata.identifier_fields:
+        before = _cells(last_run_of(row), row, metadata)
+        is_told = not row.rule_key.startswith(_DUPLICATE) or row.message == seen.message
+        return bool(before) and before == _cells(run, row, metadata) and is_told
     rests_on_more = isinstance(seen.detail, list) and not row.value
     return row.value == value_words(seen.value) and (
         not rests_on_more or row.detail == _detail(seen)
     )
+
+
+def _cells(run: TaskRun, row: PendingAction, metadata: StudyMetadata) -> list[list[Any]]:
+    """What a run read in the field of a finding: at its place, in every row where it has none."""
+    names = [column for column, (field, _code) in metadata.columns.items() if field == row.field]
+    place = [row.event, row.instrument, row.instance]
+    rows = snapshot.rows(run)
+    here = [one for one in rows if place in (["", "", ""], [*snapshot.place_of(one).values()])]
+    return [[one.get(name) for name in names] for one in here]
+
+
+def last_run_of(row: PendingAction) -> TaskRun:
+    """The run that observed a finding last, as far as it is kept; else the one that opened it."""
+    seen = row.events.filter(what=OBSERVED, task_run__isnull=False).select_related("task_run")
+    last = seen.order_by("-at", "-pk").first()
+    return (last and last.task_run) or row.task_run
 
 
 def _detail(seen: Observation) -> str:
@@ -370,6 +450,18 @@ def seen_in(run: TaskRun) -> list[PendingAction]:
     return [*rows.order_by("created_at", "rule_key")]
 
 
+def told_value(row: PendingAction) -> str:
+    """The value found; of a field that identifies a person, by now at least, nothing."""
+    metadata = _metadata(row.project) if row.value else None
+    return "" if metadata and row.field in metadata.identifier_fields else str(row.value)
+
+
+def _metadata(project: Project) -> StudyMetadata | None:
+    """The dictionary that is stored, if any: nothing is asked for it."""
+    known = dictionary.stored(project)
+    return dictionary.parsed(project.pk, known.digest) if known else None
+
+
 def finding_line(row: PendingAction) -> dict[str, Any]:
     """JSON of a finding in the output of commands."""
     return {
@@ -377,6 +469,7 @@ def finding_line(row: PendingAction) -> dict[str, Any]:
         "action_type": row.action_type,
         "rule": row.rule_key,
         **{name: getattr(row, name) for name in LISTED},
+        "value": told_value(row),
     }
 
 

@@ -125,13 +125,16 @@ def start_batch_for(
 def dry_run_for(
     person: Person, project: Project, config: dict[str, Any], record_id: str, *, ask_llm: bool
 ) -> sop.DryRun:
-    """Walk a workflow over a subject the person may see. Raises RecordNotFound, RedcapError."""
+    """Walk a workflow over a subject the person may see. Raises RecordNotFound, RedcapError, ReadsBlinded."""
+    member = _member(person, project)
+    if member is None:  # a superuser's reading is not masked, a member's is
+        check_blinding(Skill(project=project, config=config), project, member)
     try:
         return sop.dry_run(
             project=project,
             config=config,
             record_id=record_id,
-            member=_member(person, project),
+            member=member,
             ask_llm=ask_llm,
         )
     except sop.NoSuchSubject as error:

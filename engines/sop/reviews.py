@@ -11,7 +11,6 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.contrib.auth import authenticate
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 from django.http import HttpRequest
@@ -41,6 +40,7 @@ from engines.sop.journal import audited
 from engines.sop.lease import wake
 from engines.sop.snapshot import fingerprint
 from projects.access import sees, tells_arm
+from projects.login import signing
 from projects.models import Member
 from projects.scoping import memberships
 from study.models import Subject
@@ -63,26 +63,24 @@ class Signature:
 
     def __init__(self, request: HttpRequest, password: str) -> None:
         """`password` is blank where none was given."""
-        # Its own: a lock-out is answered here, not by the middleware that looks at the request.
-        self._request = copy(request)
+        self._request = request
         self._password = password
         self._signed_by: AbstractBaseUser | None = None
 
-    def check(self, user: AbstractBaseUser, review: Review) -> None:
+    def check(self, user: AbstractBaseUser, review: Review | None = None) -> None:
         """Raises SignatureRequired, SignatureWrong unless it is the password of `user`."""
         if self._signed_by == user:
             return
-        found = authenticate(self._request, username=user.get_username(), password=self._password)
+        refusal = self.refusal_of(user)
         if not self._password:
             raise _required(review)
-        if found != user:
-            raise SignatureWrong(self._refusal(), review)
+        if refusal:
+            raise SignatureWrong(refusal, review)
         self._signed_by = user
 
-    def _refusal(self) -> str:
-        if getattr(self._request, "axes_locked_out", False):
-            return _("Too many wrong passwords. Please try again later.")
-        return _("The password is wrong.")
+    def refusal_of(self, user: AbstractBaseUser) -> str:
+        """Why it is neither the password of `user` nor their app's code; "" where it is."""
+        return signing.refusal(self._request, user, self._password)
 
 
 def sign(review: Review, actor: object, signature: Signature | None) -> bool:
@@ -98,8 +96,10 @@ def sign(review: Review, actor: object, signature: Signature | None) -> bool:
     return True
 
 
-def _required(review: Review) -> SignatureRequired:
+def _required(review: Review | None) -> SignatureRequired:
     text = _("This project wants decisions signed: please give your password.")
+    if review is None:
+        text = _("Please give your password: it stands for your signature.")
     return SignatureRequired(text, review)
 
 

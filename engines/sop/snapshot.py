@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from django.utils.translation import gettext as _
 
 from core.house.encrypted_fields import json_in
-from core.integrations.redcap import RedcapError, RedcapUnavailable
+from core.integrations.redcap import PASSING, RedcapError
 from core.rules.convert import Place
 from engines.models import PendingAction, Review, TaskRun
 from engines.sop.errors import Fault, NoSuchSubject
@@ -65,7 +65,7 @@ def read_subjects(project: Project, record_ids: Sequence[str]) -> list[RecordDat
         return records.read_records(project=project, record_ids=record_ids)
     except (RedcapError, NotConfiguredError) as error:
         message = _("REDCap could not be read: %(error)s") % {"error": error}
-        raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
+        raise Fault(message, transient=isinstance(error, PASSING)) from error
 
 
 def keep_in_run(run: TaskRun, data: RecordData) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 
+from django.db.models import F, QuerySet
 from django.utils.timezone import now
 from pydantic import ValidationError
 
@@ -90,7 +91,9 @@ def keep_answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcom
     with atomic():
         if same.filter(asked_on__gt=reminder.asked_on).exists():
             return Outcome(reminder, fresh=False, stands=None)
-        stands = same.filter(asked_on=reminder.asked_on).exclude(answer="").first()
+        of_day = same.filter(asked_on=reminder.asked_on)
+        _hold(of_day)
+        stands = of_day.exclude(answer="").first()
         if stands is not None:
             return Outcome(reminder, fresh=False, stands=stands)
         taken = VisitReminder.objects.filter(pk=reminder.pk, answer="").update(
@@ -101,6 +104,12 @@ def keep_answer(*, reminder: VisitReminder, actor: Member, given: str) -> Outcom
             told = {"visit": reminder.visit, "answer": given}
             audited("visit.answer", reminder, actor=actor, new=told)
     return Outcome(reminder, fresh=bool(taken), stands=reminder)
+
+
+def _hold(rows: QuerySet[VisitReminder]) -> None:
+    """Keep the rows as they are until the transaction ends: of two that answer at once one waits."""
+    for pk in rows.order_by("pk").values_list("pk", flat=True):
+        VisitReminder.objects.filter(pk=pk).update(visit=F("visit"))
 
 
 def keep_promises() -> None:

@@ -11,11 +11,13 @@ from django.db.models import CharField, Count, F, Min, Q, QuerySet, Sum, Value
 from django.utils.timezone import now
 from django.utils.translation import gettext
 
-from core.house import clock
+from core.house import clock, machine
 from core.house.models import Heartbeat
 from core.llm.asking import midnight_of
 from core.llm.models import LlmUsage
+from engines import redcap_asks
 from engines.models import PendingAction, TaskRun
+from iit_manager import health
 from iit_manager.health import STALE
 from projects import audit
 from projects.models import AuditEntry, Project
@@ -44,7 +46,11 @@ def findings(user: User, study: Project | None) -> dict[str, Any]:
         past=Count("pk", filter=Q(due_on__lt=today)),
         week=Count("pk", filter=Q(due_on__gte=today, due_on__lte=today + timedelta(days=DAYS))),
     )
+    asked = redcap_asks.asked_of(user) if redcap_asks.are_read(user) else None
+    if asked is not None and study:
+        asked = [one for one in asked if one[0] == study.pk]
     return counts | {
+        "redcap": len(asked) if asked is not None else None,
         "kinds": [
             {
                 "value": kind.value,
@@ -53,7 +59,7 @@ def findings(user: User, study: Project | None) -> dict[str, Any]:
                 "colour": _COLOURS[kind],
             }
             for kind in PendingAction.Kind
-        ]
+        ],
     }
 
 
@@ -98,19 +104,27 @@ _DAY = timedelta(days=1)
 
 def house() -> dict[str, Any]:
     """Which mode runs, when its processes were last seen, and what WeCom wants mended."""
-    known = {row.name: row.at for row in Heartbeat.objects.all()}
+    beats = Heartbeat.objects.values_list(Value("beat", CharField()), "name", "at")
+    alerts = Alert.objects.filter(cleared_at=None).order_by()
+    told = [
+        *beats.union(alerts.values_list(Value("alert", CharField()), "code", "last_at"), all=True)
+    ]
+    known = {label: at for kind, label, at in told if kind == "beat"}
     moment = now()
+    skew, left = machine.clock_skew_s(), machine.disk_left()
     return {
+        "skew_s": round(skew) if abs(skew) > machine.SKEW_TOLD_S else 0,
+        "disk_low": left if left < machine.DISK_LOW else None,
         "embedded": settings.EMBEDDED,
         "version": settings.VERSION,
-        "alerts": Alert.objects.filter(cleared_at=None).count(),
+        "alerts": sum(kind == "alert" for kind, *_what in told),
         "beats": [
             {
                 "name": name,
                 "at": known.get(name),
                 "ok": name in known and moment - known[name] < STALE,
             }
-            for name in ("worker", "beat")
+            for name in health.processes()
         ],
     }
 

@@ -32,10 +32,14 @@ class Counted:
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of a study; `stands` None: nothing was read yet, or its plan cannot be followed."""
+    """What is known of a study; `stands` None: nothing was read yet, or its plan cannot be followed.
+
+    `moves`: whether a subject's move to another site waits for somebody; None: not looked at.
+    """
 
     stands: StudyFigures | None
     pages: Mapping[str, int] = field(default_factory=dict)
+    moves: bool | None = None
 
     @cached_property
     def adverse(self) -> Counted | None:
@@ -95,4 +99,6 @@ def figures(project: Project, member: Member | None, user: User) -> Figures:
         return Figures(None)
     known = found if found.schedule.read_at else None
     rows = Subject.objects.for_user(user).filter(project=project, is_present=True)
-    return Figures(known, dict(rows.values_list("record_id", "pk")))
+    subjects = [*rows.values_list("record_id", "pk", "site_waiting")]
+    pages = {record_id: pk for record_id, pk, _site in subjects}
+    return Figures(known, pages, any(site is not None for *_who, site in subjects))

@@ -103,6 +103,15 @@ class ProjectMemoryAdmin(TextAdmin):
         ]
         return own + super().get_urls()
 
+    def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
+        """For the menu of every page: it links no page that adds, so nobody asks for studies without one."""
+        return {
+            "add": False,
+            "change": self.has_change_permission(request),
+            "delete": self.has_delete_permission(request),
+            "view": self.has_view_permission(request),
+        }
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Editors, while a study of theirs has none."""
         key = ("without memory", request.user.pk)

@@ -41,6 +41,7 @@ LABELS = ("偏好", "关注点", "禁令", *SINGLE)
 LONGEST = 300
 _MOST = 200
 _RESTS_ON = 0.3
+_JOB = "distil:"
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,23 @@ def distil(project: Project, day: date) -> Distilled | None:
 
 def is_done(project: Project, day: date) -> bool:
     """Whether a day was distilled."""
-    _since, due = day_bounds(project, day)
-    return CronFiring.objects.filter(job=_job(project), due_at=due).exists()
+    job, due = firing(project, day)
+    return CronFiring.objects.filter(job=job, due_at=due).exists()
+
+
+def done_since(moment: datetime) -> set[tuple[str, datetime]]:
+    """`firing` of the days of any study that were over after `moment` and are distilled: one statement."""
+    rows = CronFiring.objects.filter(job__startswith=_JOB, due_at__gte=moment)
+    return {*rows.values_list("job", "due_at")}
+
+
+def firing(project: Project, day: date) -> tuple[str, datetime]:
+    """Under what a distilled day is noted: the job, and the end of the day."""
+    return _job(project), day_bounds(project, day)[1]
 
 
 def _job(project: Project) -> str:
-    return f"distil:{project.pk}"
+    return f"{_JOB}{project.pk}"
 
 
 def day_bounds(project: Project, day: date) -> tuple[datetime, datetime]:

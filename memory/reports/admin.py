@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
+from core.house import task_queue
 from core.house.admin_json import folded
 from core.house.admin_text import rendered
 from core.house.db import after_commit
 from core.house.line_diff import changed_lines
 from core.house.markdown import LONGEST
-from memory import tasks
 from memory.console import MarkdownWidget, scopes
 from memory.models import FeedbackTally, WeeklyNote, WeeklyReport
 from memory.reports import report_store
@@ -213,7 +213,7 @@ def _queue(request: HttpRequest, reports: list[WeeklyReport], none: Any) -> None
     """Let the job take up these reports, and say so; `none`: said where there is not one."""
     for row in reports:
         given = str(row.project_id), row.week_number
-        after_commit(partial(tasks.write_report.delay, *given))
+        after_commit(partial(task_queue.wake, "engines.tasks.write_report", *given))
     if reports:
         messages.success(request, _("%(count)d reports were queued.") % {"count": len(reports)})
     else:

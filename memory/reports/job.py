@@ -18,7 +18,7 @@ from memory.hot.save import Job
 from memory.log import flow_log
 from memory.models import WeeklyReport
 from memory.reports import metrics, narrative, report_store
-from memory.reports.metrics import Figures
+from memory.reports.metrics import Count, Figures
 from memory.reports.report_store import Draft, ReportConflict
 from memory.reports.weeks import (
     Week,
@@ -74,18 +74,21 @@ def _unfinished(rows: QuerySet[WeeklyReport], moment: datetime) -> list[int]:
     return list(found.values_list("week_number", flat=True)[:UNFINISHED])
 
 
-def work(project: Project, number: int) -> bool:
-    """One step on a week's report; True when another one is needed. One worker at a time does a week."""
+def work(project: Project, number: int, counted: Count) -> bool:
+    """One step on a week's report; True when another one is needed. One worker at a time does a week.
+
+    `counted` tells the figures of findings and runs, which stand above (memory.reports.metrics.WORK).
+    """
     key = f"weekly:{project.pk}:{number}"
     if not cache.add(key, 1, _LOCK_S):
         return False
     try:
-        return _work(project, number)
+        return _work(project, number, counted)
     finally:
         cache.delete(key)
 
 
-def _work(project: Project, number: int) -> bool:
+def _work(project: Project, number: int, counted: Count) -> bool:
     """First the figures, so that an outage of the model leaves a report all the same; then the conversations,
     part by part; at last both together.
     """
@@ -97,7 +100,7 @@ def _work(project: Project, number: int) -> bool:
     if report is not None and not report_store.is_machine_made(report):
         return False
     _since, until = bounds(project, of)
-    figures = _figures(project, of, report, moment)
+    figures = _figures(project, of, report, moment, counted)
     if report is not None and report_store.is_told(report, until):
         _store(project, of, figures, moment, told=True)
         return False
@@ -118,13 +121,15 @@ def _narrate(project: Project, of: Week, figures: Figures, moment: datetime) -> 
     return more
 
 
-def _figures(project: Project, of: Week, report: WeeklyReport | None, moment: datetime) -> Figures:
+def _figures(
+    project: Project, of: Week, report: WeeklyReport | None, moment: datetime, counted: Count
+) -> Figures:
     """Counted once for the whole week; what an earlier count of it knew and a later one does not, stays."""
     _since, until = bounds(project, of)
     if report is not None and report_store.is_counted(report, until):
         stored = report_store.figures_of(report).items()
         return Figures({key: value for key, value in stored if key not in ("complete", "unread")})
-    found = metrics.gather(project, period(project, of, moment))
+    found = metrics.gather(project, period(project, of, moment), counted)
     final = report is not None and report.tried_at is not None and report.tried_at >= until
     return found.filled_from(report_store.figures_of(report)) if report and final else found
 
@@ -138,11 +143,11 @@ def _store(project: Project, of: Week, figures: Figures, moment: datetime, *, to
         log.info("week %d of %s was changed while it was written", of.number, project.code)
 
 
-def so_far(project: Project, of: Week) -> Draft:
+def so_far(project: Project, of: Week, counted: Count) -> Draft:
     """The figures of a week up to now, for a report on demand; reads REDCap, writes nothing.
 
     The conversations are distilled by the job alone, once the week is over.
     """
     moment = clock.now()
     part = period(project, of, moment)
-    return Draft(part, metrics.gather(project, part), None, moment)
+    return Draft(part, metrics.gather(project, part, counted), None, moment)

@@ -1,4 +1,4 @@
-"""The figures of a week, from data (issue 4, "History book"); an app above the memories registers its own.
+"""The figures of a week, from data (issue 4, "History book").
 
 Counted as of the week's last day, also when a missed week is made up for later. A source that could not be
 read, or that the token does not show, leaves its figures unknown (None), never 0 (design.md 9.8).
@@ -38,8 +38,10 @@ class SourceDown(Exception):
     """The source could not be read, or not completely."""
 
 
-Read = Callable[[Project, Period], Mapping[str, Any]]
-_sources: list[tuple[tuple[str, ...], Read]] = []
+Count = Callable[[Project, Period], Mapping[str, Any]]
+"""The figures of a period; raises SourceDown where they cannot be told."""
+WORK = ("findings_opened", "findings_closed", "queries", "qc_runs")
+"""What the caller counts: findings and runs stand above the memories."""
 
 
 @dataclass(frozen=True)
@@ -59,23 +61,6 @@ class Figures:
         known = {key: older[key] for key in self.unread if older.get(key) is not None}
         unread = tuple(key for key in self.unread if key not in known)
         return Figures({**self.values, **known}, unread)
-
-
-def register_collector(keys: Sequence[str], read: Read) -> None:
-    """Add a source of the figures `keys`; `read` raises SourceDown when it cannot tell them."""
-    _sources.append((tuple(keys), read))
-
-
-def gather(project: Project, period: Period) -> Figures:
-    """Ask every source, outside of any transaction: some read REDCap."""
-    values: dict[str, Any] = {}
-    for keys, read in _sources:
-        try:
-            found = read(project, period)
-        except SourceDown:
-            found = {}
-        values |= {key: found.get(key) for key in keys}
-    return Figures(values, tuple(key for key, value in values.items() if value is None))
 
 
 def conversations(project: Project, period: Period) -> Mapping[str, Any]:
@@ -173,7 +158,21 @@ def _is_done(state: VisitState, last: date, first: date = date.min) -> bool:
     return state.actual is not None and first <= state.actual <= last
 
 
-register_collector(("messages", "feedback_up", "feedback_down", "feedback_reasons"), conversations)
-register_collector(("preferences",), preferences)
-register_collector((*ENROLLED, "target"), enrolment)
-register_collector(("visits_done", "visits_due", "visits_overdue"), visits)
+OF_MEMORY: Mapping[tuple[str, ...], Count] = {
+    ("messages", "feedback_up", "feedback_down", "feedback_reasons"): conversations,
+    ("preferences",): preferences,
+    (*ENROLLED, "target"): enrolment,
+    ("visits_done", "visits_due", "visits_overdue"): visits,
+}
+
+
+def gather(project: Project, period: Period, work: Count) -> Figures:
+    """Ask every source, outside of any transaction: some read REDCap. `work` counts what stands above."""
+    values: dict[str, Any] = {}
+    for keys, count in {**OF_MEMORY, WORK: work}.items():
+        try:
+            found = count(project, period)
+        except SourceDown:
+            found = {}
+        values |= {key: found.get(key) for key in keys}
+    return Figures(values, tuple(key for key, value in values.items() if value is None))

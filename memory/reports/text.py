@@ -109,7 +109,7 @@ def compose(
         else {},
     }
     text = render_to_string("memory/weekly_report.v1.md", context)
-    return joined(sections(text))
+    return join_sections(sections(text))
 
 
 def shown_to(text: str, opened: Sequence[Scope]) -> str:
@@ -191,10 +191,10 @@ def merged(current: str, base: str, composed: str) -> str:
         chosen = new.get(name) if now.get(name) == was.get(name) else now.get(name)
         if chosen is not None:
             kept[name] = chosen
-    return joined(kept)
+    return join_sections(kept)
 
 
-def joined(parts: Mapping[str, str]) -> str:
-    """The text of sections; `sections(joined(parts)) == parts`."""
+def join_sections(parts: Mapping[str, str]) -> str:
+    """The text of sections; `sections(join_sections(parts)) == parts`."""
     blocks = (f"{name.partition(_AGAIN)[0]}\n{body}".strip() for name, body in parts.items())
     return "\n\n".join(block for block in blocks if block)

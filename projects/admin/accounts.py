@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
@@ -12,8 +15,9 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from projects.admin_base import HouseAdmin
 from projects.admin_lists import DeclaredAdmin
 
-admin.site.unregister(User)
-admin.site.unregister(Group)
+admin.site.unregister([User, Group])
+# Secrets and links of the log-in are no rows to look at: `manage.py login_reset`.
+admin.site.unregister([EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator])
 
 
 class SuperusersOnly:

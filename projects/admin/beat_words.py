@@ -19,6 +19,7 @@ JOBS: dict[str, Promise] = {
     "partitions": _("Prepare the months of the flow log"),
     "distil memory": _("Distil the day into hot memory"),
     "prune memory": _("Shorten hot memory that has grown too long"),
+    "check models": _("Check the language models of the day"),
     "weekly reports": _("Write weekly reports"),
     "profile users": _("Learn preferences from feedback"),
     "forget flow log": _("Delete conversations after their time"),

@@ -50,7 +50,11 @@ for _log in (AccessAttempt, AccessFailureLog, AccessLog):
     _log.__str__ = _told
 
 
-_PROCESSES = {"worker": _("Worker"), "beat": _("Scheduler")}
+_PROCESSES = {
+    "worker": _("Worker"),
+    "beat": _("Scheduler"),
+    "wecom_socket": _("Smart bot, long connection"),
+}
 _CHAINS = {audit.HOUSE: _("The house"), audit_anchors.FILE: _("Anchors of the trail")}
 
 

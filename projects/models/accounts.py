@@ -21,6 +21,7 @@ class TokenScope(models.TextChoices):
     SKILLS = "skills", _("Change workflows, field mappings and form templates")
     MEMORY = "memory", _("Change hot memory")
     DOCUMENTS = "documents", _("Add protocol documents")
+    COUNTS = "counts", _("Count over MCP, without rows")
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

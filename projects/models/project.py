@@ -8,7 +8,7 @@ from datetime import time
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -73,6 +73,15 @@ class Project(models.Model):
     redcap_is_new = models.BooleanField(default=False, db_default=False, editable=False)
     redcap_det_secret = EncryptedTextField(_("data entry trigger secret"), default=new_det_secret)
     redcap_det_digest = DigestField(of="redcap_det_secret", unique=True)
+    reads_queries = models.BooleanField(
+        _("read REDCap's own queries"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "Needs the external module Data Quality API in REDCap. Its open queries stand beside the findings; "
+            "nothing is ever written there."
+        ),
+    )
     enrolment_field = models.CharField(
         _("enrolment date field"),
         max_length=100,
@@ -134,6 +143,16 @@ class Project(models.Model):
         validators=[MinValueValidator(7)],
         help_text=_(
             "How things stood can be asked for as far back; the newest version is always kept."
+        ),
+    )
+    small_cell = models.PositiveSmallIntegerField(
+        _("small cells over MCP"),
+        default=5,
+        db_default=5,
+        validators=[MaxValueValidator(100)],
+        help_text=_(
+            "Programs that are connected by MCP are told counts only, and of fewer subjects than this only so "
+            "much. 0: they may read what the owner of their token may."
         ),
     )
     flow_log_days = models.PositiveIntegerField(_("days the flow log is kept"), default=30)

@@ -13,8 +13,12 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def studies(context: dict[str, Any]) -> dict[str, Any] | None:
-    """{"all", "chosen"}; None for a reader of one study or none, who has nothing to choose."""
+    """{"all", "chosen", "is_many"}; None for a reader of one study or none, who has nothing to choose."""
     request = context.get("request")
     if request is None or not switcher.has_several(request.user):
         return None
-    return {"all": switcher.studies(request.user), "chosen": switcher.chosen(request)}
+    return {
+        "all": switcher.studies(request.user),
+        "chosen": switcher.chosen(request),
+        "is_many": switcher.has_many(request.user),
+    }

@@ -22,21 +22,34 @@ from skills.admin.base import ADMIN, administered, confirm_page
 from skills.models import FieldMapping
 from study import dictionary
 from study.admin.export import ExportAdmin
+from study.blinding.mask import unnamed_for, unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
 
 class MappingForm(forms.ModelForm):
-    """A field that REDCap does not know is refused with the nearest ones."""
+    """A field that REDCap does not know is refused with the nearest ones; so is what somebody else changed."""
+
+    read = forms.CharField(widget=forms.HiddenInput, required=False, label="")
 
     class Meta:
         model = FieldMapping
         fields = ("project", "alias_name", "actual_name")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stands = "" if self.instance._state.adding else str(self.instance)
+        self.initial["read"] = self.stands
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.pop("read", "") != self.stands:
+            raise ValidationError(gettext("This has changed meanwhile; please look again."))
         project = cleaned.get("project") or (self.instance.project_id and self.instance.project)
+        name = cleaned.get("actual_name") or ""
         if project and (
-            why := name_refusal(cleaned.get("actual_name") or "", KnownNames.of(project).fields)
+            why := name_refusal(
+                name, KnownNames.of(project).fields, unnamed=unnamed_for_all(project)
+            )
         ):
             raise ValidationError({"actual_name": why})
         return cleaned
@@ -62,7 +75,7 @@ class FieldMappingAdmin(ExportAdmin):
     codes = ("actual_name",)
     list_filter = (BY_PROJECT,)
     search_fields = ("alias_name", "actual_name")
-    fields = ("project", "alias_name", "actual_name", "show_uses")
+    fields = ("project", "alias_name", "actual_name", "show_uses", "read")
     readonly_fields = ("show_uses",)
     actions = ("export_selected",)
     actions_list = ("propose", "lines", "export_list")
@@ -102,6 +115,11 @@ class FieldMappingAdmin(ExportAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DeclaredChangeList]:
         return MappingList
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What was read is for writers."""
+        names = super().get_fields(request, obj)
+        return [one for one in names if one != "read" or self._writes(request, obj)]
+
     def get_exported(self, request: HttpRequest) -> list[str]:
         """What can be taken in again, and whose it is."""
         return ["alias_name", "actual_name", "show_project"]
@@ -109,7 +127,7 @@ class FieldMappingAdmin(ExportAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """With the box that adds one, for those who may."""
         own = [*administered(self, request)]
-        known = _fields(own[0]) if len(own) == 1 else []
+        known = _fields(own[0], request) if len(own) == 1 else []
         extra = {"adding": own, "known_fields": known, **(extra_context or {})}
         return super().changelist_view(request, extra)
 
@@ -142,9 +160,13 @@ class FieldMappingAdmin(ExportAdmin):
             self.delete_model(request, mapping)
 
 
-def _fields(project: Project) -> list[tuple[str, str]]:
-    """(name, label) of the study's fields as they were last read; [] where they never were."""
+def _fields(project: Project, request: HttpRequest) -> list[tuple[str, str]]:
+    """(name, label) of the study's fields as they were last read; [] where they never were.
+
+    Without those that unblind, for who is blinded.
+    """
     if dictionary.stored(project) is None:
         return []
     metadata = dictionary.load(project)
-    return [(name, metadata.label(name)) for name in metadata.fields]
+    hidden = unnamed_for(project, request.user)
+    return [(name, metadata.label(name)) for name in metadata.fields if name not in hidden]

@@ -14,6 +14,7 @@ from projects.models import Project
 from skills import form_templates
 from skills.admin.base import UNREAD
 from skills.models import FormTemplate
+from study.blinding.mask import unnamed_for
 
 MOST_SIGNS = 100_000
 
@@ -27,7 +28,8 @@ def offer(request: HttpRequest, project: Project) -> dict[str, Any]:
         "found": form_templates.matching_templates(project, text) if text.strip() else [],
     }
     try:
-        return {**shown, "drafts": form_templates.drafts(project)}
+        hidden = unnamed_for(project, request.user)
+        return {**shown, "drafts": form_templates.drafts(project, hidden)}
     except UNREAD:
         return {**shown, "failed": True}
 
@@ -35,7 +37,8 @@ def offer(request: HttpRequest, project: Project) -> dict[str, Any]:
 def apply_chosen(request: HttpRequest, project: Project) -> str:
     """Store the ticked drafts."""
     chosen = {*request.POST.getlist("form")}
-    rows = [draft for draft in form_templates.drafts(project) if draft.form_name in chosen]
+    drafts = form_templates.drafts(project, unnamed_for(project, request.user))
+    rows = [draft for draft in drafts if draft.form_name in chosen]
     if not rows:
         raise ValidationError(_("Nothing was ticked."))
     with atomic():

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from projects.models import Project
 from skills import automap
+from study.blinding.mask import unnamed_for
 
 WHY: dict[str, Promise] = {
     automap.LABEL: gettext_lazy("The field's label"),
@@ -22,9 +23,9 @@ WHY: dict[str, Promise] = {
 }
 
 
-def offer(_request: HttpRequest, project: Project) -> dict[str, Any]:
+def offer(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The proposals; a whole label says what is meant, a part of one or another word may mean more."""
-    found = automap.current_proposals(project)
+    found = automap.current_proposals(project, unnamed_for(project, request.user))
     parts = [
         {
             "rows": [
@@ -50,7 +51,8 @@ def apply_chosen(request: HttpRequest, project: Project) -> str:
     if not chosen:
         raise ValidationError(_("Nothing was ticked."))
     try:
-        stored = automap.store_proposals(project, chosen, request.user)
+        hidden = unnamed_for(project, request.user)
+        stored = automap.store_proposals(project, chosen, request.user, hidden)
     except (ValidationError, IntegrityError) as error:
         told = _("Somebody stored one of these names just now. Please look again.")
         raise ValidationError(told) from error

@@ -20,9 +20,16 @@ from study.admin.versions import VersionedAdmin
 class FormTemplateForm(forms.ModelForm):
     """Saved only when both columns are of their kind; an empty box holds no keywords."""
 
+    base_version = forms.IntegerField(widget=forms.HiddenInput, required=False, label="")
+
     class Meta:
         model = FormTemplate
         fields = ("project", "form_name", "field_schema", "keywords")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stands = None if self.instance._state.adding else self.instance.version
+        self.initial["base_version"] = self.stands
 
     def clean_keywords(self) -> Any:
         given = self.cleaned_data["keywords"]
@@ -30,6 +37,8 @@ class FormTemplateForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.pop("base_version", None) != self.stands:
+            self.add_error(None, form_templates.changed())
         if not self.errors:
             form_templates.check_template(FormTemplate(**cleaned))
         return cleaned
@@ -45,8 +54,13 @@ class FormTemplateAdmin(VersionedAdmin):
     list_display = ("form_name", "show_fields", "version", "show_project", "created_at")
     list_filter = (BY_PROJECT,)
     search_fields = ("form_name",)
-    fields = ("project", "form_name", "field_schema", "keywords")
+    fields = ("project", "form_name", "field_schema", "keywords", "base_version")
     actions_list = ("match_text",)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What was read is for writers."""
+        names = super().get_fields(request, obj)
+        return [one for one in names if one != "base_version" or self._writes(request, obj)]
 
     @admin.display(description=_("fields"))
     def show_fields(self, obj: FormTemplate) -> int:
@@ -75,7 +89,8 @@ class FormTemplateAdmin(VersionedAdmin):
         return self.has_add_permission(request)
 
     def save_model(self, request: HttpRequest, obj: FormTemplate, form: Any, change: bool) -> None:
-        form_templates.save_template(template=obj, actor=request.user)
+        base = form.stands if change else None
+        form_templates.save_template(template=obj, actor=request.user, base_version=base)
 
     def delete_model(self, request: HttpRequest, obj: FormTemplate) -> None:
         form_templates.delete_template(template=obj, actor=request.user)

@@ -16,6 +16,18 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A box that holds something else than what would be sent (half a date, a number with a letter, text that is no JSON)
+// is said; the admin's forms leave that out (novalidate).
+document.addEventListener("submit", (event) => {
+  if (event.submitter?.formNoValidate) return;
+  const bad = [...event.target.elements].find((one) => one.willValidate && (one.validity.badInput || one.validity.customError));
+  if (!bad) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  for (let fold = bad.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  bad.reportValidity();
+}, true);
+
 // A log-in that ended while somebody wrote would swallow the text: ask first, and keep the page.
 document.addEventListener("submit", async (event) => {
   const form = event.target;

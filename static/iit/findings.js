@@ -1,4 +1,4 @@
-// The findings desk's keys: j and k walk, Enter opens (a link has the focus), x ticks, / searches.
+// The keys of the findings desk and of the register of deviations: j and k walk, Enter opens (a link has the focus), x ticks, / searches.
 document.addEventListener("DOMContentLoaded", () => {
   const help = document.getElementById("iit-keys");
   const rows = [...document.querySelectorAll("#result_list tbody :is(th, td) a:first-of-type")].filter(
@@ -18,7 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
     j: () => (rows.length ? walk(1) : go("j")),
     k: () => (rows.length ? walk(-1) : go("k")),
     x: tick,
-    e: () => document.getElementById("resolution")?.focus(),
+    e: () => document.querySelector("#resolution, #reason")?.focus(),
     "/": () => (rows.length ? document.getElementById("searchbar")?.focus() : go("/")),
   };
 

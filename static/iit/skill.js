@@ -1,9 +1,19 @@
 // While a workflow is written, the server says below the box what is wrong and draws it; a click or Enter on a
 // line number goes there.
-(() => {
+window.iitSkill = (() => {
   const PAUSE_MS = 500;
 
+  // The key of the workflow's study; of a new one, that which is chosen by now, or none.
+  const project = () => {
+    const { elements } = document.getElementById("id_config").form;
+    return document.getElementById("skill-check").dataset.project ?? elements.project?.value ?? "";
+  };
+
   const goTo = (box, line) => {
+    if (box.hidden) {
+      box.dispatchEvent(new CustomEvent("sop:line", { detail: line }));
+      return;
+    }
     const rows = box.value.split("\n");
     const from = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
     box.focus();
@@ -25,11 +35,10 @@
     let asked = 0;
     const refresh = async () => {
       const number = ++asked;
-      const project = shown.dataset.project ?? box.form.elements.project?.value ?? "";
       const answer = await fetch(shown.dataset.check, {
         method: "POST",
         headers: { "X-CSRFToken": token },
-        body: new URLSearchParams({ config: box.value, project }),
+        body: new URLSearchParams({ config: box.value, project: project(), skill: shown.dataset.skill ?? "" }),
       }).catch(() => null);
       if (number !== asked || !answer?.ok || answer.redirected) return;
       shown.innerHTML = await answer.text();
@@ -46,4 +55,5 @@
     if (box.value.trim() && box.value.trim() !== "null") refresh();
   };
   document.addEventListener("DOMContentLoaded", start);
+  return { project };
 })();

@@ -1,11 +1,7 @@
 // The graph editor of a workflow: drawing, forms and list of the same configuration, in step with the JSON text. The
 // server says what a node takes (data-outline) and what is wrong (the check below the text); nothing is stored here.
 (() => {
-  const make = (tag, given = {}, ...inner) => {
-    const made = Object.assign(document.createElement(tag), given);
-    made.append(...inner);
-    return made;
-  };
+  const { make } = window.iitRuleParts;
   const parsed = (text) => {
     try {
       return JSON.parse(text);
@@ -15,39 +11,6 @@
   };
   const isWorkflow = (config) => Boolean(config) && typeof config === "object" && Boolean(config.nodes) &&
     typeof config.nodes === "object" && Object.values(config.nodes).every((node) => node && typeof node === "object");
-  const INK = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-
-  // A colour of the theme as the drawing takes it.
-  const colour = (name) => {
-    INK.fillStyle = getComputedStyle(document.body).getPropertyValue(name) || "#888";
-    INK.fillRect(0, 0, 1, 1);
-    const [r, g, b] = INK.getImageData(0, 0, 1, 1).data;
-    return `rgb(${r},${g},${b})`;
-  };
-
-  const style = () => [
-    {
-      selector: "node",
-      style: {
-        shape: "round-rectangle", width: 150, height: 50, label: "data(label)", "text-wrap": "wrap", "text-max-width": 138,
-        "text-valign": "center", "text-halign": "center", "font-size": 12, color: colour("--iit-strong"),
-        "background-color": colour("--iit-soft"), "border-width": 1, "border-color": colour("--iit-mute"),
-      },
-    },
-    { selector: "node.is-end", style: { height: 34, "background-color": colour("--iit-card"), "border-style": "dashed" } },
-    { selector: "node.is-start", style: { "border-width": 3, "border-color": colour("--iit-info") } },
-    { selector: "node.is-bad", style: { "border-width": 3, "border-color": colour("--iit-bad") } },
-    { selector: "node.is-here", style: { "background-color": colour("--iit-line"), "border-width": 3 } },
-    {
-      selector: "edge",
-      style: {
-        width: 1.5, label: "data(label)", "font-size": 11, "curve-style": "bezier", "target-arrow-shape": "triangle",
-        color: colour("--iit-text"), "line-color": colour("--iit-mute"), "target-arrow-color": colour("--iit-mute"),
-        "text-background-color": colour("--iit-card"), "text-background-opacity": 1, "text-background-padding": 2,
-      },
-    },
-  ];
-
   // Controls for a value as its schema has it; `set(value)` takes over, undefined leaves it out.
   class Controls {
     constructor(outline) {
@@ -73,12 +36,14 @@
 
     of(name, given, value, set, around) {
       const schema = this.resolved(given);
-      if (schema.enum) return this.row(name, this.choice(schema.enum, value, set));
+      if (schema.enum) return this.row(name, this.choice(name, schema.enum, value, set));
       if (schema.type === "array") return this.list(name, schema, value ?? [], set);
       if (schema.type === "object" && schema.properties) return this.object(name, schema, value ?? {}, set);
       if (schema.type === "number" || schema.type === "integer") {
         const box = make("input", { type: "number", className: "iit-input", value: value ?? "", step: schema.type === "integer" ? "1" : "any" });
-        box.addEventListener("input", () => set(box.value === "" ? undefined : Number(box.value)));
+        box.addEventListener("input", () => {
+          if (!box.validity.badInput) set(box.value === "" ? undefined : Number(box.value));
+        });
         return this.row(name, box);
       }
       if (schema.type === "string") {
@@ -91,12 +56,16 @@
       return this.free(name, value, set, around);
     }
 
-    choice(values, value, set) {
+    choice(name, values, value, set) {
       const box = make("select", { className: "iit-input" }, make("option", { value: "", textContent: "—" }));
-      for (const one of values) box.append(make("option", { value: one, textContent: one }));
+      for (const one of values) box.append(make("option", { value: one, textContent: this.word(name, one) }));
       box.value = value ?? "";
       box.addEventListener("change", () => set(box.value || undefined));
       return box;
+    }
+
+    word(name, one) {
+      return this.outline.entries[name]?.[one] ?? one;
     }
 
     ticks(name, values, isTicked, change) {
@@ -104,7 +73,7 @@
       for (const one of values) {
         const box = make("input", { type: "checkbox", checked: isTicked(one) });
         box.addEventListener("change", () => change(one, box.checked));
-        made.append(make("label", {}, box, ` ${one}`));
+        made.append(make("label", {}, box, ` ${this.word(name, one)}`));
       }
       return made;
     }
@@ -152,7 +121,7 @@
       return made;
     }
 
-    // Any JSON; a condition of a rule can be put together from field, operator and value.
+    // Any JSON; a condition of a rule has its builder.
     free(name, value, set, around) {
       const box = make("textarea", { className: "iit-input iit-code", spellcheck: false, value: value === undefined ? "" : JSON.stringify(value) });
       box.addEventListener("change", () => {
@@ -163,21 +132,7 @@
         else set(next);
       });
       const row = this.row(name, box);
-      if (name === "logic" && around) row.prepend(this.builder(around, set));
-      return row;
-    }
-
-    builder(rule, set) {
-      const texts = this.outline.texts;
-      const sign = make("select", { className: "iit-input", ariaLabel: texts.operator });
-      for (const one of [">=", "<=", ">", "<", "==", "!="]) sign.append(make("option", { value: one, textContent: one }));
-      const value = make("input", { className: "iit-input", ariaLabel: texts.value });
-      const take = make("button", { type: "button", className: "iit-chip", textContent: texts.build });
-      take.addEventListener("click", () => {
-        const typed = value.value.trim();
-        set({ [sign.value]: [{ var: rule().field }, typed !== "" && Number.isFinite(Number(typed)) ? Number(typed) : typed] });
-      });
-      return make("span", { className: "sop-builder" }, sign, value, take);
+      return name === "logic" && around ? window.iitRuleBuilder({ rule: around, value, box, row, set }) : row;
     }
   }
 
@@ -196,7 +151,9 @@
       this.text = box.value;
       this.config = parsed(this.text);
       root.hidden = false;
-      this.drawn = cytoscape({ container: this.part.canvas, style: style(), minZoom: 0.3, maxZoom: 1.5 });
+      root.closest(".sop-panel").classList.add("is-live");
+      root.sop = this;
+      this.drawn = cytoscape({ container: this.part.canvas, style: sopDraw.style(), minZoom: 0.3, maxZoom: 1.5 });
       this.listen();
       this.show();
     }
@@ -216,14 +173,14 @@
         this.coming = [];
         this.take(this.box.value);
       });
-      new MutationObserver(() => this.drawn.style(style())).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
+      new MutationObserver(() => this.drawn.style(sopDraw.style())).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
       document.addEventListener("iit:checked", () => this.marks());
     }
 
     tapped(key) {
-      if (this.picking) {
+      if (!isWorkflow(this.config)) return;
+      if (this.picking && key !== this.here) {
         const edge = this.picking;
-        this.picking = "";
         this.edit((config) => { config.nodes[this.here][edge] = key; });
       } else if (this.config.nodes[key]) {
         this.choose(key);
@@ -237,7 +194,7 @@
       change(next);
       const typed = document.activeElement;
       // A box in which somebody types stays; its typing is one step.
-      this.keeps = this.part.form.contains(typed) && typed.matches("textarea, input:not([type=checkbox])");
+      this.keeps = this.part.form.contains(typed) && typed.matches("textarea, input:not([type=checkbox]), .rule-builder *");
       if (!this.keeps || this.typed !== typed) this.past.push(this.text);
       this.typed = typed;
       this.coming = [];
@@ -251,9 +208,11 @@
       this.box.dispatchEvent(new Event("input", { bubbles: true }));
     }
 
+    // Whoever was to point at a target points at what stands there by now, or not at all.
     take(text) {
       this.text = text;
       this.config = parsed(text);
+      this.picking = "";
       this.show();
     }
 
@@ -275,6 +234,7 @@
     }
 
     add(kind) {
+      if (!isWorkflow(this.config)) return;
       let number = 1;
       while (this.config?.nodes?.[`${kind}_${number}`]) number += 1;
       const key = `${kind}_${number}`;
@@ -283,6 +243,7 @@
     }
 
     remove(key) {
+      if (!isWorkflow(this.config)) return;
       this.here = "";
       this.edit((config) => {
         delete config.nodes[key];
@@ -294,7 +255,11 @@
     }
 
     rename(key, name) {
-      if (!name || this.config.nodes[name]) return this.form();
+      if (!isWorkflow(this.config)) return;
+      if (!name || this.config.nodes[name]) {
+        this.redrawn();
+        return;
+      }
       this.here = name;
       this.edit((config) => {
         config.nodes = Object.fromEntries(Object.entries(config.nodes).map(([one, node]) => [one === key ? name : one, node]));
@@ -303,7 +268,7 @@
         }
         if (config.start_node === key) config.start_node = name;
       });
-      return this.form();
+      this.redrawn();
     }
 
     edgesOf(node) {
@@ -319,56 +284,43 @@
     choose(key) {
       this.here = key;
       this.picking = "";
+      if (isWorkflow(this.config)) this.part.told.textContent = "";
       this.form();
       this.marks();
     }
 
     show() {
+      this.root.dispatchEvent(new Event("sop:changed"));
       const isFine = isWorkflow(this.config);
       this.part.told.textContent = isFine ? "" : this.outline.texts.broken;
       if (!isFine) return;
       this.draw();
-      if (!this.keeps) this.form();
+      if (!this.keeps) this.redrawn();
       this.list();
       this.marks();
     }
 
     draw() {
-      const { nodes } = this.config;
-      const elements = new Map();
-      const box = (key) => {
-        const label = this.nameOf(key);
-        elements.set(key, { data: { id: key, label: label.length > 20 ? `${label.slice(0, 19)}…` : label }, classes: nodes[key] ? "" : "is-end" });
-      };
-      for (const key of Object.keys(nodes)) box(key);
-      const lines = [];
-      for (const [key, node] of Object.entries(nodes)) {
-        for (const edge of this.edgesOf(node)) {
-          const target = node[edge] || this.outline.defaults[edge];
-          if (edge === "on_error" && !node[edge]) continue;
-          if (!elements.has(target)) box(target);
-          lines.push({ data: { id: `${key} ${edge}`, source: key, target, label: this.outline.edges[edge] } });
-        }
-      }
       this.drawn.elements().remove();
-      this.drawn.add([...elements.values(), ...lines]);
+      this.drawn.add(sopDraw.elements(this.config, this.outline, (key) => this.nameOf(key)));
       this.drawn.layout({ name: "dagre", rankDir: "TB", nodeSep: 30, rankSep: 55, animate: false, fit: true, padding: 15 }).run();
       for (const [key, place] of Object.entries(this.moved)) this.drawn.getElementById(key).position(place);
     }
 
     marks() {
+      this.part.whole.replaceChildren(...this.errors(""));
       const bad = new Set([...document.querySelectorAll("#skill-check li.iit-error[data-node]")].map((one) => one.dataset.node));
       this.drawn.nodes().forEach((node) => {
         node.toggleClass("is-bad", bad.has(node.id()));
         node.toggleClass("is-here", node.id() === this.here);
         node.toggleClass("is-start", node.id() === this.config?.start_node);
       });
-      this.part.form.querySelector("[data-errors]")?.replaceChildren(...this.errors());
+      this.part.form.querySelector("[data-errors]")?.replaceChildren(...this.errors(this.here));
       for (const row of this.part.list.children) row.classList.toggle("is-bad", bad.has(row.dataset.key));
     }
 
-    errors() {
-      const said = [...document.querySelectorAll("#skill-check li[data-node]")].filter((one) => one.dataset.node === this.here);
+    errors(key) {
+      const said = [...document.querySelectorAll("#skill-check li[data-node]")].filter((one) => one.dataset.node === key);
       return said.map((one) => make("li", { className: one.className, textContent: one.dataset.message }));
     }
 
@@ -376,6 +328,19 @@
       const made = make("button", { type: "button", className: "iit-chip", textContent: text });
       made.addEventListener("click", action);
       return made;
+    }
+
+    // The form anew, with the focus on the box that had it: the one of its place, counted from either end.
+    redrawn() {
+      const boxes = () => [...this.part.form.querySelectorAll("input, select, textarea, button")];
+      const told = (one) => [one.tagName, one.type, one.dataset.name, one.tagName === "BUTTON" && one.textContent].join();
+      const before = boxes();
+      const at = before.indexOf(document.activeElement);
+      this.form();
+      if (at < 0) return;
+      const after = boxes();
+      const same = [after[at], after[after.length - before.length + at]].find((one) => one && told(one) === told(before[at]));
+      same?.focus();
     }
 
     form() {

@@ -4,18 +4,25 @@ const form = document.getElementById("upload-form");
 
 async function send(files) {
   const state = document.getElementById("upload-state");
+  const most = Number(document.getElementById("files").dataset.most);
   for (const [at, file] of [...files].entries()) {
     state.textContent = `${at + 1} / ${files.length} ${file.name}`;
     const body = new FormData(form);
     body.delete("files");
-    body.append("files", file);
+    // What is too large is not sent: only its name, so that the page that is shown at the end refuses it in words.
+    if (file.size > most) body.append("too_large", file.name);
+    else body.append("files", file);
+    let refused = "✗";
     try {
       // The redirect is not followed: what it would tell is for the page that is shown at the end.
-      await fetch(form.action, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
+      const answer = await fetch(form.action, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
+      if (answer.type === "opaqueredirect") continue;
+      if (answer.headers.get("Content-Type")?.startsWith("text/plain")) refused = await answer.text();
     } catch {
-      state.textContent = `${file.name} ✗`;
-      return;
+      // Nothing came back; the file can be sent again.
     }
+    state.textContent = `${file.name}: ${refused}`;
+    return;
   }
   const project = form.querySelector("[name=project]");
   location.href = project ? `?project=${encodeURIComponent(project.value)}` : location.pathname;

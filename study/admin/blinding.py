@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
-from django.contrib.auth import authenticate
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 from core.integrations.redcap import RedcapError
 from projects import reads
 from projects.access import member_in
+from projects.login import signing
 from projects.models import Member, Project, Role
 from projects.scoping import memberships
 from study import dictionary, door
@@ -164,7 +163,7 @@ def _choose(request: HttpRequest, project: Project) -> str:
 
 def _switch_off(request: HttpRequest, project: Project) -> str:
     _require_administrator(request, project)
-    _check_password(request)
+    _check_signature(request)
     services.switch_off(project=project, actor=request.user, reason=request.POST.get("reason", ""))
     return _("The study is open.")
 
@@ -173,7 +172,7 @@ def _break(request: HttpRequest, project: Project) -> str:
     me = member_in(request.user, project.pk)
     if me is None or me.role not in BREAKERS:
         raise PermissionDenied
-    _check_password(request)
+    _check_signature(request)
     record_id = request.POST.get("record_id", "").strip()
     services.break_code(
         member=me, record_id=record_id, reason=request.POST.get("reason", ""), actor=request.user
@@ -181,8 +180,8 @@ def _break(request: HttpRequest, project: Project) -> str:
     return _("The code of %(subject)s is open to you.") % {"subject": record_id}
 
 
-def _check_password(request: HttpRequest) -> None:
-    """The password once more; a wrong one counts for the lock-out as a failed log-in does."""
-    name, password = request.user.get_username(), request.POST.get("password", "")
-    if authenticate(copy(request), username=name, password=password) != request.user:
-        raise ValidationError(_("The password is wrong."))
+def _check_signature(request: HttpRequest) -> None:
+    """The password once more, or the code of the app. Raises ValidationError."""
+    user: Any = request.user
+    if refusal := signing.refusal(request, user, request.POST.get("password", "")):
+        raise ValidationError(refusal)

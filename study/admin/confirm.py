@@ -53,11 +53,11 @@ def held_project(request: HttpRequest, pk: UUID, *wanted: str) -> Project:
     return project
 
 
-def is_waiting(project: Project) -> bool:
-    """Whether the page has something to confirm."""
+def is_waiting(project: Project, *, moves: bool | None = None) -> bool:
+    """Whether the page has something to confirm; `moves`: whether moves of subjects wait, None: look."""
     state = state_of(project)
     is_other = state is not None and state.cause == SyncState.Cause.OTHER
-    return is_other or bool(roster.waiting_moves(project))
+    return is_other or bool(roster.waiting_moves(project) if moves is None else moves)
 
 
 def _confirm(request: HttpRequest, project: Project) -> HttpResponse:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, ClassVar
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -19,7 +20,6 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import content_disposition_header
 from django.utils.text import capfirst, get_valid_filename
 from django.utils.timezone import localdate, localtime
 from django.utils.translation import get_language, gettext, override
@@ -28,24 +28,23 @@ from unfold.decorators import action
 
 from core.house import spreadsheet
 from core.house.db import atomic
+from core.house.paper.value import PRODUCER, ai_mark
 from core.integrations.redcap import RedcapError
-from core.language.values import PLACEHOLDER
-from core.privacy.fold_text import normalise
 from core.privacy.gate import Gate
 from projects import audit
 from projects.admin_base import ScopedAdmin
 from projects.admin_lists import Undeclared
+from projects.downloads import headers_of
 from projects.models import Project
 from study import identities, roster
 from study.client import NotConfiguredError
+from study.identities import unnamed
 from study.request_cache import Reader
 
 _CHUNK = 500
 MOST_IN_BOOK = 20_000
 """A workbook is made in memory; a longer list leaves as CSV."""
 _REMEMBERED = 4096
-_DIGEST = re.compile(r"\b([0-9a-f]{64})\b")
-"""Its digits would be taken for a telephone's; an inspector compares it whole."""
 
 
 class ExportAdmin(ScopedAdmin):
@@ -64,6 +63,14 @@ class ExportAdmin(ScopedAdmin):
         """The columns of a file."""
         shown = [name for name in self.get_list_display(request) if isinstance(name, str)]
         return [*shown, *self.more_exported]
+
+    def rows_beside(self, request: HttpRequest) -> Sequence[Any]:
+        """What the list shows beside its own rows, and a file of it holds behind them."""
+        return ()
+
+    def by_model(self, rows: QuerySet[Any]) -> bool:
+        """Whether a model wrote a part of the rows: a column tells which, and a workbook's properties."""
+        return False
 
     @action(description=_("Export CSV"), url_path="export", permissions=["view"], icon="download")
     def export_list(self, request: HttpRequest) -> HttpResponseBase:
@@ -87,7 +94,7 @@ class ExportAdmin(ScopedAdmin):
             return redirect(self._address("changelist"))
         except Undeclared as refused:
             return self.back_to_list(request, refused)
-        return export(self, request, rows, as_book=as_book)
+        return export(self, request, rows, self.rows_beside(request), as_book=as_book)
 
     @admin.action(description=_("Export CSV"), permissions=["view"])
     def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponseBase:
@@ -115,9 +122,14 @@ class ExportAdmin(ScopedAdmin):
 
 
 def export(
-    page: ExportAdmin, request: HttpRequest, rows: QuerySet[Any], *, as_book: bool = False
+    page: ExportAdmin,
+    request: HttpRequest,
+    rows: QuerySet[Any],
+    more: Sequence[Any] = (),
+    *,
+    as_book: bool = False,
 ) -> HttpResponseBase:
-    """`rows` as a download, CSV or a workbook; each study's trail says so before the first line leaves.
+    """`rows` and `more` as a download, CSV or a workbook; each study's trail says so before a line leaves.
 
     Without the list of a study's identifiers nothing leaves: the reader is told and sees the list again.
     What comes into being after the count is left out where it is of a study that had no rows.
@@ -125,6 +137,8 @@ def export(
     counts: dict[UUID | None, int] = dict(
         rows.order_by().values_list("project_id").annotate(Count("pk"))
     )
+    for row in more:
+        counts[row.project_id] = counts.get(row.project_id, 0) + 1
     projects = Project.objects.in_bulk([pk for pk in counts if pk])
     try:
         sheet = Sheet(page, request, projects)
@@ -134,32 +148,33 @@ def export(
     if as_book and sum(counts.values()) > MOST_IN_BOOK:
         messages.error(request, gettext("At most %d rows as XLSX: narrow the list.") % MOST_IN_BOOK)
         return redirect(page._address("changelist"))
+    # A CSV file has no properties: its column is all that tells.
+    number = secrets.token_hex(8) if as_book and page.by_model(rows) else ""
     with atomic():
         for pk, count in counts.items():
             about = {"rows": count, "filter": sheet.filters(request, pk)}
+            about |= {"number": number} if number else {}
             audit.record(
                 "rows.export",
                 actor=request.user,
                 project=projects.get(pk) if pk else None,
                 new={"model": page.model._meta.model_name, **about},
             )
-    codes = [project.code for project in projects.values()]
-    name = f"{codes[0] if len(codes) == 1 else 'IIT'}_{page.model._meta.verbose_name_plural}"
+    only = next(iter(projects.values())) if len(projects) == 1 else None
+    name = f"{only.code if only else 'IIT'}_{page.model._meta.verbose_name_plural}"
+    name += f"_{localdate(timezone=ZoneInfo(only.timezone) if only else None):%Y-%m-%d}"
     if as_book:
-        head, *cells = sheet.cells(rows)
-        content = spreadsheet.workbook(str(page.model._meta.verbose_name_plural), head, cells)
+        head, *cells = sheet.cells(rows, more)
+        title, mark = page.model._meta.verbose_name_plural, ai_mark(PRODUCER, number)
+        content = spreadsheet.workbook(str(title), head, cells, mark if number else "")
         return HttpResponse(content, headers=_headers(spreadsheet.CONTENT_TYPE, name, "xlsx"))
     headers = _headers("text/csv; charset=utf-8", name, "csv")
-    return StreamingHttpResponse(sheet.lines(rows), headers=headers)
+    return StreamingHttpResponse(sheet.lines(rows, more), headers=headers)
 
 
 def _headers(content_type: str, name: str, ending: str) -> dict[str, str]:
-    file = f"{get_valid_filename(name)}_{localdate():%Y-%m-%d}.{ending}"
-    return {
-        "Content-Type": content_type,
-        "Content-Disposition": str(content_disposition_header(True, file)),
-        "Cache-Control": "no-store",
-    }
+    file = f"{get_valid_filename(name)}.{ending}"
+    return {"Content-Type": content_type, **headers_of(file)}
 
 
 class Unread(Exception):
@@ -167,7 +182,10 @@ class Unread(Exception):
 
 
 class Sheet:
-    """The columns of a list as its reader sees them, of rows of these studies. Raises Unread."""
+    """The columns of a list as its reader sees them, of rows of these studies. Raises Unread.
+
+    Times are of the row's study, whose days its reports count by; of no study the house's.
+    """
 
     def __init__(
         self, page: ExportAdmin, request: HttpRequest, projects: dict[UUID, Project]
@@ -178,19 +196,20 @@ class Sheet:
         self._columns = page.get_exported(request)
         self._gates: dict[UUID | None, Gate] = {None: Gate()}
         self._gates |= {pk: gate_of(project) for pk, project in projects.items()}
+        self._zones = {pk: ZoneInfo(project.timezone) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
-    def lines(self, rows: QuerySet[Any]) -> Iterator[str]:
+    def lines(self, rows: QuerySet[Any], more: Sequence[Any] = ()) -> Iterator[str]:
         """A CSV file, line by line."""
-        yield from spreadsheet.csv_lines(self.cells(rows))
+        yield from spreadsheet.csv_lines(self.cells(rows, more))
 
-    def cells(self, rows: QuerySet[Any]) -> Iterator[list[str]]:
+    def cells(self, rows: QuerySet[Any], more: Sequence[Any] = ()) -> Iterator[list[str]]:
         """The head, then the cells of each row; the rows are read as they are sent."""
         with override(self._language):
             labels = [label_for_field(n, self._page.model, self._page) for n in self._columns]
             head = [capfirst(str(label)) for label in labels]
         yield head
-        found = rows.iterator(chunk_size=_CHUNK)
+        found = chain(rows.iterator(chunk_size=_CHUNK), more)
         while chunk := [*islice(found, _CHUNK)]:
             known = [row for row in chunk if row.project_id in self._gates]
             # The response outlives the request's own language.
@@ -229,23 +248,10 @@ class Sheet:
         if isinstance(value, bool):
             return gettext("Yes") if value else gettext("No")
         if isinstance(value, datetime):
-            return f"{localtime(value):%Y-%m-%d %H:%M:%S}"
+            return f"{localtime(value, self._zones.get(row.project_id)):%Y-%m-%d %H:%M:%S}"
         if name in self._page.verbatim:
             return str(value)
         return self.plain(str(value), row.project_id)
-
-
-def unnamed(text: str, gate: Gate) -> str:
-    """The text without identifiers; one that holds none, and a digest in it, stays as it was written."""
-    parts = _DIGEST.split(text)
-    if len(parts) > 1:
-        return "".join(
-            part if place % 2 else unnamed(part, gate) for place, part in enumerate(parts)
-        )
-    masked = str(gate.text(text))
-    if masked == normalise(text):
-        return text
-    return PLACEHOLDER.sub(lambda found: f"[{found[1]}]", masked)
 
 
 def gate_of(project: Project) -> Gate:

@@ -283,13 +283,13 @@ class PersonForm(forms.ModelForm):
         fields = ("wecom_userid", "user")
 
     def validate_unique(self) -> None:
-        """`people.check` says where to go instead."""
+        """`people.check_person` says where to go instead."""
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         row = self.instance
         userid = cleaned.get("wecom_userid", row.wecom_userid)
-        people.check(Person(pk=row.pk, wecom_userid=userid, user=cleaned.get("user")))
+        people.check_person(Person(pk=row.pk, wecom_userid=userid, user=cleaned.get("user")))
         return cleaned
 
 

@@ -17,6 +17,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from core.house.crypto import DecryptionError, decrypt, encrypt
 from projects import endpoints
 from projects.models import Project
+from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 
 SECRETS = tuple(endpoints.ADDRESSES.values())
@@ -48,9 +49,10 @@ class ProjectForm(forms.ModelForm):
             if name in self.fields and not cleaned.get(name):
                 cleaned[name] = getattr(self.instance, name)
         self._check_addresses(cleaned)
-        known = KnownNames.of(self.instance)
+        known, unnamed = KnownNames.of(self.instance), unnamed_for_all(self.instance)
         for name in ("enrolment_field", "withdraw_field"):
-            if why := name_refusal(cleaned.get(name) or "", known.fields, known.closed):
+            given = cleaned.get(name) or ""
+            if why := name_refusal(given, known.fields, known.closed, unnamed):
                 self.add_error(name, why)
         if cleaned.get("withdraw_field") and cleaned.get("has_no_withdraw_field"):
             told = _("A withdrawal date field is given: take away this tick or the field.")

@@ -35,8 +35,13 @@ from study.tasks import read_study
 ALL_SITES = "*"
 NO_FIELD = "-"
 """Chosen in place of a field where the study has none of the kind."""
+_TAKE = "take-"
 READ_S = 3600
 """For so long a reading that was asked for is waited for."""
+
+
+class SitesChangedError(Exception):
+    """Somebody else gave the member that it names another site."""
 
 
 class ConnectionForm(ProjectForm):
@@ -44,7 +49,7 @@ class ConnectionForm(ProjectForm):
 
     class Meta:
         model = Project
-        fields = ("redcap_url", "redcap_token")
+        fields = ("redcap_url", "redcap_token", "reads_queries")
 
 
 class PatternForm(forms.ModelForm):
@@ -151,12 +156,18 @@ def _sites(request: HttpRequest, project: Project) -> HttpResponse:
         with atomic():
             for member in Member.objects.filter(project=project, is_active=True):
                 chosen = request.POST.get(f"site-{member.pk}", "")
-                site = known.get(chosen, member.site)
-                if site != member.site and not members.refusal(request.user, member):
-                    member.site = site
-                    services.save_member(
-                        member=member, actor=request.user, all_sites=chosen == ALL_SITES
-                    )
+                read = request.POST.get(f"was-{member.pk}", "")
+                if chosen not in known or chosen == read or members.refusal(request.user, member):
+                    continue
+                if read != (member.site or ALL_SITES):
+                    raise SitesChangedError(member.display_name or member.identity)
+                member.site = known[chosen]
+                services.save_member(
+                    member=member, actor=request.user, all_sites=chosen == ALL_SITES
+                )
+    except SitesChangedError as error:
+        told = _("The site of %s was changed meanwhile. Nothing was stored: please look again.")
+        messages.error(request, told % error)
     except PermissionDenied as error:
         messages.error(request, str(error))
     else:
@@ -232,16 +243,17 @@ def shown_rows(project: Project, typed: Mapping[str, str]) -> list[dict[str, obj
     """The proposed visits as the page shows them: what was typed stands where it was refused."""
     return [
         {
+            "key": row.key,
             "field": row.field,
             "label": row.label,
             "place": row.event or row.form,
-            "taken": f"take-{at}" in typed,
+            "taken": f"take-{row.key}" in typed,
             **{
-                column: typed.get(f"{column}-{at}", getattr(row, column))
+                column: typed.get(f"{column}-{row.key}", getattr(row, column))
                 for column in ("visit", "day", "minus", "plus")
             },
         }
-        for at, row in enumerate(plan.proposed_visits(project))
+        for row in plan.proposed_visits(project)
     ]
 
 
@@ -250,13 +262,17 @@ def plan_rows(data: Mapping[str, str], project: Project) -> list[VisitPlanEntry]
     anchor = data.get("anchor", "")
     if anchor not in dict(plan.anchor_dates(project)):
         raise ValidationError(_("Choose the date that days are counted from."))
-    errors: list[str] = []
+    proposed = plan.proposed_visits(project)
+    ticked = {name.removeprefix(_TAKE) for name in data if name.startswith(_TAKE)}
+    gone = ticked - {row.key for row in proposed}
+    told = _("%(date)s is no longer proposed: it was planned meanwhile, or REDCap changed it.")
+    errors = [told % {"date": key.rstrip("@")} for key in sorted(gone)]
     entries: list[VisitPlanEntry] = []
     start = project.visit_plan.count()
-    for at, row in enumerate(plan.proposed_visits(project)):
-        if f"take-{at}" not in data:
+    for row in proposed:
+        if row.key not in ticked:
             continue
-        name = data.get(f"visit-{at}", "").strip()
+        name = data.get(f"visit-{row.key}", "").strip()
         entry = VisitPlanEntry(
             project=project,
             position=start + len(entries) + 1,
@@ -268,8 +284,8 @@ def plan_rows(data: Mapping[str, str], project: Project) -> list[VisitPlanEntry]
         )
         wrong = []
         try:
-            for column, default in (("day", ""), ("minus", "0"), ("plus", "0")):
-                setattr(entry, column, int(data.get(f"{column}-{at}", "").strip() or default))
+            for column in ("day", "minus", "plus"):
+                setattr(entry, column, int(data.get(f"{column}-{row.key}", "").strip()))
             entry.full_clean()
         except ValidationError as error:
             wrong = error.messages
@@ -279,7 +295,7 @@ def plan_rows(data: Mapping[str, str], project: Project) -> list[VisitPlanEntry]
             wrong.append(_("Two visits have this name."))
         errors += [f"{name or row.field}: {text}" for text in wrong]
         entries.append(entry)
-    if not entries:
+    if not (entries or errors):
         errors.append(_("Nothing was ticked."))
     if errors:
         raise ValidationError(errors)

@@ -32,9 +32,11 @@ from study.admin.confirm import PAGE as CONFIRM_PAGE
 from study.admin.enrolled_filter import enrolled_link
 from study.admin.export import ExportAdmin
 from study.admin.project_form import SECRETS, ProjectForm
+from study.blinding.mask import unnamed_for_all
 from study.dictionary import KnownNames, name_refusal
 from study.models import Dictionary, SyncState, VisitPlanEntry
 from study.records import state_of
+from study.redcap_queries import as_of
 from study.setup import steps
 from study.setup.own import PAGE
 
@@ -57,9 +59,10 @@ class VisitPlanForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         project = cleaned.get("project") or self.instance.project
-        known = KnownNames.of(project)
+        known, unnamed = KnownNames.of(project), unnamed_for_all(project)
         for name in ("anchor_field", "date_field"):
-            if why := name_refusal(cleaned.get(name) or "", known.fields, known.closed):
+            name_given = cleaned.get(name) or ""
+            if why := name_refusal(name_given, known.fields, known.closed, unnamed):
                 self.add_error(name, why)
         if why := name_refusal(cleaned.get("event") or "", known.events):
             self.add_error("event", why)
@@ -150,6 +153,7 @@ class ProjectAdmin(ScopedAdmin):
             _("REDCap"),
             "redcap_url",
             "redcap_token",
+            "reads_queries",
             "show_trigger_address",
             "show_sync",
             ("enrolment_field", "withdraw_field"),
@@ -179,7 +183,7 @@ class ProjectAdmin(ScopedAdmin):
             "requires_signature",
             ("feedback_cards", "labels_replies"),
             ("flow_log_days", "fresh_minutes"),
-            "reading_days",
+            ("reading_days", "small_cell"),
         ),
         _tab(_("Quiet hours"), ("quiet_from", "quiet_until"), "quiet_holidays", "quiet_weekends"),
     )
@@ -292,6 +296,8 @@ class ProjectAdmin(ScopedAdmin):
             told.append(f"{failing} ({state.error})")
         elif state.is_incomplete:
             told.append(str(_("incomplete")))
+        if obj.reads_queries:
+            told.append(as_of(state))
         return " · ".join(told)
 
     @display(
@@ -317,6 +323,8 @@ class ProjectAdmin(ScopedAdmin):
 @admin.register(VisitPlanEntry)
 class VisitPlanAdmin(ExportAdmin):
     empty = _("No visit is planned yet, so nothing is due; the study's set-up proposes visits.")
+    list_before_template = "study/flagged_visits.html"
+    change_form_template = "study/flagged_page.html"
     list_display = (
         "visit",
         "arm",

@@ -28,6 +28,17 @@ from projects.models.accounts import TokenScope
 # Things that are no column of what the entry speaks of.
 NAMES: dict[str, Promise] = {
     "alias": _("alias"),
+    "days": _("days"),
+    "share": _("share in %"),
+    "since": _("from"),
+    "until": _("until"),
+    "seed": _("seed of the sample"),
+    "total": _("in total"),
+    "critical": _("critical entries"),
+    "rest": _("other entries"),
+    "entries": _("entries"),
+    "mark": _("mark"),
+    "questions": _("questions"),
     "field": _("REDCap field"),
     "fields": _("fields"),
     "rows": _("rows"),
@@ -60,6 +71,7 @@ NAMES: dict[str, Promise] = {
     "category": _("category"),
     "version": _("version"),
     "kind": _("kind"),
+    "type": _("kind"),
     "digest": _("digest"),
     "passages": _("passages"),
     "present": _("in REDCap now"),
@@ -112,6 +124,7 @@ VALUES: dict[str, Mapping[str, Any]] = {
     "category": {"own": _("of themselves"), "proposal": _("proposal for the hot memory")},
     "doors": {"console": _("console"), "chat": _("chat"), "api": _("API")},
     "reviewers": dict(Role.choices),
+    "mark": {"seen": _("marked as seen"), "question": _("marked as a question")},
     "role": dict(Role.choices),
     "scopes": dict(TokenScope.choices),
 }

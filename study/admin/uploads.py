@@ -49,6 +49,7 @@ class PublishForm(forms.Form):
         widget=UnfoldAdminSingleDateWidget(attrs={"type": "date"}),
         help_text=gettext_lazy("Blank: today. On a later day the version before holds until then."),
     )
+    read = forms.CharField(widget=forms.HiddenInput, required=False)
 
 
 def _projects(request: HttpRequest) -> list[Project]:
@@ -70,7 +71,10 @@ def _context(request: HttpRequest, title: str, **shown: Any) -> dict[str, Any]:
 
 @require_http_methods(["GET", "POST"])
 def upload_view(request: HttpRequest) -> HttpResponse:
-    """GET shows the files on their way; POST takes one or several (`files`) for a study (`project`)."""
+    """GET shows the files on their way; POST takes one or several (`files`) for a study (`project`).
+
+    `too_large`: names of files that the browser did not send, to be refused in the same words.
+    """
     mine = _projects(request)
     code = request.POST.get("project") or request.GET.get("project")
     # A study that is named and not the reader's is none: a file must not come to another one.
@@ -78,8 +82,11 @@ def upload_view(request: HttpRequest) -> HttpResponse:
     if project is None:
         raise Http404
     if request.method == "POST":
-        sent = request.FILES.getlist("files")
-        if not sent:
+        sent, kept_back = request.FILES.getlist("files"), request.POST.getlist("too_large")
+        refused = uploads.refusal_words("size", uploads.MAX_FILE // uploads.MB)
+        for name in kept_back:
+            messages.error(request, f"{name[:255]}: {refused}")
+        if not sent and not kept_back:
             messages.error(request, _("Choose at least one file."))
         for file in sent:
             _take(request, project, file)
@@ -93,7 +100,8 @@ def upload_view(request: HttpRequest) -> HttpResponse:
         project=project,
         rows=shown,
         goes_on=any(one["goes_on"] for one in shown),
-        most=uploads.MAX_FILE // 1024 // 1024,
+        most=uploads.MAX_FILE // uploads.MB,
+        most_bytes=uploads.MAX_FILE,
     )
     return render(request, "study/upload.html", context)
 
@@ -132,9 +140,9 @@ def preview_view(request: HttpRequest, protocolupload: int) -> HttpResponse:
         project__in=mine,
     )
     started = {"name": upload.name, "version": upload.version, "effective_on": upload.effective_on}
-    form = PublishForm(initial=started)
+    form = PublishForm(initial=started | {"read": uploads.as_read(upload)})
     if request.method == "POST" and "discard" in request.POST:
-        uploads.discard(upload=upload)
+        uploads.discard(upload=upload, actor=request.user)
         messages.success(request, _("%(file)s was thrown away.") % {"file": upload.filename})
         return redirect("admin:study_protocoldocument_upload")
     if request.method == "POST":

@@ -13,7 +13,7 @@ from core.privacy.veiled_words import masked, pattern
 from projects.models import Member, Project
 from projects.scoping import User, memberships
 from study import readings, registry
-from study.dictionary import load
+from study.dictionary import load, stored
 from study.identifier_filter import typed_columns
 from study.metadata import StudyMetadata, cache_by_dictionary, hidden_forms
 from study.models import BlindedField, CodeBreak
@@ -157,6 +157,21 @@ def mask_for_all(project: Project) -> Mask:
         frozenset(label.strip() for label in labels),
         frozenset(value.strip() for found in values.values() for value in found),
     )
+
+
+def unnamed_for(project: Project, user: User) -> frozenset[str]:
+    """The columns that no list of the study's fields names to a console user."""
+    mask = mask_of_user(project, user)
+    return columns_of(mask.metadata, mask.hidden()) if mask.metadata else frozenset()
+
+
+def unnamed_for_all(project: Project) -> frozenset[str]:
+    """The same of what is written without knowing for whom."""
+    if project.blinded_since is None or stored(project) is None:
+        return frozenset()
+    metadata, rows = load(project), BlindedField.objects.filter(project=project)
+    fields = frozenset(rows.values_list("field", flat=True))
+    return columns_of(metadata, telling_fields(metadata, fields))
 
 
 def names_blinded(project: Project, config: Any) -> bool:

@@ -3,6 +3,7 @@
 from study.models.blinding import BlindedField, CodeBreak
 from study.models.data import FieldRole, Reading, ReadingState, ReferenceLimit, Synonym
 from study.models.protocol import ProtocolChunk, ProtocolDocument, ProtocolUpload
+from study.models.queries import RedcapQuery
 from study.models.source import (
     ChangedSubject,
     Dictionary,
@@ -23,6 +24,7 @@ __all__ = [
     "ProtocolUpload",
     "Reading",
     "ReadingState",
+    "RedcapQuery",
     "ReferenceLimit",
     "SetupTest",
     "Subject",

@@ -78,7 +78,8 @@ class SyncState(models.Model):
     `cursor` is the time of the last entry that was read of REDCap's log, as REDCap writes it; "" where it was
     never read. `is_incomplete` stands from the begin of a reading to its success. `lease_until`: one reading a
     study at a time. `drained_until`: the same for the subjects that REDCap's trigger named; `is_told`: a worker
-    was woken for these, or the one at work looks again.
+    was woken for these, or the one at work looks again. `queries_at`: when REDCap's own queries were read last;
+    `queries_cause`: why they were read no later.
     """
 
     class Cause(models.TextChoices):
@@ -107,6 +108,15 @@ class SyncState(models.Model):
     is_incomplete = models.BooleanField(_("incomplete"), default=False)
     cursor = models.CharField(_("log read until"), max_length=32, blank=True)
     design = models.CharField(_("dictionary of the sweep"), max_length=64, blank=True)
+    queries_at = models.DateTimeField(_("queries read"), null=True, blank=True)
+    queries_cause = models.CharField(
+        _("why queries were not read"),
+        max_length=16,
+        choices=Cause.choices,
+        blank=True,
+        default="",
+        db_default="",
+    )
     lease_until = models.DateTimeField(null=True, blank=True)
     drained_until = models.DateTimeField(null=True, blank=True)
     is_told = models.BooleanField(default=False, db_default=False)

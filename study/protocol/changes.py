@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.house.line_diff import changed_lines
 from projects.models import Project
@@ -42,8 +43,12 @@ class Changed:
         return not self.after
 
 
-def changed_between(old: str, new: str) -> list[Changed]:
-    """Sections whose rules are others, in the order of the new text; what only moved is not one of them."""
+@lru_cache(maxsize=32)
+def changed_between(old: str, new: str) -> tuple[Changed, ...]:
+    """Sections whose rules are others, in the order of the new text; what only moved is not one of them.
+
+    Kept: the pages that tell of an amendment ask for the same texts of all versions again and again.
+    """
     before, after = _sections(old), _sections(new)
     found = []
     for key in dict.fromkeys([*after, *before]):
@@ -51,10 +56,10 @@ def changed_between(old: str, new: str) -> list[Changed]:
         if was != now:
             first = [*after.get(key, []), *before.get(key, [])][0]
             found.append(Changed(first.number, first.title, was, now))
-    return found
+    return tuple(found)
 
 
-def changed_sections(project: Project, name: str, text: str) -> list[Changed] | None:
+def changed_sections(project: Project, name: str, text: str) -> tuple[Changed, ...] | None:
     """What `text` changes of the document in force under this name; None where there is none."""
     active = ProtocolDocument.objects.filter(project=project, name=name, is_active=True).first()
     return changed_between(active.text, text) if active and text else None

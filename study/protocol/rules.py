@@ -10,15 +10,25 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.language.kinds import kinds
-from core.language.numerals import HAN, numeral_value
 from study.protocol.figures import Range, fitting, ranges
 from study.protocol.synonyms import synonyms_of
+from study.protocol.terms import (
+    RUN,
+    Wanted,
+    figures_said,
+    folded,
+    name_of,
+    pairs_of,
+    same,
+    terms,
+    visits_named,
+    without_asking,
+)
 from study.protocol.units import Unit, units
 
 LEAST = 0.34
@@ -42,8 +52,6 @@ MISSED_OPEN, AHEAD_OPEN = 0.05, 1.25
 than the next that says something else; `OPEN`: where no kind of thing (a time, a figure, a person) is asked."""
 SEAM = 16
 """A pair is the seam between two words where one beside it stands in so many times the rules."""
-SAME = 0.45
-"""Share of the pairs of the shorter of two rules from which on they say the same."""
 HEAVY, SPOKEN = 0.22, 0.59
 """A share of the question that is its subject; from what on a rule speaks of a thing."""
 WHOLE, TIGHT = 0.9, 0.8
@@ -52,25 +60,9 @@ SECTION_SHARE, MOST_LINES, NEXT = 0.6, 3, 0.88
 """Of the best score, from which another rule of a cited section is quoted, and how many at most; `NEXT`: from
 which another rule of the best one's section answers, too."""
 
-_RUN = re.compile(r"[a-z0-9]+(?:[.\-][a-z0-9]+)*|[\u3400-\u9fff]+")
-_PART = re.compile(r"[a-z]+\d*|\d+")
-_ASKING = re.compile(
-    r"(?:几|多少)个?(?:工作日|小时|分钟|毫克|[天日周月年次级分倍片])?(?:之?[内后前])?|"
-    r"为什么|为啥|为何|请问|什么时候|什么样|什么|怎么办|咋办|咋整|怎么|怎样|如何|多少|多久|多长时间|哪些|哪个|哪里"
-    r"|是否|能不能|可不可以|要不要|有没有|是不是|需不需要|算不算|行不行|可以|能否|可否|要求|需要|应该|应当|必须|一下"
-    r"|[本该](?:研究|试验|方案|项目)"
-    r"|我们|咱们|这个|那个|这种|这样|的话|方案里|方案中|方案|规定|研究者|研究|受试者|病人|患者|时候"
-    r"|[谁啥咋怎哪几请吗呢吧啊呀嘛么的了着是在有和跟与及或对于要能会个到就才都还再也又把被给让得很太我你他她它这那]"
-)
 _FUNCTION = frozenset(
     "不没别去来上下里外想用做说看听找放拿掉出完起接算样成道知先后前时内间为以从由向比更最只行该须将等其之所快一吃喝服"
 )
-_NTH = re.compile(rf"第\s*([\d{HAN}]+)\s*次?\s*(?:访视|随访|回访)")
-# 一次 is mostly no figure.
-_SPOKEN = re.compile(
-    rf"(?<![{HAN}])[二两三四五六七八九](?=\s*(?:[次级倍天岁度分片粒周]|小时|个月))"
-)
-_SPAN = re.compile(r"v(\d)\s*[至到~-]\s*v(\d)")
 _SECTION = re.compile(r"§\s*(\d+(?:\.\d+)*)")
 _PROTOCOL = re.compile(r"方案|protocol", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\d+[.、)]\s+")
@@ -79,28 +71,6 @@ _EXAMPLE = re.compile(r"示例|举例|example", re.IGNORECASE)
 
 Synonyms = Mapping[str, Iterable[str]]
 """The study's own table: term -> other words for it."""
-
-
-def folded(text: str) -> str:
-    """A text as it is compared: NFKC, lower case."""
-    return unicodedata.normalize("NFKC", text).lower()
-
-
-def without_asking(text: str) -> str:
-    """A question without the words that only ask."""
-    return _ASKING.sub(" ", folded(text))
-
-
-def terms(text: str) -> Iterator[str]:
-    """Latin words, figures, pairs and single characters of Chinese: as good as word segmentation here."""
-    for run in _RUN.findall(folded(text)):
-        if not run[0].isascii():
-            yield from run
-            yield from _pairs(run)
-            continue
-        yield run
-        if "-" in run:
-            yield from _PART.findall(run)
 
 
 def rule_lines(rules: Sequence[Unit]) -> list[str]:
@@ -132,14 +102,6 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Something a question speaks of: sets of terms that each name it, with what they count, and its weight."""
-
-    names: tuple[tuple[frozenset[str], float], ...]
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Scored:
     """What the rules score that speak of a question, best first; `shares`: without its kind and case."""
 
@@ -168,7 +130,7 @@ class RuleIndex:
         self._titles: defaultdict[str, set[int]] = defaultdict(set)
         self._heads: dict[int, frozenset[str]] = {}
         for at, unit in enumerate(self.units):
-            title = _visits(unit.title)
+            title = visits_named(unit.title)
             texts = {ABOVE: f"{unit.document} {unit.above}", LEAD: unit.lead, HEADING: title}
             for place, text in (texts | {TEXT: unit.text}).items():
                 for term in terms(text):
@@ -179,7 +141,7 @@ class RuleIndex:
         self._chapters = self._named_chapters()
 
     def _add_head(self, section: int, title: str, name: str) -> None:
-        self._heads[section] = _name(name)
+        self._heads[section] = name_of(name)
         for term in terms(title):
             self._titles[term].add(section)
 
@@ -296,15 +258,15 @@ class RuleIndex:
             return False
         if not all(kind.tells(told) for kind in asked):
             return False
-        own = _name(unit.text)
+        own = name_of(unit.text)
         rivals = (at for at in order if self.units[at].section != unit.section)
-        rival = next((at for at in rivals if not _same(own, _name(self.units[at].text))), None)
+        rival = next((at for at in rivals if not same(own, name_of(self.units[at].text))), None)
         least = (AHEAD if asked else AHEAD_OPEN) + share
         return rival is None or found.scores[order[0]] >= least * found.scores[rival]
 
     def _scored(self, question: str, own: Synonyms, search: str = "") -> _Scored | None:
         """None where no rule speaks of the question."""
-        question = _SPOKEN.sub(lambda hit: str(numeral_value(hit[0])), question)
+        question = figures_said(question)
         figures = ranges(question)
         wanted = self._wanted(f"{question} {search}".strip(), own, bool(figures))
         ideal = sum(one.weight for one in wanted)
@@ -329,20 +291,20 @@ class RuleIndex:
         return _Scored(question, wanted, bool(figures), shares, ordered)
 
     def _wanted(self, text: str, own: Synonyms, has_figures: bool) -> list[Wanted]:
-        rest, found = _visits(text), list[Wanted]()
+        rest, found = visits_named(text), list[Wanted]()
         for word in synonyms_of(rest, own).said:
             if folded(word) not in rest:
                 continue
             rest = rest.replace(folded(word), " ")
-            others = ((_name(other), OTHER_WORD) for other in synonyms_of(word, own).others)
-            names = ((_name(word), 1.0), *others)
+            others = ((name_of(other), OTHER_WORD) for other in synonyms_of(word, own).others)
+            names = ((name_of(word), 1.0), *others)
             known = [one for one in names if all(term in self._places for term in one[0])]
             sizes = [sum(map(self._rarity, held)) for held, _counts in known]
             if known and known[0][1] == 1.0:
                 sizes = sizes[:1]
             weight = sum(sizes) / max(1, len(sizes))
             found.append(Wanted(tuple(known), TERM * weight or UNKNOWN * self._rarity("")))
-        for run in dict.fromkeys(_RUN.findall(without_asking(rest))):
+        for run in dict.fromkeys(RUN.findall(without_asking(rest))):
             if not run[0].isascii():
                 found += self._words(run)
             elif not (has_figures and run.replace(".", "").isdecimal()):
@@ -351,7 +313,7 @@ class RuleIndex:
 
     def _words(self, run: str) -> Iterator[Wanted]:
         """The pairs of a run of Chinese that the documents know, and the characters that are in none."""
-        pairs = _pairs(run)
+        pairs = pairs_of(run)
         counts = [len(self._places.get(pair, ())) for pair in pairs]
         covered: set[int] = set()
         for at, pair in enumerate(pairs):
@@ -395,7 +357,7 @@ class RuleIndex:
             return 1.0
         fits = fitting(figures, unit.when)
         if fits > 0 and unit.when != unit.text:
-            said = frozenset(terms(f"{_visits(unit.title)} {unit.when}"))
+            said = frozenset(terms(f"{visits_named(unit.title)} {unit.when}"))
             is_case = any(name <= said for one in heavy for name, _counts in one.names)
             return CASE if is_case else 1.0
         if fits < 0:
@@ -432,26 +394,3 @@ class RuleIndex:
             if share >= WHOLE and len(said[section]) >= TIGHT * len(self._heads[section])
         )
         return max(named, key=order, default=None)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)]
-
-
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two rules say the same, or one of them all that the other does."""
-    return len(one & other) >= SAME * max(1, min(len(one), len(other)))
-
-
-def _name(word: str) -> frozenset[str]:
-    """The terms of a word: its pairs, where it has some; single characters say little beside them."""
-    held = frozenset(terms(word))
-    return frozenset(t for t in held if len(t) > 1 or t.isascii()) or held
-
-
-def _visits(text: str) -> str:
-    """第六次访视 → v6; V2 至 V5 → each of them."""
-    text = _NTH.sub(lambda hit: f"v{numeral_value(hit[1])} ", folded(text))
-    return _SPAN.sub(
-        lambda hit: " ".join(f"v{at}" for at in range(int(hit[1]), int(hit[2]) + 1)), text
-    )

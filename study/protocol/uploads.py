@@ -29,7 +29,9 @@ from study.protocol.files import archive
 from study.protocol.files.layout import RefusedError
 from study.protocol.index import DocumentError
 
-MAX_FILE = 7 * 1024 * 1024
+MB = 1024 * 1024
+MAX_FILE = 30 * MB
+"""Bytes: a scan with recognised text has some 100 KB a page. settings.BODY_LIMITS takes a little more."""
 LIMIT_S = 240
 """Seconds that a file may take; the task that reads it has a little more."""
 EVERY = 10
@@ -122,7 +124,7 @@ def _kind(filename: str, raw: bytes) -> str:
     if not raw:
         raise RefusedError("empty")
     if len(raw) > MAX_FILE:
-        raise RefusedError("size", MAX_FILE // 1024 // 1024)
+        raise RefusedError("size", MAX_FILE // MB)
     if raw.startswith(_OLE):
         raise RefusedError("old")
     if not kind:
@@ -131,7 +133,7 @@ def _kind(filename: str, raw: bytes) -> str:
     if found != kind:
         raise RefusedError("kind")
     if kind == "docx":
-        archive.check(raw)
+        archive.check_archive(raw)
     return kind
 
 
@@ -199,17 +201,36 @@ def _said_by_reader(kind: str, raw: bytes) -> Iterator[dict[str, Any]]:
                 process.stdout.close()
 
 
+def as_read(upload: ProtocolUpload) -> str:
+    """What a person reads who looks at an upload: the row, and the newest document of its study."""
+    newest = ProtocolDocument.objects.filter(project=upload.project_id).order_by("-pk").first()
+    return f"{upload.updated_at.isoformat()} {newest.pk if newest else 0}"
+
+
+def _is_otherwise(upload: ProtocolUpload, name: str, read: str) -> bool:
+    """Whether the row, or the version that `name` has in force, is another one than was read."""
+    at, _space, newest = read.partition(" ")
+    if at != upload.updated_at.isoformat() or not newest.isdecimal():
+        return True
+    active = ProtocolDocument.objects.filter(
+        project=upload.project_id, name=name, is_active=True, pk__gt=int(newest[:18])
+    )
+    return active.exists()
+
+
 def publish(
     *,
     upload: ProtocolUpload,
     name: str,
     version: str = "",
     effective_on: date | None = None,
+    read: str,
     actor: object,
 ) -> ProtocolDocument | None:
     """Put what was read in force as the document of that name, or on its day where that is to come (None).
 
-    Raises DocumentError where the file is not read, or was put in force before.
+    `read`: what the sender had read (`as_read`). Raises DocumentError where that is another one now, where the
+    file is not read, or was put in force before.
     """
     if not name.strip():
         raise DocumentError(_("Please give the document a name."))
@@ -220,6 +241,8 @@ def publish(
         found = row.first()
         if found is None:
             raise DocumentError(_("This file is not waiting to be put in force any more."))
+        if _is_otherwise(found, name.strip(), read):
+            raise DocumentError(_("This has changed meanwhile; please look again."))
         found.name, found.version, found.effective_on = name.strip(), version.strip(), effective_on
         found.sent_by = audit.actor_name(actor)
         if effective_on and effective_on > clock.today(found.project.timezone):
@@ -245,7 +268,8 @@ def _publish(upload: ProtocolUpload, actor: object) -> ProtocolDocument:
 
 def publish_due() -> None:
     """Put in force what was scheduled for a day that has come in its study; one that fails stops no other."""
-    each("scheduled documents", ProtocolUpload.objects.filter(state=State.SCHEDULED), _publish_due)
+    scheduled = ProtocolUpload.objects.filter(state=State.SCHEDULED)
+    each("scheduled documents", scheduled.order_by("effective_on", "pk"), _publish_due)
 
 
 def _publish_due(scheduled: ProtocolUpload) -> None:
@@ -267,6 +291,14 @@ def wake_waiting() -> None:
         task_queue.wake(TASK, pk)
 
 
-def discard(*, upload: ProtocolUpload) -> None:
-    """Delete a file that is not in force, with what was read of it."""
-    ProtocolUpload.objects.filter(pk=upload.pk).exclude(state=State.DONE).delete()
+def discard(*, upload: ProtocolUpload, actor: object) -> None:
+    """Delete a file that is not in force, with what was read of it; the trail keeps that it was there."""
+    with atomic():
+        rows = ProtocolUpload.objects.filter(pk=upload.pk).exclude(state=State.DONE)
+        state = rows.values_list("state", flat=True).first()
+        if state is None or not rows.delete()[0]:
+            return
+        old = {"file": upload.filename, "state": state, "sent_by": upload.sent_by}
+        audit.record(
+            "document.discard", actor=actor, project=upload.project, subject=upload, old=old
+        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.rules.values import Moment, Reason, Unknown
 from study.facts import Undecided
 from study.query.names import Names
-from study.query.operands import Truth, chosen, decided, every, negated, of_row, some, stands
+from study.query.operands import Truth, decided, every, negated, of_row, pick_lines, some, stands
 from study.query.subject import Line, Subject
 from study.query.tree import SUBJECT, Condition, Joint, Places, Plan, Span, Test
 
@@ -113,7 +113,7 @@ def _test_alone(subject: Subject, test: Test, scope: Scope) -> Truth:
     own = read.place is not None
     rows = scope.at(read.place).condition_rows(subject, form, due, own_place=own)
     if read.rows is not None:
-        kept = chosen([line for line, _inside in rows], read.rows, read.source)
+        kept = pick_lines([line for line, _inside in rows], read.rows, read.source)
         rows = [(line, inside) for line, inside in rows if line in kept]
     truths = []
     for line, inside in rows:

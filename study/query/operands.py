@@ -46,7 +46,7 @@ def other_line(read: Read, line: Line) -> Line | None:
         return related(line, read.source.form)
     lines = standing(line.subject.lines(read.source.form), read.place)
     rows = "latest" if read.rows in {None, "all"} else read.rows
-    found = chosen(lines, rows, read.source)
+    found = pick_lines(lines, rows, read.source)
     return found[-1] if found else None
 
 
@@ -190,7 +190,7 @@ def stands(line: Line, place: Places) -> bool:
     return line.event in place.events
 
 
-def chosen(
+def pick_lines(
     lines: Sequence[Line], rows: Rows | None, source: Source | None, value_of: ValueOf | None = None
 ) -> list[Line]:
     """The rows that `rows` picks from lines in order; `source` None: of a form, whose blanks count."""

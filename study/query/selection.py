@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from core.rules.values import Unknown
 from study.facts import Fact
 from study.query.conditions import Hit, Match, Scope, has_places
-from study.query.operands import ValueOf, chosen, value_of
+from study.query.operands import ValueOf, pick_lines, value_of
 from study.query.schema import Rows
 from study.query.subject import MISSING, Line, Subject, related
 from study.query.telling import Teller
@@ -46,7 +46,7 @@ def select(subject: Subject, plan: Plan, scope: Scope, found: Match) -> Shown:
             continue
         lines = _in_reach(subject, item, scope, found, shown)
         source = item.source if isinstance(item, Read) else None
-        picked = chosen(lines, own, source, _measured(item, subject))
+        picked = pick_lines(lines, own, source, _measured(item, subject))
         led = picked if number == 0 else led
         shown.rows.append(picked)
     return shown

@@ -13,7 +13,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from core.house.request_cache import once
 from core.integrations.dify import DifyError
-from core.integrations.redcap import RedcapClient, RedcapError, RedcapPermissionError
+from core.integrations.redcap import (
+    RedcapClient,
+    RedcapError,
+    RedcapPermissionError,
+    RedcapUnavailable,
+)
 from core.privacy.gate import Gate
 from core.privacy.outbound_policy import PrivacyError
 from projects import wecom_ids
@@ -162,7 +167,8 @@ def test_redcap(project: Project) -> list[Line]:
     """Version and project, dictionary, which data the token may export, sites, log; nothing is stored."""
     try:
         client = redcap_client(project)
-        return [*_redcap_lines(client)]
+        lines = [*_redcap_lines(client)]
+        return [*lines, *_query_lines(client)] if project.reads_queries else lines
     except (RedcapError, NotConfiguredError) as error:
         return refusal_lines(error)
 
@@ -221,6 +227,34 @@ def _test_log(client: RedcapClient) -> Line:
     return Line(True, _("The log may be read: changes are found at once."))
 
 
+def _query_lines(client: RedcapClient) -> Iterator[Line]:
+    """Whether REDCap's own queries can be read; how many are open."""
+    pid = str(client.project().get("project_id") or "")
+    try:
+        count = len(client.open_queries(pid))
+    except RedcapPermissionError:
+        yield Line(
+            False, _("The token may not read REDCap's queries (403): check its user's rights.")
+        )
+    except RedcapUnavailable:
+        yield Line(
+            False, _("REDCap did not answer when it was asked for its queries; please try again.")
+        )
+    except RedcapError:
+        told = _(
+            "REDCap's queries can't be read: the external module Data Quality API does not answer. "
+            "It has to be installed in REDCap and enabled for this project."
+        )
+        yield Line(False, told)
+    else:
+        told = ngettext(
+            "REDCap's queries can be read: %d is open.",
+            "REDCap's queries can be read: %d are open.",
+            count,
+        )
+        yield Line(True, told % count)
+
+
 def _may(ask: Callable[[], T]) -> T | None:
     try:
         return ask()
@@ -238,7 +272,10 @@ STEPS = (
         _redcap,
         _here,
         test_redcap,
-        lambda project: (project.redcap_url, project.redcap_token),
+        lambda project: (
+            *(project.redcap_url, project.redcap_token),
+            *["queries"] * project.reads_queries,
+        ),
     ),
     Step(
         "reading",

@@ -31,6 +31,11 @@ class Proposed:
     plus: int = 0
     arm: str = ""
 
+    @property
+    def key(self) -> str:
+        """What its boxes are named by."""
+        return f"{self.field}@{self.event}"
+
 
 def proposed_visits(project: Project) -> list[Proposed]:
     """Date fields of the study, one for each event that asks it; those of the stored plan are left out.

@@ -2,14 +2,15 @@
 and REDCap, the arithmetic from study.visits.calendar.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
 from core.house import clock
-from core.house.request_cache import once
+from core.house.request_cache import once_each
 from core.integrations.redcap import Row
 from projects.models import Project
 from study import dictionary
@@ -21,7 +22,7 @@ from study.visits.calendar import VisitPlanSpec, VisitSpec, VisitState, states_o
 
 def plan_of(project: Project) -> VisitPlanSpec:
     """The study's stored plan. Raises pydantic.ValidationError for a plan nobody could follow."""
-    entries = [*VisitPlanEntry.objects.filter(project=project)]
+    entries = once_each("visit plan", project.pk, _entries)
     has_arms = any(entry.arm for entry in entries)
     roles, stored = field_roles(project), dictionary.stored(project) if has_arms else None
     return VisitPlanSpec(
@@ -34,11 +35,23 @@ def plan_of(project: Project) -> VisitPlanSpec:
     )
 
 
+def _entries(keys: Collection[UUID]) -> dict[UUID, list[VisitPlanEntry]]:
+    found: dict[UUID, list[VisitPlanEntry]] = {key: [] for key in keys}
+    for row in VisitPlanEntry.objects.filter(project__in=keys):
+        found[row.project_id].append(row)
+    return found
+
+
 def field_roles(project: Project) -> Mapping[tuple[str, str], str]:
     """(role, of what) -> the field that was named for it in the console."""
-    rows = FieldRole.objects.filter(project=project).order_by("of", "field")
-    key = ("field roles", project.pk)
-    return once(key, lambda: {(row.role, row.of): row.field for row in rows})
+
+    def read(keys: Collection[UUID]) -> dict[UUID, dict[tuple[str, str], str]]:
+        found: dict[UUID, dict[tuple[str, str], str]] = {key: {} for key in keys}
+        for row in FieldRole.objects.filter(project__in=keys).order_by("of", "field"):
+            found[row.project_id][row.role, row.of] = row.field
+        return found
+
+    return once_each("field roles", project.pk, read)
 
 
 def visit_states(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import django
 
-from tests.answers.house import AnswerHouse, opened
+from demo.own_house import AnswerHouse, opened
 from tests.answers.model import (
     Model,
     key_of,

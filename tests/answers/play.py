@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.answers.house import AnswerHouse, Asking
+from demo.own_house import AnswerHouse, Asking
 from tests.answers.judge import Case
 from tests.answers.model import Json, Model
 

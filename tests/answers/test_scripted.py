@@ -12,6 +12,7 @@ def share(sorts: list[Sort], sort: Sort) -> float:
     return sorts.count(sort) / len(sorts)
 
 
+@pytest.mark.full
 def test_a_perfect_model_is_read_as_it_means() -> None:
     sorts = [row.sort for row in perfect()]
     assert len(sorts) >= 300

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.answers.house import opened
+from demo.own_house import opened
 from tests.answers.judge import Sort, of
 from tests.answers.model import served
 from tests.answers.play import load, played

@@ -42,6 +42,7 @@ def cancel(login: Login, userid: str, pk: str, **body: Any) -> Any:
     return login(userid).post(f"/api/v1/task-runs/batches/{pk}/cancel/", body, format="json")
 
 
+@pytest.mark.full
 def test_a_batch_is_answered_at_once_and_works_to_its_end(study: Study, login: Login) -> None:
     answer = order(login, "wanghushi", record_ids=[CLEAN, VIOLATION], cap=1)
     assert answer.status_code == 201, answer.content
@@ -56,6 +57,7 @@ def test_a_batch_is_answered_at_once_and_works_to_its_end(study: Study, login: L
     assert {run.triggered_by for run in TaskRun.objects.all()} == {"wanghushi"}
 
 
+@pytest.mark.full
 def test_all_are_all_of_ones_own_site(study: Study, login: Login) -> None:
     ordered(login, "wanghushi", all=True)
     mine = Subject.objects.filter(project=study.project, site=study["wanghushi"].site)
@@ -67,6 +69,7 @@ def test_all_are_all_of_ones_own_site(study: Study, login: Login) -> None:
     assert {*Batch.objects.first().record_ids} == everyone  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_progress_counts_what_the_reader_may_see(study: Study, login: Login) -> None:
     pk = ordered(login, "zhangyi", record_ids=[CLEAN, VIOLATION, OF_SITE_B])
     assert progress(login, "zhangyi", pk).json()["total"] == 3
@@ -85,6 +88,7 @@ def test_progress_counts_what_the_reader_may_see(study: Study, login: Login) -> 
     assert len({answer.content for answer in hidden}) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("record_ids", [[CLEAN, OF_SITE_B], [CLEAN, "P999"], ["p001"]])
 def test_a_subject_that_is_not_there_stops_the_order(
     record_ids: list[str], study: Study, login: Login
@@ -112,6 +116,7 @@ def test_a_bad_order_names_its_fields(
     assert problem(order(login, "zhangyi", **body), 400)["errors"].keys() == names
 
 
+@pytest.mark.full
 def test_who_looks_on_orders_nothing_and_cancels_nothing(study: Study, login: Login) -> None:
     pk = ordered(login, "zhangyi", record_ids=[CLEAN])
     Member.objects.filter(wecom_userid="zhangyi").update(role="AUDITOR")
@@ -120,12 +125,14 @@ def test_who_looks_on_orders_nothing_and_cancels_nothing(study: Study, login: Lo
     assert progress(login, "zhangyi", pk).status_code == 200
 
 
+@pytest.mark.full
 def test_a_redcap_that_is_away_is_said(study: Study, login: Login) -> None:
     study.stand_ins.fault("redcap", "status", 500, times=None)
     problem(order(login, "zhangyi", all=True), 503)
     assert not Batch.objects.exists()
 
 
+@pytest.mark.full
 def test_cancelling_is_for_who_sees_the_whole_batch(study: Study, login: Login) -> None:
     pk = ordered(login, "zhangyi", record_ids=[CLEAN, OF_SITE_B], cap=1)
     problem(cancel(login, "wanghushi", pk), 403)

@@ -65,6 +65,7 @@ def test_the_answer_is_there_as_often_as_it_is_asked_for(study: Study, login: Lo
     assert answers() == 1
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_who_waits_gets_the_answer(study: Study, login: Login, settings: Settings) -> None:
     """The question is committed and a worker woken before the web process waits."""
@@ -112,6 +113,7 @@ def test_a_moved_login_does_not_bring_the_questions_along(study: Study, login: L
     assert login("crc_b").get(url).status_code == 404
 
 
+@pytest.mark.full
 def test_what_a_login_orders_is_in_the_trail_with_it(study: Study, login: Login) -> None:
     from django.contrib.auth.models import User
 
@@ -142,6 +144,7 @@ def _dies_at_the_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(chat_queue, "_close", killed)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fault", [_dies, _dies_at_the_end], ids=lambda one: one.__name__)
 def test_a_killed_worker_loses_and_doubles_nothing(
     fault: Faults, study: Study, login: Login, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +165,7 @@ def test_a_killed_worker_loses_and_doubles_nothing(
     assert answers() == 1
 
 
+@pytest.mark.full
 def test_a_lost_wake_is_found_by_the_sweeper(study: Study, login: Login) -> None:
     """In a test nothing is committed, so no wake was sent."""
     client = login("zhangyi")
@@ -182,6 +186,7 @@ def test_a_task_that_is_delivered_twice_answers_once(study: Study, login: Login)
     assert answers() == 1
 
 
+@pytest.mark.full
 def test_one_persons_questions_are_answered_in_order(study: Study, login: Login) -> None:
     client = login("zhangyi")
     first, second = ask(client), ask(client, "他多大年龄?")
@@ -211,6 +216,7 @@ def test_a_question_that_cannot_be_answered_gets_its_one_reply(
     assert body.keys() == KEYS
 
 
+@pytest.mark.full
 def test_it_is_forgotten_after_a_day(study: Study, login: Login) -> None:
     client = login("zhangyi")
     url = ask(client)

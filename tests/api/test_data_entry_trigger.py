@@ -17,6 +17,7 @@ def url(house: House) -> str:
     return f"/redcap/det/{house.alpha.redcap_det_secret}/"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("slash", ["/", ""])
 def test_a_change_is_passed_on_and_answered_with_nothing(slash: str, house: House) -> None:
     address = url(house).rstrip("/") + slash
@@ -25,6 +26,7 @@ def test_a_change_is_passed_on_and_answered_with_nothing(slash: str, house: Hous
     assert drain()[:1] == [CHANGED]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("record", ["", "A%00", "A%0A1", "x" * 101])
 def test_what_is_no_subjects_number_starts_nothing(record: str, house: House) -> None:
     answer = Client().post(url(house), f"record={record}", content_type=FORM)
@@ -53,6 +55,7 @@ def test_a_form_nobody_can_read_is_refused_without_a_word(
     assert drain() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("secret", ["wrong/", "wrong", "%00/", "x" * 3000 + "/", "/"])
 def test_a_wrong_secret_is_a_404(secret: str, house: House) -> None:
     answer = Client().post(f"/redcap/det/{secret}", {"record": "A1"})
@@ -60,6 +63,7 @@ def test_a_wrong_secret_is_a_404(secret: str, house: House) -> None:
     assert house.alpha.redcap_det_secret.encode() not in answer.content
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options"])
 def test_it_only_takes_posts(method: str, house: House) -> None:
     assert getattr(Client(), method)(url(house)).status_code == 405

@@ -41,6 +41,7 @@ def send(house: House, name: str, method: str, path: str, content: Any) -> Any:
     return house.client(name).generic(method.upper(), path, body, "application/json")
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_person_reads_what_is_theirs_and_nothing_else(name: str, house: House) -> None:
@@ -57,6 +58,7 @@ def test_a_person_reads_what_is_theirs_and_nothing_else(name: str, house: House)
     assert met == allowed(name)
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_row_is_like_one_that_is_not_there(name: str, house: House) -> None:
@@ -140,6 +142,7 @@ def written(house: House, one: Address, method: str) -> bool:
     )
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_value_is_like_one_that_is_not_there(name: str, house: House) -> None:

@@ -30,6 +30,7 @@ def filters(resource: str) -> set[str]:
     return {*named, "project", "page"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("resource", ALL)
 def test_no_parameter_passes_that_is_not_declared(
     resource: str, house: House, login: Login
@@ -49,6 +50,7 @@ def chunks(names: list[str], size: int) -> list[list[str]]:
     return [names[start : start + size] for start in range(0, len(names), size)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("resource", ALL)
 def test_every_declared_one_passes_once(resource: str, house: House, login: Login) -> None:
     client = login("pi")
@@ -99,6 +101,7 @@ def test_no_other_address_takes_one(name: str, method: str, house: House, login:
         assert problem(answer, 400)["errors"].keys() == {given}
 
 
+@pytest.mark.full
 def test_a_method_that_is_none_is_said_first(house: House, login: Login) -> None:
     every = {"get", "post", "put", "patch", "delete", "trace", "nonsense"}
     for name, methods in taken().items():

@@ -105,6 +105,7 @@ def test_one_of_file_and_text(house: House, login: Login) -> None:
     assert "file" in problem(client.post(PATH, pdf, format="multipart"), 400)["errors"]
 
 
+@pytest.mark.full
 def test_a_document_is_replaced_and_not_changed(house: House, login: Login) -> None:
     client = login("chief")
     first = client.post(PATH, document(), format="json").json()

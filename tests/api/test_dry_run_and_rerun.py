@@ -32,6 +32,7 @@ def rehearse(login: Login, userid: str, record_id: str = CLEAN, **body: Any) -> 
     return client.post("/api/v1/task-runs/dry-run/", body, format="json")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", ["zhangyi", "wanghushi", "admin"])
 def test_a_rehearsal_says_where_it_ends_and_writes_nothing(
     userid: str, study: Study, login: Login
@@ -49,6 +50,7 @@ def test_a_rehearsal_says_where_it_ends_and_writes_nothing(
     assert counts() == before
 
 
+@pytest.mark.full
 def test_an_administrator_rehearses_a_draft(study: Study, login: Login) -> None:
     content = rehearse(login, "admin", config=CONFIG).json()
 
@@ -76,6 +78,7 @@ def test_a_bad_order_is_refused(
     assert problem(rehearse(login, "admin", **body), 400)["errors"].keys() == names
 
 
+@pytest.mark.full
 def test_not_yours_and_absent_read_the_same(study: Study, login: Login) -> None:
     User.objects.create(username="stranger")
     answers = [
@@ -88,6 +91,7 @@ def test_not_yours_and_absent_read_the_same(study: Study, login: Login) -> None:
     assert len({answer.content for answer in answers}) == 1
 
 
+@pytest.mark.full
 def test_who_looks_on_neither_rehearses_nor_repeats(study: Study, login: Login) -> None:
     pk = started(login, "zhangyi", CLEAN)
     Member.objects.filter(wecom_userid="zhangyi").update(role="AUDITOR")
@@ -95,6 +99,7 @@ def test_who_looks_on_neither_rehearses_nor_repeats(study: Study, login: Login) 
     problem(repeat(login, "zhangyi", pk), 403)
 
 
+@pytest.mark.full
 def test_a_redcap_that_is_away_is_said(study: Study, login: Login) -> None:
     pk = started(login, "zhangyi", CLEAN)
     study.stand_ins.fault("redcap", "status", 500, times=None)
@@ -106,6 +111,7 @@ def repeat(login: Login, userid: str, pk: str) -> Any:
     return login(userid).post(f"/api/v1/task-runs/{pk}/rerun/", {}, format="json")
 
 
+@pytest.mark.full
 def test_an_ended_run_is_repeated(study: Study, login: Login) -> None:
     pk = started(login, "zhangyi", CLEAN)
     answer = repeat(login, "wanghushi", pk)
@@ -120,12 +126,14 @@ def test_an_ended_run_is_repeated(study: Study, login: Login) -> None:
     assert [entry.new["rerun_of"] for entry in entries] == [pk]
 
 
+@pytest.mark.full
 def test_a_running_run_is_a_conflict(study: Study, login: Login) -> None:
     pk = started(login, "zhangyi", "P012")
     assert problem(repeat(login, "zhangyi", pk), 409)["code"] == "not_ended"
     assert TaskRun.objects.count() == 1
 
 
+@pytest.mark.full
 def test_of_the_other_site_nothing_is_repeated(study: Study, login: Login) -> None:
     pk = started(login, "zhangyi", OF_SITE_B)
     problem(repeat(login, "wanghushi", pk), 404)

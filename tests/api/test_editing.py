@@ -75,6 +75,7 @@ def test_what_was_made_stays_in_its_study(resource: str, house: House, login: Lo
     assert row.project == house.alpha
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", MAY_NOT)
 def test_others_of_the_study_are_forbidden(userid: str, house: House, login: Login) -> None:
     client = login(userid)
@@ -211,6 +212,7 @@ def test_pi_and_administrator_edit_hot_memory(userid: str, house: House, login: 
     assert AuditEntry.objects.filter(action="memory.save").count() == 1
 
 
+@pytest.mark.full
 def test_who_read_an_older_version_is_told_what_stands_there_now(
     house: House, login: Login
 ) -> None:

@@ -12,7 +12,16 @@ from django.test import Client
 
 from engines.models import PendingAction
 from projects.models import AuditEntry
-from tests.engines.sop.kit import change, run_qc
+from tests.engines.sop.kit import (
+    birth_rule,
+    born,
+    change,
+    hard,
+    human,
+    new_skill,
+    run_of,
+    run_qc,
+)
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +43,7 @@ def post(study: Study, userid: str, finding: PendingAction, what: str, **said: A
     )
 
 
+@pytest.mark.full
 def test_the_life_of_a_finding(study: Study, finding: PendingAction) -> None:
     """Each step from its state only, with its reason; a stranger finds nothing."""
     crc = "wanghushi"
@@ -78,6 +88,7 @@ def test_a_false_alarm_is_told_once(study: Study, finding: PendingAction) -> Non
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_state")
 
 
+@pytest.mark.full
 def test_data_that_change_resolve_what_was_confirmed(
     study: Study, finding: PendingAction, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -96,3 +107,34 @@ def test_data_that_change_resolve_what_was_confirmed(
     run_qc(study, "P004")
     finding.refresh_from_db()
     assert (finding.state, finding.assignee) == ("data_changed", "wanghushi")
+
+
+BIRTH = "1910-01-01"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("was_stored", [False, True])
+def test_a_date_of_birth_leaves_through_no_finding(
+    study: Study, was_stored: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a study's own rule: neither what is stored now nor what was stored before it identified anybody."""
+    born(study, BIRTH)
+    nodes = {"a": hard(rules=[birth_rule()], on_fail="ask"), "ask": human()}
+    run_of(study, new_skill(study, nodes))
+    found = PendingAction.objects.get(rule_key="B")
+    assert (found.value, found.detail) == ("", "")
+    if was_stored:
+        place = {"event": found.event, "instrument": "", "instance": ""}
+        detail = json.dumps([{"var": "birth_date", "raw": BIRTH, "value": BIRTH, **place}])
+        PendingAction.objects.filter(pk=found.pk).update(value=BIRTH, detail=detail)
+    call_command("qc", "P001", "--skill", "qc_process:test")
+    refused = post(study, "zhangyi", found, "move", step="correct")
+    assert refused.status_code == 400
+    headers = {"authorization": f"Token {study.run['logins']['zhangyi']['token']}"}
+    listed = Client().get("/api/v1/pending-actions/", headers=headers)
+    run = Client().get(f"/api/v1/task-runs/{found.task_run_id}/", headers=headers)
+    assert run.json()["review"]["findings"][0]["field"] == "birth_date"
+    told = [capsys.readouterr().out, *(one.content.decode() for one in (refused, listed, run))]
+    assert all("birth_date" in one for one in (told[0], *told[2:]))
+    assert "出生日期" in refused.content.decode()
+    assert BIRTH not in "".join(told)

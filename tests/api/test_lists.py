@@ -99,6 +99,7 @@ def test_a_deactivated_user_is_out(userid: str, house: House, login: Login) -> N
     assert client.get("/api/v1/projects/").status_code == 401
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("resource", SHARED)
 def test_rows_of_the_study_are_for_its_members(resource: str, house: House, login: Login) -> None:
     for userid in ("pi", "crc_a", "crc_b", "chief", "auditor"):
@@ -117,6 +118,7 @@ def test_rows_about_subjects_follow_the_site(resource: str, house: House, login:
     assert listed(login("stranger"), resource) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("resource", OF_A_PERSON)
 def test_rows_of_a_person_are_theirs_and_the_supervisors(
     resource: str, house: House, login: Login
@@ -208,6 +210,7 @@ def weeks(house: House, number: int) -> None:
     )
 
 
+@pytest.mark.full
 def test_long_lists_come_in_pages(house: House, login: Login) -> None:
     weeks(house, 120)
     client = login("pi")
@@ -224,6 +227,7 @@ def test_long_lists_come_in_pages(house: House, login: Login) -> None:
     assert seen == [*range(120, 0, -1)]
 
 
+@pytest.mark.full
 def test_pages_of_rows_that_are_equally_old_neither_repeat_nor_miss_one(
     house: House, login: Login
 ) -> None:

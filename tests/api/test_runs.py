@@ -42,6 +42,7 @@ def shown(login: Login, userid: str, pk: str) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", ["zhangyi", "wanghushi", "admin"])
 def test_an_order_is_answered_at_once_and_ends(userid: str, study: Study, login: Login) -> None:
     answer = order(login, userid)
@@ -54,12 +55,14 @@ def test_an_order_is_answered_at_once_and_ends(userid: str, study: Study, login:
     assert [entry.actor for entry in AuditEntry.objects.filter(action="run.start")] == [userid]
 
 
+@pytest.mark.full
 def test_the_bare_skill_is_the_default(study: Study, login: Login) -> None:
     body = {"project": "LUNG-IIT", "record_id": CLEAN}
     assert login("zhangyi").post("/api/v1/task-runs/start/", body, format="json").status_code == 201
     assert TaskRun.objects.get().skill.skill_type == "qc_process"
 
 
+@pytest.mark.full
 def test_absent_of_the_other_site_and_not_yours_read_the_same(study: Study, login: Login) -> None:
     answers = [
         order(login, "wanghushi", "P999"),
@@ -76,6 +79,7 @@ def test_absent_of_the_other_site_and_not_yours_read_the_same(study: Study, logi
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("body", "names"),
     [
@@ -98,11 +102,13 @@ def test_who_only_looks_may_not_order(study: Study, login: Login) -> None:
     problem(order(login, "zhangyi"), 403)
 
 
+@pytest.mark.full
 def test_an_inactive_skill_cannot_be_ordered(study: Study, login: Login) -> None:
     study.project.skills.filter(skill_type="qc_process").update(is_active=False)
     problem(order(login, "zhangyi"), 400)
 
 
+@pytest.mark.full
 def test_a_redcap_that_is_away_is_said(study: Study, login: Login) -> None:
     study.stand_ins.fault("redcap", "status", 500, times=None)
     problem(order(login, "zhangyi"), 503)
@@ -121,6 +127,7 @@ def decide(login: Login, userid: str, pk: str, what: str, **body: Any) -> Any:
     return login(userid).post(f"/api/v1/task-runs/{pk}/{what}/", body, format="json")
 
 
+@pytest.mark.full
 def test_a_suspended_run_shows_what_is_asked_and_is_approved(study: Study, login: Login) -> None:
     pk, review = suspended(login)
     assert review["question"]
@@ -134,6 +141,7 @@ def test_a_suspended_run_shows_what_is_asked_and_is_approved(study: Study, login
     assert (entry.actor, entry.reason, entry.record_id) == ("wanghushi", "既往史已核对", DOUBTFUL)
 
 
+@pytest.mark.full
 def test_identifiers_are_not_among_the_values_shown(study: Study, login: Login) -> None:
     _, review = suspended(login)
     identifiers = dictionary.load(study.project).identifier_fields
@@ -141,6 +149,7 @@ def test_identifiers_are_not_among_the_values_shown(study: Study, login: Login) 
     assert not identifiers & {value["field"] for value in review["values"]}
 
 
+@pytest.mark.full
 def test_a_rejection_needs_its_reason(study: Study, login: Login) -> None:
     pk, review = suspended(login)
     content = problem(
@@ -154,6 +163,7 @@ def test_a_rejection_needs_its_reason(study: Study, login: Login) -> None:
     assert shown(login, "wanghushi", pk)["final_state"] == "end_rejected"
 
 
+@pytest.mark.full
 def test_a_decision_says_what_was_seen(study: Study, login: Login) -> None:
     pk, _ = suspended(login)
     assert problem(decide(login, "wanghushi", pk, "approve"), 400)["errors"].keys() == {"seen"}
@@ -162,6 +172,7 @@ def test_a_decision_says_what_was_seen(study: Study, login: Login) -> None:
     assert content["review"]["seen"] != "0" * 64
 
 
+@pytest.mark.full
 def test_the_second_decision_is_too_late(study: Study, login: Login) -> None:
     pk, review = suspended(login)
     assert (
@@ -174,12 +185,14 @@ def test_the_second_decision_is_too_late(study: Study, login: Login) -> None:
         assert content["review"]["decided_by"] == "wanghushi"
 
 
+@pytest.mark.full
 def test_a_run_without_a_question_is_not_suspended(study: Study, login: Login) -> None:
     pk = started(login, "wanghushi", CLEAN)
     content = problem(decide(login, "wanghushi", pk, "approve", seen="x"), 409)
     assert (content["code"], content["review"]) == ("not_suspended", None)
 
 
+@pytest.mark.full
 def test_who_has_no_say_is_forbidden_and_who_sees_nothing_finds_nothing(
     study: Study, login: Login
 ) -> None:
@@ -190,6 +203,7 @@ def test_who_has_no_say_is_forbidden_and_who_sees_nothing_finds_nothing(
     assert shown(login, "wanghushi", pk)["status"] == "SUSPENDED"
 
 
+@pytest.mark.full
 def test_a_run_is_cancelled_once(study: Study, login: Login) -> None:
     pk, review = suspended(login)
     problem(
@@ -207,6 +221,7 @@ def test_a_run_is_cancelled_once(study: Study, login: Login) -> None:
     )
 
 
+@pytest.mark.full
 def test_who_only_looks_may_not_cancel(study: Study, login: Login) -> None:
     pk, _ = suspended(login)
     Member.objects.filter(wecom_userid="zhangyi").update(role="AUDITOR")
@@ -219,6 +234,7 @@ def finding(login: Login) -> PendingAction:
     return found
 
 
+@pytest.mark.full
 def test_a_finding_is_resolved_once_with_what_was_done(study: Study, login: Login) -> None:
     row = finding(login)
     path = f"/api/v1/pending-actions/{row.pk}/resolve/"
@@ -237,6 +253,7 @@ def test_a_finding_is_resolved_once_with_what_was_done(study: Study, login: Logi
     assert AuditEntry.objects.get(action="finding.close").reason == "源文件无误"
 
 
+@pytest.mark.full
 def test_a_finding_of_the_other_site_does_not_exist(study: Study, login: Login) -> None:
     row = finding(login)
     body = {"resolution": "x"}

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CRON = ["daily_briefing", "visit_reminder", "weekly_report"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", CRON)
 @pytest.mark.parametrize("userid", ["zhangyi", "wanghushi", "admin"])
 def test_not_by_the_api(userid: str, kind: str, study: Study, login: Login) -> None:
@@ -50,6 +51,7 @@ def test_not_by_the_command_nor_by_any_other_caller(kind: str, study: Study) -> 
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 def test_a_run_of_the_schedule_is_still_repeated(study: Study, login: Login) -> None:
     skill = Skill.objects.get(project=study.project, skill_type="daily_briefing")
     run = TaskRun.objects.create(
@@ -64,6 +66,7 @@ def test_a_run_of_the_schedule_is_still_repeated(study: Study, login: Login) -> 
     assert repeat(login, "admin", str(run.pk)).status_code == 201
 
 
+@pytest.mark.full
 def test_a_subjects_run_is_not_repeated_on_what_is_a_schedule_now(
     study: Study, login: Login
 ) -> None:
@@ -75,6 +78,7 @@ def test_a_subjects_run_is_not_repeated_on_what_is_a_schedule_now(
     assert TaskRun.objects.count() == 1
 
 
+@pytest.mark.full
 def test_what_answers_events_may_be_ordered(study: Study, login: Login) -> None:
     """As on the console's page."""
     Skill.objects.filter(skill_type="qc_process:ae").update(trigger_type="event")

@@ -36,6 +36,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.full
 def test_every_resource_and_action_is_described(schema: dict[str, Any]) -> None:
     for resource in RESOURCES.split():
         assert "get" in schema["paths"][f"/api/v1/{resource}/"]
@@ -43,6 +44,7 @@ def test_every_resource_and_action_is_described(schema: dict[str, Any]) -> None:
         assert method in schema["paths"][path]
 
 
+@pytest.mark.full
 def test_lists_are_described_as_they_come(schema: dict[str, Any]) -> None:
     content = schema["paths"]["/api/v1/task-runs/"]["get"]["responses"]["200"]["content"]
     name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
@@ -64,6 +66,7 @@ def test_every_address_of_the_api_is_described(schema: dict[str, Any]) -> None:
     assert routes - undescribed <= listed
 
 
+@pytest.mark.full
 def test_chat_answers_with_a_reply(schema: dict[str, Any]) -> None:
     content = schema["paths"]["/api/v1/chat/"]["post"]["responses"]["200"]["content"]
     name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
@@ -75,17 +78,20 @@ def test_chat_answers_with_a_reply(schema: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.full
 def test_visits_say_what_narrows_them(schema: dict[str, Any]) -> None:
     named = {one["name"] for one in schema["paths"]["/api/v1/visits/"]["get"]["parameters"]}
     assert {"project", "record_id", "page"} <= named
 
 
+@pytest.mark.full
 def test_starting_answers_with_id_and_status(schema: dict[str, Any]) -> None:
     content = schema["paths"]["/api/v1/task-runs/start/"]["post"]["responses"]["201"]["content"]
     name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
     assert schema["components"]["schemas"][name]["properties"].keys() == {"id", "status"}
 
 
+@pytest.mark.full
 def test_the_schema_is_served(house: House, login: Login) -> None:
     answer = login("crc_a").get("/api/v1/schema/?format=json")
     assert answer.status_code == 200

@@ -26,6 +26,7 @@ def program(*scopes: TokenScope, owner: str = "wanghushi") -> APIClient:
     return caller
 
 
+@pytest.mark.full
 def test_to_cancel_what_waits_for_a_review_takes_the_scope_of_deciding(study: Study) -> None:
     """Variants: alone, and with every other scope."""
     run = run_qc(study, "P012")

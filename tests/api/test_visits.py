@@ -56,6 +56,7 @@ def test_the_one_study_need_not_be_named(study: Study, login: Login) -> None:
     )
 
 
+@pytest.mark.full
 def test_the_list_is_paged_and_keeps_to_the_site(study: Study, login: Login) -> None:
     content = visits(login, "crc_b")
     seen = {row["record_id"] for row in content["results"]}
@@ -95,6 +96,7 @@ def test_without_a_study_it_is_all_of_the_readers(study: Study, login: Login) ->
     assert visits(login, "zhangyi", record_id="P001") == alone
 
 
+@pytest.mark.full
 def test_every_row_says_its_study(study: Study, login: Login) -> None:
     alone = visits(login, "zhangyi", record_id="P001")
     second_study(study, "zhangyi", plans_visits=True)
@@ -105,6 +107,7 @@ def test_every_row_says_its_study(study: Study, login: Login) -> None:
     assert visits(login, "wanghushi", record_id="P001") == alone
 
 
+@pytest.mark.full
 def test_a_study_that_cannot_be_read_is_not_left_out(study: Study, login: Login) -> None:
     second = second_study(study, "zhangyi", plans_visits=True)
     type(second).objects.filter(pk=second.pk).update(redcap_url="")
@@ -133,6 +136,7 @@ def test_a_redcap_that_is_away_is_no_empty_list(study: Study, login: Login) -> N
     problem(login("zhangyi").get("/api/v1/visits/"), 503)
 
 
+@pytest.mark.full
 def test_what_is_due_in_a_range(study: Study, login: Login) -> None:
     first = date.fromisoformat(study.run["demo_today"])
     last = first + timedelta(days=6)

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_TEXT = [5, 1.5, True, [], ["P001"], {}, {"x": 1}]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", NO_TEXT, ids=repr)
 def test_no_decision_without_a_text(value: Any, study: Study, login: Login) -> None:
     pk, review = suspended(login)
@@ -36,6 +37,7 @@ def test_no_decision_without_a_text(value: Any, study: Study, login: Login) -> N
     assert shown(login, "wanghushi", pk)["status"] == "SUSPENDED"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", NO_TEXT, ids=repr)
 @pytest.mark.parametrize("name", ["project", "skill_type", "record_id"])
 def test_no_order_without_a_text(name: str, value: Any, study: Study, login: Login) -> None:
@@ -68,6 +70,7 @@ def test_no_batch_either(
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", NO_TEXT, ids=repr)
 def test_no_question_without_a_text(value: Any, study: Study, login: Login) -> None:
     for body in ({"text": value}, {"text": "P001 入组了吗?", "project": value}):
@@ -76,11 +79,13 @@ def test_no_question_without_a_text(value: Any, study: Study, login: Login) -> N
     assert not ConversationHistory.objects.exists()
 
 
+@pytest.mark.full
 def test_no_project_and_null_are_the_same(study: Study, login: Login) -> None:
     answer = chat(login("zhangyi"), text="P001 入组了吗?", project=None)
     assert (answer.status_code, answer.json()["record_ids"]) == (200, [CLEAN])
 
 
+@pytest.mark.full
 def test_no_finding_is_closed_with_a_number(study: Study, login: Login) -> None:
     row = finding(login)
     path = f"/api/v1/pending-actions/{row.pk}/resolve/"
@@ -90,6 +95,7 @@ def test_no_finding_is_closed_with_a_number(study: Study, login: Login) -> None:
     assert PendingAction.objects.get(pk=row.pk).resolved_by is None
 
 
+@pytest.mark.full
 def test_a_form_writes_numbers_as_text(study: Study, login: Login) -> None:
     """application/x-www-form-urlencoded has nothing else."""
     body = f"project=LUNG-IIT&record_ids={CLEAN}&cap=1"
@@ -105,6 +111,7 @@ def test_a_form_writes_numbers_as_text(study: Study, login: Login) -> None:
 NUL, HALF = "a\0b", "\ud800"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fields", "names"),
     [
@@ -130,6 +137,7 @@ def test_a_skill_is_what_was_written(
     assert Skill.objects.count() == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", [NUL, HALF, {NUL: 1}, [[{"x": HALF}]]], ids=range(4))
 def test_text_that_no_database_stores_is_refused_anywhere(
     value: Any, house: House, login: Login
@@ -146,6 +154,7 @@ def test_text_that_no_database_stores_is_refused_anywhere(
     assert not AuditEntry.objects.exclude(project=None).exists()
 
 
+@pytest.mark.full
 def test_a_backslash_is_no_nul(house: House, login: Login) -> None:
     body = {"project": "ALPHA", "form_name": "ae", "field_schema": {"x": r"\u0000 C:\\u0000"}}
     answer = login("chief").post("/api/v1/form-templates/", body, format="json")
@@ -153,6 +162,7 @@ def test_a_backslash_is_no_nul(house: House, login: Login) -> None:
     assert FormTemplate.objects.get(pk=answer.json()["id"]).field_schema == body["field_schema"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fields", [{"content": 5}, {"content": ["x"]}, {"version": "1"}, {"version": True}], ids=repr
 )
@@ -184,6 +194,7 @@ NO_SHAPE: dict[str, list[Any]] = {
 FORM = "application/x-www-form-urlencoded"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("resource", "name"), json_fields())
 def test_json_of_another_kind_is_refused(
     resource: str, name: str, house: House, login: Login
@@ -213,6 +224,7 @@ def json_body(resource: str) -> dict[str, Any]:
     return {"project": "ALPHA", "form_name": "ae", "field_schema": {}}
 
 
+@pytest.mark.full
 def test_a_rehearsal_of_nothing_is_refused(house: House, login: Login) -> None:
     form = urlencode({"project": "ALPHA", "record_id": "A1", "config": "null"})
     answer = login("chief").generic("POST", "/api/v1/task-runs/dry-run/", form, content_type=FORM)

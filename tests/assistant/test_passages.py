@@ -55,6 +55,7 @@ def _stands_under(case: dict[str, Any], rules: tuple[Unit, ...]) -> bool:
     return any(place.startswith(section) for section in case["section"].split("|"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "least", "wrong"),
     [("protocol", 0.55, 0.0), ("history", 0.65, 0.2), ("recall", 0.7, 0.3)],

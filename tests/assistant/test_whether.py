@@ -59,6 +59,7 @@ def test_a_claim_that_denies_is_answered_by_its_truth(said: str, begins: str) ->
     assert told(said).startswith(begins)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("said", ["P010现在还发烧吗", "P010还有发热吗", "P010的发热还有吗"])
 def test_an_event_that_has_ended_is_no_more(said: str) -> None:
     text = told(said)
@@ -70,6 +71,7 @@ def test_whether_it_was_there_at_all_is_another_question() -> None:
     assert told("P010有没有发烧").startswith("有,P010 发热")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("said", ["P018还在吃药吗", "P018还在用药吗", "P003现在还咳嗽吗"])
 def test_of_which_drug_or_of_a_drugs_reason_it_is_asked_back(said: str) -> None:
     assert told(said) == ""

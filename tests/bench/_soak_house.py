@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import string
 import subprocess
 import sys
@@ -20,14 +19,11 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from demo.own_house import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 WORKERS = 3
 _TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 def environment(url: str, var: Path) -> dict[str, str]:

@@ -41,7 +41,14 @@ class Delivery:
     request: bytes
 
 
-def deliveries(env: Mapping[str, str], *, rate: int, users: int, seconds: int) -> list[Delivery]:
+def deliveries(
+    env: Mapping[str, str],
+    *,
+    rate: int,
+    users: int,
+    seconds: int,
+    clinical_every: int = REDCAP_EVERY,
+) -> list[Delivery]:
     """All POSTs in the order of sending, encrypted before the clock starts.
 
     A fifth are repeated deliveries, up to 3 s later with a nonce of their own; all are shuffled a little.
@@ -57,7 +64,7 @@ def deliveries(env: Mapping[str, str], *, rate: int, users: int, seconds: int) -
             corp=env["WECOM_CORP_ID"],
             user=f"soak{number % users:03d}",
             at=int(time.time()),
-            text=CLINICAL if number % REDCAP_EVERY == 0 else chance.choice(PLAIN),
+            text=CLINICAL if number % clinical_every == 0 else chance.choice(PLAIN),
             number=10**9 + number,
         ).encode()
         due = number / fresh_rate + chance.uniform(0, SHUFFLED_S)

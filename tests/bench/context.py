@@ -4,7 +4,8 @@ The database holds 1,000,000 flow-log rows and 520 weekly reports of one study, 
 names, a hot memory of about 1,500 tokens, 20 removed lines; the reader has said 12 things about
 themselves and is in the middle of a talk of three rounds. Timed is what happens between a message and the first
 outside call: `engines.assistant.chat.turn.prepare` (intents and names on the raw text, privacy gate, hot
-memory for this reader, own facts, session), the history book (`memory.reports.history.book`), and
+memory for this reader, own facts, session), the history book (`memory.reports.history.book`) with as
+many of its lines as an answer is given, masked line by line as they are there, and
 `engines.assistant.context.assemble`, de-identification included. The first message of a process, which builds
 the tables that later ones share, is not among the timed ones. No outside system is asked: roster
 and dictionary are fresh.
@@ -50,14 +51,20 @@ def _row(task: str, text: str, member: Any) -> Row:
 
 def _assemble(task: str, text: str, member: Any) -> None:
     from core.llm import prompts
-    from engines.assistant.chat.sheets import material_of
+    from engines.assistant.chat.handlers.passage import MOST_LINES, MOST_NEAR
+    from engines.assistant.chat.sheets import Sources, material_of, reader_of
     from engines.assistant.chat.turn import prepare
     from engines.assistant.context import assemble
+    from engines.assistant.say.choose import list_lines
+    from engines.assistant.say.quotes import reports
     from memory.reports.history import book
 
     turn = prepare(member.project, member, text, datetime.now(UTC))
     pages = book(turn.project, turn.member, scope=turn.scope) if task in HISTORY else []
-    lines = "\n".join(page.text for page in pages)
+    sources = Sources(turn, reader_of(turn, turn.limit))
+    found = reports({page.name: page.text for page in pages})
+    sources.add([*found][: MOST_LINES + MOST_NEAR])
+    lines = list_lines(sources.sheet())
     prompt = assemble(
         gate=turn.gate,
         system=prompts.load_prompt("say", fields=""),

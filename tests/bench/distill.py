@@ -63,17 +63,16 @@ def _messages() -> list[str]:
 
 
 def _say(project: Any, userid: str, text: str) -> None:
-    from memory.people.after_reply import after_reply
-
     from engines.assistant.chat import answer_message
     from engines.assistant.read.offline import detect
+    from memory.people.turns import after_reply
     from projects.models import Member
 
     member = Member.objects.get(project=project, wecom_userid=userid)
     if TOLD & set(detect(text).intents):
         answer_message(person=member.person, text=text)
         return
-    after_reply(member, text, at=datetime.now(UTC))
+    after_reply(member, text, at=datetime.now(UTC), wake=lambda _pk: None)
 
 
 def _end_of_day(project: Any) -> int:

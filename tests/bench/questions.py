@@ -50,7 +50,7 @@ def run() -> list[Row]:
 
     with _demo.study() as project:
         member = project.members.get(wecom_userid="zhangyi")
-        _fill(project)
+        fill(project)
         _ask(member, QUESTIONS[0])
         freeze_loaded()
         return [_ordinary(member), _hostile(member)]
@@ -84,7 +84,8 @@ def _ask(member: Any, text: str) -> None:
         raise RuntimeError("no answer")
 
 
-def _fill(project: Any) -> None:
+def fill(project: Any) -> None:
+    """Copies of the subjects and what was read of them, until there are `SUBJECTS`."""
     from django.utils.timezone import now
 
     from study import readings

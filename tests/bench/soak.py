@@ -224,7 +224,7 @@ def _push(house: House, soaked: Soaked) -> None:
     write(plan, soaked.rows)
     start = time.monotonic()
     soaked.cpu.append(house.cpu())
-    sender = [sys.executable, "-m", "bench._soak_load", house.env["PORT"]]
+    sender = [sys.executable, "-m", "tests.bench._soak_load", house.env["PORT"]]
     house.start("load", *sender, str(plan), str(result)).wait()
     soaked.pushed_s = time.monotonic() - start
     soaked.cpu.append(house.cpu())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize, expect
 
+from study import readings
 from tests.console.conftest import log_in
 from tests.support import foreign
 from tests.support.addresses import addresses
@@ -60,6 +62,21 @@ def is_whole_on_a_phone(page: Page) -> bool:
     return is_whole
 
 
+def faults_of(page: Page, see: Callable[[str], object] = str) -> list[str]:
+    """What is wrong with the page as it stands: grave violations in either theme, and scrolling sideways.
+
+    `see` is called while the page is in a theme, with its name.
+    """
+    found = []
+    for theme in ("light", "dark"):
+        page.evaluate(
+            "theme => document.documentElement.classList.toggle('dark', theme === 'dark')", theme
+        )
+        found += [f"{theme} {one}" for one in violations(page)]
+        see(theme)
+    return found if is_whole_on_a_phone(page) else [*found, "scrolls sideways on a phone"]
+
+
 def paths(section: str, canaries: Canaries) -> list[str]:
     """The addresses of a section with the key of a row of the study where they want one."""
     found = []
@@ -85,12 +102,15 @@ def test_no_page_has_a_serious_violation_or_scrolls_sideways(
         if reply.status != 200 or "text/html" not in reply.headers.get("content-type", ""):
             continue
         page.goto(path)
-        for theme in ("light", "dark"):
-            page.evaluate(
-                "theme => document.documentElement.classList.toggle('dark', theme === 'dark')",
-                theme,
-            )
-            faults += [f"{path} {theme} {one}" for one in violations(page)]
-        if not is_whole_on_a_phone(page):
-            faults.append(f"{path} scrolls sideways on a phone")
+        faults += [f"{path} {one}" for one in faults_of(page)]
     assert faults == []
+
+
+@pytest.mark.full
+def test_home_is_accessible_when_work_waits(page: Page, study: Any) -> None:
+    """Rows with their subjects beside the link: a link in text is told by more than its colour."""
+    readings.read_all(study.project)
+    log_in(page, study, "wanghushi")
+    rows = page.locator("[data-test=agenda] li:has(a + .iit-muted)")
+    expect(rows.first).to_be_visible()
+    assert faults_of(page) == []

@@ -58,6 +58,7 @@ def expected(study: Study, member: Member) -> dict[str, str]:
     return {str(row.kind): str(row.count) for row in found}
 
 
+@pytest.mark.full
 def test_each_role_is_shown_its_own_day(as_user: AsUser, read: Study, run_a: TaskRun) -> None:
     today = clock.today(read.project.timezone)
     PendingAction.objects.update(due_on=today, assignee="wanghushi")
@@ -75,6 +76,7 @@ def test_each_role_is_shown_its_own_day(as_user: AsUser, read: Study, run_a: Tas
     assert watcher["due"] == "1"
 
 
+@pytest.mark.full
 def test_its_links_lead_to_as_many_rows(as_user: AsUser, read: Study, run_a: TaskRun) -> None:
     today = clock.today(read.project.timezone)
     PendingAction.objects.update(due_on=today - timedelta(days=1), assignee="wanghushi")
@@ -96,6 +98,7 @@ def test_its_links_lead_to_as_many_rows(as_user: AsUser, read: Study, run_a: Tas
                 assert listed.result_count == int(count), (name, kind)
 
 
+@pytest.mark.full
 def test_a_site_is_told_of_its_own_subjects(as_user: AsUser, read: Study, run_a: TaskRun) -> None:
     card = text(part(as_user("crc_b").get("/admin/").content.decode(), "agenda"))
     named = {*re.findall(r"P\d{3}", card)}
@@ -104,6 +107,7 @@ def test_a_site_is_told_of_its_own_subjects(as_user: AsUser, read: Study, run_a:
     assert "reviews" not in rows(as_user("crc_b").get("/admin/").content.decode())
 
 
+@pytest.mark.full
 def test_what_could_not_be_read_is_no_quiet_day(as_user: AsUser, read: Study) -> None:
     ReadingState.objects.all().delete()
     found = rows(as_user("wanghushi").get("/admin/").content.decode())
@@ -113,6 +117,7 @@ def test_what_could_not_be_read_is_no_quiet_day(as_user: AsUser, read: Study) ->
     assert "REDCap" in ask("wanghushi", "今天我要干什么").text
 
 
+@pytest.mark.full
 def test_an_outage_tells_as_of_when(read: Study) -> None:
     ReadingState.objects.update(read_at=now() - timedelta(hours=1))
     read.stand_ins.fault("redcap", "status", 500, times=None)
@@ -121,6 +126,7 @@ def test_an_outage_tells_as_of_when(read: Study) -> None:
     assert "P005" in told
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "question",
     ["今天我要干什么", "有什么等着我", "今天要做什么", "我手上还有哪些事要处理", "今天有啥活"],
@@ -136,6 +142,7 @@ def test_chat_tells_the_same_rows(read: Study, run_a: TaskRun, question: str) ->
     assert "P005 V3" in told
 
 
+@pytest.mark.full
 def test_chat_counts_the_readers_own_reviews(
     read: Study, suspended: Callable[[str], TaskRun]
 ) -> None:

@@ -37,6 +37,7 @@ def store(client: Client, *aliases: str, project: str = "LUNG-IIT") -> str:
     return answer.content.decode() if answer.status_code == 200 else str(answer.status_code)
 
 
+@pytest.mark.full
 def test_what_is_ticked_is_stored_and_audited(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     assert PAGE in client.get(LIST).content.decode()
@@ -54,6 +55,7 @@ def test_what_is_ticked_is_stored_and_audited(as_user: Callable[..., Client], st
     assert not {"gpt", "体重"} & set(offered(client))
 
 
+@pytest.mark.full
 def test_what_is_not_proposed_is_not_stored(as_user: Callable[..., Client], study: Study) -> None:
     before = FieldMapping.objects.count()
     client = as_user("admin")
@@ -82,6 +84,7 @@ def test_only_an_administrator_of_the_study_comes_here(
     assert listed.status_code == 403 or PAGE not in listed.content.decode()
 
 
+@pytest.mark.full
 def test_an_administrator_of_one_study_does_not_map_another(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -99,6 +102,7 @@ def test_an_administrator_of_one_study_does_not_map_another(
     assert FieldMapping.objects.count() == before
 
 
+@pytest.mark.full
 def test_several_studies_are_chosen_from(as_user: Callable[..., Client], study: Study) -> None:
     Project.objects.create(code="OTHER-1", name="Another study", start_date="2026-01-01")
     root = study["admin"].user
@@ -112,6 +116,7 @@ def test_several_studies_are_chosen_from(as_user: Callable[..., Client], study: 
     assert 'name="alias"' not in page
 
 
+@pytest.mark.full
 def test_a_redcap_that_is_away_leaves_the_last_dictionary(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -121,6 +126,7 @@ def test_a_redcap_that_is_away_leaves_the_last_dictionary(
     assert 'role="alert"' in client.get(PAGE).content.decode()
 
 
+@pytest.mark.full
 def test_a_redcap_that_was_never_read_is_said(as_user: Callable[..., Client], study: Study) -> None:
     Dictionary.objects.all().delete()
     study.stand_ins.fault("redcap", "status", 500, times=None)
@@ -132,6 +138,7 @@ def test_a_redcap_that_was_never_read_is_said(as_user: Callable[..., Client], st
     assert not FieldMapping.objects.filter(alias_name="gpt").exists()
 
 
+@pytest.mark.full
 def test_nothing_left_to_propose(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     store(client, *offered(client))

@@ -60,6 +60,7 @@ def test_who_sees_the_whole_study_is_not_compared_subject_by_subject(
         assert bool(of_subjects) is (userid == "wanghushi")
 
 
+@pytest.mark.full
 def test_the_counts_follow_the_runs(
     as_user: Callable[..., Client], study: Study, asking: Skill
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_counts_follow_the_runs(
     assert str(batch.runs.get(record_id=SITE_B).pk) not in listed
 
 
+@pytest.mark.full
 def test_what_it_found_is_told_to_whom_it_concerns(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -101,6 +103,7 @@ def test_what_it_found_is_told_to_whom_it_concerns(
         assert {one for one in (SITE_A, SITE_B) if f">{one}<" in listed} == found
 
 
+@pytest.mark.full
 def test_an_ended_batch_is_not_asked_for_again(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -114,6 +117,7 @@ def test_an_ended_batch_is_not_asked_for_again(
     assert f"{BATCHES}{batch.pk}/cancel/" not in html
 
 
+@pytest.mark.full
 def test_a_site_sees_its_own_part_only(
     as_user: Callable[..., Client], study: Study, asking: Skill
 ) -> None:
@@ -137,6 +141,7 @@ def test_a_site_sees_its_own_part_only(
     assert as_user("charlie").get(BATCHES).status_code == 403
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("who", "may"), [("zhangyi", True), ("auditor", False), ("crc_b", False)])
 def test_it_is_cancelled_by_who_decides_and_sees_all_of_it(
     who: str, may: bool, as_user: Callable[..., Client], study: Study, asking: Skill

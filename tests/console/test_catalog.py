@@ -83,6 +83,7 @@ def known_to_packages() -> set[str]:
     return known
 
 
+@pytest.mark.full
 def test_nothing_is_untranslated_or_fuzzy() -> None:
     for folder in CATALOGS:
         for entry in entries(folder / "django.po"):
@@ -97,6 +98,7 @@ def test_placeholders_are_kept(catalog: dict[str, str]) -> None:
             assert sorted(FIELD.findall(text)) == sorted(FIELD.findall(source)), source
 
 
+@pytest.mark.full
 def test_every_message_of_our_code_is_there(catalog: dict[str, str]) -> None:
     missing = sorted(
         {f"{path.name}: {text}" for path, text in ours() if text and text not in catalog}
@@ -108,6 +110,7 @@ def test_every_action_of_the_trail_is_there(catalog: dict[str, str]) -> None:
     assert [label for label in audit.actions().values() if label not in catalog] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("package", [unfold, axes])
 def test_every_message_of_the_packages_is_there(catalog: dict[str, str], package: object) -> None:
     known = known_to_packages() | set(catalog)

@@ -29,6 +29,7 @@ def step_of(project: Project) -> str:
     return next(one.state.value for one in steps.checklist(project) if one.step.key == "checks")
 
 
+@pytest.mark.full
 def test_set_up_proposes_them_with_what_they_would_find(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -43,11 +44,12 @@ def test_set_up_proposes_them_with_what_they_would_find(
     assert not PendingAction.objects.exists(), "a preview stores nothing"
 
     ticked = {f"on_{kind}": "on" for kind in PROPOSED}
-    as_user("admin").post(PAGE, ticked | {"save": "1"})
+    as_user("admin").post(PAGE, ticked | {"times": "3", "days": "14", "save": "1"})
     assert step_of(study.project) == "done"
     assert not as_user("admin").get(PAGE).context["proposed"]
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_they_run_at_once_on_everybody_and_again_when_they_change(study: Study) -> None:
     present = Subject.objects.filter(project=study.project, is_present=True)
@@ -83,6 +85,7 @@ def test_a_result_names_what_ran_and_what_did_not(passed: TaskRun) -> None:
     assert "安全性核查" in told
 
 
+@pytest.mark.full
 def test_what_is_on_is_not_told_as_off(study: Study, passed: TaskRun) -> None:
     mute(study)
     asked = ask("zhangyi", "P001的质控跑完了吗").text

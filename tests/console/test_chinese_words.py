@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from core.llm.models import LlmUsage
+from core.llm.models import LlmUsage, ModelAcceptance
 from engines import sop
 from memory.models import ProjectMemory
 from projects.models import Member, Project
@@ -58,8 +58,10 @@ PROPER = {
         "DET",
     ),
     *("Token", "userid", "ID", "URL", "LDAP", "Day", "Cron", "CRC", "PI", "SOP", "LLM", "MB", "KB"),
-    *("Esc", "DATABASE_URL", "REDIS_URL"),
+    *("Esc", "DATABASE_URL", "REDIS_URL", "MCP", "Secret"),
 }
+# Names of several words, which are none of ours one by one.
+PHRASES = ("Data Quality API", "Bot ID")
 
 
 @pytest.fixture
@@ -99,6 +101,11 @@ def typed(project: Project) -> set[str]:
         *ProtocolDocument.objects.values_list("name", flat=True),
         *FieldMapping.objects.values_list("alias_name", flat=True),
         *LlmUsage.objects.values_list("model", flat=True),
+        *(
+            endpoint["model"]
+            for one in ModelAcceptance.objects.all()
+            for endpoint in one.endpoints.values()
+        ),
         *ProjectMemory.objects.values_list("content", flat=True),
         *(one["field_label"] for one in content["metadata"]),
         *(one["select_choices_or_calculations"] for one in content["metadata"]),
@@ -128,9 +135,15 @@ class Reader:
         return {
             (word, " ".join(text.split())[:80])
             for text, in_choice in latin.shown(html)
-            for word in latin.words(latin.without_codes(text))
+            for word in latin.words(latin.without_codes(_without_phrases(text)))
             if word not in self._known and not (in_choice and word in self._names)
         }
+
+
+def _without_phrases(text: str) -> str:
+    for name in PHRASES:
+        text = text.replace(name, " ")
+    return text
 
 
 def paths(house: House, name: str) -> Iterator[str]:

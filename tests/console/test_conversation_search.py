@@ -69,6 +69,7 @@ def test_what_others_said_is_not_found(
     assert "二楼" in door("wanghushi", "血压计", as_user)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", DOORS)
 def test_older_texts_are_not_searched_and_the_page_says_so(
     study: Study, as_user: AsUser, door: Callable[..., str]
@@ -107,6 +108,7 @@ def test_questions_of_traces_are_searched_where_they_are_shown(
     assert "agenttrace/" not in said.content.decode().partition("result_list")[2]
 
 
+@pytest.mark.full
 def test_ciphertext_is_no_order(study: Study, as_user: AsUser) -> None:
     shown = as_user("admin").get("/admin/projects/auditentry/").context["cl"].sortable_by
     assert {"show_at", "show_actor"} <= {*shown}

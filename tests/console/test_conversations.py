@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 from django.test import Client
 from django.utils.timezone import now
 
@@ -60,6 +61,7 @@ def test_feedback_is_told_where_it_belongs(as_user: Callable[..., Client], study
     assert "Not helpful: Too long" in page[page.index('data-test="thread"') :]
 
 
+@pytest.mark.full
 def test_reading_the_words_of_others_is_in_the_trail(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -80,6 +82,7 @@ def test_ones_own_words_are_not(as_user: Callable[..., Client], study: Study) ->
     assert reads("wanghushi") == []
 
 
+@pytest.mark.full
 def test_a_list_without_rows_is_no_reading(as_user: Callable[..., Client], study: Study) -> None:
     as_user("admin").get(LIST)
     assert reads("admin") == []

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
+from core.house import machine
 from core.house.models import Heartbeat
 from engines.models import TaskRun
 from engines.sop import deleted
@@ -27,6 +28,7 @@ def home(client: Client) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
+@pytest.mark.full
 def test_the_crc_sees_what_waits(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -41,6 +43,7 @@ def test_the_crc_sees_what_waits(
     assert "Violation 2" in home(as_user("admin"))
 
 
+@pytest.mark.full
 def test_findings_of_a_deleted_record_wait_for_nobody(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -55,6 +58,7 @@ def test_findings_of_a_deleted_record_wait_for_nobody(
     assert "Finding · " not in client.get("/admin/search/", search).content.decode()
 
 
+@pytest.mark.full
 def test_a_study_that_was_never_read(as_user: Callable[..., Client], study: Any) -> None:
     ReadingState.objects.all().delete()
     Reading.objects.all().delete()
@@ -64,6 +68,7 @@ def test_a_study_that_was_never_read(as_user: Callable[..., Client], study: Any)
     assert "Nothing was read from REDCap yet" in home(as_user("zhangyi"))
 
 
+@pytest.mark.full
 def test_a_failed_reading_never_looks_clean(as_user: Callable[..., Client], study: Any) -> None:
     assert "Last reading failed" not in home(as_user("admin"))
     SyncState.objects.filter(project=study.project).update(
@@ -74,6 +79,7 @@ def test_a_failed_reading_never_looks_clean(as_user: Callable[..., Client], stud
     assert "REDCap answers 503" in text
 
 
+@pytest.mark.full
 def test_the_house_is_shown_to_its_keepers(
     as_user: Callable[..., Client], study: Any, settings: Any
 ) -> None:
@@ -92,6 +98,7 @@ def test_the_house_is_shown_to_its_keepers(
     assert "PostgreSQL + Redis" in home(as_user("admin"))
 
 
+@pytest.mark.full
 def test_who_may_order_is_led_there(as_user: Callable[..., Client]) -> None:
     order = "/admin/engines/taskrun/order/"
     for name, leads in (("wanghushi", True), ("zhangyi", True), ("auditor", False)):
@@ -100,6 +107,7 @@ def test_who_may_order_is_led_there(as_user: Callable[..., Client]) -> None:
     assert as_user("wanghushi").get(order).status_code == 200
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("path", "page"),
     [
@@ -124,6 +132,7 @@ def test_a_quiet_study_says_so(as_user: Callable[..., Client]) -> None:
     assert "Nothing ran in the last 7 days." in text
 
 
+@pytest.mark.full
 def test_a_site_reads_no_figure_of_the_whole_study(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -138,6 +147,7 @@ def test_a_site_reads_no_figure_of_the_whole_study(
     assert {*re.findall(r"P\d{3}", card)} <= {*subjects_of(study, "site_b")}
 
 
+@pytest.mark.full
 def test_who_no_longer_belongs_to_a_site_reads_the_whole(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -148,6 +158,7 @@ def test_who_no_longer_belongs_to_a_site_reads_the_whole(
     assert f"{study_figures(study.project, None).enrolled} / 30" in figures(as_user("crc_b"))
 
 
+@pytest.mark.full
 def test_events_are_counted_beside_their_subjects(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -160,6 +171,7 @@ def test_events_are_counted_beside_their_subjects(
     assert re.search(rf"Adverse events .* {len(rows)} in {len(subjects)} subjects", card), card
 
 
+@pytest.mark.full
 def test_an_event_without_a_start_is_an_event(as_user: Callable[..., Client], study: Any) -> None:
     readings.read_all(study.project)
     before = study_figures(study.project, None).adverse or {}
@@ -172,6 +184,7 @@ def test_an_event_without_a_start_is_an_event(as_user: Callable[..., Client], st
     assert sum(after.values()) == sum(before.values()) + 1
 
 
+@pytest.mark.full
 def test_labs_beyond_limits_say_over_what(as_user: Callable[..., Client], study: Any) -> None:
     readings.read_all(study.project)
     over = study_figures(study.project, None).beyond
@@ -185,6 +198,7 @@ def test_labs_beyond_limits_say_over_what(as_user: Callable[..., Client], study:
     assert (more.fields, more.without) == (over.fields + 1, over.without - 1)
 
 
+@pytest.mark.full
 def test_sites_are_told_by_name(as_user: Callable[..., Client], study: Any) -> None:
     readings.read_all(study.project)
     for name, site in (("zhangyi", "site_a"), ("crc_b", "site_b")):
@@ -193,6 +207,7 @@ def test_sites_are_told_by_name(as_user: Callable[..., Client], study: Any) -> N
         assert not re.search(rf"{site}(?! )", card)
 
 
+@pytest.mark.full
 def test_the_pi_sees_the_visits_of_the_week(as_user: Callable[..., Client], study: Any) -> None:
     readings.read_all(study.project)
     for name, shows in (("zhangyi", True), ("wanghushi", True), ("auditor", False)):
@@ -211,3 +226,17 @@ def figures(client: Client) -> str:
     card = re.search(r'<article[^>]*data-test="study">(.*?)</article>', page, re.DOTALL)
     assert card
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", card[1]))
+
+
+@pytest.mark.full
+def test_an_administrator_is_told_of_a_full_disk_and_of_clocks_that_differ(
+    as_user: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin = as_user("admin", "zh-hans")
+    assert "磁盘空间即将用尽" not in home(admin)
+    monkeypatch.setattr(machine, "DISK_LOW", machine.disk_left() * 2)
+    monkeypatch.setattr(machine, "clock_skew_s", lambda: 75.0)
+    text = home(admin)
+    assert "磁盘空间即将用尽" in text
+    assert "本机与数据库服务器的时钟不一致,相差 75 s" in text
+    assert "磁盘空间即将用尽" not in home(as_user("wanghushi", "zh-hans"))

@@ -69,6 +69,7 @@ def own_keys(house: House, name: str, one: Address) -> list[object]:
     return [row.pk for row in (rows if one.name.endswith("_change") else rows[:1])]
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_person_meets_what_is_theirs_and_nothing_else(name: str, house: House) -> None:
@@ -102,6 +103,7 @@ def sent_by_root(house: House, one: Address, row: Any) -> list[dict[str, Any]]:
     return [CONFIRMED | each for each in islice(forms.edited(context), CHANGES)] or [CONFIRMED]
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_row_reads_and_writes_like_one_that_is_not_there(name: str, house: House) -> None:
@@ -123,6 +125,7 @@ def test_a_foreign_row_reads_and_writes_like_one_that_is_not_there(name: str, ho
     assert contents.changed(before) == {}
 
 
+@pytest.mark.full
 def test_what_is_sent_to_a_foreign_row_writes_where_somebody_may(house: House) -> None:
     """Else the test above would send what nobody could do anything with."""
     request = house.client(ROOT).get("/admin/login/").wsgi_request
@@ -158,6 +161,7 @@ def written(house: House, one: Address) -> bool:
     )
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_foreign_value_reads_like_one_that_is_not_there(name: str, house: House) -> None:
@@ -201,6 +205,7 @@ def flat(sent: dict[str, Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_filter_tells_nothing_of_foreign_rows(name: str, house: House) -> None:

@@ -38,6 +38,7 @@ def test_the_day_of_a_role_comes_first_and_the_rest_is_folded(
         assert len(others) + len(day["names"]) > 40
 
 
+@pytest.mark.full
 def test_two_roles_have_both_days(as_user: Callable[..., Client], study: Study) -> None:
     other = Project.objects.create(code="OTHER", name="o", start_date="2026-01-01")
     Member.objects.create(project=other, person=study["zhangyi"].person, role="ADMIN")

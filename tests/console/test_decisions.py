@@ -23,6 +23,7 @@ def decide(client: Client, run: TaskRun, **given: str) -> str:
     return answer.content.decode()
 
 
+@pytest.mark.full
 def test_the_page_shows_what_is_decided(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     page = as_user("wanghushi").get(f"{RUNS}{run_a.pk}/change/").content.decode()
     assert "年龄是否已核对?" in page
@@ -32,12 +33,14 @@ def test_the_page_shows_what_is_decided(as_user: Callable[..., Client], run_a: T
     assert 'name="approve"' in page
 
 
+@pytest.mark.full
 def test_the_page_names_no_patient(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     page = as_user("wanghushi").get(f"{RUNS}{run_a.pk}/change/").content.decode()
     assert "id_card" not in page
     assert "subject_name" not in page
 
 
+@pytest.mark.full
 def test_a_crc_approves(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     decide(as_user("wanghushi"), run_a, approve="1", reason="已核对", seen=review_of(run_a).seen)
     assert (run_a.status, run_a.final_state) == (Status.COMPLETED, "end_success")
@@ -45,6 +48,7 @@ def test_a_crc_approves(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     assert (entry.actor, entry.record_id) == ("wanghushi", SITE_A)
 
 
+@pytest.mark.full
 def test_a_crc_rejects_with_a_reason(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     seen = review_of(run_a).seen
     page = decide(as_user("wanghushi"), run_a, reject="1", reason="数据有误", seen=seen)
@@ -53,6 +57,7 @@ def test_a_crc_rejects_with_a_reason(as_user: Callable[..., Client], run_a: Task
     assert Review.objects.get(task_run=run_a).reason == "数据有误"
 
 
+@pytest.mark.full
 def test_a_rejection_without_a_reason_asks_for_it(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -61,12 +66,14 @@ def test_a_rejection_without_a_reason_asks_for_it(
     assert "Please give the reason of the rejection." in page
 
 
+@pytest.mark.full
 def test_neither_button_decides_nothing(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     page = decide(as_user("wanghushi"), run_a, reason="why", seen=review_of(run_a).seen)
     assert run_a.status == Status.SUSPENDED
     assert "Please choose: approve or reject." in page
 
 
+@pytest.mark.full
 def test_what_is_no_longer_shown_is_not_decided(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -75,6 +82,7 @@ def test_what_is_no_longer_shown_is_not_decided(
     assert "The values changed since they were shown." in page
 
 
+@pytest.mark.full
 def test_of_two_decisions_the_second_is_told(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -86,6 +94,7 @@ def test_of_two_decisions_the_second_is_told(
     assert AuditEntry.objects.filter(action__startswith="review.", actor="admin").count() == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["auditor", "zhangyi"])
 def test_who_is_no_reviewer_decides_nothing(
     as_user: Callable[..., Client], run_a: TaskRun, name: str
@@ -97,6 +106,7 @@ def test_who_is_no_reviewer_decides_nothing(
     assert run_a.status == Status.SUSPENDED
 
 
+@pytest.mark.full
 def test_an_auditor_has_no_actions(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     client = as_user("auditor")
     client.post(RUNS, {"action": "approve_review", "_selected_action": [str(run_a.pk)]})
@@ -109,6 +119,7 @@ def test_an_auditor_has_no_actions(as_user: Callable[..., Client], run_a: TaskRu
     assert finding.open_key
 
 
+@pytest.mark.full
 def test_the_action_asks_for_the_reason(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     client = as_user("wanghushi")
     given: dict[str, object] = {"action": "reject_review", "_selected_action": [str(run_a.pk)]}
@@ -132,6 +143,7 @@ def test_an_open_review_leads_to_the_desk(as_user: Callable[..., Client], run_a:
     assert answer.headers["Location"] == f"{review}/desk/"
 
 
+@pytest.mark.full
 def test_a_closed_review_shows_what_was_shown(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -149,6 +161,7 @@ def test_a_run_is_cancelled(as_user: Callable[..., Client], run_a: TaskRun) -> N
     assert Review.objects.get(task_run=run_a).status == Review.Status.WITHDRAWN
 
 
+@pytest.mark.full
 def test_a_finding_is_resolved_once(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     client, finding = as_user("wanghushi"), PendingAction.objects.get(task_run=run_a)
     url = f"/admin/engines/pendingaction/{finding.pk}/resolve/"
@@ -168,6 +181,7 @@ def test_a_finding_is_resolved_once(as_user: Callable[..., Client], run_a: TaskR
     assert finding.resolution == "源文件无误"
 
 
+@pytest.mark.full
 def test_findings_are_resolved_by_the_action(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:

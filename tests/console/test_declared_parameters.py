@@ -107,6 +107,7 @@ COLUMNS = [
 ]
 
 
+@pytest.mark.full
 def test_no_column_is_told_letter_by_letter(root: Client) -> None:
     """The same through the front door, for the lookup that tells most."""
     for label, column in COLUMNS:
@@ -122,6 +123,7 @@ STRANGE = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_no_spelling_passes(root: Client) -> None:
     for label in ("engines.TaskRun", "auth.User", "house.Heartbeat", "projects.AuditEntry"):
         for query in STRANGE:
@@ -184,6 +186,7 @@ def test_every_link_of_the_console_is_answered(as_user: Any, run_a: TaskRun) -> 
     assert [link for link in links.values() if client.get(link).status_code != 200] == []
 
 
+@pytest.mark.full
 def test_a_filter_with_one_choice_is_applied_all_the_same(
     as_user: Any, study: Any, run_a: TaskRun
 ) -> None:
@@ -234,6 +237,7 @@ def exports() -> list[ModelAdmin[Any]]:
     return found
 
 
+@pytest.mark.full
 def test_an_export_refuses_as_its_list_does(root: Client) -> None:
     for page in exports():
         for query in ("pk__gt=0", "project__redcap_det_secret__startswith=a", "id__regex=["):
@@ -249,6 +253,7 @@ def test_an_action_on_a_list_that_is_refused_does_nothing(as_user: Any, run_a: T
     assert (answer.status_code, answer.headers["Location"]) == (302, address(RUNS))
 
 
+@pytest.mark.full
 def test_a_search_for_a_choice_takes_any_text(root: Client) -> None:
     """The addresses that autocompleting boxes ask; none is drawn, all are there."""
     for page in PAGES.values():

@@ -28,6 +28,7 @@ def upload(raw: bytes, name: str = "a.md") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, raw)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", ["pasted", "file", "file in GB18030"])
 def test_a_document_is_added_and_answers_right_after(
     as_user: Callable[..., Client], study: Any, way: str
@@ -46,6 +47,7 @@ def test_a_document_is_added_and_answers_right_after(
     assert "37" in ask("zhangyi", "方案里停车费报销多少?").text
 
 
+@pytest.mark.full
 def test_the_list_and_the_page_show_it(as_user: Callable[..., Client], study: Any) -> None:
     send(as_user("admin"), study, pasted=TEXT)
     send(as_user("admin"), study, pasted=f"{TEXT}新", version="2")
@@ -59,6 +61,7 @@ def test_the_list_and_the_page_show_it(as_user: Callable[..., Client], study: An
             assert "<script>alert" not in shown
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["zhangyi", "wanghushi", "auditor", "charlie"])
 def test_only_the_administrator_writes(
     as_user: Callable[..., Client], study: Any, name: str

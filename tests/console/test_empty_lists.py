@@ -30,6 +30,7 @@ def test_no_two_lists_share_their_words(language: str) -> None:
     assert [text for text, times in told.items() if times > 1 or not text] == []
 
 
+@pytest.mark.full
 def test_each_empty_list_says_its_own(db: None) -> None:
     client = Client()
     root = User.objects.create_superuser("root")

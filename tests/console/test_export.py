@@ -6,15 +6,17 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from openpyxl import load_workbook
 
 from core.house.db import atomic
 from engines.models import PendingAction, TaskRun
+from engines.sop.findings import VERDICT
 from projects import audit
 from projects.models import AuditEntry, Project
 from study.models import Dictionary, Subject, SyncState
@@ -46,6 +48,7 @@ def told(**more: Any) -> Any:
     return AuditEntry.objects.filter(action="rows.export", **more).order_by("-at").first()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("address", LISTS)
 def test_the_export_holds_what_the_list_holds(
     as_user: Callable[..., Client], run_a: TaskRun, address: str
@@ -69,21 +72,62 @@ def test_the_export_holds_what_the_list_holds(
         assert entry.new == named | {"rows": entry.new["rows"]}
 
 
+@pytest.mark.full
 def test_headers_and_words_are_the_readers(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     head, row = read(as_user("admin", "zh-hans").get(f"{FINDINGS}export/"))
-    assert head[:3] == ["受试者", "严重程度", "类型"]
-    assert row[:3] == [SITE_A, "错误", "违背"]
+    assert head[:4] == ["受试者", "来源", "严重程度", "类型"]
+    assert [row[0], *row[2:4]] == [SITE_A, "错误", "违背"]
     head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
-    assert head[:3] == ["Subject", "Severity", "Kind"]
-    assert row[:3] == [SITE_A, "Error", "Violation"]
+    assert head[:4] == ["Subject", "Source", "Severity", "Kind"]
+    assert [row[0], *row[2:4]] == [SITE_A, "Error", "Violation"]
 
 
+@pytest.mark.full
 def test_a_shortened_text_is_exported_whole(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     PendingAction.objects.update(message="甲" * 200)
     _head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
     assert "甲" * 200 in row
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [("Asia/Shanghai", "2026-03-02 04:30:00"), ("America/New_York", "2026-03-01 15:30:00")],
+)
+def test_a_time_is_told_in_the_zone_of_its_study(
+    as_user: Callable[..., Client], run_a: TaskRun, zone: str, time: str
+) -> None:
+    Project.objects.filter(pk=run_a.project_id).update(timezone=zone)
+    PendingAction.objects.update(created_at=datetime(2026, 3, 1, 20, 30, tzinfo=UTC))
+    head, row = read(as_user("admin").get(f"{FINDINGS}export/"))
+    assert row[head.index("Found")] == time
+
+
+@pytest.mark.full
+def test_what_a_model_wrote_is_labelled_for_people_and_machines(
+    as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
+) -> None:
+    suspended(SITE_A), suspended(SITE_B)
+    client = as_user("admin")
+
+    def book() -> Any:
+        return load_workbook(io.BytesIO(client.get(f"{FINDINGS}export-xlsx/").content))
+
+    assert "AIGC" not in book().custom_doc_props.names
+    assert "number" not in told().new
+    PendingAction.objects.filter(record_id=SITE_B).update(rule_key=VERDICT)
+    head, *rows = read(client.get(f"{FINDINGS}export/"))
+    labels = {row[0]: row[head.index("AI label")] for row in rows}
+    assert labels == {SITE_A: "", SITE_B: "AI-generated"}
+    file = book()
+    head, *rows = file.active.iter_rows(values_only=True)
+    assert {row[0]: row[head.index("AI label")] or "" for row in rows} == labels
+    mark = json.loads(file.custom_doc_props["AIGC"].value)["AIGC"]
+    assert mark["Label"] == "1"
+    assert mark["ProduceID"] == told().new["number"]
+
+
+@pytest.mark.full
 def test_the_filter_of_the_list_is_the_exports(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -96,6 +140,7 @@ def test_the_filter_of_the_list_is_the_exports(
     assert told().new["filter"] == {"state__exact": "open", "search": True}
 
 
+@pytest.mark.full
 def test_the_ticked_rows_are_exported(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -109,6 +154,7 @@ def test_the_ticked_rows_are_exported(
     assert told().new == {"model": "pendingaction", "rows": 1, "filter": {"selected": True}}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["taskrun", "pendingaction", "review"])
 def test_a_site_exports_its_own_rows(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun], name: str
@@ -190,6 +236,7 @@ def test_a_digest_is_whole_and_what_stands_beside_it_is_masked(
     assert "13900139000" not in cell
 
 
+@pytest.mark.full
 def test_without_the_list_of_identifiers_nothing_leaves(
     as_user: Callable[..., Client], study: Any, run_a: TaskRun
 ) -> None:
@@ -203,6 +250,7 @@ def test_without_the_list_of_identifiers_nothing_leaves(
     assert told() is None
 
 
+@pytest.mark.full
 def test_a_study_that_was_never_read_is_read_first_or_nothing_leaves(
     as_user: Callable[..., Client], study: Study, run_a: TaskRun
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
@@ -48,6 +49,7 @@ def test_the_table_speaks_the_words_of_the_study(
     assert "age_calculated" not in page.split("result_list")[1]
 
 
+@pytest.mark.full
 def test_a_finding_goes_through_its_life_on_its_page(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -81,6 +83,7 @@ def test_what_the_data_resolved_is_confirmed_without_a_reason(
     assert PendingAction.objects.count() == 1
 
 
+@pytest.mark.full
 def test_a_finding_is_given_to_who_sees_it_only(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_finding_is_given_to_who_sees_it_only(
     assert AuditEntry.objects.filter(action="finding.assign", actor="wanghushi").count() == 1
 
 
+@pytest.mark.full
 def test_who_looks_on_moves_nothing(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     finding = of(SITE_A)
     page = as_user("auditor").get(at(finding, "change")).content.decode()
@@ -108,6 +112,7 @@ def test_who_looks_on_moves_nothing(as_user: Callable[..., Client], run_a: TaskR
     assert not finding.events.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("action", "state"),
     [("confirm", State.CONFIRMED), ("query", State.QUERIED), ("reject", State.REJECTED)],
@@ -131,6 +136,7 @@ def test_several_take_a_step_together_with_its_reason(
     assert found == {SITE_A: state, "P003": state, "P001": State.CLOSED}
 
 
+@pytest.mark.full
 def test_several_are_given_away_together(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -146,6 +152,35 @@ def test_several_are_given_away_together(
     assert not client.get(f"{LIST}?whose=-").context["cl"].result_list
 
 
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"due_on": "2026-12-31"}, {("wanghushi", date(2026, 12, 31)), ("", date(2026, 12, 31))}),
+        ({"assignee": "admin"}, {("admin", date(2026, 12, 1)), ("admin", None)}),
+        ({"assignee": "-"}, {("", date(2026, 12, 1)), ("", None)}),
+        ({}, {("wanghushi", date(2026, 12, 1)), ("", None)}),
+    ],
+)
+def test_what_is_left_blank_stays_with_each_of_several(
+    as_user: Callable[..., Client],
+    suspended: Callable[[str], TaskRun],
+    given: dict[str, str],
+    found: set[tuple[str, date | None]],
+) -> None:
+    suspended(SITE_A), suspended("P003")
+    rows = PendingAction.objects
+    rows.filter(record_id="P003").update(assignee="wanghushi", due_on=date(2026, 12, 1))
+    client, keys = as_user("wanghushi"), [str(pk) for pk in rows.values_list("pk", flat=True)]
+    asked: dict[str, Any] = {"action": "assign_findings", "_selected_action": keys}
+    page = client.post(LIST, asked).content.decode()
+    [first, second] = re.findall('<option value="([^"]*)">', page.partition('id="assignee"')[2])[:2]
+    assert (first, second) == ("", "-")
+    client.post(LIST, asked | {"apply": "1", "assignee": "", "due_on": ""} | given)
+    assert {*rows.values_list("assignee", "due_on")} == found
+    assert AuditEntry.objects.filter(action="finding.assign").count() == (2 if given else 0)
+
+
+@pytest.mark.full
 def test_the_filters_narrow(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -170,6 +205,7 @@ def test_the_filters_narrow(
         assert {row.record_id for row in shown} == wanted, query
 
 
+@pytest.mark.full
 def test_a_filter_is_kept_for_its_person_without_the_search(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -189,6 +225,7 @@ def test_a_filter_is_kept_for_its_person_without_the_search(
     assert not SavedFilter.objects.exists()
 
 
+@pytest.mark.full
 def test_the_page_leads_on_in_the_list_it_was_opened_from(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -203,6 +240,7 @@ def test_the_page_leads_on_in_the_list_it_was_opened_from(
     assert (wild.status_code, wild.context["total"]) == (200, 0)
 
 
+@pytest.mark.full
 def test_the_workbook_holds_rule_value_place_reason_and_resolution(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -223,6 +261,7 @@ def test_the_workbook_holds_rule_value_place_reason_and_resolution(
         client.get(f"{LIST}export-xlsx/?state__exact=open").content)).active.iter_rows()]) == 1  # type: ignore[union-attr]  # fmt: skip
 
 
+@pytest.mark.full
 def test_the_list_asks_as_often_for_many_as_for_one(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -254,6 +293,7 @@ def several(study: Any, run: TaskRun, rule: str, **states: int) -> None:
             )
 
 
+@pytest.mark.full
 def test_a_rule_of_many_false_alarms_is_advised_against(
     as_user: Callable[..., Client], study: Any, run_a: TaskRun
 ) -> None:
@@ -280,6 +320,7 @@ def test_a_rule_of_many_false_alarms_is_advised_against(
     assert "60%" in text
 
 
+@pytest.mark.full
 def test_what_was_not_evaluated_is_told_by_reason_rule_and_site(
     as_user: Callable[..., Client], study: Any, run_a: TaskRun
 ) -> None:
@@ -299,6 +340,7 @@ def test_what_was_not_evaluated_is_told_by_reason_rule_and_site(
     assert not as_user("crc_b").get(f"{LIST}undecided/").context["rows"]
 
 
+@pytest.mark.full
 def test_the_reports_are_empty_where_nothing_was_found(as_user: Callable[..., Client]) -> None:
     for name in ("rates", "undecided"):
         assert b"iit-empty" in as_user("wanghushi").get(f"{LIST}{name}/").content

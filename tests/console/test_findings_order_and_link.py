@@ -31,6 +31,7 @@ def made(run: TaskRun, name: str, severity: str, days: int, **more: Any) -> None
     PendingAction.objects.filter(pk=row.pk).update(created_at=now() - timedelta(days=days))
 
 
+@pytest.mark.full
 def test_the_gravest_come_first_and_of_these_the_oldest(as_user: AsUser, run_a: TaskRun) -> None:
     PendingAction.objects.all().delete()
     made(run_a, "info old", "info", 9)
@@ -47,6 +48,7 @@ def test_the_gravest_come_first_and_of_these_the_oldest(as_user: AsUser, run_a: 
     assert "1 / 5" in page
 
 
+@pytest.mark.full
 def test_it_leads_to_the_field_in_redcap(as_user: AsUser, study: Study, run_a: TaskRun) -> None:
     finding = PendingAction.objects.get(record_id=SITE_A)
     client = as_user("wanghushi")
@@ -101,6 +103,7 @@ def test_a_classic_project_needs_no_event(study: Study) -> None:
     assert asked == {"pid": "101", "id": "1", "page": "labs", "fldfocus": "alt"}
 
 
+@pytest.mark.full
 def test_nobody_is_led_where_redcap_is_not_known(
     as_user: AsUser, study: Study, run_a: TaskRun
 ) -> None:

@@ -32,10 +32,12 @@ def typed(row: FormTemplate, **more: Any) -> dict[str, Any]:
         "form_name": row.form_name,
         "field_schema": json.dumps(row.field_schema),
         "keywords": json.dumps(row.keywords),
+        "base_version": FormTemplate.objects.get(pk=row.pk).version,
     }
     return given | more
 
 
+@pytest.mark.full
 def test_each_change_is_a_version_that_can_be_restored(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -49,9 +51,28 @@ def test_each_change_is_a_version_that_can_be_restored(
     assert f"{LIST}{row.pk}/restore/1/" in page
     assert f"{LIST}{row.pk}/restore/2/" not in page
 
-    assert client.post(f"{LIST}{row.pk}/restore/1/").status_code == 302
+    assert client.post(f"{LIST}{row.pk}/restore/1/", {"version": "2"}).status_code == 302
     row.refresh_from_db()
     assert (row.version, row.field_schema) == (3, {"a": {}})
+
+
+@pytest.mark.full
+def test_what_another_administrator_wrote_meanwhile_is_kept(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    client, row = as_user("admin"), stored(study, "ae", "不良事件")
+    url, older = f"{LIST}{row.pk}/change/", typed(row)
+    assert 'name="base_version" value="1"' in client.get(url).content.decode()
+    assert client.post(url, older | {"field_schema": '{"theirs": {}}'}).status_code == 302
+    told = client.post(url, older | {"field_schema": '{"mine": {}}'}).content.decode()
+    assert "has changed meanwhile" in told
+    back = client.post(f"{LIST}{row.pk}/restore/1/", {"version": "1"}, follow=True)
+    assert "has changed meanwhile" in back.content.decode()
+    with pytest.raises(ValidationError):
+        form_templates.save_template(template=row, actor="other", base_version=1)
+    row.refresh_from_db()
+    assert (row.version, row.field_schema) == (2, {"theirs": {}})
+    assert 'name="base_version"' not in as_user("zhangyi").get(url).content.decode()
 
 
 def test_only_administrators_restore(as_user: Callable[..., Client], study: Study) -> None:
@@ -84,6 +105,7 @@ def test_a_blank_keyword_is_refused(study: Study) -> None:
     assert not FormTemplate.objects.exists()
 
 
+@pytest.mark.full
 def test_forms_of_the_dictionary_are_proposed_once(
     as_user: Callable[..., Client], study: Study
 ) -> None:

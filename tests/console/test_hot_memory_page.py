@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from memory.hot import injection, past
 from memory.hot.text import Kind, Line, put_back
-from memory.models import MemoryProposal, MemoryTombstone
+from memory.models import MemoryProposal, MemoryTombstone, ProjectMemory
 from tests.console.conftest import log_in
 from tests.engines.chat.kit import UNREAD, ask, sent
 from tests.memory.hot_kit import LINES, base, current, kill, lines_of, said, without, write
@@ -40,6 +40,7 @@ def take_back(client: Client, study: Study, **more: str) -> Any:
     return client.post(f"{PAGE}{memory.pk}/return/{row.last}/", body | more)
 
 
+@pytest.mark.full
 def test_what_was_asked_to_be_remembered_waits_at_once_and_acts_when_accepted(
     study: Study, as_user: Callable[..., Client]
 ) -> None:
@@ -58,6 +59,7 @@ def test_what_was_asked_to_be_remembered_waits_at_once_and_acts_when_accepted(
     assert "wanghushi: " in told
 
 
+@pytest.mark.full
 def test_what_is_said_twice_or_stands_there_is_proposed_once(study: Study) -> None:
     at = LINES.index(GONE)
     base(study, *LINES[:at], "- 请记住:周三的例会改为线上", *LINES[at:])
@@ -67,6 +69,7 @@ def test_what_is_said_twice_or_stands_there_is_proposed_once(study: Study) -> No
     assert [row.new for row in MemoryProposal.objects.all()] == ["- 请记住:周四的例会改为线上"]
 
 
+@pytest.mark.full
 def test_a_line_tells_who_wrote_it_and_when(study: Study, as_user: Callable[..., Client]) -> None:
     write(study, *LINES, "- 乙的一行")
     write(study, *LINES, "- 乙的一行", "- 甲的一行", actor=study["admin"])
@@ -75,6 +78,7 @@ def test_a_line_tells_who_wrote_it_and_when(study: Study, as_user: Callable[...,
     assert "written by zhangyi" in origin_of(page, "- 乙的一行")
 
 
+@pytest.mark.full
 def test_of_a_line_older_than_the_versions_that_are_read_this_is_told(
     study: Study, as_user: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +90,7 @@ def test_of_a_line_older_than_the_versions_that_are_read_this_is_told(
     assert "written by zhangyi" in origin_of(page, "- 第 2 次")
 
 
+@pytest.mark.full
 def test_what_was_taken_out_comes_back_in_its_place(
     study: Study, as_user: Callable[..., Client]
 ) -> None:
@@ -103,6 +108,7 @@ def test_what_was_taken_out_comes_back_in_its_place(
     assert GONE not in [row.line.text for row in past.removed(memory, past.newest_versions(memory))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("more", [{"line": "- 别的"}, {"number": "x"}, {"version": "1"}])
 def test_what_does_not_fit_brings_nothing_back(
     study: Study, as_user: Callable[..., Client], more: dict[str, str]
@@ -113,6 +119,7 @@ def test_what_does_not_fit_brings_nothing_back(
     assert lines_of(study) == without(GONE)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["wanghushi", "crc_b", "auditor"])
 def test_who_does_not_edit_brings_nothing_back(
     study: Study, as_user: Callable[..., Client], name: str
@@ -125,6 +132,7 @@ def test_who_does_not_edit_brings_nothing_back(
     assert lines_of(study) == without(GONE)
 
 
+@pytest.mark.full
 def test_the_page_asks_as_much_for_many_lines_and_versions(
     study: Study, as_user: Callable[..., Client], django_assert_max_num_queries: Any
 ) -> None:
@@ -162,6 +170,7 @@ def test_the_meter_counts_what_is_written(as_user: Callable[..., Client], study:
     assert "too many" not in client.post(METER, {"content": "- 一行"}).content.decode()
 
 
+@pytest.mark.full
 def test_the_meter_is_for_those_who_edit(as_user: Callable[..., Client], study: Study) -> None:
     assert Client().post(METER, {"content": "x"}).status_code == 302
     for name in ("wanghushi", "auditor", "charlie"):
@@ -200,3 +209,18 @@ def test_the_meter_follows_the_keys(page: Page, study: Study) -> None:
     expect(meter).to_contain_text(f"0 / {injection.LIMIT}")
     box.fill("- 严禁删除数据\n" * 600)
     expect(meter.locator(".is-over")).to_have_count(1)
+
+
+@pytest.mark.full
+def test_only_who_has_a_study_without_one_is_led_to_add(
+    study: Study, as_user: Callable[..., Client]
+) -> None:
+    """The link was on the page of the app for a study that had one, and led to a page that is closed."""
+    client, add = as_user("admin"), f"{PAGE}add/"
+    current(study)
+    for path in ("/admin/memory/", PAGE):
+        assert add not in client.get(path).content.decode()
+    assert client.get(add).status_code == 403
+    ProjectMemory.objects.all().delete()
+    assert add in client.get(PAGE).content.decode()
+    assert client.get(add).status_code == 200

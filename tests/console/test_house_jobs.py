@@ -42,6 +42,7 @@ def test_every_job_has_words() -> None:
     assert {*housekeeping.JOBS} <= {*beat_words.FIRED}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("job", [*housekeeping.JOBS, *KEYED])
 def test_a_firing_is_told_in_words(job: str, root: Client) -> None:
     assert cron.claim(job, datetime(2026, 11, 23, tzinfo=UTC))
@@ -57,6 +58,7 @@ def test_a_job_of_nobody_is_told_as_it_is(root: Client) -> None:
     assert beat_words.fired("other.thing:1") == "other.thing:1"
 
 
+@pytest.mark.full
 def test_a_runs_page_tells_its_findings_in_words(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -71,6 +73,7 @@ def test_a_runs_page_tells_its_findings_in_words(
     assert "年龄" in one["place"]
 
 
+@pytest.mark.full
 def test_the_trail_tells_rules_and_ends_in_words(
     as_user: Callable[..., Client], study: Any
 ) -> None:

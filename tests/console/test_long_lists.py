@@ -42,6 +42,7 @@ def listed(client: Client, query: str = "") -> Any:
     return client.get(f"{LIST}?{query}").context["cl"]
 
 
+@pytest.mark.full
 def test_a_count_that_was_not_ended_says_so(
     as_user: Callable[..., Client], said: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_count_that_was_not_ended_says_so(
     assert "60+" in client.get(LIST).content.decode()
 
 
+@pytest.mark.full
 def test_every_row_is_on_one_page_in_order(
     as_user: Callable[..., Client], said: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_period_holds_what_lies_in_it(
         assert listed(as_user("zhangyi"), f"period={period}").result_count == count
 
 
+@pytest.mark.full
 def test_no_row_lies_in_a_period_that_is_none(
     as_user: Callable[..., Client], said: Callable[..., None]
 ) -> None:

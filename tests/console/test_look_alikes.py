@@ -42,6 +42,7 @@ def browser(name: str) -> Client:
     return client
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", LOOK_ALIKE)
 def test_none_becomes_a_person(chief: Client, userid: str) -> None:
     """Variants: a study's form, the house's form, the services."""

@@ -61,6 +61,7 @@ def test_a_refused_line_says_why_and_stays_in_the_box(
     assert box[1].strip() == "乙\taltt"
 
 
+@pytest.mark.full
 def test_a_name_that_is_there_gets_its_new_field(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -82,6 +83,7 @@ def test_a_line_that_lacks_something_is_refused(
     assert not FieldMapping.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_what_was_exported_comes_in_again(
     as_user: Callable[..., Client], study: Study, language: str
@@ -102,6 +104,7 @@ def test_a_file_from_a_chinese_spreadsheet_is_read(
     assert ("谷丙", "new") in post(as_user("admin"), file=file)
 
 
+@pytest.mark.full
 def test_nothing_and_too_much_are_refused(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     assert post(client, "  \n") == []
@@ -110,6 +113,7 @@ def test_nothing_and_too_much_are_refused(as_user: Callable[..., Client], study:
     assert not FieldMapping.objects.exists()
 
 
+@pytest.mark.full
 def test_one_is_added_above_the_list(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     assert 'data-test="add-one"' in client.get(LIST).content.decode()
@@ -131,6 +135,7 @@ def test_others_add_nothing(as_user: Callable[..., Client], study: Study, name: 
     assert not FieldMapping.objects.exists()
 
 
+@pytest.mark.full
 def test_a_wrong_field_is_refused_in_the_form(as_user: Callable[..., Client], study: Study) -> None:
     body = {"project": str(study.project.pk), "alias_name": "甲", "actual_name": "altt"}
     assert "Nearest: alt" in as_user("admin").post(f"{LIST}add/", body).content.decode()
@@ -138,6 +143,7 @@ def test_a_wrong_field_is_refused_in_the_form(as_user: Callable[..., Client], st
     assert as_user("admin").post(f"{LIST}add/", body).status_code == 302
 
 
+@pytest.mark.full
 def test_who_uses_a_name_is_told(
     as_user: Callable[..., Client], study: Study, django_assert_max_num_queries: Any
 ) -> None:

@@ -78,6 +78,7 @@ def test_nobody_changes_their_own_row(name: str, alpha: Project) -> None:
     assert state(own)[0] != "PI" or name == "PI_"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("admin", "was", "now"), [*product(ADMINS, SITES, SITES)])
 def test_a_site_bounds_what_its_administrator_writes(
     admin: str, was: str, now: str, alpha: Project
@@ -99,6 +100,7 @@ def test_a_site_bounds_whom_its_administrator_adds(
     assert Member.objects.filter(wecom_userid="new").exists() == (site in ADMINS[admin])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("role", ROLES)
 def test_all_sites_are_chosen_and_never_left_blank(role: str, alpha: Project) -> None:
     client = browser("chief")
@@ -116,6 +118,7 @@ def test_all_sites_are_chosen_and_never_left_blank(role: str, alpha: Project) ->
     assert state(row)[1] == "site_a"
 
 
+@pytest.mark.full
 def test_who_sees_all_sites_already_goes_on_so(alpha: Project) -> None:
     row = member("CRC_")
     shown = browser("chief").get(f"{MEMBERS}{row.pk}/change/").context["adminform"].form

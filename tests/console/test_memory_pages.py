@@ -36,6 +36,7 @@ def test_the_pi_edits(as_user: Callable[..., Client], memory: ProjectMemory) -> 
     assert memory.versions.count() == 2
 
 
+@pytest.mark.full
 def test_the_versions_tab_shows_every_version(
     as_user: Callable[..., Client], memory: ProjectMemory
 ) -> None:
@@ -46,6 +47,7 @@ def test_the_versions_tab_shows_every_version(
     assert [form.instance.version for form in tab.formset.forms] == [2, 1]
 
 
+@pytest.mark.full
 def test_the_later_of_two_writers_is_told(
     as_user: Callable[..., Client], memory: ProjectMemory
 ) -> None:
@@ -68,6 +70,7 @@ def test_too_long_rules_are_refused(as_user: Callable[..., Client], memory: Proj
     assert memory.version == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["wanghushi", "auditor"])
 def test_others_only_read(as_user: Callable[..., Client], memory: ProjectMemory, name: str) -> None:
     client = as_user(name)
@@ -76,6 +79,7 @@ def test_others_only_read(as_user: Callable[..., Client], memory: ProjectMemory,
     assert edit(client, memory, "# x", 1).status_code == 403
 
 
+@pytest.mark.full
 def test_lines_of_other_sites_are_left_out(
     as_user: Callable[..., Client], memory: ProjectMemory
 ) -> None:
@@ -87,6 +91,7 @@ def test_lines_of_other_sites_are_left_out(
     assert "系统禁令" in theirs
 
 
+@pytest.mark.full
 def test_a_site_bound_pi_does_not_edit(
     as_user: Callable[..., Client], study: Any, memory: ProjectMemory
 ) -> None:
@@ -99,6 +104,7 @@ def test_a_site_bound_pi_does_not_edit(
     assert edit(client, memory, "# x", 1).status_code == 403
 
 
+@pytest.mark.full
 def test_reports_and_their_search_keep_to_the_site(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -142,6 +148,7 @@ def test_nothing_can_be_uploaded(as_user: Callable[..., Client]) -> None:
         assert as_user("admin").post(url).status_code == 404
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("choice", "state"), [("accept_proposals", "applied"), ("refuse_proposals", "refused")]
 )
@@ -176,6 +183,7 @@ def test_a_proposal_is_decided_on_its_page(
 TOO_LONG = "[" * (LONGEST + 1)
 
 
+@pytest.mark.full
 def test_a_text_too_long_to_render_is_refused_with_the_reason(
     as_user: Callable[..., Client], memory: ProjectMemory
 ) -> None:
@@ -191,6 +199,7 @@ def test_a_text_too_long_to_render_is_refused_with_the_reason(
     assert memory.version == 1
 
 
+@pytest.mark.full
 def test_texts_too_long_to_render_are_shown_as_typed(
     as_user: Callable[..., Client], study: Any, memory: ProjectMemory
 ) -> None:

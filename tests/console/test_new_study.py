@@ -74,6 +74,7 @@ SECRETS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret"), SECRETS)
 def test_a_typed_secret_survives_another_wrong_field(
     house: Callable[..., Client], study: Any, address: str, secret: str
@@ -93,6 +94,7 @@ def test_a_typed_secret_survives_another_wrong_field(
     assert getattr(Project.objects.get(code="NEW"), secret) == "typed-once"
 
 
+@pytest.mark.full
 def test_what_is_kept_serves_its_own_box_only_and_is_replaced_by_what_is_typed(
     house: Callable[..., Client], study: Any
 ) -> None:
@@ -110,6 +112,7 @@ def test_what_is_kept_serves_its_own_box_only_and_is_replaced_by_what_is_typed(
     assert Project.objects.get(code="NEW").redcap_token == "two"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret"), SECRETS[:2])
 def test_an_address_without_its_secret_is_refused(
     house: Callable[..., Client], study: Any, address: str, secret: str
@@ -126,6 +129,7 @@ WRONG_NAMES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("column", "wrong", "near"), WRONG_NAMES)
 def test_a_visit_with_a_wrong_name_is_refused_with_the_nearest(
     as_user: Callable[..., Client], study: Any, column: str, wrong: str, near: str
@@ -152,6 +156,7 @@ def test_a_visit_with_a_wrong_name_is_refused_with_the_nearest(
     assert project.visit_plan.get().visit == "V9"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("column", ["enrolment_field", "withdraw_field"])
 def test_a_study_field_that_redcap_does_not_know_is_refused(
     as_user: Callable[..., Client], study: Any, column: str
@@ -162,6 +167,7 @@ def test_a_study_field_that_redcap_does_not_know_is_refused(
     assert change(as_user("admin"), study.project, **{column: "icf_date"}).status_code == 302
 
 
+@pytest.mark.full
 def test_a_site_that_redcap_does_not_know_is_refused_with_the_nearest(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -181,6 +187,7 @@ def test_a_site_that_redcap_does_not_know_is_refused_with_the_nearest(
         assert add(userid, site).status_code == 302, site
 
 
+@pytest.mark.full
 def test_a_member_of_a_site_that_is_gone_is_changed_all_the_same(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -208,6 +215,7 @@ def test_where_nothing_was_read_yet_any_site_is_taken(
     assert Member.objects.get(wecom_userid="new").site == "anywhere"
 
 
+@pytest.mark.full
 def test_before_the_first_reading_every_name_is_taken(
     house: Callable[..., Client], study: Any
 ) -> None:
@@ -228,6 +236,7 @@ def skill(study: Any, **values: Any) -> Any:
     return given | values
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -253,6 +262,7 @@ def test_a_skill_with_a_wrong_event_or_schedule_is_refused_in_console_and_api(
     assert not Skill.objects.filter(skill_type="x").exists()
 
 
+@pytest.mark.full
 def test_one_study_that_is_set_up_half_stops_no_other(study: Any) -> None:
     half = dict.fromkeys(("redcap_token", "llm_api_key"), "")
     url = study.project.redcap_url
@@ -278,6 +288,7 @@ def test_one_study_that_is_set_up_half_stops_no_other(study: Any) -> None:
     assert states[study.project.pk].roster_at is not None
 
 
+@pytest.mark.full
 def test_home_says_that_the_first_reading_failed(house: Callable[..., Client], study: Any) -> None:
     made = {"start_date": date(2026, 1, 1), "redcap_url": study.project.redcap_url}
     Project.objects.create(code="A2", name="a", **made, redcap_token="0" * 32)
@@ -288,6 +299,7 @@ def test_home_says_that_the_first_reading_failed(house: Callable[..., Client], s
     assert state.error[:40] in page
 
 
+@pytest.mark.full
 def test_a_study_without_hot_memory_gets_one_in_the_console(
     as_user: Callable[..., Client], study: Any
 ) -> None:

@@ -96,6 +96,7 @@ def letter(study: Study, status: str) -> OutboxMessage:
     )
 
 
+@pytest.mark.full
 def test_a_dead_letter_is_sent_again_from_its_page(
     as_user: Callable[..., Client], study: Study
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_trial_says_what_would_happen_and_leaves_nothing(
     assert AuditEntry.objects.count() == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["start", "try"])
 def test_a_subject_of_another_site_reads_as_none(
     as_user: Callable[..., Client], skill: Skill, how: str
@@ -108,6 +109,7 @@ def test_redcap_that_is_down_is_said(
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 def test_who_may_order(as_user: Callable[..., Client], skill: Skill, study: Study) -> None:
     assert as_user("charlie").get(URL).status_code == 403
     assert as_user("auditor").get(URL).status_code == 403
@@ -119,6 +121,7 @@ def test_who_may_order(as_user: Callable[..., Client], skill: Skill, study: Stud
     assert str(Skill.objects.get(skill_type="daily_briefing").pk) not in page
 
 
+@pytest.mark.full
 def test_the_subjects_that_are_missing_are_named(
     as_user: Callable[..., Client], skill: Skill
 ) -> None:

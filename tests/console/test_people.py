@@ -61,6 +61,7 @@ def test_only_superusers_see_or_link_people(name: str, root: Client) -> None:
     assert (person("pi").login, trail()) == ("pi", [])
 
 
+@pytest.mark.full
 def test_a_moved_login_is_audited_and_told_to_both(root: Client) -> None:
     answer = link(root, person("crc"), user=login("pi").pk, reason="left the hospital")
     assert answer.status_code == 302

@@ -33,6 +33,7 @@ def switch(client: Client, action: str, *keys: int) -> str:
     return client.post(LIST, said, follow=True).content.decode()
 
 
+@pytest.mark.full
 def test_from_the_file_to_a_finding(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin", "zh-hans")
     assert PAGE in client.get(LIST).content.decode()
@@ -67,6 +68,7 @@ def test_the_report_leaves_as_csv(as_user: Callable[..., Client], study: Study) 
     assert any("[agee] < 18" in line["Logic in REDCap"] for line in lines)
 
 
+@pytest.mark.full
 def test_ticked_rules_are_switched(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     upload(client)
@@ -82,6 +84,7 @@ def test_ticked_rules_are_switched(as_user: Callable[..., Client], study: Study)
     assert "[age_calculated] &lt; 18" in rule
 
 
+@pytest.mark.full
 def test_a_wrong_file_says_why(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("admin")
     for content, part in ((b"a,b\n1,2\n", "names no column"), (b"", "empty")):
@@ -93,6 +96,7 @@ def test_a_wrong_file_says_why(as_user: Callable[..., Client], study: Study) -> 
     assert not QualityRule.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("who", ["zhangyi", "wanghushi", "crc_b", "auditor", "charlie"])
 def test_only_an_administrator_of_the_study_uploads(
     who: str, as_user: Callable[..., Client], study: Study
@@ -108,6 +112,7 @@ def test_only_an_administrator_of_the_study_uploads(
     assert QualityRule.objects.get(pk=one.pk).is_on is True
 
 
+@pytest.mark.full
 def test_an_administrator_of_one_study_does_not_reach_another(
     as_user: Callable[..., Client], study: Study
 ) -> None:

@@ -46,6 +46,7 @@ def labels(page: str) -> set[str]:
     return {html.unescape(text).strip(" :*") for text in plain}
 
 
+@pytest.mark.full
 def test_every_name_of_a_field_is_chinese(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
@@ -65,6 +66,7 @@ def test_every_name_of_a_field_is_chinese(
     assert english == {}
 
 
+@pytest.mark.full
 def test_a_value_is_read_out_not_its_code(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_value_is_read_out_not_its_code(
     assert not re.search(r">\s*FAIL\s*<", page)
 
 
+@pytest.mark.full
 def test_a_run_that_is_over_stands_at_no_node(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
@@ -151,6 +154,7 @@ def test_a_new_workflow_begins_with_one_that_can_be_saved(
     assert saved.config == json.loads(config)
 
 
+@pytest.mark.full
 def test_a_member_reads_a_language_of_the_house(as_user: Callable[..., Client], study: Any) -> None:
     member = study["wanghushi"]
     url = f"/admin/projects/member/{member.pk}/change/"
@@ -168,6 +172,7 @@ def test_a_member_reads_a_language_of_the_house(as_user: Callable[..., Client], 
     assert Member.objects.get(pk=member.pk).language == "en"
 
 
+@pytest.mark.full
 def test_what_would_be_sent_is_a_page_of_the_console(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -179,6 +184,7 @@ def test_what_would_be_sent_is_a_page_of_the_console(
     assert SENT not in change_page(as_user("zhangyi"), memory)
 
 
+@pytest.mark.full
 def test_a_site_reads_no_figures_of_the_study_in_a_report(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -222,6 +228,7 @@ def test_a_memory_names_its_field_as_the_profile_does(
     assert "study_duties" not in page
 
 
+@pytest.mark.full
 def test_what_a_rule_read_is_told_in_words(
     as_user: Callable[..., Client], run_a: TaskRun, study: Any
 ) -> None:
@@ -233,6 +240,7 @@ def test_what_a_rule_read_is_told_in_words(
     assert "&quot;raw&quot;" not in page
 
 
+@pytest.mark.full
 def test_the_ticked_codes_of_a_checkbox_are_read_out(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -254,6 +262,7 @@ def test_a_title_carries_the_day_of_the_reader(study: Any, hour: int) -> None:
     assert str(batch).endswith(f"{at.astimezone(ZoneInfo('Asia/Shanghai')):%Y-%m-%d}")
 
 
+@pytest.mark.full
 def test_a_converted_value_is_shown_beside_the_raw_one(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:

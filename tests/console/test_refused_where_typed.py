@@ -63,6 +63,7 @@ def test_whatever_is_typed_is_right_or_told_what_is(typed: str) -> None:
                 cron.parse_cron(one)
 
 
+@pytest.mark.full
 def test_a_skill_says_it_in_the_readers_language(as_user: Login, study: Study) -> None:
     values = skill(study, trigger_type="cron", cron_schedule="0 25 * * *")
     typed = values | {"config": json.dumps(values["config"])}
@@ -78,6 +79,7 @@ def test_a_skill_says_it_in_the_readers_language(as_user: Login, study: Study) -
     assert not Skill.objects.filter(skill_type="x").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("wrong", "near"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from core.house.request_cache import RequestCache, once
+from core.house.request_cache import RequestCache, once, once_each, together
 from projects.models import Member
 from projects.scoping import held
 
@@ -73,6 +73,26 @@ def test_what_a_lock_was_waited_for_is_read_anew(user: User) -> None:
     assert asked == ([1, 2] if connection.features.has_select_for_update else [1])
 
 
+def test_what_several_share_is_read_for_all_at_once_until_something_is_written(user: User) -> None:
+    [mine] = held(user)
+    asked: list[list[int]] = []
+
+    def read(keys: Collection[int]) -> dict[int, int]:
+        asked.append(sorted(keys))
+        return {key: key * 10 for key in keys}
+
+    def view(_request: HttpRequest) -> None:
+        together([1, 2])
+        assert [once_each("tens", key, read) for key in (1, 2, 3, 1)] == [10, 20, 30, 10]
+        Member.objects.filter(pk=mine.pk).update(is_active=False)
+        assert once_each("tens", 1, read) == 10
+
+    played(view, "get")
+    together([1, 2])
+    assert once_each("tens", 2, read) == 20
+    assert asked == [[1, 2], [3], [1], [2]]
+
+
 def test_nothing_is_kept_beyond_a_request() -> None:
     asked: list[str] = []
     for method in ("get", "post"):
@@ -83,6 +103,7 @@ def test_nothing_is_kept_beyond_a_request() -> None:
     assert asked[2:] == ["outside"] * 2
 
 
+@pytest.mark.full
 def test_a_form_that_is_shown_again_takes_few_statements(
     as_user: Callable[..., Client], study: Any
 ) -> None:

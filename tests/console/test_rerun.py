@@ -30,6 +30,7 @@ def repeat(client: Client, run: TaskRun) -> str:
     return answer.content.decode() if answer.status_code == 200 else str(answer.status_code)
 
 
+@pytest.mark.full
 def test_the_button_starts_a_new_run_and_shows_it(
     as_user: Callable[..., Client], ended: TaskRun
 ) -> None:
@@ -45,6 +46,7 @@ def test_the_button_starts_a_new_run_and_shows_it(
     assert f"{RUNS}{again.pk}/change/" in client.get(f"{RUNS}{ended.pk}/change/").content.decode()
 
 
+@pytest.mark.full
 def test_a_run_that_waits_has_no_button(as_user: Callable[..., Client], run_a: TaskRun) -> None:
     client = in_english(as_user("wanghushi"))
     assert "/rerun/" not in client.get(f"{RUNS}{run_a.pk}/change/").content.decode()
@@ -52,6 +54,7 @@ def test_a_run_that_waits_has_no_button(as_user: Callable[..., Client], run_a: T
     assert TaskRun.objects.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("who", ["auditor", "crc_b"])
 def test_nobody_else_repeats_it(who: str, as_user: Callable[..., Client], ended: TaskRun) -> None:
     client = as_user(who)

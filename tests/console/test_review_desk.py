@@ -29,6 +29,7 @@ def three(suspended: Callable[[str], TaskRun]) -> list[Review]:
     return [review_of(suspended(record)) for record in ("P002", "P003", "P001")]
 
 
+@pytest.mark.full
 def test_the_queue_holds_what_the_person_may_see_and_decides(
     as_user: Callable[..., Client], three: list[Review], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -40,6 +41,7 @@ def test_the_queue_holds_what_the_person_may_see_and_decides(
     assert as_user("wanghushi").get(desk_of(other)).status_code == 404
 
 
+@pytest.mark.full
 def test_the_page_says_what_it_rests_on(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -63,6 +65,7 @@ def test_what_a_model_judged_is_looked_up_by_what_it_was_asked(
     assert "CRF" not in passages
 
 
+@pytest.mark.full
 def test_deciding_leads_to_the_next_and_at_last_to_the_queue(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -77,6 +80,7 @@ def test_deciding_leads_to_the_next_and_at_last_to_the_queue(
     assert b"task_alt" in client.get(DESK).content
 
 
+@pytest.mark.full
 def test_a_refused_decision_keeps_what_was_written(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -90,6 +94,7 @@ def test_a_refused_decision_keeps_what_was_written(
     assert three[0].status == Review.Status.OPEN
 
 
+@pytest.mark.full
 def test_a_rejection_wants_a_reason_and_confirms_the_finding(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -102,6 +107,7 @@ def test_a_rejection_wants_a_reason_and_confirms_the_finding(
     assert finding.events.filter(what="confirmed").exists()
 
 
+@pytest.mark.full
 def test_who_only_looks_on_finds_no_buttons(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -112,6 +118,7 @@ def test_who_only_looks_on_finds_no_buttons(
     assert desk_of(three[0]) in as_user("auditor").get(f"{DESK}?all=1").content.decode()
 
 
+@pytest.mark.full
 def test_the_filters_count_and_keep_to_themselves(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -125,6 +132,7 @@ def test_the_filters_count_and_keep_to_themselves(
     assert answer.headers["Location"] == f"{desk_of(three[1])}?skill=qc_process%3Aconsole"
 
 
+@pytest.mark.full
 def test_a_decided_review_is_shown_as_it_was(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -136,6 +144,7 @@ def test_a_decided_review_is_shown_as_it_was(
     assert again.headers["Location"] == desk_of(three[1])
 
 
+@pytest.mark.full
 def test_the_queue_asks_the_database_as_often_for_three_as_for_one(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -151,6 +160,7 @@ def test_the_queue_asks_the_database_as_often_for_three_as_for_one(
     assert len(more) == len(few) <= 15
 
 
+@pytest.mark.full
 def test_what_changed_since_it_was_asked_is_told(
     as_user: Callable[..., Client], three: list[Review], study: Study
 ) -> None:
@@ -168,6 +178,7 @@ def closed_of(review: Review) -> str:
     return f"/admin/engines/review/{review.pk}/change/"
 
 
+@pytest.mark.full
 def test_a_decision_is_taken_back_and_asked_again(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -192,6 +203,7 @@ def test_a_decision_is_taken_back_and_asked_again(
     assert Review.objects.filter(record_id=SITE_A).count() == 2
 
 
+@pytest.mark.full
 def test_only_who_decided_takes_it_back(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:
@@ -208,6 +220,7 @@ def test_only_who_decided_takes_it_back(
     assert review.status == Review.Status.APPROVED
 
 
+@pytest.mark.full
 def test_an_outage_takes_nothing_back(
     as_user: Callable[..., Client], three: list[Review], study: Study
 ) -> None:
@@ -220,6 +233,7 @@ def test_an_outage_takes_nothing_back(
     assert not PendingAction.objects.unclosed().filter(record_id=SITE_A).exists()
 
 
+@pytest.mark.full
 def test_the_page_takes_a_constant_number_of_statements(
     as_user: Callable[..., Client], three: list[Review]
 ) -> None:

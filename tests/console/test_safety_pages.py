@@ -13,9 +13,10 @@ from django.test import Client
 from engines import deviations, safety
 from engines.models import Deviation, SafetyClock
 from projects.models import AuditEntry
+from study.enrolment_stats import study_figures
 from study.models import Subject
 from tests.engines.cron.kit import at, clock
-from tests.engines.safety_kit import TOLD, enter, swept, switched_on
+from tests.engines.safety_kit import TOLD, enter, read, swept, switched_on
 from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,7 @@ def proposed(record: str) -> Deviation:
     return rows.select_related("project").get()
 
 
+@pytest.mark.full
 def test_administrators_of_a_study_set_it(as_user: AsUser, study: Study) -> None:
     client = as_user("admin", "zh-hans")
     assert 'value="ae_serious"' in client.get(SETTINGS).content.decode(), "suggested"
@@ -63,6 +65,20 @@ def test_administrators_of_a_study_set_it(as_user: AsUser, study: Study) -> None
         assert as_user(name).get(SETTINGS).status_code == 403
 
 
+@pytest.mark.full
+def test_what_is_set_is_what_other_pages_count_as_serious(study: Study) -> None:
+    read(study)
+    plain = study_figures(study.project, None).serious
+    assert plain
+    assert "P003" in plain
+    safety.switch(project=study.project, told=TOLD | {"code": "0"}, actor="admin")
+    safety.switch(project=study.project, told={}, actor="admin")
+    swapped = study_figures(study.project, None).serious
+    assert swapped
+    assert "P005" in swapped
+    assert "P011" not in swapped
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -70,6 +86,7 @@ def test_administrators_of_a_study_set_it(as_user: AsUser, study: Study) -> None
         ({"field_sponsor": ""}, "请至少填写一个上报对象"),
         ({"code": ""}, "请填写,或关闭计时"),
         ({"hours_sponsor": "0"}, "iit-problem"),
+        ({"field_sponsor": "phone"}, "该字段标识个人"),
     ],
 )
 def test_what_is_wrong_is_told_and_not_kept(
@@ -81,6 +98,7 @@ def test_what_is_wrong_is_told_and_not_kept(
     assert safety.saved(study.project) == ({}, False)
 
 
+@pytest.mark.full
 def test_a_reader_of_a_site_sees_their_own(as_user: AsUser, overdue: Study) -> None:
     with at(clock(overdue, "09:00")):
         for name, own, other in (("wanghushi", "P001", "P020"), ("crc_b", "P020", "P001")):
@@ -101,6 +119,7 @@ def test_a_reader_of_a_site_sees_their_own(as_user: AsUser, overdue: Study) -> N
             assert "逾期未报" in page
 
 
+@pytest.mark.full
 def test_a_person_grades_or_rejects_with_a_reason(as_user: AsUser, overdue: Study) -> None:
     client, one = as_user("zhangyi", "zh-hans"), proposed("P001")
     address = f"{REGISTER}{one.pk}/decide/"
@@ -120,6 +139,7 @@ def test_a_person_grades_or_rejects_with_a_reason(as_user: AsUser, overdue: Stud
     assert proposed("P001").state == "confirmed", "proposed once"
 
 
+@pytest.mark.full
 def test_the_register_is_exported_for_the_committee(as_user: AsUser, overdue: Study) -> None:
     deviations.decide(
         deviation=proposed("P001"),
@@ -143,6 +163,7 @@ def test_the_register_is_exported_for_the_committee(as_user: AsUser, overdue: St
     assert "P020" not in filtered
 
 
+@pytest.mark.full
 def test_what_rests_on_a_blinded_field_is_hidden(as_user: AsUser, overdue: Study) -> None:
     Deviation.objects.filter(record_id="P001").update(unblinds=True)
     SafetyClock.objects.filter(record_id="P001").update(unblinds=True)

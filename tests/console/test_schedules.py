@@ -52,6 +52,7 @@ def do(client: Client, skill: Skill, what: str) -> str:
     return client.post(f"{LIST}{skill.pk}/", {what: "1"}, follow=True).content.decode()
 
 
+@pytest.mark.full
 def test_the_next_firings_and_what_came_of_the_last(
     as_user: Callable[..., Client], skill: Skill
 ) -> None:
@@ -71,6 +72,7 @@ def test_the_next_firings_and_what_came_of_the_last(
     assert "已启动" in one
 
 
+@pytest.mark.full
 def test_it_runs_out_of_turn_once_asked(as_user: Callable[..., Client], skill: Skill) -> None:
     client = as_user("admin")
     assert "Started out of turn" in do(client, skill, "run")
@@ -80,6 +82,7 @@ def test_it_runs_out_of_turn_once_asked(as_user: Callable[..., Client], skill: S
     assert "out of turn" in shown(client, skill)
 
 
+@pytest.mark.full
 def test_it_is_paused_and_goes_on(as_user: Callable[..., Client], skill: Skill) -> None:
     client = as_user("admin")
     assert "The schedule is paused." in do(client, skill, "pause")
@@ -108,6 +111,7 @@ def test_a_closed_study_runs_nothing(as_user: Callable[..., Client], skill: Skil
     assert not TaskRun.objects.filter(skill=skill).exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["zhangyi", "wanghushi", "auditor"])
 def test_others_only_look(as_user: Callable[..., Client], skill: Skill, name: str) -> None:
     client = as_user(name)
@@ -124,6 +128,7 @@ def test_a_stranger_sees_nothing(as_user: Callable[..., Client], skill: Skill) -
     assert client.get(f"{LIST}{skill.pk}/").status_code == 404
 
 
+@pytest.mark.full
 def test_the_list_asks_as_much_for_many(
     as_user: Callable[..., Client],
     skill: Skill,

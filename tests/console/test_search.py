@@ -22,6 +22,7 @@ def found(client: Client, term: str) -> str:
     return answer.content.decode()
 
 
+@pytest.mark.full
 def test_subjects_reviews_findings_and_pages_are_found(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -33,6 +34,7 @@ def test_subjects_reviews_findings_and_pages_are_found(
     assert 'href="/admin/visits/"' in found(as_user("wanghushi", "zh-hans"), "访视")
 
 
+@pytest.mark.full
 def test_nothing_of_others_is_found(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -44,6 +46,7 @@ def test_nothing_of_others_is_found(
     assert SITE_A not in found(as_user("charlie"), "P")
 
 
+@pytest.mark.full
 def test_a_right_that_ended_ends_in_the_search(
     as_user: Callable[..., Client], study: Any, run_a: TaskRun
 ) -> None:

@@ -82,9 +82,9 @@ def set_up(page: Page, second: StandIns) -> Project:  # noqa: F811
     expect(step(page, "reading")).to_contain_text("已读取 2 例受试者")
 
     page.select_option("[name=anchor]", "start_on")
-    page.check("[name=take-2]")
+    page.check("[name='take-week4_on@']")
     for column, value in (("visit", "W4"), ("day", "28"), ("minus", "3"), ("plus", "3")):
-        page.fill(f"[name={column}-2]", value)
+        page.fill(f"[name='{column}-week4_on@']", value)
     page.click("button[value=plan]")
     page.select_option("[name=withdrawal]", "-")
     page.click("button[value=withdrawal]")

@@ -65,6 +65,7 @@ def stored(project: Project) -> dict[str, str]:
     return {name: getattr(found, name) for pair in PAIRS for name in pair[:2]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret", "url"), PAIRS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_address_demands_its_secret(
@@ -86,6 +87,7 @@ def test_a_changed_address_demands_its_secret(
     assert f"stored-{secret}" not in answer.content.decode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret", "url"), PAIRS)
 @pytest.mark.parametrize("change", SAME)
 def test_an_address_that_is_the_same_keeps_it(
@@ -101,6 +103,7 @@ def test_an_address_that_is_the_same_keeps_it(
     assert stored(project)[secret] == f"stored-{secret}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret", "url"), PAIRS)
 def test_a_blank_address_in_between_does_not_help(
     as_user: Callable[..., Client], project: Project, address: str, secret: str, url: str
@@ -112,6 +115,7 @@ def test_a_blank_address_in_between_does_not_help(
     assert stored(project)[address] == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret", "url"), PAIRS)
 def test_with_the_secret_typed_the_address_changes(
     as_user: Callable[..., Client], project: Project, address: str, secret: str, url: str
@@ -122,6 +126,7 @@ def test_with_the_secret_typed_the_address_changes(
     assert (stored(project)[address], stored(project)[secret]) == (new, "typed")
 
 
+@pytest.mark.full
 def test_another_preset_is_another_address(
     as_user: Callable[..., Client], project: Project
 ) -> None:
@@ -132,6 +137,7 @@ def test_another_preset_is_another_address(
     assert send(as_user("admin"), project, llm_base_url=same).status_code == 302
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("purpose", ["engines", "small"])
 def test_another_preset_of_a_purpose_is_another_address(
     as_user: Callable[..., Client], project: Project, purpose: str
@@ -146,6 +152,7 @@ def test_another_preset_of_a_purpose_is_another_address(
     assert list(answer.context["adminform"].form.errors) == [f"{stem}_api_key"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
@@ -165,6 +172,7 @@ def test_a_purpose_that_could_not_be_asked_is_refused_on_saving(
     assert errors == ([f"llm_engines_{wrong}"] if wrong else [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "secret", "url"), PAIRS)
 @pytest.mark.parametrize(
     "bad", ["http://example.org/api/", "https://169.254.169.254/api/", "https://10.0.0.5/api/"]

@@ -124,6 +124,7 @@ def states(project: Project) -> dict[str, str]:
     return {one.step.key: one.state.value for one in steps.checklist(project)}
 
 
+@pytest.mark.full
 def test_a_new_study_names_what_is_missing(as_user: Callable[..., Client], made: Project) -> None:
     found = states(made)
     assert tuple(found) == steps.ORDER
@@ -140,6 +141,7 @@ def test_a_new_study_names_what_is_missing(as_user: Callable[..., Client], made:
         assert client.get(item.url.partition("#")[0]).status_code == 200, item.step.key
 
 
+@pytest.mark.full
 def test_the_token_says_what_it_may(
     as_user: Callable[..., Client], made: Project, second: StandIns
 ) -> None:
@@ -162,6 +164,7 @@ def shown(page: Any, key: str) -> tuple[str, str, str]:
     return item.state.value, item.said, panel.partition('data-test="step-')[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", [403, 500, 404])
 def test_a_connection_that_fails_is_not_done(
     as_user: Callable[..., Client], made: Project, second: StandIns, status: int
@@ -178,6 +181,7 @@ def test_a_connection_that_fails_is_not_done(
     second.fault("redcap", "status", status, times=0)
 
 
+@pytest.mark.full
 def test_a_wrong_token_and_then_the_right_one(
     as_user: Callable[..., Client], made: Project, second: StandIns
 ) -> None:
@@ -194,6 +198,7 @@ def test_a_wrong_token_and_then_the_right_one(
     assert states(made)["redcap"] == "untested"
 
 
+@pytest.mark.full
 def test_dify_and_the_model_are_not_done_before_a_test(
     as_user: Callable[..., Client], study: Study, stand_ins: StandIns
 ) -> None:
@@ -210,6 +215,7 @@ def test_dify_and_the_model_are_not_done_before_a_test(
     assert "Error" not in shown(page, "model")[2]
 
 
+@pytest.mark.full
 def test_a_wrong_address_keeps_the_typed_token(
     as_user: Callable[..., Client], made: Project, second: StandIns
 ) -> None:
@@ -226,6 +232,7 @@ def test_a_wrong_address_keeps_the_typed_token(
     assert made.redcap_token == TOKEN
 
 
+@pytest.mark.full
 def test_the_first_reading_goes_on_until_it_is_there(
     as_user: Callable[..., Client], made: Project, second: StandIns, start: Start
 ) -> None:
@@ -242,6 +249,7 @@ def test_the_first_reading_goes_on_until_it_is_there(
     assert Subject.objects.filter(project=made).count() == 2
 
 
+@pytest.mark.full
 def test_a_reading_that_fails_says_why(
     as_user: Callable[..., Client], made: Project, second: StandIns, start: Start
 ) -> None:
@@ -264,6 +272,7 @@ def read(as_user: Callable[..., Client], made: Project, second: StandIns, start:
     return made
 
 
+@pytest.mark.full
 def test_visits_are_planned_from_the_date_fields(
     as_user: Callable[..., Client], read: Project
 ) -> None:
@@ -271,10 +280,12 @@ def test_visits_are_planned_from_the_date_fields(
     shown = client.get(page_of(read)).context
     rows = [row["field"] for row in shown["proposed"]]
     assert rows == ["consent_on", "start_on", "week4_on"]
-    at = rows.index("week4_on")
-    ticked = {"do": "plan", "anchor": "start_on", f"take-{at}": "on", f"visit-{at}": "W4"}
-    for wrong in ({}, {f"day-{at}": "soon"}, {f"day-{at}": "0"}):
-        refused = client.post(page_of(read), ticked | wrong)
+    at, key = rows.index("week4_on"), "week4_on@"
+    ticked = {"do": "plan", "anchor": "start_on", f"take-{key}": "on", f"visit-{key}": "W4"}
+    right = ticked | {f"day-{key}": "28", f"minus-{key}": "3", f"plus-{key}": "3"}
+    cleared: list[dict[str, str]] = [{f"{box}-{key}": ""} for box in ("day", "minus", "plus")]
+    for wrong in (*cleared, {f"day-{key}": "soon"}, {f"day-{key}": "0"}):
+        refused = client.post(page_of(read), right | wrong)
         assert "W4" in " ".join(refused.context["plan_errors"])
         assert (
             refused.context["proposed"][at]["visit"],
@@ -284,7 +295,8 @@ def test_visits_are_planned_from_the_date_fields(
             True,
         )
     assert not read.visit_plan.exists()
-    right = ticked | {f"day-{at}": "28", f"minus-{at}": "3", f"plus-{at}": "3"}
+    names = set(re.findall(r'name="([^"]+)"', client.get(page_of(read)).content.decode()))
+    assert right.keys() - {"do"} <= names
     assert client.post(page_of(read), right).status_code == 302
     entry = read.visit_plan.get()
     assert (entry.visit, entry.anchor_field, entry.day, entry.plus) == ("W4", "start_on", 28, 3)
@@ -293,6 +305,26 @@ def test_visits_are_planned_from_the_date_fields(
     assert "week4_on" not in [row["field"] for row in client.get(page_of(read)).context["proposed"]]
 
 
+@pytest.mark.full
+def test_a_visit_that_is_no_longer_proposed_is_not_taken_for_another(
+    as_user: Callable[..., Client], read: Project
+) -> None:
+    """Somebody planned a date after the page was opened; those behind it moved up."""
+    client = as_user("admin")
+    typed = {"do": "plan", "anchor": "start_on"}
+    for key, day in (("consent_on@", "1"), ("week4_on@", "28")):
+        shown = {"take": "on", "visit": key, "day": day, "minus": "0", "plus": "0"}
+        typed |= {f"{name}-{key}": value for name, value in shown.items()}
+    planned = {"visit": "V0", "anchor_field": "start_on", "date_field": "consent_on", "day": 1}
+    read.visit_plan.create(**planned)
+    refused = client.post(page_of(read), typed)
+    assert refused.context["plan_errors"] == [
+        "consent_on is no longer proposed: it was planned meanwhile, or REDCap changed it."
+    ]
+    assert read.visit_plan.count() == 1
+
+
+@pytest.mark.full
 def test_the_date_of_withdrawal_is_asked(as_user: Callable[..., Client], read: Project) -> None:
     client = as_user("admin", "zh-hans")
     visit = {"visit": "W4", "anchor_field": "start_on", "date_field": "week4_on", "day": 28}
@@ -309,6 +341,7 @@ def test_the_date_of_withdrawal_is_asked(as_user: Callable[..., Client], read: P
         assert f'value="{answer}" selected' in client.get(page_of(read)).content.decode()
 
 
+@pytest.mark.full
 def test_a_new_study_opens_its_set_up(study: Study) -> None:
     client = Client()
     root = User.objects.create_superuser("root")
@@ -324,15 +357,38 @@ def test_sites_are_picked_and_a_strange_one_is_not_taken(
     as_user: Callable[..., Client], study: Study
 ) -> None:
     client, crc = as_user("admin"), study["crc_b"]
-    client.post(page_of(study.project), {"do": "sites", f"site-{crc.pk}": "no_such_site"})
-    crc.refresh_from_db()
-    assert crc.site == "site_b"
-    for chosen, site in (("site_a", "site_a"), ("", "site_a"), ("*", "")):
-        client.post(page_of(study.project), {"do": "sites", f"site-{crc.pk}": chosen})
+
+    def send(chosen: str, was: str) -> str:
+        body = {"do": "sites", f"site-{crc.pk}": chosen, f"was-{crc.pk}": was}
+        client.post(page_of(study.project), body)
         crc.refresh_from_db()
-        assert crc.site == site
+        return crc.site
+
+    assert send("no_such_site", "site_b") == "site_b"
+    shown = client.get(page_of(study.project)).content.decode()
+    assert f'name="was-{crc.pk}" value="site_b"' in shown
+    for chosen, site in (("site_a", "site_a"), ("", "site_a"), ("*", "")):
+        assert send(chosen, crc.site) == site
     said = next(one.said for one in steps.checklist(study.project) if one.step.key == "sites")
     assert crc.display_name in said
+
+
+def test_an_older_page_gives_nobody_the_sites_back(
+    as_user: Callable[..., Client], study: Study
+) -> None:
+    """What another administrator restricted meanwhile: left alone where untouched, refused where changed."""
+    client, crc, other = as_user("admin"), study["crc_b"], study["wanghushi"]
+    body = {"do": "sites", f"site-{crc.pk}": "*", f"was-{crc.pk}": "*"}
+    body |= {f"site-{other.pk}": "site_b", f"was-{other.pk}": other.site}
+    client.post(page_of(study.project), body)
+    for member, site in ((crc, "site_b"), (other, "site_b")):
+        member.refresh_from_db()
+        assert member.site == site
+    body |= {f"site-{other.pk}": "*", f"was-{other.pk}": "site_a"}
+    told = client.post(page_of(study.project), body, follow=True).content.decode()
+    assert "was changed meanwhile" in told
+    other.refresh_from_db()
+    assert other.site == "site_b"
 
 
 def test_the_demo_study_lacks_nothing(study: Study) -> None:
@@ -348,6 +404,7 @@ def test_every_test_tells_something(as_user: Callable[..., Client], study: Study
     assert all(line.ok for line in told), told  # the stand-in model cites nothing
 
 
+@pytest.mark.full
 def test_only_administrators_set_up(as_user: Callable[..., Client], study: Study) -> None:
     url = page_of(study.project)
     for name in ("zhangyi", "wanghushi", "auditor"):

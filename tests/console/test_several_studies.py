@@ -52,6 +52,7 @@ def columns(client: Client, url: str) -> list[str]:
     return list(page.context["cl"].list_display) if page.status_code == 200 else []
 
 
+@pytest.mark.full
 def test_every_list_has_the_study_where_the_reader_has_several(
     as_user: Callable[..., Client], study: Study, other: Project
 ) -> None:
@@ -62,6 +63,7 @@ def test_every_list_has_the_study_where_the_reader_has_several(
     assert [url for url in opened if not {"show_project", "project"} & {*shown[url]}] == []
 
 
+@pytest.mark.full
 def test_with_one_study_no_list_repeats_it(as_user: Callable[..., Client], study: Study) -> None:
     client = as_user("zhangyi")
     for url in lists():
@@ -69,6 +71,7 @@ def test_with_one_study_no_list_repeats_it(as_user: Callable[..., Client], study
     assert 'data-test="switcher"' not in client.get(MAPPINGS).content.decode()
 
 
+@pytest.mark.full
 def test_the_reader_turns_to_a_study_and_back(
     as_user: Callable[..., Client], study: Study, other: Project
 ) -> None:

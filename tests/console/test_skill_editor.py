@@ -97,6 +97,7 @@ def test_another_study_is_not_looked_into(as_user: Callable[..., Client], study:
     assert "<svg" in checked(client, CONFIG)
 
 
+@pytest.mark.full
 def test_readers_see_the_drawing_of_the_saved_workflow(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -108,6 +109,7 @@ def test_readers_see_the_drawing_of_the_saved_workflow(
     assert "style=" not in re.findall(r"<svg.*?</svg>", page, re.DOTALL)[-1]
 
 
+@pytest.mark.full
 def test_the_refused_form_shows_the_drawing_of_what_was_sent(
     as_user: Callable[..., Client], study: Study
 ) -> None:
@@ -121,6 +123,7 @@ def test_the_refused_form_shows_the_drawing_of_what_was_sent(
     assert not Skill.objects.filter(skill_type="qc_process:new").exists()
 
 
+@pytest.mark.full
 def test_the_schema_is_the_one_of_the_validation(as_user: Callable[..., Client]) -> None:
     answer = as_user("wanghushi").get("/admin/skills/skill/schema/")
     assert answer.headers["Content-Type"] == "application/schema+json"

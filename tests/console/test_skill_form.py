@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from core.house.admin_json import strict_loads
 from projects.models import AuditEntry
 from skills.models import FieldMapping, FormTemplate, Skill
 from tests.console.conftest import CONFIG
+from tests.console.test_skill_import import UNFIT
 
 ADD = "/admin/skills/skill/add/"
 
@@ -35,6 +38,7 @@ def saved() -> bool:
     return Skill.objects.filter(skill_type="qc_process:new").exists()
 
 
+@pytest.mark.full
 def test_a_workflow_is_saved(as_user: Callable[..., Client], form: dict[str, str]) -> None:
     assert as_user("admin").post(ADD, form).status_code == 302
     skill = Skill.objects.get(skill_type="qc_process:new")
@@ -74,6 +78,29 @@ def test_deep_json_is_refused(as_user: Callable[..., Client], form: dict[str, st
     assert not saved()
 
 
+@pytest.mark.parametrize("value", UNFIT)
+def test_json_that_cannot_be_stored_is_refused_in_words(
+    as_user: Callable[..., Client], study: Any, form: dict[str, str], value: str
+) -> None:
+    client, text = as_user("admin"), form["config"].replace("{", f'{{"x": {value}, ', 1)
+    answer = client.post(ADD, form | {"config": text})
+    assert answer.status_code == 200
+    [told] = answer.context["adminform"].form.errors["config"]
+    assert "Extra" not in told, "words of ours, not of a schema"
+    body = {"config": text, "project": str(study.project.pk)}
+    checked = client.post("/admin/skills/skill/check/", body)
+    assert told.partition(":")[0] in html.unescape(checked.content.decode())
+    template = {"project": form["project"], "form_name": "ae", "field_schema": f'{{"a": {value}}}'}
+    answer = client.post("/admin/skills/formtemplate/add/", template)
+    assert answer.status_code == 200
+    assert not FormTemplate.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["[" * 5 + "]" * 5, '"\\u00e9"', "9" * 100, "1e300", "-0.5"])
+def test_other_json_is_taken(text: str) -> None:
+    assert strict_loads(text) == json.loads(text)
+
+
 def test_a_skill_that_ran_is_not_deleted(as_user: Callable[..., Client], run_a: Any) -> None:
     url = f"/admin/skills/skill/{run_a.skill_id}/delete/"
     as_user("admin").post(url, {"post": "yes"})
@@ -97,6 +124,25 @@ def test_mappings_and_templates_leave_a_trail(as_user: Callable[..., Client], st
         assert {entry.actor for entry in trail} == {"admin"}
 
 
+def test_a_mapping_that_another_changed_meanwhile_is_kept(
+    as_user: Callable[..., Client], study: Any
+) -> None:
+    client = as_user("admin")
+    row = FieldMapping.objects.create(
+        project=study.project, alias_name="height", actual_name="height_cm"
+    )
+    url = f"/admin/skills/fieldmapping/{row.pk}/change/"
+    read = client.get(url).context["adminform"].form["read"].value()
+    given = {"alias_name": "height", "actual_name": "weight_kg", "read": read}
+    FieldMapping.objects.filter(pk=row.pk).update(actual_name="age")
+    assert "has changed meanwhile" in client.post(url, given).content.decode()
+    row.refresh_from_db()
+    assert row.actual_name == "age"
+    again = given | {"read": client.get(url).context["adminform"].form["read"].value()}
+    assert client.post(url, again).status_code == 302
+    assert 'name="read"' not in as_user("zhangyi").get(url).content.decode()
+
+
 def test_only_the_administrator_writes(
     as_user: Callable[..., Client], form: dict[str, str]
 ) -> None:
@@ -111,6 +157,7 @@ NO_STRUCTURE = {
 }
 
 
+@pytest.mark.full
 def test_a_template_of_another_kind_is_refused(as_user: Callable[..., Client], study: Any) -> None:
     client, url = as_user("admin"), "/admin/skills/formtemplate/add/"
     whole = {"project": str(study.project.pk), "form_name": "ae", "field_schema": '{"a": 1}'}

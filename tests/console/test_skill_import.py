@@ -17,6 +17,10 @@ from tests.support.study import Study
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/skills/skill/import/"
+UNFIT = [
+    *("NaN", "-Infinity", "1e400", "9" * 5000, "9" * 101),
+    *(r'"\u0000"', r'"\ud800"', r'[["\udfff"]]', r'{"\u0000": 1}'),
+]
 API = "/api/v1/skills/import/"
 
 
@@ -24,6 +28,7 @@ def changed(**more: Any) -> str:
     return json.dumps(json.loads(PRINTED) | more)
 
 
+@pytest.mark.full
 def test_the_page_takes_what_the_seed_prints(as_user: Callable[..., Client], study: Study) -> None:
     before = Skill.objects.get(project=study.project, skill_type="visit_reminder").version
     answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "text": PRINTED})
@@ -64,12 +69,47 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     assert sorted(Skill.objects.values_list("skill_type", "version")) == before
 
 
+def test_what_a_text_leaves_out_stays_as_it_is(study: Study) -> None:
+    """A workflow that was switched off, with a schedule, is not switched on by a file without either."""
+    row = json.loads(PRINTED)
+    skill = Skill.objects.get(project=study.project, skill_type=row["skillType"])
+    Skill.objects.filter(pk=skill.pk).update(is_active=False, cron_schedule="5 7 * * *")
+    given = {name: row[name] for name in ("skillType", "name", "config")}
+    (stored,) = import_text(project=study.project, text=json.dumps(given), actor="admin")
+    assert (stored.pk, stored.is_active, stored.cron_schedule) == (skill.pk, False, "5 7 * * *")
+    assert stored.trigger_type == skill.trigger_type
+    fresh = given | {"skillType": "visit_reminder:new"}
+    (made,) = import_text(project=study.project, text=json.dumps(fresh), actor="admin")
+    assert (made.is_active, made.trigger_type) == (True, "webhook")
+
+
+def test_two_of_one_type_are_refused(study: Study) -> None:
+    one, two = (changed(skillType="visit_reminder:two", name=name) for name in ("a", "b"))
+    with pytest.raises(ValidationError, match="visit_reminder:two"):
+        import_text(project=study.project, text=f"[{one}, {two}]", actor="admin")
+    assert not Skill.objects.filter(skill_type="visit_reminder:two").exists()
+
+
+@pytest.mark.parametrize("value", UNFIT)
+def test_what_cannot_be_stored_is_refused_in_words(
+    as_user: Callable[..., Client], study: Study, value: str
+) -> None:
+    text = changed(skillType="visit_reminder:two").replace(
+        '"config": {', f'"config": {{"x": {value}, '
+    )
+    answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "text": text})
+    assert answer.status_code == 200
+    assert 'role="alert"' in answer.content.decode()
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", "[" * 5000])
 def test_a_text_that_holds_no_skill_is_refused(study: Study, text: str) -> None:
     with pytest.raises(ValidationError):
         import_text(project=study.project, text=text, actor="admin")
 
 
+@pytest.mark.full
 def test_the_page_keeps_what_was_typed(as_user: Callable[..., Client], study: Study) -> None:
     answer = as_user("admin").post(PAGE, {"project": "LUNG-IIT", "text": '{"skillType": "mine"}'})
     page = answer.content.decode()

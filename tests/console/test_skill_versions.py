@@ -38,6 +38,7 @@ def skill(study: Study) -> Skill:
     return Skill.objects.filter(project=study.project, trigger_type="webhook")[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("other", [{"name": "A"}, {"cron_schedule": "", "is_active": False}])
 def test_the_later_form_is_refused(
     as_user: Callable[..., Client], skill: Skill, other: dict[str, Any]
@@ -57,6 +58,7 @@ def test_the_later_form_is_refused(
     assert Skill.objects.get(pk=skill.pk).name == "B"
 
 
+@pytest.mark.full
 def test_a_form_without_the_stamp_is_refused(as_user: Callable[..., Client], skill: Skill) -> None:
     fields = form(as_user("admin"), skill) | {"name": "B"}
     del fields["read_at"]

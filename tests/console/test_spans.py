@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -25,6 +26,7 @@ def shown(client: Client, path: str) -> str:
     return client.get(path).content.decode()
 
 
+@pytest.mark.full
 def test_the_trace_shows_the_line_behind_each_span(
     study: Study, as_user: Callable[..., Client]
 ) -> None:

@@ -63,6 +63,7 @@ def statements(house: House, name: str, path: str) -> list[str] | None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.each_person
 @pytest.mark.parametrize("name", WHO)
 def test_a_page_takes_few_statements_whatever_the_rows(name: str, house: House) -> None:

@@ -25,6 +25,7 @@ def nothing_stored() -> bool:
     return not any(model.objects.exists() for model in (FieldRole, ReferenceLimit, Synonym))
 
 
+@pytest.mark.full
 def test_the_dictionary_proposes_and_what_is_ticked_is_kept(
     study: Study, as_user: Callable[..., Client]
 ) -> None:
@@ -44,6 +45,7 @@ def test_the_dictionary_proposes_and_what_is_ticked_is_kept(
     assert "alt [ ~ 40]" not in client.get(f"{RANGES}propose/").content.decode()
 
 
+@pytest.mark.full
 def test_what_is_stored_wins_over_the_proposal(
     study: Study, as_user: Callable[..., Client]
 ) -> None:
@@ -92,6 +94,7 @@ def test_a_contradiction_is_refused(
     assert nothing_stored()
 
 
+@pytest.mark.full
 def test_a_word_of_the_study_is_kept_with_who_added_it_and_taken_away(
     study: Study, as_user: Callable[..., Client]
 ) -> None:
@@ -116,6 +119,7 @@ def test_others_change_nothing(
     assert client.post(f"{url}propose/", {"row": ["x"]}).status_code in {302, 403, 404}
 
 
+@pytest.mark.full
 def test_the_page_is_chinese_and_says_when_there_is_nothing(
     study: Study, as_user: Callable[..., Client]
 ) -> None:

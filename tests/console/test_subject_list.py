@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -46,6 +47,7 @@ def finding(run: TaskRun, number: int) -> None:
     mine.save()
 
 
+@pytest.mark.full
 def test_it_tells_status_next_visit_and_findings(
     as_user: AsUser, study: Study, run_a: TaskRun
 ) -> None:
@@ -66,6 +68,7 @@ def test_it_tells_status_next_visit_and_findings(
         assert str(coming.close) in rows[subject]["show_next"]
 
 
+@pytest.mark.full
 def test_its_links_lead_to_the_page_and_to_the_findings(
     as_user: AsUser, study: Study, run_a: TaskRun
 ) -> None:
@@ -86,6 +89,7 @@ def test_what_was_never_read_is_not_known(as_user: AsUser, study: Study) -> None
     assert {row["show_next"] for row in rows.values()} == {"?"}
 
 
+@pytest.mark.full
 def test_its_statements_do_not_grow_with_the_rows(
     as_user: AsUser, study: Study, run_a: TaskRun
 ) -> None:
@@ -100,6 +104,7 @@ def test_its_statements_do_not_grow_with_the_rows(
     assert counts[0] == counts[1]
 
 
+@pytest.mark.full
 def test_a_file_holds_the_same_without_markup(
     as_user: AsUser, study: Study, run_a: TaskRun
 ) -> None:

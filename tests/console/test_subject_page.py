@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from html import unescape
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -39,6 +40,7 @@ def part(page: str, name: str) -> str:
     return page.split(f'data-test="{name}"')[1].split("</section>")[0]
 
 
+@pytest.mark.full
 def test_it_tells_visits_labs_and_events(as_user: AsUser, study: Study) -> None:
     page = shown(as_user("zhangyi", "zh-hans"), "P016")
     assert "V2" in part(page, "timeline")
@@ -51,15 +53,25 @@ def test_it_tells_visits_labs_and_events(as_user: AsUser, study: Study) -> None:
     assert "不良事件名称" in part(log, "form")
 
 
+@pytest.mark.full
 def test_it_tells_findings_reviews_and_runs(as_user: AsUser, run_a: TaskRun) -> None:
     page = shown(as_user("wanghushi", "zh-hans"), SITE_A)
     assert "年龄超出范围" in part(page, "findings")
     assert "年龄是否已核对?" in part(page, "reviews")
     assert "挂起" in part(page, "runs")
-    quiet = shown(as_user("zhangyi", "en"), "P003")
-    assert "There is no finding on this subject." in part(quiet, "findings")
 
 
+@pytest.mark.full
+def test_no_finding_is_told_only_where_quality_control_ran(as_user: AsUser, run_a: TaskRun) -> None:
+    unknown = shown(as_user("zhangyi", "en"), "P003")
+    assert "whether there are findings is not known" in part(unknown, "findings")
+    run_a.pk, run_a.record_id, run_a.status = None, "P003", TaskRun.Status.COMPLETED
+    run_a.save(force_insert=True)
+    clean = shown(as_user("zhangyi", "en"), "P003")
+    assert "There is no finding on this subject." in part(clean, "findings")
+
+
+@pytest.mark.full
 def test_it_names_no_person(as_user: AsUser, study: Study) -> None:
     readings.read_all(study.project)
     for subject in Subject.objects.filter(record_id__in=("P001", "P016")):
@@ -68,12 +80,14 @@ def test_it_names_no_person(as_user: AsUser, study: Study) -> None:
         assert "13800000" not in page
 
 
+@pytest.mark.full
 def test_it_leads_to_redcap(as_user: AsUser, study: Study) -> None:
     page = shown(as_user("zhangyi"), "P001")
     assert "/DataEntry/record_home.php?pid=" in page
     assert "id=P001" in page
 
 
+@pytest.mark.full
 def test_not_yours_and_not_there_are_the_same(as_user: AsUser, study: Study) -> None:
     client = as_user("crc_b")
     assert client.get(address("P001")).status_code == 404
@@ -90,6 +104,7 @@ def test_an_outage_is_said(as_user: AsUser, study: Study) -> None:
     assert 'data-test="findings"' not in page
 
 
+@pytest.mark.full
 def test_its_statements_do_not_grow_with_the_rows(
     as_user: AsUser, study: Study, suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -106,6 +121,7 @@ def test_its_statements_do_not_grow_with_the_rows(
     assert max(counts) <= MOST, "\n".join(query["sql"][:150] for query in told)
 
 
+@pytest.mark.full
 def test_it_tells_what_was_changed(as_user: AsUser, study: Study) -> None:
     readings.read_all(study.project)
     client = as_user("zhangyi", "zh-hans")
@@ -114,6 +130,7 @@ def test_it_tells_what_was_changed(as_user: AsUser, study: Study) -> None:
     assert "61.5" in part(shown(client, "P008"), "changes")
 
 
+@pytest.mark.full
 def test_every_measured_field_is_drawn_with_axes(as_user: AsUser, study: Study) -> None:
     """Those without limits, too; what has no number is named."""
     page = shown(as_user("zhangyi", "zh-hans"), "P016")
@@ -128,6 +145,12 @@ def test_every_measured_field_is_drawn_with_axes(as_user: AsUser, study: Study) 
         assert 'class="iit-axis"' in one
         assert one.count('class="iit-tick"') >= 2
     assert "2026-" in charts[0] or "V" in charts[0]
+    for one in charts:
+        drawing, _end, beneath = one.partition("</svg>")
+        drawn = [told.split()[0] for told in re.findall(r"<title>.*?: (.*?)</title>", drawing)]
+        listed = re.findall(r'<span class="iit-nowrap.*?">(\S+?)[ <]', beneath)
+        assert drawn == listed
+        assert drawn
 
 
 def test_ticks_are_round_and_within_the_values() -> None:
@@ -144,12 +167,14 @@ def test_ticks_are_round_and_within_the_values() -> None:
         assert drawn.along[0].text == "2026-01-01"
 
 
+@pytest.mark.full
 def test_a_value_that_is_no_number_is_told_of(as_user: AsUser, study: Study) -> None:
     change(study, "P016", "v2_arm_1", alt="UNK")
     labs = part(shown(as_user("zhangyi"), "P016"), "labs")
     assert "1 value that is no number is not drawn" in labs
 
 
+@pytest.mark.full
 def test_history_and_empty_forms_are_told(as_user: AsUser, study: Study) -> None:
     page = shown(as_user("zhangyi", "zh-hans"), "P001")
     forms = part(page, "forms")
@@ -161,6 +186,7 @@ def test_history_and_empty_forms_are_told(as_user: AsUser, study: Study) -> None
     assert "未录入" in screened
 
 
+@pytest.mark.full
 def test_who_may_order_gets_a_form_that_is_filled_in(as_user: AsUser, study: Study) -> None:
     page = shown(as_user("wanghushi"), "P001")
     link = re.search(r'data-test="order" href="([^"]+)"', page)

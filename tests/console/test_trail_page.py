@@ -67,6 +67,7 @@ def test_what_changed_is_told_in_words(as_user: Callable[..., Client], study: St
     assert f'href="/admin/skills/skill/{skill.pk}/change/"' in page
 
 
+@pytest.mark.full
 def test_a_mapping_shows_both_names(as_user: Callable[..., Client], study: Study) -> None:
     mapping = FieldMapping.objects.filter(project=study.project).first()
     assert mapping
@@ -88,6 +89,7 @@ def test_a_row_that_is_gone_has_no_link(as_user: Callable[..., Client], study: S
     )
 
 
+@pytest.mark.full
 def test_times_have_seconds(as_user: Callable[..., Client], study: Study) -> None:
     at = datetime.fromisoformat("2026-11-23T08:15:42+08:00")
     with time_machine.travel(at, tick=False), atomic():
@@ -118,6 +120,7 @@ def lived(study: Study) -> Study:
     return study
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_the_search_finds_every_word_that_the_list_shows(
     as_user: Callable[..., Client], lived: Study, language: str
@@ -146,6 +149,7 @@ def test_the_search_finds_every_word_that_the_list_shows(
     assert found_by(client, "没有这样的词") == []
 
 
+@pytest.mark.full
 def test_changes_are_told_without_stored_words(
     as_user: Callable[..., Client], lived: Study
 ) -> None:
@@ -191,6 +195,7 @@ def test_a_sound_chain_is_unbroken(as_user: Callable[..., Client], study: Study)
     assert answer.context["done"] == AuditEntry.objects.filter(chain=chain).count()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("part", [1, 2, 3, 2000])
 def test_the_parts_find_what_the_whole_finds(
     as_user: Callable[..., Client], study: Study, monkeypatch: pytest.MonkeyPatch, part: int

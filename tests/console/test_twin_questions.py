@@ -152,6 +152,7 @@ def test_a_foreign_id_and_one_of_nobody(
     _same_behind(study, as_user, question, foreign, absent, everywhere=question == QUESTIONS[1])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("foreign", "absent"), IDS)
 def test_however_the_id_is_spelled(
     study: Study, as_user: Callable[..., Client], foreign: str, absent: str
@@ -202,6 +203,7 @@ def test_a_foreign_name_or_number_and_one_of_nobody(
     assert differing(*twins) == []
 
 
+@pytest.mark.full
 def test_an_id_in_a_note_of_ones_own_subject(study: Study, as_user: Callable[..., Client]) -> None:
     """Who may write into REDCap could else ask the house who there is."""
     twins = []
@@ -211,6 +213,7 @@ def test_an_id_in_a_note_of_ones_own_subject(study: Study, as_user: Callable[...
     assert differing(*twins) == []
 
 
+@pytest.mark.full
 def test_who_sees_all_sites_sees_the_whole_trace(
     study: Study, as_user: Callable[..., Client]
 ) -> None:

@@ -18,6 +18,7 @@ from tests.wechat.working import receive, work
 PAGE = "/admin/engines/openquestion/"
 
 
+@pytest.mark.full
 def test_a_word_that_was_not_understood_is_added_as_a_synonym(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -47,6 +48,7 @@ def test_others_do_not_see_it(as_user: Callable[..., Client], person: str) -> No
     assert as_user(person).get(PAGE).status_code == 403
 
 
+@pytest.mark.full
 def test_an_administrator_of_one_site_does_not_see_it(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -64,6 +66,7 @@ def whys(client: Client, **more: str) -> dict[str, str]:
         return {row.query: page.model_admin.show_why(row) for row in page.queryset}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "why"),
     [("👎", "👎"), ("👎 太长", "Too long"), ("不对,你弄错了", "Inaccurate"), ("看不懂", "Unclear")],
@@ -84,6 +87,7 @@ def test_an_answer_that_its_reader_objects_to_is_there(
     assert question not in whys(client)
 
 
+@pytest.mark.full
 def test_an_objection_of_somebody_else_changes_nothing(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -94,6 +98,7 @@ def test_an_objection_of_somebody_else_changes_nothing(
     assert [*whys(as_user("admin"))] == ["P002 入组了吗?"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["记住"])
 def test_what_was_asked_back_is_there(
     as_user: Callable[..., Client], study: Any, text: str

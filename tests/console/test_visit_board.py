@@ -33,6 +33,7 @@ def body(page: str) -> str:
     return page.split('data-test="board"')[1]
 
 
+@pytest.mark.full
 def test_a_cell_has_a_sign_and_a_word_beside_its_colour(as_user: AsUser) -> None:
     page = body(shown(as_user("zhangyi", "zh-hans"), visit="V3", state="overdue"))
     row = page.split("P005")[1].split("</tr>")[0]
@@ -42,6 +43,7 @@ def test_a_cell_has_a_sign_and_a_word_beside_its_colour(as_user: AsUser) -> None
     assert "超窗 13 天" in row
 
 
+@pytest.mark.full
 def test_a_site_sees_its_own_subjects(as_user: AsUser, study: Study) -> None:
     page = body(shown(as_user("crc_b")))
     for record_id, site in Subject.objects.values_list("record_id", "site"):
@@ -53,6 +55,7 @@ def test_a_site_sees_its_own_subjects(as_user: AsUser, study: Study) -> None:
     assert "P008" in shown(as_user("zhangyi"), view="week")
 
 
+@pytest.mark.full
 def test_a_foreign_study_reads_like_none(as_user: AsUser) -> None:
     assert as_user("zhangyi").get(BOARD, {"project": "GHOST"}).status_code == 404
     assert as_user("charlie").get(BOARD).status_code == 404
@@ -60,6 +63,7 @@ def test_a_foreign_study_reads_like_none(as_user: AsUser) -> None:
     assert Client().get(BOARD).status_code == 302
 
 
+@pytest.mark.full
 def test_filters_leave_what_they_name(as_user: AsUser) -> None:
     client = as_user("zhangyi")
     page = body(shown(client, state="due"))
@@ -68,6 +72,7 @@ def test_filters_leave_what_they_name(as_user: AsUser) -> None:
     assert "No visit is left by these filters." in shown(client, site="nowhere")
 
 
+@pytest.mark.full
 def test_the_list_has_pages(as_user: AsUser, study: Study) -> None:
     client = as_user("zhangyi")
     first, second = body(shown(client)), body(shown(client, p="2"))
@@ -76,6 +81,7 @@ def test_the_list_has_pages(as_user: AsUser, study: Study) -> None:
     assert "P026" in second
 
 
+@pytest.mark.full
 def test_the_week_says_what_is_to_be_done(as_user: AsUser, study: Study) -> None:
     client = as_user("zhangyi")
     today = date.fromisoformat(study.run["demo_today"])
@@ -91,6 +97,7 @@ def test_the_week_says_what_is_to_be_done(as_user: AsUser, study: Study) -> None
     assert "P005" not in before.split('data-test="due"')[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("day", ["", "yesterday", "0001-01-01", "9999-12-31", "2026-02-30"])
 @pytest.mark.parametrize("view", ["week", "month", "year"])
 def test_a_wrong_day_is_today(as_user: AsUser, study: Study, view: str, day: str) -> None:
@@ -98,6 +105,7 @@ def test_a_wrong_day_is_today(as_user: AsUser, study: Study, view: str, day: str
     assert view == "year" or f'datetime="{study.run["demo_today"]}"' in page
 
 
+@pytest.mark.full
 def test_the_calendar_file_holds_what_is_to_be_done(as_user: AsUser, study: Study) -> None:
     answer = as_user("zhangyi", "zh-hans").get(FILE, {"visit": "V2"})
     assert answer["Content-Type"].startswith("text/calendar")
@@ -115,6 +123,7 @@ def test_the_calendar_file_holds_what_is_to_be_done(as_user: AsUser, study: Stud
     assert not any("P008" in str(one["summary"]) for one in mine.walk("VEVENT"))
 
 
+@pytest.mark.full
 def test_a_study_without_a_plan_says_so(as_user: AsUser, study: Study) -> None:
     VisitPlanEntry.objects.all().delete()
     assert "No visit is planned for anybody yet." in shown(as_user("zhangyi"))

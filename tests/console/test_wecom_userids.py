@@ -56,6 +56,7 @@ def test_the_button_says_what_wecom_says(
     assert (found, userid in text, words in text) == (level, True, True), text
 
 
+@pytest.mark.full
 def test_the_button_stands_beside_members_and_people(corp: Study, as_user: Login) -> None:
     member = corp["crc_b"]
     assert (
@@ -104,6 +105,7 @@ def test_what_hinders_is_told_once_in_the_readers_language(
     assert "strange" not in text
 
 
+@pytest.mark.full
 def test_the_wizard_asks_after_all_members(corp: Study, as_user: Login) -> None:
     url = reverse("admin:projects_project_setup", args=[corp.project.pk])
     answer = as_user("admin").post(url, {"test": "members"})

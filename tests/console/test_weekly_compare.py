@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.test import Client
 
 from memory.models import WeeklyReport
@@ -40,11 +41,13 @@ def test_a_site_sees_its_own_part_alone(as_user: Callable[..., Client], study: S
     assert "P005" not in text
 
 
+@pytest.mark.full
 def test_it_takes_exactly_two(as_user: Callable[..., Client], study: Study) -> None:
     first, _second = two(study)
     assert "Select exactly two reports." in do(as_user("zhangyi"), "compare", first)
 
 
+@pytest.mark.full
 def test_figures_are_counted_again(
     as_user: Callable[..., Client], study: Study, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -53,13 +56,14 @@ def test_figures_are_counted_again(
     before = report.counted_at
     with django_capture_on_commit_callbacks(execute=True):
         do(as_user("zhangyi"), "count_again", report)
-    assert "memory.tasks.write_report" in drain()
+    assert "engines.tasks.write_report" in drain()
     report.refresh_from_db()
     assert report.counted_at
     assert before
     assert report.counted_at > before
 
 
+@pytest.mark.full
 def test_who_does_not_edit_counts_nothing(as_user: Callable[..., Client], study: Study) -> None:
     report = WeeklyReport.objects.filter(counted_at__isnull=False).first()
     assert report

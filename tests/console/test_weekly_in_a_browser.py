@@ -36,7 +36,7 @@ def test_a_report_that_lacks_something_is_completed(page: Page, study: Any) -> N
     expect(row).to_contain_text("指标待补")
     tick(page, report)
     expect(page.locator("#main")).to_contain_text("已加入队列:1 份周报。")
-    assert "memory.tasks.write_report" in drain()
+    assert "engines.tasks.write_report" in drain()
     page.goto(LIST)
     expect(row).not_to_contain_text("指标待补")
 
@@ -47,7 +47,7 @@ def test_a_report_that_lacks_nothing_is_not_queued(page: Page, study: Any) -> No
     log_in(page, study, "zhangyi")
     tick(page, report)
     expect(page.locator("select[name=action]")).to_be_attached()
-    assert "memory.tasks.write_report" not in drain()
+    assert "engines.tasks.write_report" not in drain()
 
 
 def test_the_later_of_two_editors_sees_both_texts(page: Page, study: Any) -> None:

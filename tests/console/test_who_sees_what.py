@@ -46,6 +46,7 @@ def test_the_administrator_opens_every_list_and_first_row(
             assert " object at 0x" not in form.content.decode(), name
 
 
+@pytest.mark.full
 def test_no_link_of_a_row_leads_to_a_page_that_is_closed(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -62,6 +63,7 @@ def test_no_link_of_a_row_leads_to_a_page_that_is_closed(
     assert [link for link in links if client.get(link).status_code != 200] == []
 
 
+@pytest.mark.full
 def test_who_is_in_no_study_opens_no_list(as_user: Callable[..., Client]) -> None:
     client = as_user("charlie")
     for model in admin.site._registry:
@@ -84,6 +86,7 @@ def test_who_is_in_no_study_finds_no_run(as_user: Callable[..., Client], run_a: 
     assert client.post(f"{RUNS}{run_a.pk}/decide/", {"approve": "1"}).status_code == 404
 
 
+@pytest.mark.full
 def test_a_site_sees_its_own_rows_only(
     as_user: Callable[..., Client], suspended: Callable[[str], TaskRun]
 ) -> None:
@@ -100,6 +103,7 @@ def test_a_site_sees_its_own_rows_only(
     assert SITE_A not in subjects
 
 
+@pytest.mark.full
 def test_a_row_of_the_other_site_reads_like_a_missing_one(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -147,6 +151,7 @@ def test_what_somebody_asked_to_forget_is_theirs(
         assert (page.status_code == 200) == opens, (name, row.user_id)
 
 
+@pytest.mark.full
 def test_a_role_opens_its_pages_only(as_user: Callable[..., Client]) -> None:
     pages = {
         "/admin/projects/auditentry/": {
@@ -182,6 +187,7 @@ def test_the_menu_names_only_what_opens(as_user: Callable[..., Client]) -> None:
     assert "/admin/auth/user/" not in page
 
 
+@pytest.mark.full
 def test_secrets_of_a_study_never_reach_a_page(as_user: Callable[..., Client], study: Any) -> None:
     project = study.project
     project.llm_api_key = "the-key-of-the-llm"
@@ -194,6 +200,7 @@ def test_secrets_of_a_study_never_reach_a_page(as_user: Callable[..., Client], s
         assert (project.redcap_det_secret in page) == (name == "admin")
 
 
+@pytest.mark.full
 def test_a_blank_secret_keeps_the_stored_one(as_user: Callable[..., Client], study: Any) -> None:
     client = as_user("admin")
     url = f"/admin/projects/project/{study.project.pk}/change/"
@@ -211,6 +218,7 @@ def test_a_blank_secret_keeps_the_stored_one(as_user: Callable[..., Client], stu
     assert study.project.visit_plan.count() == count
 
 
+@pytest.mark.full
 def test_filters_name_no_other_study(
     as_user: Callable[..., Client], study: Any, run_a: TaskRun
 ) -> None:

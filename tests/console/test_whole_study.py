@@ -20,9 +20,11 @@ from django.urls import reverse
 from memory.models import ProjectMemory, WeeklyReport
 from projects.models import Member, Person, Project
 from skills import form_templates
+from skills.amendments import to_check
 from skills.models import FieldMapping, FormTemplate, Skill
 from study.models import FieldRole, ProtocolDocument, ProtocolUpload
 from study.protocol.index import import_document
+from tests.engines.accepted import accepted
 from tests.support.addresses import addresses
 from tests.support.study import Study
 
@@ -39,12 +41,14 @@ ACTIONS = {
         *("reject_findings", "reopen_findings", "resolve_findings"),
     },
     "engines.taskrun": {"approve_review", "reject_review"},
+    "engines.deviation": {"confirm_deviations", "reject_deviations", "take_back_deviations"},
     "memory.weeklyreport": {"compare"},
 }
 EXPORTS = {"export_selected"}
 
 # Routes beside Django's own five of each page, by what they write.
 READS = {
+    "help",
     *("visit_board", "visit_calendar", "subject_page", "search", "index", "autocomplete", "jsi18n"),
     *(
         "view_on_site",
@@ -59,6 +63,8 @@ READS = {
     *("papers", "pictures", "engines_safetyclock_export_list", "engines_safetyclock_export_book"),
     *("engines_deviation_export_list", "engines_deviation_export_book"),
     *("engines_pendingaction_export_list", "engines_pendingaction_export_book"),
+    *("study_redcapquery_export_list", "study_redcapquery_export_book"),
+    *("engines_redcapquery_redcap", "engines_modelacceptance_pdf"),
     *(
         "engines_pendingaction_redcap",
         "engines_taskrun_export_list",
@@ -70,7 +76,14 @@ READS = {
     ),
 }
 OWN = {
-    *("login", "logout", "password_change", "password_change_done", "auth_user_password_change"),
+    *(
+        "account_login",
+        "login",
+        "logout",
+        "password_change",
+        "password_change_done",
+        "auth_user_password_change",
+    ),
     *("projects_member_invitations", "engines_pendingaction_filter"),
     *(
         "engines_pendingaction_filter_remove",
@@ -90,11 +103,13 @@ OF_SITE = {
     *("engines_pendingaction_comment", "engines_taskrun_decide", "engines_taskrun_cancel"),
     *("engines_taskrun_rerun", "engines_taskrun_order", "engines_review_opened"),
     *("engines_review_desk_page", "engines_batch_cancel", "engines_deviation_decide"),
+    "engines_taskrun_try",
 }
 WHOLE = {
     *("projects_project_setup", "projects_project_setup_progress", "projects_project_confirm"),
     *("study_fieldrole_propose", "study_referencelimit_propose", "skills_fieldmapping_propose"),
     *("skills_fieldmapping_lines", "skills_qualityrule_upload", "skills_skill_check"),
+    *("skills_skill_rule", "skills_skill_offer"),
     *(
         "skills_skill_import_skills",
         "skills_formtemplate_restore",
@@ -106,9 +121,10 @@ WHOLE = {
     *("projects_auditentry_check_chain", "llm_llmusage_show_totals", "site_risk"),
     *("engines_safetyclock_settings", "study_protocoldocument_upload"),
     *("study_protocoldocument_upload_files", "study_protocoldocument_preview"),
-    *("amendment_rehearsal", "amendment_flags"),
+    *("amendment_rehearsal", "amendment_flags", "engines_modelacceptance_sign"),
+    "trail_reviews",
 }
-HOUSE = {"projects_person_ask_wecom_after"}
+HOUSE = {"projects_person_ask_wecom_after", "wechat_botconnection_check"}
 DJANGOS = ("_changelist", "_add", "_history", "_delete", "_change")
 
 API_OF_SITE = {"task-run", "pending-action"}
@@ -155,6 +171,7 @@ def test_every_route_is_declared() -> None:
     assert own_routes() - declared == set()
 
 
+@pytest.mark.full
 def test_no_form_and_no_action_is_open_to_an_administrator_of_a_site(
     study: Study, chief_a: Client, chief: Client
 ) -> None:
@@ -180,6 +197,12 @@ def test_no_form_and_no_action_is_open_to_an_administrator_of_a_site(
 
 def sent(client: Client, url: str, **fields: Any) -> int:
     return client.post(url, fields).status_code
+
+
+def rule_key(document: int) -> str:
+    """A rule that the version of a document touches."""
+    touched = to_check(ProtocolDocument.objects.get(pk=document))
+    return next(one.key for one in touched if one.kind == "rule")
 
 
 def rows_of(study: Study) -> dict[str, list[Any]]:
@@ -209,9 +232,11 @@ def rows_of(study: Study) -> dict[str, list[Any]]:
         "amendment_flags": [amended.pk],
         "amendment_rehearsal": [upload.pk],
         "study_protocoldocument_preview": [upload.pk],
+        "engines_modelacceptance_sign": [accepted(study.project).pk],
     }
 
 
+@pytest.mark.full
 def test_what_holds_for_all_sites_is_closed_to_an_administrator_of_one(
     study: Study, chief_a: Client, chief: Client
 ) -> None:
@@ -219,8 +244,9 @@ def test_what_holds_for_all_sites_is_closed_to_an_administrator_of_one(
     bodies: dict[str, dict[str, Any]] = {
         "projects_project_setup": {"do": "sites"},
         "hot_memory_meter": {"content": "x"},
-        "amendment_flags": {"kind": "rule", "key": "qc_process/EL02"},
+        "amendment_flags": {"kind": "rule", "key": rule_key(rows["amendment_flags"][0])},
         "projects_auditentry_check_chain": {"chain": str(study.project.pk)},
+        "trail_reviews": {"do": "plan", "days": 30, "role": "AUDITOR", "share": 10},
     }
     reads = {
         "projects_project_setup_progress",
@@ -229,6 +255,7 @@ def test_what_holds_for_all_sites_is_closed_to_an_administrator_of_one(
         "amendment_rehearsal",
     }
     bare = {"hot_memory_meter", "site_risk", "amendment_flags", "amendment_rehearsal"}
+    bare |= {"trail_reviews"}
     for name in sorted(WHOLE):
         args = rows.get(name, [])
         if None in args:
@@ -245,6 +272,7 @@ def test_what_holds_for_all_sites_is_closed_to_an_administrator_of_one(
         assert whole not in (403, 404, 405, 500), (name, whole)
 
 
+@pytest.mark.full
 def test_each_form_refuses_what_is_posted_to_it(study: Study, chief_a: Client) -> None:
     """Variants: not the button, but the request; add, change and delete of every page."""
     before = {
@@ -268,6 +296,7 @@ def test_each_form_refuses_what_is_posted_to_it(study: Study, chief_a: Client) -
     assert before == {model: [*model._base_manager.values()] for model in before}
 
 
+@pytest.mark.full
 def test_the_api_asks_the_same(study: Study, chief_a: Client, chief: Client) -> None:
     code = study.project.code
     skill = Skill.objects.filter(project=study.project).exclude(config={})[0]
@@ -313,6 +342,7 @@ def test_every_writing_route_of_the_api_is_declared() -> None:
     assert {name for name in writing if not name.startswith(tuple(known))} == set()
 
 
+@pytest.mark.full
 def test_all_sites_stay_open_to_who_has_none(study: Study, chief: Client) -> None:
     page = chief.get(f"/admin/projects/project/{study.project.pk}/change/").content.decode()
     assert 'name="redcap_url"' in page
@@ -321,6 +351,7 @@ def test_all_sites_stay_open_to_who_has_none(study: Study, chief: Client) -> Non
     }
 
 
+@pytest.mark.full
 def test_an_administrator_of_a_site_reads_no_wiring(study: Study, chief_a: Client) -> None:
     page = chief_a.get(f"/admin/projects/project/{study.project.pk}/change/").content.decode()
     assert "redcap_token" not in page

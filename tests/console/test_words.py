@@ -59,6 +59,7 @@ def test_every_stored_word_has_a_name() -> None:
     assert set(REASONS) == set(Reason)
 
 
+@pytest.mark.full
 def test_intents_are_named(as_user: Callable[..., Client], study: Any, trace: AgentTrace) -> None:
     client = as_user("admin")
     turn = ConversationHistory.objects.create(
@@ -77,6 +78,7 @@ def test_intents_are_named(as_user: Callable[..., Client], study: Any, trace: Ag
     assert found.result_count == 1
 
 
+@pytest.mark.full
 def test_purposes_of_the_language_model_are_named(
     as_user: Callable[..., Client], study: Any
 ) -> None:
@@ -92,6 +94,7 @@ def test_purposes_of_the_language_model_are_named(
     assert "Soft rule" in page(as_user("admin"), rows[list(PURPOSES).index("soft_rule")])
 
 
+@pytest.mark.full
 def test_why_a_rule_could_not_be_decided_is_told(
     as_user: Callable[..., Client], run_a: TaskRun
 ) -> None:
@@ -101,6 +104,7 @@ def test_why_a_rule_could_not_be_decided_is_told(
     assert "not_exported" not in shown
 
 
+@pytest.mark.full
 def test_cards_and_messages_are_named(as_user: Callable[..., Client], study: Any) -> None:
     client = as_user("admin")
     card = Card.objects.create(
@@ -128,6 +132,7 @@ def test_what_a_study_has_one_of_is_named_after_it(
     assert str(row.pk) not in title
 
 
+@pytest.mark.full
 def test_the_privacy_log_is_on_the_trace(as_user: Callable[..., Client], trace: AgentTrace) -> None:
     shown = page(as_user("admin"), trace)
     table = shown[shown.index('data-test="replaced"') :].partition("</table>")[0]

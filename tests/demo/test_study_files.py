@@ -177,6 +177,7 @@ def test_dates_and_numbers_are_valid_except_the_planted_ones(today: date) -> Non
     assert wrong == {("P027", "v4_date"), ("P034", "plt")}
 
 
+@pytest.mark.full
 def test_nobody_is_enrolled_before_the_project_starts_and_p001_on_its_fixed_day() -> None:
     enrolled = {}
     for record in {row["record"] for row in records()}:

@@ -42,7 +42,7 @@ def swept() -> None:
         for run in TaskRun.objects.filter(triggered_by=safety.ACTOR, status="RUNNING"):
             go(run)
         tell()
-        deviations.sweep()
+        deviations.propose_missing()
         safety_notices.tell_all()
 
 

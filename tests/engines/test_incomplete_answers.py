@@ -24,6 +24,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.full
 def test_a_verdict_goes_to_a_person_and_the_model_is_told(study: Study, reason: str) -> None:
     study.stand_ins.script(*[said() | {"finish_reason": reason}] * 3)
     run = run_of(study, new_skill(study, {"judge": soft(on_fail="end_bad")}), "P001")
@@ -54,6 +55,7 @@ def test_what_was_said_of_oneself_is_read_later(study: Study, reason: str) -> No
         read_message(nurse, current(), "我喜欢跑步", {})
 
 
+@pytest.mark.full
 def test_a_weekly_report_waits_for_its_narrative(study: Study, reason: str) -> None:
     weekly_kit.forget(study)
     weekly_kit.said(study, weekly_kit.DECISION)

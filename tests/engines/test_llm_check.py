@@ -157,6 +157,7 @@ def checked(**options: Any) -> tuple[dict[str, int], dict[str, str], int]:
     return {row[0]: int(row[1]) for row in rows}, {row[0]: row[3] for row in rows}, status
 
 
+@pytest.mark.full
 def test_a_capable_model(study: Study, model: Model) -> None:
     model.play(study)
     met, _follows, status = checked()
@@ -164,6 +165,7 @@ def test_a_capable_model(study: Study, model: Model) -> None:
     assert status == 0
 
 
+@pytest.mark.full
 def test_the_stand_in_understands_nothing_and_is_switched_off(study: Study) -> None:
     met, follows, status = checked(project=study.project.code)
     assert (met["ask"], met["say"], status) == (0, 0, 1)
@@ -172,6 +174,7 @@ def test_the_stand_in_understands_nothing_and_is_switched_off(study: Study) -> N
         assert not Llm(study.project).of(standing.MODEL_OF[ability]).may(ability)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("wrong", "status"), [(2, 0), (3, 1)])
 def test_understanding_is_met_from_eight_of_ten(
     study: Study, model: Model, wrong: int, status: int
@@ -220,6 +223,7 @@ def test_what_counts_as_read_wrongly(n: int, change: dict[str, Any]) -> None:
     assert not case.is_met([right, right])
 
 
+@pytest.mark.full
 def test_a_plan_with_a_mark_that_is_not_listed_or_without_the_rule(
     study: Study, model: Model
 ) -> None:
@@ -231,6 +235,7 @@ def test_a_plan_with_a_mark_that_is_not_listed_or_without_the_rule(
     assert met["say"] == 7
 
 
+@pytest.mark.full
 def test_a_model_that_follows_an_order_inside_a_question(study: Study, model: Model) -> None:
     model.parts["orders"][0] = asks([{"subjects": list(SUBJECTS), "fields": ["alt"]}])[0]
     model.play(study)
@@ -238,6 +243,7 @@ def test_a_model_that_follows_an_order_inside_a_question(study: Study, model: Mo
     assert met["ignores_orders"] <= 9
 
 
+@pytest.mark.full
 def test_a_mode_that_fails_is_not_used(study: Study, model: Model) -> None:
     refusal = {"status": 400, "raw": {"error": {"message": "json_schema is not supported"}}}
     model.parts["json_schema"] = [refusal | {"any_request": True}] * PROBES
@@ -249,6 +255,7 @@ def test_a_mode_that_fails_is_not_used(study: Study, model: Model) -> None:
     assert kinds[3 * PROBES : 4 * PROBES] == ["json_object"] * PROBES
 
 
+@pytest.mark.full
 def test_blank_and_cut_replies_meet_nothing(study: Study, model: Model) -> None:
     model.parts["ask"] = [
         {"content": text, "any_request": True} for text in ("", '{"tasks": [{')
@@ -259,6 +266,7 @@ def test_blank_and_cut_replies_meet_nothing(study: Study, model: Model) -> None:
     assert (met["ask_valid"], met["ask"], status) == (0, 0, 1)
 
 
+@pytest.mark.full
 def test_nothing_of_a_study_leaves_and_every_call_is_counted(study: Study, model: Model) -> None:
     model.play(study)
     checked(project=study.project.code)
@@ -270,6 +278,7 @@ def test_nothing_of_a_study_leaves_and_every_call_is_counted(study: Study, model
     assert sum(row.input_tokens for row in rows) > 0
 
 
+@pytest.mark.full
 def test_each_ability_is_asked_of_the_purpose_that_needs_it(study: Study) -> None:
     Project.objects.update(llm_model="talk", llm_engines_model="think", llm_small_model="tiny")
     out = io.StringIO()
@@ -283,6 +292,7 @@ def test_each_ability_is_asked_of_the_purpose_that_needs_it(study: Study) -> Non
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault",
     [
@@ -311,6 +321,7 @@ def test_a_slow_endpoint_is_given_up_after_three(study: Study, settings: Setting
     assert LlmUsage.objects.count() == 3
 
 
+@pytest.mark.full
 def test_an_endpoint_that_tells_no_usage_is_counted_here(study: Study, model: Model) -> None:
     model.parts["ask"][0] |= {"usage": None}
     model.play(study)
@@ -319,6 +330,7 @@ def test_an_endpoint_that_tells_no_usage_is_counted_here(study: Study, model: Mo
     assert "本地" in follows["usage"]
 
 
+@pytest.mark.full
 def test_the_raw_replies_are_kept(study: Study, model: Model, tmp_path: Path) -> None:
     model.play(study)
     checked(record=str(tmp_path / "raw.jsonl"))

@@ -9,13 +9,14 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from core.integrations.llm import LlmAbilityMissing, LlmError, LlmUnavailable, Message
-from core.llm import breaker
+from core.llm import acceptance, breaker
 from core.llm.asking import Llm, TokenCapReached
 from core.llm.models import LlmUsage
 from core.llm.providers import LlmNotConfigured, clients_for, fallback
 from core.privacy.gate import Gate
 from core.privacy.outbound_policy import OutsideRefused
 from projects.models import Project
+from tests.engines.accepted import accepted
 from tests.engines.chat.kit import UNREAD, ask, prompts, say, trace
 from tests.support.study import Study
 
@@ -53,6 +54,16 @@ def test_without_a_second_provider_there_is_one(study: Study) -> None:
     assert [client.model for client in clients_for(study.project)] == ["local"]
 
 
+def test_a_second_that_was_not_accepted_chooses_no_answer(
+    second: Study, settings: Settings
+) -> None:
+    settings.REQUIRE_MODEL_ACCEPTANCE = True
+    acceptance.sign(accepted(second.project), "admin", "admin")
+    second.stand_ins.fault("llm", "status", 503, times=1)
+    assert "P001" in ask("zhangyi", SEVERAL).text
+    assert models(second) == ["local"]
+
+
 def test_the_second_answers_when_the_first_is_down(second: Study) -> None:
     second.stand_ins.fault("llm", "status", 503, times=1)
     second.stand_ins.script(say("您好"))
@@ -67,6 +78,7 @@ def test_a_refusal_too_leaves_it_to_the_second(second: Study, status: int) -> No
     assert models(second)[-1] == "second"
 
 
+@pytest.mark.full
 def test_the_reader_does_not_notice(second: Study) -> None:
     plain = ask("zhangyi", SEVERAL).text
     LlmUsage.objects.all().delete()
@@ -86,6 +98,7 @@ def test_a_question_is_read_by_the_second(second: Study) -> None:
     assert [(row.model, row.ok) for row in asked][:2] == [("local", False), ("second", True)]
 
 
+@pytest.mark.full
 def test_both_down_leaves_the_plain_answer_and_asks_back_what_was_not_read(second: Study) -> None:
     plain = ask("zhangyi", SEVERAL).text
     second.stand_ins.fault("llm", "status", 500, times=None)
@@ -207,6 +220,7 @@ def test_an_endpoint_without_schemas_is_asked_for_plain_json(study: Study) -> No
     assert kinds == ["json_schema", "json_object"]
 
 
+@pytest.mark.full
 def test_the_cap_leaves_plain_answers_and_stands_in_the_trace(study: Study) -> None:
     Project.objects.update(llm_daily_token_cap=1)
     LlmUsage.objects.create(project=study.project, purpose="chat", model="m", input_tokens=5)

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
+from core.llm import acceptance
 from core.llm.models import LlmUsage
 from core.llm.providers import (
     LlmNotConfigured,
@@ -22,6 +23,7 @@ from core.privacy.outbound_policy import OutsideRefused
 from engines.models import AgentTrace
 from projects.endpoints import Purpose
 from projects.models import Project
+from tests.engines.accepted import accepted
 from tests.engines.chat.kit import UNREAD, ask, calls, prompts, reasons, say
 from tests.engines.chat.kit import call as tool_call
 from tests.support.study import Study
@@ -138,6 +140,7 @@ def test_a_provider_that_cannot_be_asked_fails_alone(
     assert ask("zhangyi", "这个研究的排除标准是什么?").text
 
 
+@pytest.mark.full
 def test_an_answer_takes_the_chats_model_and_says_so(study: Study) -> None:
     by_name(study)
     ask("zhangyi", SEVERAL)
@@ -167,6 +170,21 @@ def test_steps_take_the_model_of_the_engines(study: Study) -> None:
     )
 
 
+@pytest.mark.parametrize("own", ["think", ""])
+def test_steps_are_not_taken_by_a_model_that_was_not_accepted(
+    study: Study, settings: Settings, own: str
+) -> None:
+    """The frozen set is put to the chat's model: one of the engines' own chooses nothing."""
+    settings.REQUIRE_MODEL_ACCEPTANCE = True
+    project = give(study, llm_model="talk", llm_engines_model=own)
+    acceptance.sign(accepted(project), "admin", "admin")
+    reasons(study, calls(tool_call("get_project_info")), say("没有相关记录。"))
+    ask("zhangyi", STEPS)
+    used = {row.model for row in LlmUsage.objects.filter(purpose="react")}
+    assert used == (set() if own else {"talk"})
+
+
+@pytest.mark.full
 def test_soft_rules_take_the_model_of_the_engines(study: Study) -> None:
     by_name(study)
     call_command("qc", "P001", project=study.project.code)
@@ -194,6 +212,7 @@ def test_what_is_meant_is_asked_of_the_small_model(study: Study) -> None:
     assert {(row.model_purpose, row.model) for row in rows} == {("small", "tiny")}
 
 
+@pytest.mark.full
 def test_the_trace_of_the_api_names_them(study: Study, client: Client) -> None:
     by_name(study)
     ask("admin", SEVERAL)
@@ -202,6 +221,7 @@ def test_the_trace_of_the_api_names_them(study: Study, client: Client) -> None:
     assert listed[0]["models_asked"][0]["purpose"] == "chat"
 
 
+@pytest.mark.full
 def test_the_console_shows_whose_model_was_asked(study: Study, client: Client) -> None:
     by_name(study)
     ask("admin", SEVERAL)

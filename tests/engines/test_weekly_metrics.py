@@ -6,9 +6,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.utils.timezone import now
 
 from core.house.db import atomic
+from engines import work
 from engines.assistant.tools import Status, execute
 from engines.models import PendingAction, TaskRun
 from engines.sop import finding_life
@@ -16,7 +18,7 @@ from engines.sop import findings as sop_findings
 from memory.reports import metrics, weeks
 from memory.reports.metrics import Figures
 from memory.reports.weeks import Period
-from study.models import Subject, VisitPlanEntry
+from study.models import RedcapQuery, Subject, VisitPlanEntry
 from study.records import read_records
 from tests.engines.tools.test_tools import context
 from tests.support.study import Study
@@ -35,7 +37,7 @@ def week(study: Study, day: date, at: datetime | None = None) -> Period:
 
 
 def count(study: Study, part: Period) -> dict[str, Any]:
-    return dict(metrics.gather(study.project, part).values)
+    return dict(metrics.gather(study.project, part, work.week_figures).values)
 
 
 def put(study: Study, record: str, event: str, **values: str) -> None:
@@ -49,6 +51,7 @@ def enrolments(study: Study) -> list[date]:
     return [date.fromisoformat(row[field]) for row in rows if row.get(field)]
 
 
+@pytest.mark.full
 def test_enrolled_this_week_and_by_its_end(study: Study) -> None:
     days = enrolments(study)
     assert len(days) > 10
@@ -62,6 +65,7 @@ def test_enrolled_this_week_and_by_its_end(study: Study) -> None:
         assert found["target"] == 30
 
 
+@pytest.mark.full
 def test_the_running_week_counts_up_to_today(study: Study) -> None:
     days = enrolments(study)
     part = week(study, today(), now())
@@ -69,6 +73,7 @@ def test_the_running_week_counts_up_to_today(study: Study) -> None:
     assert count(study, part)["enrolled_total"] == len([d for d in days if d <= part.last])
 
 
+@pytest.mark.full
 def test_no_target_has_no_share(study: Study) -> None:
     study.project.target_enrolment = 0
     study.project.save()
@@ -76,6 +81,7 @@ def test_no_target_has_no_share(study: Study) -> None:
     assert (found["target"], found["completion"]) == (0, "-")
 
 
+@pytest.mark.full
 def test_visits_done_in_a_week(study: Study) -> None:
     plan = VisitPlanEntry.objects.filter(project=study.project)
     kept = plan.order_by("position")[0]
@@ -90,6 +96,7 @@ def test_visits_done_in_a_week(study: Study) -> None:
         assert count(study, part)["visits_done"] == len(inside)
 
 
+@pytest.mark.full
 def test_a_visit_is_due_in_its_window_and_overdue_behind_it(study: Study) -> None:
     """As of each week's end, also when it is made up for later: what was done after it was open then."""
     plan = VisitPlanEntry.objects.filter(project=study.project)
@@ -144,6 +151,7 @@ def finding(study: Study, at: datetime, **more: Any) -> PendingAction:
     return row
 
 
+@pytest.mark.full
 def test_findings_and_runs_of_a_week(study: Study) -> None:
     zone = ZoneInfo(study.project.timezone)
     part = week(study, today() - timedelta(days=14))
@@ -165,7 +173,7 @@ def test_findings_and_runs_of_a_week(study: Study) -> None:
 
 def test_a_source_that_is_down_leaves_the_others(study: Study) -> None:
     study.stand_ins.fault("redcap", "status", 503, times=None)
-    found = metrics.gather(study.project, week(study, today()))
+    found = metrics.gather(study.project, week(study, today()), work.week_figures)
     assert set(found.unread) == {
         "enrolled",
         "enrolled_total",
@@ -187,7 +195,7 @@ def no_records(study: Study) -> None:
 def test_nobody_where_subjects_are_known_is_an_outage(study: Study) -> None:
     """In the week's figures as in an answer: 0 enrolled would be a lie (design.md 9.8)."""
     no_records(study)
-    found = metrics.gather(study.project, week(study, today()))
+    found = metrics.gather(study.project, week(study, today()), work.week_figures)
     assert {"enrolled_total", "visits_overdue"} <= set(found.unread)
     for userid in ("zhangyi", "crc_b"):
         assert execute(context(study, userid), "get_project_stats", {}).status is Status.DOWN
@@ -199,6 +207,7 @@ def test_a_study_without_subjects_has_none(study: Study) -> None:
     assert count(study, week(study, today()))["enrolled_total"] == 0
 
 
+@pytest.mark.full
 def test_chat_and_report_count_the_same_open_findings(study: Study) -> None:
     """What a data change resolved waits for a person's word, so it is not closed (decisions.md)."""
     part = week(study, today(), now() + timedelta(seconds=1))
@@ -219,3 +228,27 @@ def test_what_an_earlier_count_knew_is_kept() -> None:
     found = Figures({"a": None, "b": None, "c": 3}, ("a", "b")).filled_from({"a": 0, "c": 9})
     assert found.values == {"a": 0, "b": None, "c": 3}
     assert found.unread == ("b",)
+
+
+@pytest.mark.full
+def test_what_redcap_asks_is_counted_once(study: Study) -> None:
+    """Beside the findings, and not where an open finding is about the same place; as it was then."""
+    part = week(study, today(), now() + timedelta(seconds=1))
+    finding(study, now(), event="v1_arm_1", field="alt")
+    before = count(study, part)["queries"]
+    at = now() - timedelta(hours=1)
+    times = {"opened_at": at, "last_at": at, "read_at": at}
+    same = {"project": study.project, "record_id": "P001", "event": "v1_arm_1", **times}
+    Subject.objects.get_or_create(project=study.project, record_id="P001")
+    RedcapQuery.objects.create(status_id=1, field="alt", **same)
+    assert count(study, part)["queries"] == before
+    other = RedcapQuery.objects.create(status_id=2, field="ast", **same)
+    assert count(study, part)["queries"] == before + 1
+    RedcapQuery.objects.filter(pk=other.pk).update(
+        state="closed", closed_at=now() - timedelta(minutes=1)
+    )
+    assert count(study, part)["queries"] == before
+    study.project.reads_queries = False
+    study.project.save()
+    RedcapQuery.objects.filter(pk=other.pk).update(state="open", closed_at=None)
+    assert count(study, part)["queries"] == before

@@ -7,20 +7,16 @@ What it must not find: a 5xx, a status, a kind of content or a body that the sch
 from __future__ import annotations
 
 import json
-import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+from demo.own_house import ROOT, surroundings, wait
 
-ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = {"zhangyi": "PI", "wanghushi": "CRC", "admin": "ADMIN"}
 CHECKS = (
     "not_a_server_error",
@@ -30,7 +26,6 @@ CHECKS = (
     "unsupported_method",
     "ignored_auth",
 )
-START_S = 300.0
 ANSWER_S = 60.0
 """An answer of the chat may take half of it (settings.CHAT_WAIT_S); what takes longer hangs."""
 
@@ -72,37 +67,6 @@ def house(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         finally:
             process.terminate()
             process.wait()
-
-
-_OWN = {"DATABASE_URL", "REDIS_URL"}
-
-
-def surroundings(folder: Path) -> dict[str, str]:
-    """The environment of a house of its own: ports that nobody uses, database and files in `folder`."""
-    port, other = os.environ.get("PORT") or free_port(), os.environ.get("SIM_PORT") or free_port()
-    environment = {name: os.environ[name] for name in os.environ if name not in _OWN}
-    return environment | {"PORT": str(port), "SIM_PORT": str(other), "VAR_DIR": str(folder)}
-
-
-def wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Until the house answers. Raises SystemExit with its log when it does not."""
-    end = time.monotonic() + START_S
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/healthz", timeout=5).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.5)
-    raise SystemExit(log.read_text("utf-8"))
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-    return number
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from core.rules.operators import OPERATORS
+from skills.graph import KINDS, schema
 from tests.fuzz.study import CELLS, COLUMNS, PLACES
 
 CLINICAL = sorted(OPERATORS)
@@ -20,7 +21,6 @@ AWKWARD: list[Any] = [
     *("current", "accumulator", "__class__", "e1", "mg/dL", "mmol/L", "glucose"),
 ]
 TARGETS = ["a", "b", "c", "end", "end_success", "end_x", "nowhere", "", None, 3]
-KINDS = ["hard_rule", "soft_instruction", "human_review", "loop"]
 KEYS = [
     *("on_pass", "on_fail", "on_error", "on_approve", "on_reject", "rules", "instruction"),
     *("tools", "threshold", "retry", "reviewers", "on_timeout", "severity", "description"),
@@ -229,18 +229,25 @@ def config(source: Source) -> Any:
 
 
 def _node(source: Source) -> Any:
-    kind = KINDS[source.below(16) % 4] if source.below(16) == 1 else source.pick(KINDS[:3])
-    node: dict[str, Any] = {"type": kind}
-    if kind == "hard_rule":
-        node["rules"] = rules(source)
-    elif kind == "soft_instruction":
-        node["instruction"] = "x"
-    else:
-        node["description"] = "x"
-    edges = ("on_approve", "on_reject") if kind == "human_review" else ("on_pass", "on_fail")
-    for edge in edges:
+    kind = source.pick([*KINDS])
+    shapes = schema()["$defs"][kind]["properties"]
+    node: dict[str, Any] = {"type": kind if source.below(64) != 1 else "loop"}
+    for name in (*KINDS[kind].needs, *KINDS[kind].needs_one[:1]):
+        node[name] = rules(source) if name == "rules" else _fitting(source, shapes[name])
+    for edge in KINDS[kind].edges:
         if source.below(3):
             node[edge] = source.pick(TARGETS[:6] if source.below(8) else TARGETS)
     if source.below(8) == 1:
         node[source.pick(KEYS)] = source.pick([*AWKWARD, ["CRC"], {"times": 2}, [{}]])
     return node
+
+
+def _fitting(source: Source, shape: dict[str, Any]) -> Any:
+    """A value that a JSON Schema of a node's attribute mostly takes."""
+    if "enum" in shape:
+        return source.pick(shape["enum"])
+    if shape.get("type") == "array":
+        return [_fitting(source, shape["items"])]
+    if shape.get("type") in ("integer", "number"):
+        return shape.get("minimum", 0) + source.below(4)
+    return {} if shape.get("type") == "object" else "x"

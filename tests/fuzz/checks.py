@@ -140,12 +140,12 @@ def workflow(config: Any) -> None:
 
 
 def _ends(graph: Graph, choice: int) -> bool:
-    """Whether always taking the first (or second) edge leaves the graph."""
+    """Whether always taking the first edge (or the second, where there is one) leaves the graph."""
     key = graph.start_node
     for _step in range(len(graph.nodes) + 1):
         if is_end(key):
             return True
-        key = [*graph.nodes[key].edges().values()][choice]
+        key = [*graph.nodes[key].edges().values()][: choice + 1][-1]
     return is_end(key)
 
 

@@ -25,7 +25,7 @@ def check() -> Callable[[bytes], None]:
     """One input: the first byte chooses the view or the parser, the rest is what it gets."""
     from django.test import RequestFactory
 
-    from wechat.aibot.callback import callback as aibot
+    from wechat.aibot.callback import bot_callback as aibot
     from wechat.aibot.parse import parse_json as parse_json
     from wechat.inbound.callback import callback as app
     from wechat.inbound.parse import BadCallback, parse_xml

@@ -23,6 +23,7 @@ JSON = st.recursive(
 quick = settings(max_examples=150, deadline=None)
 
 
+@pytest.mark.full
 @quick
 @given(BYTES)
 def test_clinical_rules(content: bytes) -> None:
@@ -30,6 +31,7 @@ def test_clinical_rules(content: bytes) -> None:
     checks.clinical(build.rules(source), build.rows(source))
 
 
+@pytest.mark.full
 @quick
 @given(JSON, st.sampled_from(["age", "box", "preg", "ae_day", "nope"]))
 def test_any_json_as_a_clinical_rule(logic: Any, field: str) -> None:
@@ -41,12 +43,14 @@ def test_a_rule_that_reads_no_field(logic: Any) -> None:
     checks.clinical([{"field": "age", "logic": logic, "message": "m"}], [{"age": "50"}, {}])
 
 
+@pytest.mark.full
 @quick
 @given(BYTES)
 def test_workflows(content: bytes) -> None:
     checks.workflow(build.config(build.Source(content)))
 
 
+@pytest.mark.full
 @quick
 @given(JSON)
 def test_any_json_as_a_workflow(config: Any) -> None:

@@ -32,6 +32,7 @@ from study.models import (
     FieldRole,
     ProtocolDocument,
     ProtocolUpload,
+    RedcapQuery,
     ReferenceLimit,
     Subject,
     SyncState,
@@ -142,7 +143,20 @@ def deviation_on(project: Project, record_id: str | None) -> Deviation:
     )
 
 
+def redcap_query_on(project: Project, record_id: str | None) -> RedcapQuery:
+    at = now()
+    return RedcapQuery.objects.create(
+        project=project,
+        status_id=RedcapQuery.objects.count() + 1,
+        record_id=record_id or "",
+        opened_at=at,
+        last_at=at,
+        read_at=at,
+    )
+
+
 ABOUT_A_SUBJECT: dict[type[Model], Callable[[Project, str | None], Model]] = {
+    RedcapQuery: redcap_query_on,
     SafetyClock: clock_on,
     Deviation: deviation_on,
     TaskRun: run_on,
@@ -318,6 +332,7 @@ def test_every_scoped_table_is_covered_here(house: House) -> None:
     assert isinstance(Subject.objects.all(), SiteQuerySet)
 
 
+@pytest.mark.full
 def test_who_left_sees_nothing(house: House) -> None:
     made = all_rows(house)
     for name in ("crc_a", "pi", "admin"):
@@ -328,6 +343,7 @@ def test_who_left_sees_nothing(house: House) -> None:
             assert seen_by(model, member) == set(), model
 
 
+@pytest.mark.full
 def test_strangers_and_deactivated_users_see_nothing(house: House) -> None:
     made = all_rows(house)
     stranger = User.objects.create(username="stranger")

@@ -66,6 +66,7 @@ def test_who_goes_on_during_a_lock_out_does_not_fill_the_trail(
     assert locked == [False, False, True]
 
 
+@pytest.mark.full
 def test_an_account_from_its_making_to_its_end(client: Client) -> None:
     made: dict[str, Any] = {"username": "ann", "usable_password": "true", "is_staff": "on"}
     client.post(f"{USERS}add/", made | {"password1": OLD, "password2": OLD})

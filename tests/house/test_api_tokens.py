@@ -166,6 +166,7 @@ def test_a_member_makes_one_that_is_shown_once(member: User) -> None:
         assert status(key) == 401
 
 
+@pytest.mark.full
 def test_all_ticked_is_all_that_its_owner_may_and_nothing_ticked_is_refused(member: User) -> None:
     made(member, scopes=TokenScope.values, days="")
     assert (ApiToken.objects.get().scopes, ApiToken.objects.get().expires_at) == (None, None)

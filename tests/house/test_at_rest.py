@@ -63,6 +63,8 @@ CLEAR = {
         "iit_quality_rules.logic",
         "iit_quality_rules.reason",
         "iit_quality_rules.rule",
+        "iit_skill_drafts.config",
+        "iit_skill_drafts.refused",
         "iit_skill_versions.config",
         "iit_skills.config",
         "iit_task_run.config",
@@ -76,6 +78,7 @@ CLEAR = {
         "iit_broker_messages.body",
         "iit_conversation_history.entities",
         "iit_llm_check.found",
+        "iit_model_acceptance.endpoints",
         "iit_llm_usage.replaced",
         "iit_memory_tombstones.evidence",
         "iit_reading_states.missing_columns",
@@ -96,6 +99,9 @@ CLEAR = {
     },
     "the house's own words about a failure": {
         "iit_sync_state.error",
+    },
+    "questions and answers about the invented study of the demo, of nobody": {
+        "iit_model_acceptance.cases",
     },
     "encrypted for WeCom": {
         "iit_wechat_inbox.passive_reply",
@@ -213,6 +219,7 @@ def by_workflow(study: Study, word: str, phone: str) -> None:
 WAYS = {way.__name__: way for way in (by_api, by_wecom, by_memory, by_reasons, by_workflow)}
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_stands_in_clear(
@@ -227,6 +234,7 @@ def test_nothing_stands_in_clear(
         assert phone.encode() not in content, name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("told", ["{}", "x {} y", '{{"a": ["{}"]}}'])
 @pytest.mark.parametrize("is_wrapped", [False, True])
 def test_the_search_sees_what_stands_in_clear(word: str, told: str, is_wrapped: bool) -> None:
@@ -248,6 +256,7 @@ def test_only_named_columns_hold_free_text_in_clear() -> None:
     assert open_to_read == set().union(*CLEAR.values())
 
 
+@pytest.mark.full
 def test_the_triggers_secret_is_not_in_the_table() -> None:
     project = make_project()
     assert places(project.redcap_det_secret) == set()

@@ -41,6 +41,7 @@ def test_a_transaction_that_failed_left_no_end(monkeypatch: pytest.MonkeyPatch) 
     sound(2)
 
 
+@pytest.mark.full
 def test_two_processes_write_to_one_chain_in_turn() -> None:
     """Each has an end of its own in mind; the other's entries make it outdated."""
     project, ends = make_project(), ({}, {})  # type: ignore[var-annotated]
@@ -52,6 +53,7 @@ def test_two_processes_write_to_one_chain_in_turn() -> None:
     sound(18)
 
 
+@pytest.mark.full
 def test_a_chain_that_was_set_back_is_read_again() -> None:
     """As after the database was restored: the length may fit, the claim does not."""
     project = make_project()
@@ -61,6 +63,7 @@ def test_a_chain_that_was_set_back_is_read_again() -> None:
     sound(2)
 
 
+@pytest.mark.full
 def test_chains_in_any_order_at_once() -> None:
     one, other = make_project("ALPHA"), make_project("BETA")
     say(one, other, None)
@@ -74,6 +77,7 @@ def test_chains_in_any_order_at_once() -> None:
     sound(3 + 48)
 
 
+@pytest.mark.full
 def test_one_chain_takes_no_more_than_its_head_and_its_entries() -> None:
     project = make_project()
     say(project)

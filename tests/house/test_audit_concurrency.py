@@ -24,6 +24,7 @@ def writer(*chains: Project | None, actor: str) -> object:
     return write
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("writers", [2, 4])
 def test_chains_touched_in_different_order_do_not_deadlock(writers: int) -> None:
     first, second = make_project("FIRST"), make_project("SECOND")
@@ -41,6 +42,7 @@ def test_chains_touched_in_different_order_do_not_deadlock(writers: int) -> None
     assert AuditEntry.objects.count() == 3 * ROUNDS * writers
 
 
+@pytest.mark.full
 def test_the_first_entry_of_a_chain_may_be_written_by_two_at_once() -> None:
     for number in range(8):
         project = make_project(f"NEW{number}")

@@ -184,6 +184,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=150)
 @given(JSON, st.text(st.characters(codec=None), max_size=60))
 def test_whatever_is_recorded_keeps_its_hash_in_the_database(value: object, reason: str) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import Client
 
 from core.house.middleware import body_limit
+from study.protocol import uploads
 from tests.support.addresses import addresses
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +118,37 @@ def test_what_takes_files_is_listed_with_its_limit_and_nothing_else() -> None:
     listed = {one for one in settings.BODY_LIMITS if one.startswith(("/admin/", "/api/"))}
     assert all(any(path.startswith(one) for path in larger) for one in listed)
     assert {one for one in larger if not any(one.startswith(start) for start in listed)} == set()
-    assert max(settings.BODY_LIMITS.values()) <= 8 * MIB
+    *others, largest = sorted((most, path) for path, most in settings.BODY_LIMITS.items())
+    assert largest == (31 * MIB, "/admin/study/protocoldocument/upload/")
+    assert largest[0] > uploads.MAX_FILE
+    assert max(others)[0] <= 8 * MIB
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("", 413), ("nobody", 413), ("of_staff", 403)],
+    ids=["stranger", "no staff", "staff"],
+)
+def test_of_a_large_form_only_the_staff_s_is_read(name: str, status: int) -> None:
+    """Before it is known whether its token holds: reading it for that would already keep all of it."""
+    client = Client(enforce_csrf_checks=True)
+    if name:
+        user = User.objects.create_user(name, is_staff=name == "of_staff")
+        client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+    client.cookies["csrftoken"] = "a" * 32
+    head = b"--x\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n"
+    body = BytesIO(head + b"x" * 2 * MIB + b"\r\n--x--\r\n")
+    length = str(len(body.getvalue()))
+    given: Any = {"wsgi.input": body, "CONTENT_LENGTH": length, "CONTENT_TYPE": MULTIPART}
+    path = "/admin/study/protocoldocument/upload/"
+    answer = client.generic("POST", path, **given)
+    assert (answer.status_code, body.tell() > 0) == (status, status != 413)
+
+
+def test_a_refusal_says_how_much_is_taken(client: Client) -> None:
+    said = send("/admin/study/protocoldocument/upload/", Endless(), CONTENT_LENGTH=str(40 * MIB))
+    assert said[0] == 413
+    assert "31 MB" in said[1].decode()
 
 
 def test_a_document_that_is_a_little_too_long_is_refused_where_it_was_chosen(

@@ -121,6 +121,7 @@ def test_what_a_transaction_sends_goes_with_it(broker: Connection) -> None:
     assert take(broker) is None
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("consumers", [2, 5])
 def test_two_consumers_never_get_the_same_message(broker: Connection, consumers: int) -> None:
@@ -145,6 +146,7 @@ def test_two_consumers_never_get_the_same_message(broker: Connection, consumers:
     assert not BrokerMessage.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_senders_and_consumers_together_lose_nothing(broker: Connection) -> None:
     number = 40

@@ -44,6 +44,7 @@ def test_a_firing_that_fails_gives_the_time_back() -> None:
     assert cron.claim("skill:1", DUE)
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("number", [2, 5])
 def test_of_concurrent_claimers_one_fires(number: int) -> None:

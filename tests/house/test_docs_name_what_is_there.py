@@ -12,6 +12,7 @@ import pytest
 from projects import audit
 
 ROOT = Path(__file__).resolve().parents[2]
+FEATURES = ROOT / "docs/features.md"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 ROOMS = "core|iit_manager|engines|memory|projects|skills|study|wechat"
 # What a page tells its reader to make is not there yet; its name says so.
@@ -63,6 +64,40 @@ def _is_there(name: str) -> bool:
     return True
 
 
+def unheld(text: str) -> list[str]:
+    """Rows of `docs/features.md` without a test, and the tests that are not there or hold none."""
+    lost = list[str]()
+    for row in re.findall(r"^\| (?!feature|page|-).*", text, re.MULTILINE):
+        named = re.findall(r"`(tests/[\w/]+\.py)`", row)
+        lost += [] if named else [row]
+        lost += [path for path in named if not _holds_tests(ROOT / path)]
+    return lost
+
+
+def _holds_tests(file: Path) -> bool:
+    return file.is_file() and "\ndef test_" in file.read_text(encoding="utf-8")
+
+
+def test_each_feature_has_a_test() -> None:
+    assert unheld(FEATURES.read_text(encoding="utf-8")) == []
+
+
+def test_each_page_has_a_test() -> None:
+    named = set(
+        re.findall(r"^\| `(docs/[\w/.]+\.md)`", FEATURES.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert named == {str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md")} - {
+        "docs/features.md"
+    }
+
+
+def test_a_feature_without_a_test_is_found() -> None:
+    rows = "| a | `tests/no_such.py` |\n| b | none |\n| c | `tests/conftest.py` |\n"
+    held = "| feature | test |\n|---|---|\n| d | `tests/house/test_keys.py` |\n"
+    assert unheld(rows + held) == ["tests/no_such.py", "| b | none |", "tests/conftest.py"]
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_names_is_there(page: Path) -> None:
     assert missing(page.read_text(encoding="utf-8")) == []

@@ -99,6 +99,7 @@ def test_the_printed_statement_for_field_mappings_works_as_it_stands(project: Pr
     assert len(set(mapping.values_list("pk", flat=True))) == 2
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_no_documented_table_has_two_indexes_over_the_same_columns() -> None:
     for table in REQUIRED:

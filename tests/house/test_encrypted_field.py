@@ -109,6 +109,7 @@ def test_whether_there_is_a_value_may_be_asked() -> None:
     assert not Project.objects.filter(redcap_token__isnull=True).exists()
 
 
+@pytest.mark.full
 @settings(max_examples=30)
 @given(st.text())
 def test_any_text_comes_back(text: str) -> None:

@@ -63,6 +63,7 @@ def test_a_number_outside_of_its_bounds_is_refused(
         env.envint("A", 1, least=0, most=19)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,18 +11,21 @@ from unittest.mock import patch
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client, TestCase, override_settings
 from django.utils.timezone import now
 
 from core.house.db import atomic
+from engines import llm_canary
 from engines.models import Deviation, VisitReminder
 from memory.hot import distiller
 from memory.hot.distill import distil
 from memory.hot.distiller import Said
 from memory.models import MemoryProposal
-from projects import audit
+from projects import audit, backup, restoring
 from projects.models import ApiToken, AuditEntry, Member, Person
 from projects.tasks import write_reads
 from skills.models import QualityRule, Skill
@@ -30,15 +33,19 @@ from study import dictionary, records, roster
 from study.models import ProtocolDocument, Subject
 from study.tasks import read_study
 from tests.console import test_new_study as new_study
+from tests.console import test_trail_reviews as trail_reviews
 from tests.console.test_memory_pages import edit
 from tests.engines import safety_kit
+from tests.engines.accepted import accepted
 from tests.engines.chat.kit import ask
 from tests.engines.cron.kit import at, clock, fired, no_rest
 from tests.engines.sop import test_deleted_records as deleted
 from tests.engines.sop.doors import Said as Decision
 from tests.engines.sop.doors import by_api, by_card, by_page
 from tests.engines.sop.kit import review_of, run_qc
+from tests.house.kit import make_member, make_project
 from tests.house.test_account_trail import NEW, OLD
+from tests.login import kit as ways
 from tests.memory import test_kill_switch as hot_pages
 from tests.memory import test_retention as retention
 from tests.memory import test_weekly_edits as weekly
@@ -48,7 +55,9 @@ from tests.skills import test_quality_rules as quality_rules
 from tests.study.blinding import test_page as blinding
 from tests.support.study import Study
 from tests.support.tasks import drain
+from tests.wechat.bot_kit import AES_KEY, TOKEN
 from tests.wechat.callback_kit import Callback
+from tests.wechat.test_groups import said_in_group
 from tests.wechat.working import click, receive, work
 from wechat.models import Alert, OutboxMessage
 
@@ -205,13 +214,23 @@ def _(study: Study) -> None:
     browser("admin").post(f"/admin/study/protocoldocument/{pk}/delete/", {"post": "yes"})
 
 
+@door("document.discard")
+def _(study: Study) -> None:
+    from study.models import ProtocolUpload
+
+    row = {"project": study.project, "filename": "f.md", "name": "手册", "state": "read"}
+    pk = ProtocolUpload.objects.create(**row).pk
+    browser("admin").post(f"/admin/study/protocoldocument/upload/{pk}/", {"discard": ""})
+
+
 @door("document.checked")
 def _(study: Study) -> None:
+    from skills.amendments import to_check
     from study.protocol.index import import_document
 
     old = ProtocolDocument.objects.get(project=study.project, name__contains="研究方案")
     new = import_document(study.project, old.name, old.text.replace("18～75", "18～80"))
-    sent = {"kind": "rule", "key": "qc_process/EL02"}
+    sent = {"kind": "rule", "key": next(one.key for one in to_check(new) if one.rule == "EL02")}
     browser("admin").post(f"/admin/study/protocoldocument/{new.pk}/touches/", sent)
 
 
@@ -242,6 +261,23 @@ def _(study: Study) -> None:
     password = study.run["logins"]["admin"]["password"]
     client.post("/admin/login/", {"username": "admin", "password": password})
     client.post("/admin/logout/")
+
+
+@door("login.link")
+def _(study: Study) -> None:
+    call_command("login_link", "admin")
+
+
+@door("login.linked", "login.unlinked", "login.factor.add", "login.factor.remove")
+def _(study: Study) -> None:
+    user = User.objects.get(username="wanghushi")
+    user.email = "wang@hospital.test"
+    user.save()
+    ways.give_app(user)
+    with override_settings():
+        ways.configure(settings, study.stand_ins)
+        ways.come(Client(), "u-1")
+    call_command("login_reset", "wanghushi")
 
 
 @door("login.failed")
@@ -305,6 +341,17 @@ def _(study: Study) -> None:
     url = f"/api/v1/skills/{skill.pk}/"
     answer = client.patch(url, json.dumps({"name": "质控二"}), "application/json")
     assert answer.status_code == 200
+
+
+@door("skill.draft")
+def _(study: Study) -> None:
+    skill = Skill.objects.get(skill_type="qc_process")
+    client, url = browser("admin"), f"/admin/skills/skill/{skill.pk}/change/"
+    stamp = client.get(url).context["adminform"].form.initial["read_at"]
+    given = {"skill_type": skill.skill_type, "name": skill.name, "trigger_type": "webhook"}
+    given |= {"is_active": "on", "config": json.dumps(skill.config), "read_at": stamp}
+    forms = {"versions-TOTAL_FORMS": "0", "versions-INITIAL_FORMS": "0"}
+    assert client.post(url, given | forms | {"_draft": "1"}).status_code == 302
 
 
 @door("skill.delete")
@@ -508,6 +555,12 @@ def _(study: Study) -> None:
         safety_kit.swept()
 
 
+@door("trail_review.plan", "trail_review.draw", "trail_review.mark", "trail_review.close")
+def _(study: Study) -> None:
+    trail_reviews.planned()
+    trail_reviews.reviewed(study)
+
+
 @door("deviation.decide")
 def _(study: Study) -> None:
     with at(clock(study, "09:00")):
@@ -571,6 +624,37 @@ def _(study: Study) -> None:
     select(browser("admin"), "/admin/wechat/alert/", "mend", Alert.objects.get())
 
 
+@door("wechat.group_bound", "wechat.group_refused", "wechat.group_freed")
+def _(study: Study) -> None:
+    with override_settings(WECOM_AIBOT_TOKEN=TOKEN, WECOM_AIBOT_AES_KEY=AES_KEY):
+        said_in_group("绑定研究 LUNG-IIT", "admin")
+        make_member(make_project("OTHER"), "guest", "PI")
+        said_in_group("P001 入组了吗?", "guest")
+        said_in_group("解除绑定", "admin")
+
+
+@door("house.restore")
+def _(study: Study) -> None:
+    # The database of the test is not exchanged; a whole restore is in tests/house/test_backup.py.
+    made = backup.Manifest("sqlite", "2026-11-29", "1", "", False, {}, [])
+    restoring.settle(made, moved=False)
+
+
+@door("model.accept", "model.sign")
+def _(study: Study) -> None:
+    row = accepted(study.project)
+    password = {"password": study.run["logins"]["zhangyi"]["password"]}
+    url = f"/admin/llm/modelacceptance/{row.pk}/sign/"
+    assert browser("zhangyi").post(url, password).status_code == 302
+
+
+@door("model.canary")
+def _(study: Study) -> None:
+    with override_settings(REQUIRE_MODEL_ACCEPTANCE=True):
+        llm_canary.check(study.project)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("action", sorted(audit.actions()))
 def test_it_is_written(study: Study, action: str) -> None:
     before = set(AuditEntry.objects.values_list("pk", flat=True))

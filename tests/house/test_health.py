@@ -43,11 +43,14 @@ def test_a_house_without_worker_and_beat_is_not_ready(client: Client) -> None:
     assert checks == {
         "database": "ok",
         "broker": "ok",
+        "clock": "ok",
+        "disk": "ok",
         "worker": "never seen",
         "beat": "never seen",
     }
 
 
+@pytest.mark.full
 def test_ready_as_soon_as_both_have_started(client: Client, settings: Settings) -> None:
     settings.DEBUG = True  # the values of the demo are not refused
     signals.worker_ready.send(sender=None)
@@ -66,7 +69,7 @@ def test_a_silent_process_is_noticed(client: Client, process: str) -> None:
     status, _, checks = ready(client)
     assert status == 503
     assert checks[process] == "silent"
-    assert list(checks.values()).count("ok") == 3
+    assert list(checks.values()).count("ok") == len(checks) - 1
 
 
 def test_one_message_of_beat_proves_both(client: Client) -> None:
@@ -78,6 +81,7 @@ def test_one_message_of_beat_proves_both(client: Client) -> None:
     assert ready(client)[0] == 200
 
 
+@pytest.mark.full
 def test_a_worker_that_starts_looks_for_what_was_left_behind() -> None:
     signals.worker_ready.send(sender=None)
     assert drain() == ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]

@@ -1,12 +1,15 @@
-"""The product's files as a graph: no circle, few lazy imports, nothing that only tests or benches use."""
+"""The product's files: a graph without circles, nothing that only tests use, no long file, no worn-out name."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (
@@ -29,7 +32,7 @@ ENTRIES = {
 """Names that Django, celery or an installation look up by themselves."""
 FOUND_BY_NAME = {
     "demo.simulators.__main__": "contracts.md, stand-ins: simulators.py at the top calls it",
-    "core.house.paper.typeset": "a process of its own, with limits: core.house.paper.as_pdf starts it",
+    "core.house.paper.typeset": "a process of its own, with limits: core.house.paper.typesetting starts it",
     "study.protocol.files.worker": "a process of its own, with limits: study.protocol.files starts it",
 }
 LAZY = {"demo.stand_ins": "the supervisor reads it before Django is set up"}
@@ -113,17 +116,20 @@ def test_a_circle_is_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
 
 
+@pytest.mark.full
 def test_no_circle_of_files() -> None:
     """Imports within functions and for type hints count too."""
     assert circles({name: {e.target for e in found} for name, found in edges().items()}) == []
 
 
+@pytest.mark.full
 def test_lazy_imports_are_few_and_have_a_reason() -> None:
     lazy = {name for name, found in edges().items() if any(edge.is_lazy for edge in found)}
     assert lazy == set(LAZY)
     assert len(LAZY) <= 5
 
 
+@pytest.mark.full
 def test_nothing_is_there_for_tests_or_benches_alone() -> None:
     used = {edge.target for found in edges().values() for edge in found}
     used |= {name.rpartition(".")[0] for name in used}
@@ -148,3 +154,23 @@ def test_nothing_is_there_for_tests_or_benches_alone() -> None:
         and name not in named
     ]
     assert alone == []
+
+
+@pytest.mark.full
+def test_no_file_is_longer_than_600_lines() -> None:
+    sizes = {name: len(path.read_text("utf-8").splitlines()) for name, path in modules().items()}
+    assert {name: size for name, size in sizes.items() if size > 600} == {}
+
+
+@pytest.mark.full
+def test_a_function_that_is_imported_by_its_name_says_what_it_does() -> None:
+    """A public name stands at the top of at most three files: a reader who sees only the call knows which."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, path in modules().items():
+        if name.startswith("demo."):
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                places[node.name].append(name)
+    worn = {name: files for name, files in places.items() if len(files) > 3}
+    assert {name: files for name, files in worn.items() if not name.startswith("_")} == {}

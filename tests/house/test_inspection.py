@@ -36,6 +36,7 @@ def test_a_stranger_is_refused(client: Client, path: str) -> None:
         assert b"openapi" not in answer.content
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", ALL)
 def test_the_named_network_and_the_token_read(client: Client, path: str) -> None:
     assert client.get(path, REMOTE_ADDR="10.1.2.3").status_code == 200
@@ -49,6 +50,7 @@ def test_without_a_token_of_the_house_none_fits(client: Client, settings: Settin
         assert client.get("/metrics", **OUTSIDE, HTTP_AUTHORIZATION=given).status_code == 403
 
 
+@pytest.mark.full
 def test_a_login_reads_the_description_and_a_superuser_the_counters() -> None:
     user = User.objects.create_user("ann", is_staff=True)
     root = User.objects.create_superuser("root")
@@ -68,6 +70,7 @@ def test_a_network_that_is_none_is_said(settings: Settings) -> None:
     assert [one.id for one in checks.inspection_networks()] == ["iit.E007"]
 
 
+@pytest.mark.full
 def test_no_answer_is_kept() -> None:
     User.objects.create_superuser("root")
     client = Client()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 
 from core.house.paper import as_docx, as_pdf
+from core.house.paper.typesetting import TypesetError
 from core.house.paper.value import Figure, Paper, Section, Table, ai_mark
 
 HOSTILE = (
@@ -64,6 +65,7 @@ def read_docx(data: bytes) -> list[str]:
     return [*cells, *(paragraph.text for paragraph in file.paragraphs)]
 
 
+@pytest.mark.full
 @settings(max_examples=6, deadline=None)
 @given(TEXT)
 def test_no_text_is_markup_or_code(texts: list[str]) -> None:
@@ -75,6 +77,7 @@ def test_no_text_is_markup_or_code(texts: list[str]) -> None:
         assert text in word
 
 
+@pytest.mark.full
 def test_what_the_font_lacks_and_what_no_file_can_hold_is_marked() -> None:
     paper = with_texts(["a\x00b😀c\u202ed", "正常"])
     assert "□" in read_pdf(as_pdf.as_pdf(paper))
@@ -127,5 +130,22 @@ def test_only_the_bundled_font_is_in_the_file() -> None:
 
 def test_what_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(as_pdf, "_SECONDS", 0.001)
-    with pytest.raises(as_pdf.TypesetError):
+    with pytest.raises(TypesetError):
         as_pdf.as_pdf(PAPER)
+
+
+def test_columns_are_as_wide_as_what_stands_in_them_asks_for() -> None:
+    table = Table(("受试者", "疑点", "日期"), (("P001", "长" * 60, "2026-11-30"),))
+    narrow, wide, date = table.weights
+    assert narrow < date < wide < 60
+
+    paper = replace(PAPER, sections=(Section("疑点", table=table),))
+    file: Any = Document(io.BytesIO(as_docx.as_docx(paper)))
+    page = file.sections[0]
+    room = page.page_width - page.left_margin - page.right_margin
+    columns = file.tables[-1].columns
+    assert [round(column.width / room, 2) for column in columns] == [
+        round(weight / sum(table.weights), 2) for weight in table.weights
+    ]
+    assert "cantSplit" in file.tables[-1].rows[1]._tr.xml
+    assert "NUMPAGES" in page.footer.paragraphs[0]._p.xml

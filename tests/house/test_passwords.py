@@ -65,6 +65,7 @@ def test_others_pass(crc: User, password: str) -> None:
     validate_password(password, crc)
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 @given(st.data())
 def test_what_is_known_counts_for_nothing(data: st.DataObject) -> None:
@@ -79,6 +80,7 @@ def test_what_is_known_counts_for_nothing(data: st.DataObject) -> None:
         validate_password("".join(parts), user)
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_whoever_makes_a_login_is_told_in_chinese() -> None:
     make_project("LUNG-IIT")

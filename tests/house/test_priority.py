@@ -21,6 +21,7 @@ print(before, os.nice(0), weighed[-1] if weighed else "7")
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("own_session", "group"), [(True, "7"), (False, None)])
 def test_a_worker_lowers_itself_and_a_session_of_its_own(
     own_session: bool, group: str | None

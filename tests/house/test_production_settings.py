@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from projects.checks import REQUIRED
+from projects.checks import CALLBACK, REQUIRED
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
@@ -63,9 +63,9 @@ def test_real_values_pass_with_a_word_on_the_embedded_mode(tmp_path: Path) -> No
 
 @pytest.mark.smoke
 def test_every_missing_value_is_an_error_with_a_hint(tmp_path: Path) -> None:
-    done = check(tmp_path, **dict.fromkeys(REQUIRED, ""))
+    done = check(tmp_path, **dict.fromkeys((*REQUIRED, *CALLBACK), ""))
     assert done.returncode == 1
-    for name in REQUIRED:
+    for name in (*REQUIRED, *CALLBACK):
         assert f"(iit.E002) {name} is not set" in done.stderr
     assert ".env.example" in done.stderr
     assert "Traceback" not in done.stderr
@@ -102,6 +102,12 @@ def test_weak_keys_are_errors(tmp_path: Path, name: str, value: str, said: str) 
     assert done.returncode == 1
     assert said in done.stderr
     assert not value or value not in done.stderr
+
+
+def test_with_the_long_connection_nothing_has_to_reach_us(tmp_path: Path) -> None:
+    bot = {"WECOM_AIBOT_ID": "aib1", "WECOM_AIBOT_SECRET": "s" * 40}
+    done = check(tmp_path, **dict.fromkeys(CALLBACK, ""), **bot)
+    assert done.returncode == 0, done.stderr
 
 
 def test_proxies_that_nobody_named_or_that_are_no_addresses_are_said(tmp_path: Path) -> None:

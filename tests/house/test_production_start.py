@@ -47,10 +47,10 @@ def processes() -> dict[str, str]:
 
 
 class Production:
-    """The processes of a house of its own behind a TLS proxy, which this class plays."""
+    """The processes of a house of its own behind a TLS proxy, which this class plays; its code is in `root`."""
 
-    def __init__(self, var: Path, outside: dict[str, str]) -> None:
-        self.var = var
+    def __init__(self, var: Path, outside: dict[str, str], root: Path = ROOT) -> None:
+        self.var, self.root = var, root
         self.port, sim_port = free_ports()
         self.sim = f"http://127.0.0.1:{sim_port}"
         self.env = outside | {
@@ -82,7 +82,7 @@ class Production:
         with (self.var / f"{name}.log").open("wb") as log:
             self.running[name] = subprocess.Popen(
                 ["bash", "-c", f"exec {command}"],
-                cwd=ROOT,
+                cwd=self.root,
                 env=self.env,
                 stdout=log,
                 stderr=log,
@@ -110,7 +110,7 @@ class Production:
 
     def _run(self, command: list[str], more: dict[str, str]) -> str:
         done = subprocess.run(
-            command, cwd=ROOT, env=self.env | more, capture_output=True, text=True, check=False
+            command, cwd=self.root, env=self.env | more, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
@@ -205,14 +205,14 @@ def production(tmp_path: Path) -> Iterator[Production]:
 
 
 def test_the_readme_starts_the_processes_of_the_procfile() -> None:
-    assert documented()[-3:] == list(processes().values())
+    assert documented()[-4:] == list(processes().values())
 
 
 @pytest.mark.skipif(
     NEITHER, reason="NOT RUN: PostgreSQL and Redis (set DATABASE_URL and REDIS_URL)"
 )
 def test_log_in_ask_decide(production: Production) -> None:
-    *commands, _web, _worker, _beat = documented()
+    *commands, _web, _worker, _beat, _socket = documented()
     said = production.prepare(commands)
     assert "static files" in said
     production.stand_ins()

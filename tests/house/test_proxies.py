@@ -56,6 +56,11 @@ def test_the_client_is_the_nearest_that_is_no_named_proxy(
     assert "X-Forwarded-For" not in request.headers
 
 
+def asker(peer: str, scheme: str = "https") -> Client:
+    """A browser of which a proxy at `peer` says how it was asked."""
+    return Client(REMOTE_ADDR=peer, headers={"X-Forwarded-Proto": scheme})
+
+
 @given(made_up=st.lists(st.ip_addresses().map(str) | st.text(max_size=12)))
 def test_whatever_stands_before_it_changes_nothing(made_up: list[str]) -> None:
     assert client("10.1.2.3", [*made_up, "203.0.113.7"], NAMED) == "203.0.113.7"
@@ -63,8 +68,7 @@ def test_whatever_stands_before_it_changes_nothing(made_up: list[str]) -> None:
 
 @given(peer=st.ip_addresses().map(str))
 def test_no_other_peer_speaks_for_anybody(peer: str) -> None:
-    request = RequestFactory().get("/", REMOTE_ADDR=peer, headers={"X-Forwarded-Proto": "https"})
-    trust_proxies(lambda _request: HttpResponse())(request)
+    request = seen(peer, **{"X-Forwarded-Proto": "https"})
     assert is_named(peer, NAMED) or request.META["REMOTE_ADDR"] == peer
     assert not request.is_secure()
 
@@ -92,12 +96,10 @@ def test_pages_are_https_and_probes_are_plain() -> None:
     assert answer["Location"] == "https://iit.example.org/admin/login/?next=/admin/"
     assert plain.get("/healthz").status_code == 200
     assert plain.get("/readyz").status_code in (200, 503)
-    behind = Client(REMOTE_ADDR="10.1.2.3", headers={"X-Forwarded-Proto": "https"})
-    page = behind.get("/admin/login/")
+    page = asker("10.1.2.3").get("/admin/login/")
     assert page.status_code == 200
     assert page["Strict-Transport-Security"] == "max-age=31536000"
-    liar = Client(REMOTE_ADDR="10.1.2.4", headers={"X-Forwarded-Proto": "https"})
-    assert liar.get("/admin/login/").status_code == 301
+    assert asker("10.1.2.4").get("/admin/login/").status_code == 301
 
 
 @pytest.mark.django_db
@@ -106,8 +108,7 @@ def test_pages_are_https_and_probes_are_plain() -> None:
 @pytest.mark.parametrize("scheme", ["https", "http"])
 def test_callbacks_are_answered_whoever_passes_them_on(peer: str, scheme: str) -> None:
     """Their signature is the authority; a redirect would lose the message."""
-    proxied = Client(REMOTE_ADDR=peer, headers={"X-Forwarded-Proto": scheme})
-    assert Callback(plaintext()).post(proxied).status_code == 200
+    assert Callback(plaintext()).post(asker(peer, scheme)).status_code == 200
     assert InboxMessage.objects.count() == 1
 
 

@@ -70,6 +70,7 @@ def pages(study: Study) -> dict[str, str]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", ["subject", "run", "opened", "finding"])
 def test_a_page_of_the_console(study: Study, page: str) -> None:
     address = pages(study)[page]
@@ -77,6 +78,7 @@ def test_a_page_of_the_console(study: Study, page: str) -> None:
     assert noted() == [("wanghushi", "wanghushi", "P012", "console")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", ["subject", "run", "opened", "finding"])
 def test_who_is_shown_nothing_has_read_nothing(study: Study, page: str) -> None:
     address = pages(study)[page]
@@ -84,6 +86,7 @@ def test_who_is_shown_nothing_has_read_nothing(study: Study, page: str) -> None:
     assert noted() == []
 
 
+@pytest.mark.full
 def test_a_closed_review_is_shown_as_it_was(study: Study) -> None:
     run = run_qc(study, "P012")
     review = review_of(run)
@@ -95,6 +98,7 @@ def test_a_closed_review_is_shown_as_it_was(study: Study) -> None:
     assert noted() == [("wanghushi", "wanghushi", "P012", "console")]
 
 
+@pytest.mark.full
 def test_the_api(study: Study) -> None:
     run = run_qc(study, "P012")
     client = program(study, "zhangyi")
@@ -119,6 +123,7 @@ def test_an_answer_in_chat(study: Study) -> None:
     assert set(noted()) == {("wanghushi", "", "P001", "chat")}
 
 
+@pytest.mark.full
 def test_an_answer_about_nobody_is_no_read(study: Study) -> None:
     """Neither a question about the protocol nor one about another site's subject."""
     ask("wanghushi", "SAE 多久内要报告?")
@@ -126,6 +131,7 @@ def test_an_answer_about_nobody_is_no_read(study: Study) -> None:
     assert noted() == []
 
 
+@pytest.mark.full
 def test_the_trail_has_one_entry_a_person_subject_and_hour(
     study: Study, clock: time_machine.Traveller
 ) -> None:
@@ -153,6 +159,7 @@ def test_the_trail_has_one_entry_a_person_subject_and_hour(
     assert {one.project_id for one in entries()} == {study.project.pk}
 
 
+@pytest.mark.full
 def test_a_page_costs_one_row_and_no_transaction(study: Study) -> None:
     client, page = console(study, "wanghushi"), pages(study)["subject"]
     client.get(page)
@@ -176,6 +183,7 @@ def test_reads_within_a_transaction_go_with_it(study: Study) -> None:
     assert noted() == []
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_write_each_read_once(study: Study, clock: time_machine.Traveller) -> None:
     records = [f"P{number:03}" for number in range(1, 21)]
@@ -209,6 +217,7 @@ def test_what_failed_half_way_is_written_by_the_next(
     assert (noted(), len(entries())) == ([], 1)
 
 
+@pytest.mark.full
 def test_lists_that_hold_the_record_are_reads(study: Study) -> None:
     """Of the API: runs with the review's snapshot, findings; of nobody who is not on the page."""
     run_qc(study, "P012")
@@ -224,6 +233,7 @@ def test_lists_that_hold_the_record_are_reads(study: Study) -> None:
     assert "P012" not in {row[2] for row in noted()}
 
 
+@pytest.mark.full
 def test_traces_are_reads_of_whom_they_name(study: Study) -> None:
     """Listed, one by one, and in the console; who is shown less has read less."""
     ask("zhangyi", "P001 和 P012 的年龄")
@@ -239,6 +249,7 @@ def test_traces_are_reads_of_whom_they_name(study: Study) -> None:
     assert {(row[2], row[3]) for row in noted()} == {("P001", "console"), ("P012", "console")}
 
 
+@pytest.mark.full
 def test_the_page_of_an_answer_is_a_read(study: Study) -> None:
     text = "P001 的谷丙转氨酶为 185;P0012 不在其中"
     path = answers.keep(

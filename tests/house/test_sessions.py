@@ -62,6 +62,7 @@ def test_a_copied_cookie_ends_too(ann: User, clock: time_machine.Traveller) -> N
     assert not is_in(client)
 
 
+@pytest.mark.full
 def test_use_moves_the_end_up_to_a_day(ann: User, clock: time_machine.Traveller) -> None:
     client = log_in()
     for _time in range(24 * 4 - 1):
@@ -82,6 +83,7 @@ def test_both_are_settings(ann: User, clock: time_machine.Traveller, settings: S
     assert not is_in(client)
 
 
+@pytest.mark.full
 def test_a_page_that_renews_itself_moves_no_end(ann: User, clock: time_machine.Traveller) -> None:
     client = log_in()
     clock.shift(timedelta(minutes=1))
@@ -147,6 +149,7 @@ def test_a_new_password_ends_sessions_and_tokens(ann: User, change: Callable[...
     assert AuditEntry.objects.filter(action="token.revoke").count() == 1
 
 
+@pytest.mark.full
 def test_what_is_no_new_password_ends_nothing(ann: User, settings: Settings) -> None:
     """A change of the login; a hash that is made anew at a log-in, because hashing became slower."""
     tokens.create(user=ann, actor="test")
@@ -170,6 +173,7 @@ def test_the_commands_own_door_ends_tokens(ann: User, monkeypatch: pytest.Monkey
     assert not ApiToken.objects.exists()
 
 
+@pytest.mark.full
 def test_a_login_that_was_switched_off_begins_anew(ann: User) -> None:
     """Variants: switched off in the console and by a command; a token and a copied session."""
     root = User.objects.create_superuser("root", password=NEW)

@@ -70,6 +70,7 @@ def not_walked(title: str, found: set[tuple[str, str]]) -> list[tuple[str, str]]
     return [place for place in named if place not in found]
 
 
+@pytest.mark.full
 def test_a_message(study: Study) -> None:
     with walked() as found:
         receive("P001 入组了吗?另外方案里的排除标准是什么")
@@ -77,6 +78,7 @@ def test_a_message(study: Study) -> None:
     assert not_walked("A message", found) == []
 
 
+@pytest.mark.full
 def test_an_approval(study: Study, as_user: Callable[..., Client]) -> None:
     nodes = {"ask": human(on_approve="judge"), "judge": soft()}
     skill = new_skill(study, nodes, kind="qc_process:roads")
@@ -111,6 +113,7 @@ def card_of(review: Review) -> str:
     return Card.objects.get(kind="review", ref=str(review.pk)).task_id
 
 
+@pytest.mark.full
 def test_an_edit_of_hot_memory(study: Study, as_user: Callable[..., Client]) -> None:
     memory = ProjectMemory.objects.get(project=study.project)
     with walked() as found:

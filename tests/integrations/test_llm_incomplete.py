@@ -70,6 +70,7 @@ def test_calls_that_were_asked_for_are_whole(
     assert [call.name for call in WAYS["tools"](client).tool_calls] == ["get_project_stats"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", WAYS)
 def test_what_stopped_is_whole(client: LlmClient, stand_ins: StandIns, way: str) -> None:
     stand_ins.script({"content": "好", "finish_reason": "stop"})

@@ -82,6 +82,7 @@ def spellings(day: date) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.full
 @given(st.dates(date(1930, 1, 1), date(1999, 12, 31)), st.data())
 def test_a_known_birth_in_every_spelling(day: date, data: st.DataObject) -> None:
     known = Known.of({"出生日期": [str(day)]})

@@ -204,6 +204,7 @@ def test_an_endless_structure_blocks() -> None:
         gate().data(loop)
 
 
+@pytest.mark.full
 def test_ten_thousand_names_do_not_slow_a_message_down() -> None:
     names = [
         f"{a}{b}{c}"

@@ -159,6 +159,7 @@ def test_digits_written_as_characters_or_mistyped(text: str) -> None:
     assert not re.search(r"[\d〇零一二三四五六七八九壹贰叁肆伍陆柒捌玖]", left), left
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     ["\\u5f20" * 5_000, "&#2435" * 5_000, "%E5%BC" * 5_000, "<b" * 20_000, "一" * 20_000, "l1" * 20_000,

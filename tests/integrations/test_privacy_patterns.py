@@ -126,6 +126,7 @@ def test_ordinary_study_text_passes_unchanged(text: str) -> None:
     assert mask(text) == text
 
 
+@pytest.mark.full
 def test_the_protocol_of_the_demo_study_is_not_torn_apart() -> None:
     masked = [
         found[0]

@@ -172,6 +172,7 @@ def test_numbers_that_are_no_identifiers_stay(text: str) -> None:
     assert mask(text, OTHERS) == text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [

@@ -40,6 +40,7 @@ def test_the_list_is_worth_its_name() -> None:
     assert len(set(terms())) == len(terms()) >= 80
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ids", STUDIES.values(), ids=STUDIES)
 def test_no_listed_term_is_masked(ids: list[str]) -> None:
     one = gate(ids)

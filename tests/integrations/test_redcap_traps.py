@@ -151,7 +151,8 @@ def test_a_lasting_failure_is_no_data(status: int, text: str) -> None:
 def test_a_refusal_is_not_tried_again(status: int) -> None:
     found, asked = read((status, b'{"error": "no"}'))
 
-    assert isinstance(found, RedcapPermissionError if status == 403 else RedcapError)
+    kinds = {403: RedcapPermissionError, 429: RedcapUnavailable}
+    assert type(found) is kinds.get(status, RedcapError)
     assert (found.status, found.text, asked) == (status, "no", 1)
 
 

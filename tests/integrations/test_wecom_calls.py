@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from core.integrations.wecom import Kind, SendError, Sent
 from core.integrations.wecom.client import redact
 from core.integrations.wecom.results import Result, classify
+from demo.own_house import free_port
 from tests.wecom_standin import GETTOKEN, SEND, UPDATE, WecomSim, open_wecom, text
 
 CARD: dict[str, Any] = {
@@ -62,6 +62,7 @@ def test_one_token_serves_many_calls(wecom: WecomSim) -> None:
     assert len(wecom.calls(GETTOKEN)) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("code", [42001, 40014, 40001])
 def test_a_refused_token_is_fetched_anew_once_and_the_call_repeated_once(
     wecom: WecomSim, code: int
@@ -74,6 +75,7 @@ def test_a_refused_token_is_fetched_anew_once_and_the_call_repeated_once(
     assert len(wecom.delivered()) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", [True, "new_keeps_old", "new_kills_old"])
 def test_a_token_that_was_revoked_is_replaced(wecom: WecomSim, mode: object) -> None:
     wecom.switch(gettoken_same_within_ttl=mode)
@@ -170,6 +172,7 @@ def test_a_card_to_two_of_whom_one_is_gone_is_sent(wecom: WecomSim) -> None:
     assert sent.response_code
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "body", [{}, {"msgid": "m"}, {"errcode": "0"}, {"errcode": 0.0}, {"errcode": None}]
 )
@@ -179,12 +182,14 @@ def test_success_has_many_spellings(wecom: WecomSim, body: dict[str, object]) ->
     accepted(wecom.client().send(text()))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", ["40014x", [], {}, "NaN", 1e400])
 def test_an_errcode_that_is_no_number_is_tried_again(wecom: WecomSim, value: object) -> None:
     wecom.fault(SEND, "body", json.dumps({"errcode": value}))
     assert error(wecom.client().send(text())).kind is Kind.RETRY
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("body", ["", "<html>502</html>", "[1, 2]", "null", "\ufeff{", '"ok"'])
 def test_an_answer_that_is_no_json_object_is_tried_again(wecom: WecomSim, body: str) -> None:
     """O13."""
@@ -232,7 +237,7 @@ def test_a_connection_cut_after_the_body_was_sent_is_ambiguous(wecom: WecomSim) 
 def test_nobody_listening_is_tried_again(wecom: WecomSim) -> None:
     client = wecom.client()
     accepted(client.send(text(content="1")))
-    client.base = f"http://127.0.0.1:{unused_port()}/cgi-bin"
+    client.base = f"http://127.0.0.1:{free_port()}/cgi-bin"
     assert error(client.send(text(content="2"))).kind is Kind.RETRY
 
 
@@ -273,6 +278,7 @@ def test_callback_addresses_are_listed(wecom: WecomSim) -> None:
 Break = Callable[[WecomSim], None]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "break_it",
     [
@@ -304,9 +310,3 @@ def test_redaction_reaches_every_spelling() -> None:
 
 def test_every_code_has_an_action() -> None:
     assert all(isinstance(classify(code, "").kind, Kind) for code in range(-1, 90000))
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

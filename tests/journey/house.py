@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,15 +18,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
+from demo.own_house import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+PATIENCE_S = 400.0
 
 
 def wait(condition: Callable[[], Any], what: str) -> Any:

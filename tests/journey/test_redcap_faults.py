@@ -34,6 +34,7 @@ def fails(study: Study, fault: str) -> None:
     study.stand_ins.fault("redcap", kind, value, times=None)
 
 
+@pytest.mark.full
 def test_chat_says_from_when_its_data_are_and_why(study: Study, fault: str) -> None:
     silenced(study)
     sync.sweep(study.project)
@@ -53,6 +54,7 @@ def test_chat_denies_nothing_that_was_never_read(study: Study, fault: str, text:
     assert not [word for word in CLEAN if word in reply]
 
 
+@pytest.mark.full
 def test_a_check_shows_the_failure_and_closes_nothing(
     study: Study, fault: str, admin_client: Client
 ) -> None:

@@ -126,6 +126,7 @@ def test_what_tells_a_birth_is_decided_once(kind: Kind) -> None:
     assert found.closed == kind.births | kind.doubtful
 
 
+@pytest.mark.full
 def test_nothing_is_kept_told_or_proposed_of_a_birth(project: Project, kind: Kind) -> None:
     closed = kind.births | kind.doubtful
     design = design_of(project)
@@ -142,6 +143,7 @@ def test_nothing_is_kept_told_or_proposed_of_a_birth(project: Project, kind: Kin
         assert name not in refused.value.nearest
 
 
+@pytest.mark.full
 def test_no_page_list_or_file_tells_a_birth(project: Project, kind: Kind) -> None:
     client = client_of(project)
     addresses = [reverse(name, args=[project.pk]) for name in PAGES]
@@ -155,6 +157,7 @@ def test_no_page_list_or_file_tells_a_birth(project: Project, kind: Kind) -> Non
         assert told(page.content.decode()) == [], address
 
 
+@pytest.mark.full
 def test_no_answer_or_prompt_tells_a_birth(
     project: Project, kind: Kind, stand_ins: StandIns
 ) -> None:
@@ -171,6 +174,7 @@ def test_no_answer_or_prompt_tells_a_birth(
     assert told(json.dumps(stand_ins.requests("llm"), ensure_ascii=False)) == []
 
 
+@pytest.mark.full
 def test_a_form_that_was_never_begun_has_no_findings(project: Project, kind: Kind) -> None:
     read = records.read_records(project=project, record_ids=[kind.empty])
     assert [one.record_id for one in read] == [kind.empty]
@@ -196,6 +200,7 @@ def test_a_choice_is_told_as_a_person_reads_it(project: Project, kind: Kind) -> 
     assert [fact.text for fact in found.facts[:2]] == ["<24 h 复查", "A|B 型"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [KINDS["classic"]()], ids=["classic"])
 @pytest.mark.parametrize("field", ["", "no_such_field"])
 def test_a_setting_that_is_missing_is_told_as_that(
@@ -210,6 +215,7 @@ def test_a_setting_that_is_missing_is_told_as_that(
             ask_all(project, member_of(project), [{"select": [name]}])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [KINDS["classic"]()], ids=["classic"])
 def test_a_study_without_redcap_is_no_outage(project: Project, kind: Kind) -> None:
     Project.objects.filter(pk=project.pk).update(redcap_token="")
@@ -222,6 +228,7 @@ def test_a_study_without_redcap_is_no_outage(project: Project, kind: Kind) -> No
     assert answer.json()["code"] == "not_configured"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [KINDS["classic"]()], ids=["classic"])
 def test_a_number_is_an_id_only_where_nothing_else_can_stand(project: Project, kind: Kind) -> None:
     for text in ("2的谷丙转氨酶", "查一下受试者2的谷丙转氨酶", "2号患者的谷丙转氨酶"):
@@ -240,6 +247,7 @@ def test_a_number_is_an_id_only_where_nothing_else_can_stand(project: Project, k
     assert ask("chief", "2的谷丙转氨酶").record_ids == ["2"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [KINDS["classic"]()], ids=["classic"])
 def test_a_setting_that_names_a_birth_dates_nothing(project: Project, kind: Kind) -> None:
     row = FieldRole(project=project, role="form_date", of="baseline", field="dm_dt")
@@ -254,6 +262,7 @@ def test_a_setting_that_names_a_birth_dates_nothing(project: Project, kind: Kind
     assert page.context["plan_errors"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [KINDS["classic"]()], ids=["classic"])
 def test_what_was_answered_opens_or_closes(project: Project, kind: Kind) -> None:
     assert {row.field for row in plan.doubtful_dates(project)} == kind.doubtful
@@ -263,6 +272,7 @@ def test_what_was_answered_opens_or_closes(project: Project, kind: Kind) -> None
     assert kind.doubtful <= dictionary.load(project).identity.births
 
 
+@pytest.mark.full
 def test_the_command_tells_no_birth(
     project: Project, kind: Kind, capsys: Any, monkeypatch: Any
 ) -> None:

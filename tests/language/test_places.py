@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
     *("core", "projects", "study", "skills", "memory", "engines", "wechat", "iit_manager"),
@@ -98,6 +100,7 @@ def found() -> Counter[str]:
     return +counts
 
 
+@pytest.mark.full
 def test_no_pattern_is_added_elsewhere() -> None:
     more = {
         name: count for name, count in found().items() if count > ELSEWHERE.get(name, (0, ""))[0]
@@ -105,6 +108,7 @@ def test_no_pattern_is_added_elsewhere() -> None:
     assert not more, f"patterns over what people write belong into {', '.join(PLACES)}: {more}"
 
 
+@pytest.mark.full
 def test_the_list_shrinks_with_the_code() -> None:
     assert not [name for name in ELSEWHERE if name not in found()], "nothing is there: strike it"
     assert all(why for _count, why in ELSEWHERE.values())

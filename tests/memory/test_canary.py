@@ -80,6 +80,7 @@ def touches(tree: ast.AST) -> list[str]:
     return found
 
 
+@pytest.mark.full
 def test_no_other_module_names_the_table() -> None:
     named = {name: hits for name, tree in modules() if (hits := touches(tree))}
     assert named == {}
@@ -130,6 +131,7 @@ def test_the_watch_sees_a_stray_query(study: Study) -> None:
         assert len(strays) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("silent", [False, True])
 def test_ten_ways_of_asking_for_it(study: Study, silent: bool) -> None:
     plant(study)
@@ -144,6 +146,7 @@ def test_ten_ways_of_asking_for_it(study: Study, silent: bool) -> None:
     assert study.stand_ins.requests("llm")
 
 
+@pytest.mark.full
 def test_the_memory_jobs_do_not_read_it(study: Study) -> None:
     plant(study)
     said(study, "以后汇报先说结论", own=True)

@@ -362,6 +362,7 @@ def test_a_quiet_day_leaves_no_trace(study: Study) -> None:
     assert study.stand_ins.requests("llm") == []
 
 
+@pytest.mark.full
 def test_the_task_catches_up_with_missed_days(study: Study) -> None:
     base(study)
     distil_by(nobody)
@@ -373,6 +374,7 @@ def test_the_task_catches_up_with_missed_days(study: Study) -> None:
     assert "memory.tasks.distil_day" not in drain()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", [Project.Status.ACTIVE, Project.Status.PAUSED])
 def test_no_proposal_is_lost_over_a_long_holiday(study: Study, status: str) -> None:
     """Its user was told that the administrator decides, so the house owes it."""

@@ -51,6 +51,7 @@ def test_those_whose_subject_it_is_read_on(study: Study, userid: str) -> None:
     assert "情绪低落" in read(study[userid])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("silent", [False, True])
 def test_neither_prompt_nor_answer_tells_of_them(study: Study, silent: bool) -> None:
     hot_of(study, HIDDEN[0])

@@ -19,6 +19,7 @@ SEVERAL = "P001 入组了吗?P003 的 V2 什么时候做?"
 QUESTIONS = ["我们之前为什么暂停筛选?", UNREAD, SEVERAL]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_it_is_what_the_chat_sends(study: Study, question: str) -> None:
     shown = preview.preview(study["admin"], question).prompts[0]
@@ -31,6 +32,7 @@ def test_it_is_what_the_chat_sends(study: Study, question: str) -> None:
     assert shown.messages[-1] == plain[-1]
 
 
+@pytest.mark.full
 def test_several_tasks_and_vague_questions_too(study: Study) -> None:
     Project.objects.update(llm_model="talk", llm_engines_model="think", llm_small_model="tiny")
     member = Member.objects.select_related("project", "person").get(pk=study["admin"].pk)
@@ -63,6 +65,7 @@ def test_the_parts_with_their_tokens(study: Study) -> None:
     assert found.prompts[0].tokens == sum(parts.values())
 
 
+@pytest.mark.full
 def test_lines_of_reports_go_out_for_questions_of_the_past_alone(study: Study) -> None:
     (past,) = preview.preview(study["admin"], "我们之前为什么暂停筛选?").prompts
     assert "[W20" in past.messages[-1][1]
@@ -83,6 +86,7 @@ def test_nothing_is_written(study: Study) -> None:
     assert not AgentTrace.objects.filter(user_id="admin").exists()
 
 
+@pytest.mark.full
 def test_the_page(study: Study) -> None:
     page = browser("admin").post(URL, {"question": SEVERAL}).content.decode()
     assert 'data-part="hot"' in page
@@ -91,6 +95,7 @@ def test_the_page(study: Study) -> None:
     assert "chat · local · local" in page
 
 
+@pytest.mark.full
 def test_the_page_names_what_was_left_out(study: Study) -> None:
     base(
         study, *LINES[:11], *[f"- 问题{n}:" + "占用令牌的文字" * 12 for n in range(60)], *LINES[11:]

@@ -93,6 +93,7 @@ def test_a_question_of_the_past_carries_both(study: Study) -> None:
     assert any(HISTORY in text and HOT in text for text in texts)
 
 
+@pytest.mark.full
 def test_a_trend_is_counted_from_the_data(study: Study) -> None:
     reply = ask("zhangyi", "回顾下去年的入组趋势")
     assert reply.intents == ["analyze_trend"]
@@ -100,6 +101,7 @@ def test_a_trend_is_counted_from_the_data(study: Study) -> None:
     assert prompts(study) == []
 
 
+@pytest.mark.full
 def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
     last = WeeklyReport.objects.filter(project=study.project).order_by("-week_number")[0]
     for number in range(last.week_number + 1, last.week_number + 61):
@@ -124,6 +126,7 @@ def test_at_most_the_newest_fifty_weeks(study: Study) -> None:
     assert "50" in older, "it is there, and not among those that are read"
 
 
+@pytest.mark.full
 def test_quality_control_never_sees_history(study: Study) -> None:
     from tests.support.tasks import drain
 

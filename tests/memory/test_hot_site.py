@@ -48,6 +48,7 @@ def spread(study: Study) -> Study:
     return study
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("silent", [False, True])
 def test_nothing_of_the_other_site_over_all_intents(spread: Study, silent: bool) -> None:
     if silent:
@@ -62,6 +63,7 @@ def test_nothing_of_the_other_site_over_all_intents(spread: Study, silent: bool)
     assert "本中心例会改为周三" in sent(spread)
 
 
+@pytest.mark.full
 def test_the_other_site_does_read_it(spread: Study) -> None:
     ask("wanghushi", "我们之前为什么暂停筛选?")
     assert len(named(hidden(spread), sent(spread))) > 5

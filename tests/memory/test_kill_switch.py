@@ -47,6 +47,7 @@ def propose(study: Study, **change: Any) -> MemoryProposal:
         )[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["admin", "zhangyi"])
 def test_a_line_out_of_use_is_gone_with_the_next_message(study: Study, name: str) -> None:
     memory = base(study)
@@ -128,6 +129,7 @@ def test_the_same_line_in_two_profiles(study: Study) -> None:
     assert [line.profile for line in left if "只要看结果" in line.text] == ["zhangyi"]
 
 
+@pytest.mark.full
 def test_every_version_has_author_diff_and_restore(study: Study) -> None:
     base(study)
     write(study, *LINES, "- 甲的一行")
@@ -170,6 +172,7 @@ def edit(client: Client, memory: ProjectMemory, content: str, version: int) -> A
     return client.post(f"{PAGE}{memory.pk}/change/", body)
 
 
+@pytest.mark.full
 def test_the_later_writer_gets_both_edits(study: Study) -> None:
     base(study)
     memory = write(study, *LINES, "- 起点")
@@ -188,6 +191,7 @@ def test_the_later_writer_gets_both_edits(study: Study) -> None:
     assert {"- 甲写的", "- 当前阶段:入组收尾期"} <= set(lines_of(study))
 
 
+@pytest.mark.full
 def test_a_merge_brings_nothing_back_that_its_user_had_forgotten(study: Study) -> None:
     """It is gone from the version both began with, so it would look like an addition."""
     base(study)
@@ -203,6 +207,7 @@ def test_a_merge_brings_nothing_back_that_its_user_had_forgotten(study: Study) -
     assert "- **偏好**: 详细步骤,需要解释" in text
 
 
+@pytest.mark.full
 def test_a_clash_shows_who_wrote_what(study: Study) -> None:
     base(study)
     memory = write(study, *LINES, "- 起点")
@@ -215,6 +220,7 @@ def test_a_clash_shows_who_wrote_what(study: Study) -> None:
     assert lines_of(study)[-1] == "- 甲的终点"
 
 
+@pytest.mark.full
 def test_a_waiting_proposal_is_announced_and_accepted(study: Study) -> None:
     memory = base(study)
     proposal = propose(study)

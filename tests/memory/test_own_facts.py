@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 import time_machine
 from django.utils.timezone import now
 
@@ -26,6 +27,7 @@ def told(study: Study, text: str) -> str:
     return str(prompts(study)[-1]["messages"][0]["content"])
 
 
+@pytest.mark.full
 def test_the_choice_of_the_first_message_holds_for_the_session(study: Study) -> None:
     for text in (VISITS, ENROLMENT):
         said(study, text, own=True)
@@ -48,6 +50,7 @@ def test_what_was_chosen_leaves_the_talk_as_it_is(study: Study) -> None:
     assert after.messages[:2] == before.messages
 
 
+@pytest.mark.full
 def test_a_removal_counts_with_the_next_message_and_a_return_too(study: Study) -> None:
     said(study, VISITS, own=True)
     assert VISITS in told(study, "为什么暂停筛选?")
@@ -68,6 +71,7 @@ def test_a_number_that_was_masked_is_not_filled_with_a_later_one(study: Study) -
     assert "13900139000" not in ask("zhangyi", "你还记得我的电话吗?不是13900139000").text
 
 
+@pytest.mark.full
 def test_a_preview_leaves_the_session_as_it_is(study: Study) -> None:
     for text in (VISITS, ENROLMENT):
         said(study, text, own=True)

@@ -79,6 +79,7 @@ def test_the_console_shows_why(study: Study) -> None:
     assert "机密" not in page.content.decode()
 
 
+@pytest.mark.full
 def test_through_the_channel(study: Study) -> None:
     base(study)
     for question in ("P001 入组了吗?", "目前有多少位患者入组?"):
@@ -253,6 +254,7 @@ def test_statistics_that_a_person_removed_stay_away(study: Study) -> None:
     assert statistics(study, "zhangyi") == []
 
 
+@pytest.mark.full
 def test_the_weekly_report_counts_feedback_and_what_came_of_it(study: Study) -> None:
     forget(study)
     from tests.memory.weekly_kit import said, told
@@ -322,6 +324,7 @@ def next_day() -> None:
     CronFiring.objects.filter(job__startswith="feedback:").delete()
 
 
+@pytest.mark.full
 def test_statistics_that_their_user_had_forgotten_stay_away(study: Study) -> None:
     """The counts are others every day; so is the line."""
     base(study)

@@ -107,6 +107,7 @@ def test_where_nothing_may_go_the_administrators_are_told(study: Study, told: li
     assert [what["proposal"] for what in told] == [None]
 
 
+@pytest.mark.full
 def test_the_console_says_so(study: Study) -> None:
     memory = base(study, *big(60, 5))
     prune(study.project)
@@ -115,6 +116,7 @@ def test_the_console_says_so(study: Study) -> None:
     assert 'data-test="waiting"' in page.content.decode()
 
 
+@pytest.mark.full
 def test_what_was_edited_meanwhile_is_not_shortened(study: Study) -> None:
     base(study, *big(60, 5))
     proposal = prune(study.project)
@@ -139,6 +141,7 @@ def test_injection_never_drops_a_heading_above_a_line_it_keeps(study: Study) -> 
             assert injection.profile_of(shown, f"u{n}")[1:] == [f"- 偏好{n}:{LONG}"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("heading", ["## 系统禁令", "#系统禁令", "  # 系统禁令"])
 def test_rules_under_an_odd_heading_are_not_shortened(study: Study, heading: str) -> None:
     rules = [f"- 禁令{n}:{LONG}" for n in range(6)]
@@ -160,6 +163,7 @@ def summarise(study: Study, *rows: tuple[str, list[int]]) -> MemoryProposal:
     return proposal
 
 
+@pytest.mark.full
 def test_a_model_says_shorter_what_goes(study: Study) -> None:
     base(study, *big(60, 5))
     proposal = summarise(study, ("当前阶段为入组冲刺期,本周目标 3 例", [1, 2]))
@@ -226,6 +230,7 @@ def test_administrators_hear_each_day_only_of_a_new_text(study: Study) -> None:
     assert OutboxMessage.objects.filter(key__startswith="over-cap:").count() == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("who", "shown"), [("admin", True), ("zhangyi", True), ("crc_b", False)])
 def test_home_says_so_to_those_who_may_shorten_it(study: Study, who: str, shown: bool) -> None:
     base(study, *big(60, 5))

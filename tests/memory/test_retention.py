@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
+from engines.tasks import write_report
 from memory import tasks
 from memory.log import flow_log, retention
 from memory.models import ConversationHistory, WeeklyNote, WeeklyReport
@@ -54,6 +55,7 @@ def later(study: Study, days: float = DAYS, seconds: int = 1) -> Any:
     return written + timedelta(days=days, seconds=seconds)
 
 
+@pytest.mark.full
 def test_rows_go_thirty_days_after_the_report_that_covers_them(covered: Study) -> None:
     assert retention.purge(covered.project, later(covered, seconds=-1)) == 0
     assert rows() == 8
@@ -65,12 +67,14 @@ def test_rows_go_thirty_days_after_the_report_that_covers_them(covered: Study) -
     assert entry.actor == "system_scheduler"
 
 
+@pytest.mark.full
 def test_again_there_is_nothing_to_do(covered: Study) -> None:
     retention.purge(covered.project, later(covered))
     assert retention.purge(covered.project, later(covered, 60)) == 0
     assert AuditEntry.objects.filter(action="log.purge").count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -90,12 +94,14 @@ def test_never_before_the_report(covered: Study, spoil: Callable[[Any], object])
     assert not AuditEntry.objects.filter(action="log.purge").exists()
 
 
+@pytest.mark.full
 def test_a_row_that_came_after_the_narrative_keeps_its_week(covered: Study) -> None:
     said(covered, "迟到的一条", day=6)
     assert retention.purge(covered.project, later(covered)) == 0
     assert rows() == 10
 
 
+@pytest.mark.full
 def test_only_the_weeks_that_are_covered(covered: Study) -> None:
     said(covered, "更早", back=1)
     before = report(covered, last_number(covered) - 1)
@@ -107,6 +113,7 @@ def test_only_the_weeks_that_are_covered(covered: Study) -> None:
     assert rows() == 3
 
 
+@pytest.mark.full
 def test_another_studys_rows_are_not_ours(covered: Study) -> None:
     other = Project.objects.create(code="OTHER", name="x", start_date=covered.project.start_date)
     ConversationHistory.objects.update(project=other)
@@ -114,6 +121,7 @@ def test_another_studys_rows_are_not_ours(covered: Study) -> None:
     assert rows() == 8
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("days", [0, 7, 90])
 def test_the_study_says_how_long(covered: Study, days: int) -> None:
     covered.project.flow_log_days = days
@@ -134,6 +142,7 @@ def test_in_short_transactions_and_bounded_runs(covered: Study, monkeypatch: Any
     assert sorted(counts) == [2, 3, 3]
 
 
+@pytest.mark.full
 def test_the_task_goes_on_until_nothing_is_left(covered: Study, monkeypatch: Any) -> None:
     monkeypatch.setattr(retention, "CHUNK", 2)
     monkeypatch.setattr(retention, "CHUNKS", 1)
@@ -145,6 +154,7 @@ def test_the_task_goes_on_until_nothing_is_left(covered: Study, monkeypatch: Any
     assert report(covered).log_purged_at is not None
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_delivered_twice_at_once_every_answer_is_counted_once(
     covered: Study, monkeypatch: Any
@@ -158,6 +168,7 @@ def test_delivered_twice_at_once_every_answer_is_counted_once(
     assert flow_log.feedback_given(covered.project) == before
 
 
+@pytest.mark.full
 def test_figures_and_feedback_outlive_the_rows(covered: Study) -> None:
     answers = ConversationHistory.objects.filter(role="assistant").order_by("created_at")
     for row, value in zip(answers, ("thumbs_up", "thumbs_up", "thumbs_down"), strict=False):
@@ -168,7 +179,7 @@ def test_figures_and_feedback_outlive_the_rows(covered: Study) -> None:
     assert flow_log.feedback_given(covered.project)["zhangyi"] == before
     assert (before.up, before.down) == (14, 2), "the demo study's 12 and 1, and these"
     WeeklyReport.objects.filter(week_number=last_number(covered)).update(counted_at=None)
-    tasks.write_report(str(covered.project.pk), last_number(covered))
+    write_report(str(covered.project.pk), last_number(covered))
     drain()
     found = report(covered)
     assert found.metrics["messages"] == 4, "what cannot be counted any more is not counted as 0"

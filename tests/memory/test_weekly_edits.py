@@ -10,9 +10,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engines import work
 from memory.models import WeeklyReport
 from memory.reports import job, report_store
-from memory.reports.text import joined, merged, sections
+from memory.reports.text import join_sections, merged, sections
 from projects.models import AuditEntry
 from tests.engines.chat.kit import ask
 from tests.memory.hot_kit import browser
@@ -38,12 +39,14 @@ BODIES = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=12
 ).map(lambda text: f"- {text}".strip() if text.strip() else "")
 NAMES = st.sampled_from(["", "### 进度", "### 关键决策", "### 待办", "### 我的一节"])
-TEXTS = st.dictionaries(NAMES, BODIES, max_size=5).map(lambda d: joined(sections(joined(d))))
+TEXTS = st.dictionaries(NAMES, BODIES, max_size=5).map(
+    lambda d: join_sections(sections(join_sections(d)))
+)
 
 
 @given(TEXTS)
 def test_sections_lose_nothing(text: str) -> None:
-    assert joined(sections(text)) == text
+    assert join_sections(sections(text)) == text
 
 
 @given(TEXTS, TEXTS)
@@ -88,6 +91,7 @@ def waiting(study: Study) -> WeeklyReport:
     return report(study)
 
 
+@pytest.mark.full
 def test_an_edited_section_survives_the_narrative(study: Study) -> None:
     found = waiting(study)
     text = found.summary.replace("### 待办", "### 待办\n- 周五前交数据快照")
@@ -109,6 +113,7 @@ def test_an_edited_section_survives_the_narrative(study: Study) -> None:
     assert report(study).version == found.version
 
 
+@pytest.mark.full
 def test_a_proposal_can_be_taken_over(study: Study) -> None:
     test_an_edited_section_survives_the_narrative(study)
     found = report(study)
@@ -125,6 +130,7 @@ def test_a_proposal_can_be_taken_over(study: Study) -> None:
     assert entry.actor == "zhangyi"
 
 
+@pytest.mark.full
 def test_figures_go_on_in_sections_that_nobody_touched(study: Study) -> None:
     found = running(study)
     text = found.summary.replace("### 待办", "### 待办\n- 我写的")
@@ -137,9 +143,10 @@ def test_figures_go_on_in_sections_that_nobody_touched(study: Study) -> None:
     assert f"消息 {again.metrics['messages']} 条" in again.summary
 
 
+@pytest.mark.full
 def test_a_report_without_news_keeps_a_persons_text_to_the_letter(study: Study) -> None:
     found = waiting(study)
-    draft = job.so_far(study.project, last_week(study))
+    draft = job.so_far(study.project, last_week(study), work.week_figures)
     report_store.store(project=study.project, draft=draft, author="zhangyi")
     found.refresh_from_db()
     text = found.summary.replace("### 待办", "\n\n### 待办\n\n- 我写的")
@@ -208,6 +215,7 @@ def test_an_endless_text_is_refused(study: Study) -> None:
     assert report(study).summary == found.summary
 
 
+@pytest.mark.full
 def test_the_list_says_what_is_still_to_come_and_completes_it(
     study: Study, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.llm.models import LlmUsage
-from memory import tasks
+from engines.tasks import write_report
 from memory.models import WeeklyNote, WeeklyReport
 from memory.reports import job, report_store, weeks
 from projects.models import AuditEntry, Project
@@ -33,6 +33,7 @@ from tests.support.study import Study
 KEPT = "维持ECOG 0到2分,不放宽入排标准"
 
 
+@pytest.mark.full
 def test_a_week_is_written_with_figures_and_narrative(study: Study) -> None:
     forget(study)
     said(study, DECISION, "zhangyi", day=1)
@@ -61,6 +62,7 @@ def test_a_week_is_written_with_figures_and_narrative(study: Study) -> None:
     assert entry.actor == "system_scheduler"
 
 
+@pytest.mark.full
 def test_running_it_again_makes_nothing_new(study: Study) -> None:
     forget(study)
     said(study, DECISION)
@@ -76,6 +78,7 @@ def test_running_it_again_makes_nothing_new(study: Study) -> None:
     assert AuditEntry.objects.filter(action="report.save", object_id=str(first.pk)).count() == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["status", "reset", "body"])
 def test_without_the_model_the_figures_stand_and_the_narrative_follows(
     study: Study, kind: str
@@ -100,6 +103,7 @@ def test_without_the_model_the_figures_stand_and_the_narrative_follows(
     assert "待整理" not in found.summary
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "content", ["", "没有", "[]", '{"entries": 3}', '{"entries": [{"section"', "{}"]
 )
@@ -112,6 +116,7 @@ def test_a_useless_answer_is_no_narrative(study: Study, content: str) -> None:
     assert not WeeklyNote.objects.exists()
 
 
+@pytest.mark.full
 def test_entries_that_are_no_entries_are_left_out(study: Study) -> None:
     forget(study)
     said(study, DECISION)
@@ -124,6 +129,7 @@ def test_entries_that_are_no_entries_are_left_out(study: Study) -> None:
     assert section(found, "关键决策") == []
 
 
+@pytest.mark.full
 def test_a_week_without_a_talk_asks_no_model(study: Study) -> None:
     forget(study)
     write()
@@ -132,6 +138,7 @@ def test_a_week_without_a_talk_asks_no_model(study: Study) -> None:
     assert asked(study) == []
 
 
+@pytest.mark.full
 def test_missed_weeks_are_made_up_for_oldest_first_and_bounded(study: Study) -> None:
     last = last_number(study)
     assert last > job.BACK_FILL + 2
@@ -146,11 +153,12 @@ def test_missed_weeks_are_made_up_for_oldest_first_and_bounded(study: Study) -> 
     assert rows.count() == len(missed)
 
 
+@pytest.mark.full
 def test_a_missed_week_is_counted_as_of_its_own_days(study: Study) -> None:
     """P001 was enrolled on 2026-02-05, in week 5; in all there were fewer then than now."""
     kept = report(study, 5)
     forget(study, 5)
-    tasks.write_report(str(study.project.pk), 5)
+    write_report(str(study.project.pk), 5)
     found = report(study, 5)
     for name in ("enrolled", "enrolled_total", "target"):
         assert found.metrics[name] == kept.metrics[name], name
@@ -161,11 +169,12 @@ def test_a_missed_week_is_counted_as_of_its_own_days(study: Study) -> None:
 def test_weeks_to_come_and_before_the_first_are_nobodys(study: Study) -> None:
     before = WeeklyReport.objects.count()
     for number in (0, -1, last_number(study) + 1, 10**9):
-        tasks.write_report(str(study.project.pk), number)
-    tasks.write_report("00000000-0000-0000-0000-000000000000", 1)
+        write_report(str(study.project.pk), number)
+    write_report("00000000-0000-0000-0000-000000000000", 1)
     assert WeeklyReport.objects.count() == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("status", "written"),
     [("active", True), ("paused", True), ("planning", False), ("closed", False)],
@@ -177,6 +186,7 @@ def test_whose_weeks_are_reported(study: Study, status: str, written: bool) -> N
     assert WeeklyReport.objects.filter(week_number=last_number(study)).exists() is written
 
 
+@pytest.mark.full
 def test_a_closed_study_is_reported_to_its_last_conversation(study: Study) -> None:
     """Else its log could never go (memory.log.retention)."""
     forget(study, last_number(study), last_number(study) - 1)
@@ -188,6 +198,7 @@ def test_a_closed_study_is_reported_to_its_last_conversation(study: Study) -> No
     assert last_number(study) not in written
 
 
+@pytest.mark.full
 def test_what_could_not_be_read_is_unknown_and_said(study: Study) -> None:
     forget(study)
     study.stand_ins.fault("redcap", "status", 503, times=None)
@@ -210,6 +221,7 @@ def test_what_could_not_be_read_is_unknown_and_said(study: Study) -> None:
     assert found.counted_at is not None
 
 
+@pytest.mark.full
 def test_a_field_the_token_does_not_show_is_unknown(study: Study) -> None:
     forget(study)
     study.project.redcap_token = study.run["redcap_tokens"]["deidentified"]
@@ -221,6 +233,7 @@ def test_a_field_the_token_does_not_show_is_unknown(study: Study) -> None:
     assert "累计入组:未知 / 30 例" in found.summary
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", ["", "no_such_field"])
 def test_a_setting_that_is_missing_is_told_as_that(study: Study, field: str) -> None:
     """Nothing is down: the report is complete, and says what an administrator has to set."""
@@ -235,6 +248,7 @@ def test_a_setting_that_is_missing_is_told_as_that(study: Study, field: str) -> 
     assert "未知" not in found.summary
 
 
+@pytest.mark.full
 def test_the_current_week_is_in_progress_and_finished_later(study: Study) -> None:
     reply = ask("zhangyi", "生成本周周报")
     number = last_number(study) + 1
@@ -248,6 +262,7 @@ def test_the_current_week_is_in_progress_and_finished_later(study: Study) -> Non
     assert job.due_weeks(study.project, end) == [number]
 
 
+@pytest.mark.full
 def test_a_missed_week_on_demand_gets_its_narrative_from_the_job(study: Study) -> None:
     forget(study)
     said(study, DECISION)
@@ -264,6 +279,7 @@ def test_a_missed_week_on_demand_gets_its_narrative_from_the_job(study: Study) -
     assert KEPT in report(study).summary
 
 
+@pytest.mark.full
 def test_a_report_that_people_wrote_is_left_alone(study: Study) -> None:
     number = last_number(study)
     forget(study)
@@ -279,12 +295,13 @@ def test_a_report_that_people_wrote_is_left_alone(study: Study) -> None:
     )
     said(study, DECISION)
     write()
-    tasks.write_report(str(study.project.pk), number)
+    write_report(str(study.project.pk), number)
     ask("zhangyi", "生成上周周报")
     found = report(study)
     assert (found.summary, found.metrics, found.narrated_at) == ("手写", None, None)
 
 
+@pytest.mark.full
 def test_a_large_week_is_read_in_parts_and_nothing_is_left_out(
     study: Study, monkeypatch: Any
 ) -> None:
@@ -306,6 +323,7 @@ def test_a_large_week_is_read_in_parts_and_nothing_is_left_out(
     assert report(study).narrated_at is not None
 
 
+@pytest.mark.full
 def test_an_outage_in_the_middle_costs_one_part(study: Study, monkeypatch: Any) -> None:
     from memory.reports import narrative
 
@@ -325,6 +343,7 @@ def test_an_outage_in_the_middle_costs_one_part(study: Study, monkeypatch: Any) 
     assert "第000条" not in later
 
 
+@pytest.mark.full
 def test_beyond_the_cap_the_rest_is_said_to_be_unread(study: Study, monkeypatch: Any) -> None:
     from memory.reports import narrative
 
@@ -339,6 +358,7 @@ def test_beyond_the_cap_the_rest_is_said_to_be_unread(study: Study, monkeypatch:
     assert "条未整理" in report(study).summary
 
 
+@pytest.mark.full
 def test_a_very_long_message_is_shown_whole(study: Study) -> None:
     forget(study)
     said(study, "长" * 4000 + "尾巴到此为止")
@@ -349,6 +369,7 @@ def test_a_very_long_message_is_shown_whole(study: Study) -> None:
     assert "尾巴到此为止" in text
 
 
+@pytest.mark.full
 def test_only_this_job_sends_what_the_log_holds(study: Study) -> None:
     forget(study)
     marker = "金丝雀九九三一"
@@ -363,6 +384,7 @@ def test_only_this_job_sends_what_the_log_holds(study: Study) -> None:
     assert wire.count(marker) == text.count(marker)
 
 
+@pytest.mark.full
 def test_nothing_that_identifies_a_subject_leaves(study: Study) -> None:
     from tests.engines.liar.kit import bodies, identifiers, squeezed
 
@@ -379,6 +401,7 @@ def test_nothing_that_identifies_a_subject_leaves(study: Study) -> None:
     assert "zhangyi" not in asked(study)[0]
 
 
+@pytest.mark.full
 def test_temperature_zero_and_a_small_schema(study: Study) -> None:
     from tests.engines.chat.kit import prompts
 
@@ -393,6 +416,7 @@ def test_temperature_zero_and_a_small_schema(study: Study) -> None:
     assert (usage.prompt_version, usage.model_purpose) == ("weekly.v1", "engines")
 
 
+@pytest.mark.full
 def test_no_line_is_stored_twice_when_parts_repeat_it(study: Study, monkeypatch: Any) -> None:
     from memory.reports import narrative
 

@@ -65,6 +65,7 @@ def test_older_weeks_become_a_paragraph_a_year(study: Study) -> None:
     assert book[0].block.startswith("[Y1]: 第 1 年")
 
 
+@pytest.mark.full
 def test_it_answers_questions_of_the_past_with_lines_of_old_weeks(study: Study) -> None:
     fill(study, 60)
     text = ask("zhangyi", "之前讨论过决策编号7号吗?").text
@@ -73,6 +74,7 @@ def test_it_answers_questions_of_the_past_with_lines_of_old_weeks(study: Study) 
     assert "决策编号" not in str(prompts(study)[-1]["messages"])
 
 
+@pytest.mark.full
 def test_the_decisions_of_a_year_are_told_from_its_digest(study: Study) -> None:
     fill(study, 120)
     text = ask("zhangyi", "第1年的关键决策有哪些?").text
@@ -159,6 +161,7 @@ def test_sums_are_the_reports_and_gaps_are_said(enrolled: list[int | None]) -> N
     assert ("不完整" in line) == (len(known) < len(enrolled))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "body",
     [

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.timezone import now
 
-from memory import tasks
+from engines.tasks import write_report, write_reports
 from memory.log.flow_log import Turn, append
 from memory.models import WeeklyReport
 from memory.reports import job, weeks
@@ -75,13 +75,13 @@ def told(*entries: dict[str, Any]) -> dict[str, str]:
 
 def write() -> None:
     """What beat does every hour, to the end."""
-    tasks.write_reports()
+    write_reports()
     drain()
 
 
 def finish(study: Study, number: int | None = None) -> None:
     """The job at one week, until nothing is left to do."""
-    tasks.write_report(str(study.project.pk), number or last_number(study))
+    write_report(str(study.project.pk), number or last_number(study))
     drain()
 
 

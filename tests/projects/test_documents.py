@@ -43,6 +43,7 @@ def test_each_usual_encoding_gives_the_same_text(raw: bytes) -> None:
     assert decoded_document(raw) == TEXT
 
 
+@pytest.mark.full
 @given(CHINESE)
 def test_a_text_comes_back_as_it_was(text: str) -> None:
     text = f"# 1 方案\n受试者{text}"
@@ -79,6 +80,7 @@ def test_any_bytes_are_a_document_or_refused(raw: bytes) -> None:
     assert checked_document(text) == text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [

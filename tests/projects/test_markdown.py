@@ -111,16 +111,19 @@ def assert_in_proportion(shape: Callable[[int], str], size: int = 500) -> None:
         assert steps(shape(16 * size), MOST_STEPS * 16 * (size + 20)) <= 6 * more + 4_000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_piece_over_and_over(piece: str) -> None:
     assert_in_proportion(lambda size: (piece * size)[:size])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_that_grows(name: str) -> None:
     assert_in_proportion(SHAPES[name])
 
 
+@pytest.mark.full
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.integers(0, 3))
 def test_any_pieces_in_turn(pieces: list[str], blocks: int) -> None:
@@ -131,6 +134,7 @@ def test_any_pieces_in_turn(pieces: list[str], blocks: int) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("columns", [1, 40, 256, 6_000])
 @pytest.mark.parametrize("rows", [2, 256, 20_000])
 def test_short_rows_are_filled_up_within_bounds(columns: int, rows: int) -> None:
@@ -139,11 +143,13 @@ def test_short_rows_are_filled_up_within_bounds(columns: int, rows: int) -> None
     assert markdown.render(text[: markdown.LONGEST]).count("<t") < 4 * MOST_CELLS
 
 
+@pytest.mark.full
 def test_a_large_table_of_a_study_is_one() -> None:
     text = "| 受试者 | 访视 | 值 |\n|---|---|---|\n" + "| P001 | V2 | 185 |\n" * 2_000
     assert markdown.render(text).count("<td>") == 6_000
 
 
+@pytest.mark.full
 def test_the_longest_text_ends() -> None:
     """5,000 brackets took seven seconds, 20,000 did not end."""
     longest = "[" * markdown.LONGEST

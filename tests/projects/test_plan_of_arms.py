@@ -29,9 +29,10 @@ def test_visits_of_one_name_are_proposed_for_each_arm_in_the_order_of_days() -> 
         ("arm_2", "check_arm_2", 28),
     ]
     typed = {"anchor": "enrolled_on"}
-    for at, row in enumerate(plan.proposed_visits(project)):
+    for row in plan.proposed_visits(project):
         if row.event in {"check_arm_1", "check_arm_2b"} and row.field == "check_date":
-            typed |= {f"take-{at}": "on", f"visit-{at}": row.visit, f"day-{at}": str(row.day)}
+            shown = {"take": "on", "visit": row.visit, "day": row.day, "minus": 0, "plus": 0}
+            typed |= {f"{name}-{row.key}": str(value) for name, value in shown.items()}
     entries = plan_rows(typed, project)
     assert [(one.visit, one.arm, one.event) for one in entries] == [
         ("复查", "arm_1", "check_arm_1"),

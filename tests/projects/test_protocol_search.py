@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from projects.models import AuditEntry, Project
 from study.models import ProtocolChunk, ProtocolDocument
 from study.protocol.index import EmptyDocumentError, import_document, search
-from study.protocol.rules import RuleIndex, without_asking
+from study.protocol.rules import RuleIndex
 from study.protocol.synonyms import synonyms_of
+from study.protocol.terms import without_asking
 
 pytestmark = pytest.mark.django_db
 

@@ -76,6 +76,7 @@ def test_a_second_reading_changes_nothing(project: Project) -> None:
     assert AuditEntry.objects.filter(action="roster.sync").count() == 1
 
 
+@pytest.mark.full
 def test_who_vanishes_is_kept_and_may_come_back(project: Project, hospital: Hospital) -> None:
     roster.sync_roster(project)
 

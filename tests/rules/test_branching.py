@@ -161,6 +161,7 @@ def test_a_field_that_depends_on_itself_does_not_loop() -> None:
     assert outcome("[target] = '5' or [sex] = '1'", {"sex": "1"}) == SHOWN
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -282,6 +283,7 @@ def test_a_field_at_another_event_is_another_one() -> None:
     ]
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(CROSS),

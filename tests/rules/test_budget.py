@@ -96,6 +96,7 @@ def test_a_rule_that_multiplies_is_refused_when_it_is_saved(name: str) -> None:
         compile_rule_set([rule(logic)], CONTEXT)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ONLY_WHEN_IT_RUNS)
 def test_what_multiplies_only_as_it_runs_is_an_error_within_bounds(name: str) -> None:
     logic = ONLY_WHEN_IT_RUNS[name]

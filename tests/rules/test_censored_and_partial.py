@@ -122,6 +122,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(
     formula=st.sampled_from(FORMULAS),
@@ -218,6 +219,7 @@ def test_an_unknown_time_of_day() -> None:
 DATES = st.dates(date(2023, 11, 1), date(2024, 4, 30))
 
 
+@pytest.mark.full
 @settings(deadline=None)
 @given(known=DATES, month=st.integers(1, 12))
 def test_a_partial_date_never_contradicts_any_day_it_can_be(known: date, month: int) -> None:
@@ -230,6 +232,7 @@ def test_a_partial_date_never_contradicts_any_day_it_can_be(known: date, month: 
         assert found == (possible.pop() if len(possible) == 1 else PARTIAL)
 
 
+@pytest.mark.full
 @settings(deadline=None)
 @given(
     sign=st.sampled_from(["<", "<=", ">", ">="]),

@@ -125,6 +125,7 @@ PLACES = st.sampled_from(
 RECORDS = st.lists(st.builds(lambda place, row: {**row, **place}, PLACES, ROWS), max_size=4)
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(RECORDS)
 def test_any_record(rows: list[dict[str, Any]]) -> None:
@@ -132,6 +133,7 @@ def test_any_record(rows: list[dict[str, Any]]) -> None:
         agreed(rules, rows, TODAY)
 
 
+@pytest.mark.full
 @settings(max_examples=50, deadline=None)
 @given(ROWS, st.sampled_from(COLUMNS), st.sampled_from(ODD))
 def test_a_cell_that_is_no_text(row: dict[str, Any], name: str, cell: Any) -> None:
@@ -139,6 +141,7 @@ def test_a_cell_that_is_no_text(row: dict[str, Any], name: str, cell: Any) -> No
         agreed(rules, [{**row, name: cell}], TODAY)
 
 
+@pytest.mark.full
 def test_cells_that_look_alike_are_kept_apart() -> None:
     for rules in SETS:
         for cell in (10**16, 1e16, 1, True, 1.0, "1", "1.0", 1, 10**16, math.nan, "nan", 1e16):
@@ -163,6 +166,7 @@ def test_another_day_is_not_answered_from_memory() -> None:
         assert agreed(SETS[0], rows, day)[index].outcome == outcome
 
 
+@pytest.mark.full
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.rules.writer.MAX_CACHED", 3)
     rules = rule_set(MISSING_CODES, DICTIONARY + EXTRA)
@@ -208,6 +212,7 @@ LOGIC = st.recursive(
 ABOUT = st.sampled_from(["age", "alt", "icf", "hcg", "detail", "exclusion___3", "visit_alt"])
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(ABOUT, LOGIC), min_size=1, max_size=4), RECORDS, st.lists(ROWS, max_size=4)
@@ -239,6 +244,7 @@ KLEENE = st.recursive(
 CELLS = st.sampled_from(["5", "50", "", "NA", "<20", "<5", "ND"])
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(KLEENE, st.tuples(CELLS, CELLS, CELLS))
 def test_connectives_of_true_false_and_undecided(logic: Any, cells: tuple[str, ...]) -> None:
@@ -256,6 +262,7 @@ def test_a_rule_without_a_result_leaves_the_others_as_they_are() -> None:
         assert second.outcome == ("PASS" if row["age"] == "3" else "FAIL")
 
 
+@pytest.mark.full
 def test_long_and_deep_rules() -> None:
     chain: list[Any] = [x for n in range(300) for x in ({"==": [var("age"), n]}, n % 2 == 0)]
     deep: Any = {"<": [var("alt"), var("ast")]}
@@ -299,7 +306,7 @@ def test_what_is_met_again_is_answered_without_the_closures(
     rules = rule_set(MISSING_CODES, DICTIONARY, logics)
     for n in range(2):
         rules.evaluate("1", [{"age": "50", "alt": str(n), "ast": "9"}], TODAY)
-    for name in ("compiled.judge", "writer.judge", "writer.decide"):
+    for name in ("compiled.judge", "writer.judge", "writer.verdict_of"):
         monkeypatch.setattr(f"core.rules.{name}", lambda *_asked: pytest.fail("asked"))
     found = rules.evaluate("2", [{"age": "50", "alt": "9", "ast": "1"}], TODAY)
     assert [str(one.outcome) for one in found] == ["PASS", "FAIL"]

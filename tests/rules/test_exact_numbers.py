@@ -37,6 +37,7 @@ def verdict(logic: Any, row: dict[str, str], dictionary: Any = DICTIONARY) -> st
     return str(found.outcome)
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(ORDERS)), LONG, LONG)
 def test_readings_and_literals_are_compared_exactly(operator: str, a: str, b: str) -> None:
@@ -50,6 +51,7 @@ def test_readings_and_literals_are_compared_exactly(operator: str, a: str, b: st
         assert verdict(mixed, {**row, "age": "5"}, dictionary) == expected
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None)
 @given(LONG, LONG)
 def test_sums_and_products_are_exact(a: str, b: str) -> None:
@@ -65,6 +67,7 @@ def test_sums_and_products_are_exact(a: str, b: str) -> None:
         assert verdict({"<": [{operator: [ALT, AST]}, f"{beyond:f}"]}, row) == "PASS"
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None)
 @given(LONG, st.integers(-3, 20))
 def test_rounding_looks_at_every_digit(a: str, digits: int) -> None:

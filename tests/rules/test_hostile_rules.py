@@ -224,6 +224,7 @@ NAMES = st.sampled_from(["alt", "sex", "icf", "exclusion", "text", "consent", "a
 CELLS = st.sampled_from(["", " ", "0", "1", "7", "<5", "NA", "2024-03", "2024-03-01", "x", None])
 
 
+@pytest.mark.full
 @settings(max_examples=300, deadline=None)
 @given(logic=JSON, row=st.dictionaries(NAMES, CELLS), about=NAMES)
 def test_any_rule_is_refused_or_gives_an_outcome(logic: Any, row: Any, about: str) -> None:
@@ -253,6 +254,7 @@ SUMS = st.recursive(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=300, deadline=None)
 @given(logic=SUMS, limit=NUMBERS, cell=NUMBERS)
 def test_no_operator_breaks_on_a_number_out_of_all_proportion(

@@ -58,6 +58,7 @@ def test_if_without_else_is_false(condition: str, yes: str) -> None:
     assert verdict({"and": [{"if": [LEAF[condition], LEAF[yes]]}]}, ROW) == OUTCOME[expected]
 
 
+@pytest.mark.full
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["1", "9", ""]), min_size=1, max_size=4))
 def test_quantifiers(cells: list[str]) -> None:

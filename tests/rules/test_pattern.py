@@ -30,6 +30,7 @@ PATTERNS = st.recursive(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=500, deadline=None)
 @given(PATTERNS, st.text("abc1.- ", max_size=6))
 def test_matches_exactly_what_re_fullmatch_matches(pattern: str, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_logic import jsonLogic
@@ -55,6 +56,7 @@ RULES = st.recursive(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(logic=RULES, n1=NUMBERS, n2=NUMBERS, t=TEXTS)
 def test_agrees_on_numbers_filled_text_and_logic(logic: Any, n1: int, n2: int, t: str) -> None:

@@ -41,7 +41,7 @@ AGE, SEX, ICF = var("age"), var("sex"), var("icf")
         ({"==": [var("redcap_event_name"), "x"]}, "/==/0/var", "redcap_event_name"),
         ({"!": {"missing": ["age", "aeg"]}}, "/!/0/missing", "aeg"),
         ({"<": [{"var": {"if": [True, "age"]}}, 5]}, "/</0/var", "age"),
-        ({"<": [var(""), 5]}, "/</0/var", "column"),
+        ({"<": [var(""), 5]}, "/</0/var", "chosen"),
         ({"<": [AGE, 75], ">": [AGE, 18]}, "", "2"),
         ({"and": [{}]}, "/and/0", "0"),
         (SEX, "", "sex"),

@@ -105,6 +105,7 @@ def test_a_message_arrives_as_wecom_sends_it(kit: Kit, bot: Bot) -> None:
     assert plain["response_url"].startswith(kit.url)
 
 
+@pytest.mark.full
 def test_a_stream_is_polled_until_it_is_finished(kit: Kit, bot: Bot) -> None:
     polls = iter(["一", "一二", "一二三"])
 
@@ -124,6 +125,7 @@ def test_a_stream_is_polled_until_it_is_finished(kit: Kit, bot: Bot) -> None:
     assert kinds == [("stream_first", "请稍候"), ("stream", "一二三")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "spoil",
     [{"nonce": "x"}, {"timestamp": "1700000000"}, {"msgsignature": "0" * 40}, {"encrypt": "AAAA"}],
@@ -184,6 +186,7 @@ def respond(url: str, body: Any) -> int:
     return code
 
 
+@pytest.mark.full
 def test_a_response_url_works_once_and_for_an_hour(kit: Kit) -> None:
     url = ask(kit)["response_url"]
     good = {"msgtype": "markdown", "markdown": {"content": "**好**", "feedback": {"id": "F2"}}}

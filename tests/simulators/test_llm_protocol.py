@@ -51,6 +51,7 @@ def test_models(llm: Llm) -> None:
     assert "local" in [model.id for model in llm.sdk.models.list()]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -102,6 +103,7 @@ def test_a_body_that_is_no_object(llm: Llm, body: bytes) -> None:
     assert llm.raw(body).status_code == 400
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["", "Bearer", "Basic abc"])
 def test_without_a_key(llm: Llm, key: str) -> None:
     answer = llm.raw({"model": "m", "messages": [user("hi")]}, Authorization=key)
@@ -193,6 +195,7 @@ def test_scripted_trouble(llm: Llm) -> None:
     assert (last.choices[0].finish_reason, last.usage) == ("length", None)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("body", ["{}", "[1]"])
 def test_a_script_must_be_a_list_of_messages(llm: Llm, body: str) -> None:
     assert llm.http.post(f"{llm.url}/_control/llm/script", content=body).status_code == 400

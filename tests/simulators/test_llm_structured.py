@@ -71,6 +71,7 @@ def test_a_verdict_quotes_what_it_rests_on(
     assert all(quote in history or history.startswith(quote[-8:]) for quote in quotes)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "history", ["既往体健。", "细菌性肺部感染。否认间质性肺炎、严重心血管疾病。", ""]
 )

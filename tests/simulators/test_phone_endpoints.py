@@ -33,6 +33,7 @@ def post(kit: Kit, path: str, body: Any) -> httpx.Response:
     return kit.http.post(f"{kit.url}/simulator/{path}", json=body)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("path", "kind"),
     [("", "text/html"), ("phone.js", "text/javascript"), ("phone.css", "text/css")],
@@ -57,6 +58,7 @@ def test_every_address_is_relative_and_nothing_is_inline(kit: Kit) -> None:
         assert not re.search(r"(?:fetch|from)\s*\(?[\"'`](?:/|http)", get(kit, script).text)
 
 
+@pytest.mark.full
 def test_the_page_says_what_it_is(kit: Kit) -> None:
     html = get(kit, "").text
     assert "模拟器" in html
@@ -166,6 +168,7 @@ def test_a_click_goes_the_same_way(kit: Kit) -> None:
     assert post(kit, "click", {**order, "key": "nope"}).status_code == 409
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("path", "body"),
     [

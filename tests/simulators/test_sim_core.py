@@ -154,6 +154,7 @@ def test_many_requests_on_one_connection(core: Setup) -> None:
     assert [row["body"] for row in core.log("redcap")] == [str(n) for n in range(50)]
 
 
+@pytest.mark.full
 def test_parallel_connections(core: Setup) -> None:
     def send(number: int) -> None:
         httpx.post(f"{core.server.url}/redcap/", content=str(number), trust_env=False)

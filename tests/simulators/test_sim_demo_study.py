@@ -77,6 +77,7 @@ def test_batches_give_what_one_call_gives(demo: Sim) -> None:
     assert [row for batch in batches for row in demo.rows(records=batch)] == every
 
 
+@pytest.mark.full
 def test_events_and_forms_divide_the_rows(demo: Sim) -> None:
     every = demo.rows()
     by_event = [
@@ -87,6 +88,7 @@ def test_events_and_forms_divide_the_rows(demo: Sim) -> None:
     assert len(by_event) == len(every)
 
 
+@pytest.mark.full
 def test_the_sites_share_the_records_among_them(demo: Sim) -> None:
     a, b = ids(demo.rows(token=SITE_A)), ids(demo.rows(token=SITE_B))
     assert a

@@ -81,6 +81,7 @@ def test_the_alias_and_the_method(sim: Sim) -> None:
     assert sim.http.get(path, headers=headers).status_code == 405
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "status", "code", "message"),
     [

@@ -15,14 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from demo.own_house import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:

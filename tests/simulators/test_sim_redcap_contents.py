@@ -104,6 +104,7 @@ def test_mapping(sim: Sim) -> None:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("content", "text"),
     [

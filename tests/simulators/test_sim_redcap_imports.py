@@ -168,6 +168,7 @@ def test_a_new_instance(sim: Sim) -> None:
     assert rows[-1]["ae_term"] == "third"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("rows", "text"),
     [

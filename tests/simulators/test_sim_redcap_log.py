@@ -50,6 +50,14 @@ def test_new_and_deleted_records(sim: Sim) -> None:
     assert sim.rows(records=["77"]) == []
 
 
+def test_of_a_renamed_record_only_the_new_id_is_named(sim: Sim) -> None:
+    sim.control("redcap/records", [{"record": "10", "rename": "77", "user": "wang"}])
+    entry = newest(sim)
+    assert (entry["action"], entry["details"]) == ("Update record 77", "record_id = '77'")
+    assert "10" not in {entry["record"] for entry in sim.rows("log")}
+    assert {row["record_id"] for row in sim.rows(records=["10", "77"])} == {"77"}
+
+
 def test_a_classic_project_names_no_event(classic: Sim) -> None:
     classic.control("redcap/records", [{"record": "1", "values": {"sex": "2"}}])
     assert newest(classic)["action"] == "Update record 1"

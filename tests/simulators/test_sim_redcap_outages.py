@@ -64,6 +64,7 @@ def test_500_without_a_body_is_a_decode_error_in_json(sim: Sim, project: Project
         project.export_metadata()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("value", "status", "body"),
     [
@@ -135,6 +136,7 @@ def test_the_token_is_seen_in_the_log_of_requests(sim: Sim) -> None:
     assert body == f"token={FULL}&content=project&format=json"
 
 
+@pytest.mark.full
 def test_readers_and_writers_at_once(sim: Sim) -> None:
     """Every read sees whole saves: both values of one save or neither."""
     torn: list[Any] = []

@@ -112,6 +112,7 @@ def outcome(logic: str) -> bool | int:
         return problem.status
 
 
+@pytest.mark.full
 @settings(max_examples=400)
 @given(st.lists(WORDS, min_size=1, max_size=12).map(" ".join))
 def test_any_filter_is_answered_or_refused(logic: str) -> None:
@@ -123,6 +124,7 @@ def test_any_text_is_a_filter_or_refused(logic: str) -> None:
     assert outcome(logic) in (True, False, 400)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "logic", ["(" * 5000 + "1" + ")" * 5000, "1" + "+1" * 20000, "not " * 5000 + "1"]
 )

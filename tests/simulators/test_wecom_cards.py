@@ -87,6 +87,7 @@ def _selection(**more: Any) -> Card:
     return {"button_selection": {"question_key": "reason", "option_list": OPTIONS, **more}}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("card", "code"),
     [

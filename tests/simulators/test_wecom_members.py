@@ -29,6 +29,7 @@ STANDINGS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("userid", "standing"), STANDINGS)
 def test_what_a_userid_is(userid: str, standing: Standing) -> None:
     with open_wecom() as wecom:

@@ -50,6 +50,7 @@ def test_message_ids_differ_and_can_be_chosen(kit: Kit) -> None:
     assert kit.receiver.seen[-1].text("CreateTime") == "1700000000"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("total", "expected"), [(3, 3), (4, 4)])
 def test_an_error_is_retried_with_the_same_message(kit: Kit, total: int, expected: int) -> None:
     kit.switch(deliveries_total=total)
@@ -99,6 +100,7 @@ def test_nobody_listens(kit: Kit) -> None:
     ] * 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reuse", [True, False])
 def test_forced_duplicates(kit: Kit, reuse: bool) -> None:
     kit.push(user="ZhangYi", text="a", deliveries=4, reuse_nonce=reuse)
@@ -136,6 +138,7 @@ def test_a_long_passive_reply_is_cut(kit: Kit) -> None:
     assert kit.push(user="ZhangYi", text="a")["reply"] == "字" * 682
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -160,6 +163,7 @@ def test_other_passive_kinds_are_not_texts(kit: Kit) -> None:
     assert kit.push(user="ZhangYi", text="a")["reply"] is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("event", "shown"), [("enter_agent", True), ("batch_job_result", False)])
 def test_which_events_may_be_answered(kit: Kit, event: str, shown: bool) -> None:
     kit.receiver.answer = lambda _: passive_text("ZhangYi", "欢迎")

@@ -49,6 +49,7 @@ def test_everybody_and_parties_and_tags(kit: Kit) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -75,6 +76,7 @@ def test_what_it_refuses(kit: Kit, body: dict[str, Any], code: int) -> None:
     assert kit.sent() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("text", "kept"), [("字" * 682 + "ab", 2048), ("字" * 683, 2046)])
 def test_a_long_text_is_cut_between_characters(kit: Kit, text: str, kept: int) -> None:
     assert kit.text(text)["errcode"] == 0
@@ -115,6 +117,7 @@ def test_more_than_thirty_a_minute_are_dropped_silently(kit: Kit) -> None:
     assert [row["dropped"] for row in kit.sent()[-2:]] == [False, False]
 
 
+@pytest.mark.full
 def test_more_than_a_thousand_an_hour_are_dropped(kit: Kit) -> None:
     for _ in range(34):
         for n in range(30):

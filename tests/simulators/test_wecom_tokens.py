@@ -30,6 +30,7 @@ def test_a_token_lives_two_hours(kit: Kit) -> None:
     assert kit.post("message/send", {}, first["access_token"])["errcode"] == 42001
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("params", "code"),
     [
@@ -59,6 +60,7 @@ def test_a_right_secret_forgives_the_wrong_ones(kit: Kit) -> None:
     assert _codes(kit.gettoken(), kit.gettoken("wrong"), kit.gettoken()) == [0, 40001, 0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("mode", "old_lives"), [("new_keeps_old", True), ("new_kills_old", False)])
 def test_other_modes_give_a_new_token(kit: Kit, mode: str, old_lives: bool) -> None:
     kit.switch(gettoken_same_within_ttl=mode)
@@ -135,6 +137,7 @@ def test_unknown_names_are_refused(kit: Kit) -> None:
     kit.control("aibot/push", {}, 400)
 
 
+@pytest.mark.full
 def test_reset_keeps_the_corp_and_forgets_the_rest(kit: Kit) -> None:
     kit.text()
     kit.switch(expired_code=40014)

@@ -70,6 +70,7 @@ def test_a_response_code_works_once_and_for_72_hours(kit: Kit) -> None:
     assert grey(kit, "made-up")["errcode"] == 60140
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -124,6 +125,7 @@ def test_what_is_not_selected_is_not_sent(kit: Kit) -> None:
     assert len(second.xml.findall(".//OptionId")) == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "order", [{"user": "wanghushi"}, {"task_id": "other"}, {"key": "no_such_button"}]
 )
@@ -157,6 +159,7 @@ CARD = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("honored", [False, True])
 @pytest.mark.parametrize(("middle", "text"), [(BUTTON, "已同意"), (CARD, "已提交")])
 def test_a_passive_card_update_is_ignored_unless_switched_on(

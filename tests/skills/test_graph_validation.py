@@ -255,6 +255,7 @@ def test_any_json_gets_an_answer(config: object) -> None:
     assert errors(config)
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(st.sampled_from(["a", "b"]), NODES)
 def test_a_graph_without_errors_can_be_walked_to_an_end(start: str, nodes: dict[str, Any]) -> None:

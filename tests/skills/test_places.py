@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def paths(value: Any, path: tuple[str, ...] = ()) -> Any:
             yield from paths(child, (*path, str(key)))
 
 
+@pytest.mark.full
 @given(JSON.filter(lambda value: isinstance(value, dict | list)))
 def test_every_path_stands_at_its_line(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=2)
@@ -55,5 +57,6 @@ def test_a_path_that_is_not_there_is_shown_at_what_it_belongs_to() -> None:
     assert line_of(found, "nowhere") == 1
 
 
+@pytest.mark.full
 def test_a_text_without_end_does_not_hang() -> None:
     assert lines_of_paths("[" * 200_000)[""] == 1

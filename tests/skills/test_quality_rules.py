@@ -38,6 +38,7 @@ def rows() -> list[QualityRule]:
     return [*QualityRule.objects.all()]
 
 
+@pytest.mark.full
 def test_forty_rules_and_their_report(study: Study) -> None:
     done = take(study)
     assert (done.taken, done.refused, done.changed) == (32, 8, True)
@@ -61,6 +62,7 @@ def test_forty_rules_and_their_report(study: Study) -> None:
     assert (entry.new["taken"], entry.new["not_taken"]) == (32, 8)
 
 
+@pytest.mark.full
 def test_the_engine_runs_them(study: Study) -> None:
     take(study)
     skill = dq.switch_skill(project=study.project, on=True, actor="admin")
@@ -75,6 +77,7 @@ def test_the_engine_runs_them(study: Study) -> None:
     assert "年龄小于 18 岁" in {one.message for one in findings(run_of(study, skill, "P007"))}
 
 
+@pytest.mark.full
 def test_the_same_file_again_changes_nothing(study: Study) -> None:
     take(study)
     entries, keys = AuditEntry.objects.count(), [row.pk for row in rows()]
@@ -85,6 +88,7 @@ def test_the_same_file_again_changes_nothing(study: Study) -> None:
     assert SkillVersion.objects.filter(skill__skill_type=dq.SKILL_TYPE).count() == 1
 
 
+@pytest.mark.full
 def test_a_mended_file_keeps_ids_and_switches(study: Study) -> None:
     take(study)
     first, second = rows()[:2]
@@ -102,6 +106,7 @@ def test_a_mended_file_keeps_ids_and_switches(study: Study) -> None:
     assert first.rule_key not in {rule["id"] for rule in rules}
 
 
+@pytest.mark.full
 def test_what_a_person_made_of_the_skill_stays(study: Study) -> None:
     take(study)
     skill = Skill.objects.get(skill_type=dq.SKILL_TYPE)
@@ -116,6 +121,7 @@ def test_what_a_person_made_of_the_skill_stays(study: Study) -> None:
     assert len(config["nodes"][dq.NODE]["rules"]) == 31
 
 
+@pytest.mark.full
 def test_without_any_rule_on_nothing_runs(study: Study) -> None:
     with pytest.raises(ValidationError):
         dq.switch_skill(project=study.project, on=True, actor="admin")
@@ -126,6 +132,7 @@ def test_without_any_rule_on_nothing_runs(study: Study) -> None:
     assert Skill.objects.get(skill_type=dq.SKILL_TYPE).is_active is False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("content", "part"),
     [

@@ -260,6 +260,7 @@ def test_no_check_is_found_where_none_is(project: Project) -> None:
     assert services.pick_qc_skill(project, "质控") is None
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_two_editors_at_once_make_two_versions() -> None:
     project = make_project()

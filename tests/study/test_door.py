@@ -61,12 +61,14 @@ def exports(hospital: Hospital) -> int:
     return sum(form.get("content") == "record" for form in hospital.forms())
 
 
+@pytest.mark.full
 def test_a_question_about_one_subject_is_read_live(hospital: Hospital, project: Project) -> None:
     door.ask_one(project, None, EVERYBODY)
     save(hospital, "P001", "81.5")
     assert weight(project, "P001") == [("P001", "81.5")]
 
 
+@pytest.mark.full
 def test_a_question_about_many_stands_on_fresh_readings(
     hospital: Hospital, project: Project
 ) -> None:
@@ -80,6 +82,7 @@ def test_a_question_about_many_stands_on_fresh_readings(
     assert ("P001", "81.5") in weight(project)
 
 
+@pytest.mark.full
 def test_what_was_read_live_is_in_the_readings(hospital: Hospital, project: Project) -> None:
     door.ask_one(project, None, EVERYBODY)
     save(hospital, "P001", "66.6")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from study import readings
 from study.models import FieldRole, Subject, VisitPlanEntry
 from study.visits import due
@@ -25,6 +27,7 @@ def names(found: Schedule, *, overdue: bool = False) -> set[tuple[str, str]]:
     return {(one.subject, one.visit) for one in found.due(today, today + WEEK, overdue=overdue)}
 
 
+@pytest.mark.full
 def test_a_site_reads_its_own_subjects(study: Study) -> None:
     found = told(study, "crc_b")
     mine = Subject.objects.filter(project=study.project, site="site_b")
@@ -40,6 +43,7 @@ def test_overdue_is_listed_where_it_is_asked_for(study: Study) -> None:
     assert ("P005", "V3") in names(found, overdue=True) - names(found)
 
 
+@pytest.mark.full
 def test_after_the_withdrawal_nothing_is_due(study: Study) -> None:
     """Whatever had opened before keeps its state, and nobody is asked for it any more."""
     today = told(study).today
@@ -51,6 +55,7 @@ def test_after_the_withdrawal_nothing_is_due(study: Study) -> None:
     assert (states["V2"], states["V6"]) == (State.DUE, State.NOT_APPLICABLE)
 
 
+@pytest.mark.full
 def test_a_visit_with_a_date_in_the_future_is_planned_and_not_done(study: Study) -> None:
     day = told(study).today + timedelta(days=3)
     change(study, "P008", "v2_arm_1", v2_date=str(day))
@@ -61,6 +66,7 @@ def test_a_visit_with_a_date_in_the_future_is_planned_and_not_done(study: Study)
     assert visit not in found.due(found.today, day - timedelta(days=1))
 
 
+@pytest.mark.full
 def test_an_unscheduled_visit_has_a_day_and_is_never_due(study: Study) -> None:
     FieldRole.objects.create(
         project=study.project, role=FieldRole.Role.UNSCHEDULED, field="ae_judge_date"
@@ -73,6 +79,7 @@ def test_an_unscheduled_visit_has_a_day_and_is_never_due(study: Study) -> None:
     }
 
 
+@pytest.mark.full
 def test_an_arm_has_its_own_window(study: Study) -> None:
     """Open-label: sex stands in for the arm that a field holds."""
     FieldRole.objects.create(project=study.project, role=FieldRole.Role.ARM, field="sex")

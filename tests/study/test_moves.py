@@ -79,6 +79,7 @@ def test_forged_sites_wait(project: Project, hospital: Hospital) -> None:
     assert AuditEntry.objects.filter(action="roster.moves_held").count() == 1
 
 
+@pytest.mark.full
 def test_one_by_one_is_no_way_around(project: Project, hospital: Hospital) -> None:
     """Variant: each by a trigger of its own, as REDCap tells of single saves."""
     for record in PEOPLE[:10]:
@@ -111,6 +112,7 @@ def test_a_few_moves_are_daily_life(project: Project, hospital: Hospital) -> Non
     assert moved() == roster.FREE + 1
 
 
+@pytest.mark.full
 def test_who_sees_all_sites_confirms_what_was_shown(project: Project, hospital: Hospital) -> None:
     hospital.save([row(record, "site_a") for record in PEOPLE[:18]])
     roster.sync_roster(project)
@@ -166,6 +168,7 @@ def test_another_project_is_not_read(elsewhere: Project, way: str) -> None:
     assert Dictionary.objects.get(project=found).content["project"]["project_id"] == 99
 
 
+@pytest.mark.full
 def test_another_project_is_confirmed(elsewhere: Project) -> None:
     Project.objects.update(redcap_is_new=True)
     url = f"/admin/projects/project/{elsewhere.pk}/confirm/"
@@ -188,6 +191,7 @@ def test_the_same_project_at_a_new_address_needs_nobody(project: Project) -> Non
     assert not Project.objects.get().redcap_is_new
 
 
+@pytest.mark.full
 def test_a_token_that_is_typed_is_compared(project: Project) -> None:
     chief = admin_of(project, "")
     url = f"/admin/projects/project/{project.pk}/setup/"

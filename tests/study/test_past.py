@@ -57,6 +57,7 @@ def changes(project: Project, reader: Any = None, **query: Any) -> list[tuple[st
     return [(row[0].subject, *(fact.text for fact in row[:3])) for row in rows]
 
 
+@pytest.mark.full
 def test_an_earlier_time_is_answered_as_it_was_known_then(
     hospital: Hospital, project: Project
 ) -> None:
@@ -97,6 +98,7 @@ def test_findings_have_no_earlier_time(project: Project) -> None:
         )
 
 
+@pytest.mark.full
 def test_what_changed_is_told_with_before_after_and_labels(
     hospital: Hospital, project: Project
 ) -> None:
@@ -144,6 +146,7 @@ STEPS = some.lists(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=8)
 @given(steps=STEPS, swept=some.booleans())
 def test_as_of_equals_a_snapshot_taken_then(steps: list[tuple[str, str]], swept: bool) -> None:

@@ -81,6 +81,7 @@ def line(study: Both, query: dict[str, Any]) -> str:
     return json.dumps(found.as_json(), ensure_ascii=False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "field"), HIDDEN)
 def test_a_hidden_field_is_refused_like_one_that_is_not_there(name: str, field: str) -> None:
     hiding, absent = with_alias(name, field), lacking(name, field)
@@ -104,6 +105,7 @@ def test_a_field_that_may_be_seen_is_not_refused(name: str) -> None:
     )["facts"]
 
 
+@pytest.mark.full
 def test_answers_are_the_same_bytes_whatever_a_hidden_field_holds() -> None:
     files = files_of("generated")
     for row in files["records"]:
@@ -119,6 +121,7 @@ def test_answers_are_the_same_bytes_whatever_a_hidden_field_holds() -> None:
         assert line(study, {"select": [form]}) == line(changed, {"select": [form]})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "site", "foreign", "elsewhere"),
     [

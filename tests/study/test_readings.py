@@ -104,6 +104,7 @@ def test_a_change_makes_a_version_and_ends_the_one_before(
     assert versions[0].last_seen == second
 
 
+@pytest.mark.full
 def test_what_a_transaction_took_back_is_not_remembered(
     hospital: Hospital, project: Project
 ) -> None:

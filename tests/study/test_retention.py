@@ -61,6 +61,7 @@ def weights() -> list[str]:
     return [json.loads(row.values)["weight"] for row in rows]
 
 
+@pytest.mark.full
 def test_what_ended_before_goes_and_no_earlier_time_is_told(project: Project) -> None:
     tasks.forget_readings()
     assert weights() == ["70", "80"]
@@ -79,6 +80,7 @@ def test_what_nobody_followed_up_stays(project: Project) -> None:
     assert weights() == ["61.5", "70", "80"]
 
 
+@pytest.mark.full
 def test_a_field_that_identifies_by_now_leaves_old_versions(project: Project) -> None:
     metadata = load(project)
     old = Reading.objects.filter(is_current=False).first()

@@ -37,6 +37,7 @@ def test_a_chapter_of_the_protocol_goes_before_the_same_section_elsewhere() -> N
         assert [unit.text for unit in found.quoted] == ["评价缓解率。", "评价安全性。"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "asked", ["本研究的目的是什么", "该试验的研究目的是什么", "本方案的目的是什么"]
 )
@@ -64,6 +65,7 @@ def _found(rules: RuleIndex, case: dict[str, Any]) -> Found:
     return rules.find(case["text"], {})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "least"),
     [("retrieval.jsonl", 0.95), ("retrieval_held.jsonl", 0.85), ("retrieval_held2.jsonl", 0.9)],
@@ -78,6 +80,7 @@ def test_the_rule_is_among_the_first_five(rules: RuleIndex, name: str, least: fl
     assert len(missed) <= (1 - least) * len(cases), missed
 
 
+@pytest.mark.full
 def test_what_is_quoted_unasked_is_the_rule(rules: RuleIndex) -> None:
     names = ("retrieval.jsonl", "retrieval_held.jsonl", "retrieval_held2.jsonl")
     cases = [case for name in names for case in _cases(name)]
@@ -107,6 +110,7 @@ def test_words_of_a_model_help_to_find(rules: RuleIndex) -> None:
     assert any("隔离封存" in unit.text for unit in found.rules[:5])
 
 
+@pytest.mark.full
 def test_a_section_that_is_cited_is_the_one_that_is_meant(rules: RuleIndex) -> None:
     found = _found(rules, {"text": "ALT 4倍上限要停药吗 研究方案 §5.2.3"})
     assert found.is_sure

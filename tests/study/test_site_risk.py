@@ -92,10 +92,10 @@ def colour(score: float, low_counts: bool) -> int:
     return steps - ((score <= -2) + (score <= -3)) if low_counts else steps
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("indicator", [Indicator.ADVERSE, Indicator.DEVIATIONS, Indicator.VISITS])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("indicator", [*Indicator])
 def test_figures_of_twenty_sites_equal_plain_counting(indicator: Indicator, seed: int) -> None:
-    by_exposure = indicator is not Indicator.VISITS
+    by_exposure = indicator in (Indicator.ADVERSE, Indicator.DEVIATIONS)
     units, spans = generated(seed, by_exposure)
     told = assess(indicator, units, spans, today=TODAY)
     low_counts = indicator is Indicator.ADVERSE

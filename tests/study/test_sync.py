@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from core.integrations.redcap import RedcapError
 from projects.models import Project
-from study import change_handlers, door, readings, sync, tasks
+from study import change_handlers, door, readings, roster, sync, tasks
 from study.dictionary import load
 from study.models import Reading, ReadingState, Subject, SyncState
 from study.readings import current_rows
@@ -106,6 +106,28 @@ def test_a_poll_finds_new_subjects_and_those_that_are_gone(
     assert (ended.is_current, ended.last_seen is None) == (False, False)
 
 
+@pytest.mark.parametrize("first", ["", "roster", "trigger"])
+def test_a_poll_counts_a_renamed_subject_once(
+    hospital: Hospital, project: Project, first: str
+) -> None:
+    """Also where the roster, or a save that the trigger told, knows the new id before the log is read."""
+    hospital.save([{"record": "P003", "rename": "P300"}])
+    if first == "roster":
+        roster.sync_roster(project)
+    if first == "trigger":
+        found = read_record(project=project, record_id="P300")
+        assert found
+        sync.keep_some(project, [found])
+    sync.poll(project)
+    there = current_rows(project, load(project))
+    assert ("P003" in there, "P300" in there) == (False, True)
+    assert roster.present_ids(project) == frozenset(there)
+    count = exports(hospital)
+    save(hospital, weight="81.5")
+    sync.poll(project)
+    assert exports(hospital) == count + 1, "nobody has come: the records are not listed"
+
+
 def test_a_row_that_was_deleted_ends(hospital: Hospital, project: Project) -> None:
     live = read_record(project=project, record_id="P001")
     assert live is not None
@@ -115,6 +137,7 @@ def test_a_row_that_was_deleted_ends(hospital: Hospital, project: Project) -> No
     assert (ended.event, ended.instance, ended.last_seen) == (LOG, 2, later.read_at)
 
 
+@pytest.mark.full
 def test_a_value_that_changes_while_it_is_read_is_read_again(
     hospital: Hospital, project: Project
 ) -> None:
@@ -207,6 +230,7 @@ def test_a_sweep_that_fails_says_why_and_leaves_what_was_read(
     assert failed.lease_until is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "value", "cause"), FAULTS[:-1], ids=NAMES[:-1])
 def test_a_poll_that_fails_is_made_up_for_once(
     hospital: Hospital, project: Project, told: Heard, kind: str, value: Any, cause: str
@@ -258,6 +282,7 @@ def test_one_batch_of_a_sweep_that_is_empty_ends_nobody(
     assert state(project).cause == "unreadable"
 
 
+@pytest.mark.full
 def test_columns_that_are_hidden_are_not_blank_and_no_change(
     hospital: Hospital, project: Project, told: Heard
 ) -> None:
@@ -283,6 +308,7 @@ def test_columns_that_are_hidden_are_not_blank_and_no_change(
     assert weights(project)["P001"] == "81.5"
 
 
+@pytest.mark.full
 def test_a_day_of_outage_is_made_up_for_by_one_poll(
     hospital: Hospital, project: Project, told: Heard
 ) -> None:
@@ -301,6 +327,7 @@ def test_a_day_of_outage_is_made_up_for_by_one_poll(
     assert sorted(told) == [("P001", {"weight"}), ("P002", {"weight"})]
 
 
+@pytest.mark.full
 def test_without_the_right_to_the_log_times_of_change_are_asked_for(
     hospital: Hospital, project: Project
 ) -> None:
@@ -355,6 +382,7 @@ def test_a_study_set_up_half_stops_no_other(hospital: Hospital, project: Project
     assert (state(half).cause, state(wrong).cause) == ("setup", "refused")
 
 
+@pytest.mark.full
 def test_a_failing_redcap_is_shown_on_home_project_and_metrics(
     hospital: Hospital, project: Project, admin_client: Client
 ) -> None:

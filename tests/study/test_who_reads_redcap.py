@@ -16,6 +16,7 @@ READERS = {
     "study/roster.py": "the sync: who is in the study",
     "study/readings.py": "the sync: what is kept of them",
     "study/sync.py": "the sync: what has changed",
+    "study/redcap_queries.py": "the sync: queries that REDCap asks itself, no subject",
     "study/setup/own.py": "the test of a connection that is being set up",
     "study/door.py": "the query",
     "engines/pages/checks.py": "the rules of a preview",

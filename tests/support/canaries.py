@@ -86,7 +86,9 @@ class Canaries:
                 return own
             return [*((SITE_A, SITE_B) if names & OF_RECORDS else (STUDY,)), BETA]
         above: list[Any] = [
-            one.related_model for one in model._meta.concrete_fields if one.many_to_one
+            one.related_model
+            for one in model._meta.concrete_fields
+            if one.many_to_one or one.one_to_one
         ]
         placed = [self.rows[one] for one in above if HOUSE not in self.rows.get(one, {HOUSE})]
         return [*placed[0]] if placed else [HOUSE]
@@ -164,7 +166,8 @@ def _other(column: Any, number: int) -> Any:
         return "127.0.0.1"
     if column.has_default():
         return column.get_default()
-    return number % 1000 if isinstance(column, (models.IntegerField, models.DecimalField)) else None
+    figures = (models.IntegerField, models.DecimalField, models.FloatField)
+    return number % 1000 if isinstance(column, figures) else None
 
 
 def ordered(done: dict[Kind, Any]) -> list[Kind]:
@@ -204,6 +207,11 @@ def _workflow(token: str) -> Any:
 SHAPES: dict[str, Any] = {
     "Skill.config": _workflow,
     "SkillVersion.config": _workflow,
+    "SkillDraft.config": _workflow,
+    "ModelAcceptance.endpoints": lambda token: {
+        "ask": {"preset": "local", "model": f"{token} model", "address": "http://127.0.0.1/v1"}
+    },
+    "ModelAcceptance.cases": lambda token: [],
     "Skill.cron_schedule": lambda token: "",
     "VisitPlanEntry.anchor_field": lambda token: token,
     "VisitPlanEntry.date_field": lambda token: token,

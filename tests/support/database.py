@@ -19,6 +19,13 @@ from django.apps import apps
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".pytest_cache/d/databases"
+MIGRATE = """
+import django
+django.setup()
+from django.core.management import call_command
+for task in ("migrate", "createcachetable"):
+    call_command(task, verbosity=0)
+"""
 
 
 def template() -> Path:
@@ -37,9 +44,8 @@ def _make(path: Path) -> None:
         old.unlink()
     with tempfile.TemporaryDirectory(dir=path.parent) as var:
         env = {**os.environ, "VAR_DIR": var, "DEBUG": "1", "DATABASE_URL": "", "REDIS_URL": ""}
-        for task in ("migrate", "createcachetable"):
-            command = [sys.executable, "manage.py", task, "--verbosity", "0"]
-            subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)
+        env["DJANGO_SETTINGS_MODULE"] = "iit_manager.settings"
+        subprocess.run([sys.executable, "-c", MIGRATE], cwd=ROOT, env=env, check=True, timeout=600)
         shutil.move(Path(var) / "iit.sqlite3", path)
 
 

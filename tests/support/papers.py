@@ -6,11 +6,14 @@ import html
 import re
 from collections.abc import Iterator
 from io import BytesIO
+from random import Random
 
 from docx import Document
+from PIL import Image
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
@@ -84,6 +87,26 @@ def as_pdf(text: str) -> bytes:
         canvas.drawCentredString(A4[0] / 2, 30, f"第 {document.page} 页")
 
     SimpleDocTemplate(out, pagesize=A4).build(flow, onFirstPage=furniture, onLaterPages=furniture)
+    return out.getvalue()
+
+
+def scanned_with_text(count: int, text: str) -> bytes:
+    """A PDF of a scanner with text recognition: on each page a picture of some MB, its text unseen below."""
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    noise = Random(26)
+    for number in range(1, count + 1):
+        picture = Image.frombytes("L", (1700, 2200), noise.randbytes(1700 * 2200))
+        canvas.drawImage(ImageReader(picture), 0, 0, *A4)
+        unseen = canvas.beginText(72, 760)
+        unseen.setTextRenderMode(3)
+        unseen.setFont(FONT, 12)
+        unseen.textLine(f"{number}.1 第{number}节")
+        for line in range(20):
+            unseen.textLine(f"{text}{number}-{line}。")
+        canvas.drawText(unseen)
+        canvas.showPage()
+    canvas.save()
     return out.getvalue()
 
 

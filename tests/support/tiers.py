@@ -35,11 +35,16 @@ def full(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     """All of them.
 
     CASE_STRIDE: of the cases of a test with a database every so many-th; PERSON_STRIDE: the same of the
-    persons of a walk.
+    persons of a walk; LONG_STRIDE: of the tests that are marked `slow`, `browser` or `full` every
+    so many-th, and those that are marked `kept` or thinned by their own stride.
     """
     case = int(os.environ.get("CASE_STRIDE") or 1)
     person = int(os.environ.get("PERSON_STRIDE") or 1)
+    long = int(os.environ.get("LONG_STRIDE") or 1)
     for name, cases in _tests(items):
+        marks = {*cases[0].keywords}
+        if LONG & marks and not {"kept", "strided"} & marks and _place(name) % long:
+            continue
         stride = person if "each_person" in cases[0].keywords else case
         yield from _each(cases, stride, name) if _asks_database(cases[0]) else cases
 
@@ -62,7 +67,7 @@ def on_servers(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     stride = int(os.environ.get("SERVER_STRIDE") or 1)
     for name, cases in _tests(items):
         kept = [item for item in cases if _asks_database(item) and not LONG & {*item.keywords}]
-        if kept and (_rests_on_database(kept[0]) or crc32(name.encode()) % stride == 0):
+        if kept and (_rests_on_database(kept[0]) or _place(name) % stride == 0):
             yield from kept
 
 
@@ -74,7 +79,12 @@ def _tests(items: Sequence[pytest.Item]) -> Iterator[tuple[str, list[pytest.Item
 
 
 def _each(cases: list[pytest.Item], stride: int, name: str) -> list[pytest.Item]:
-    return cases[crc32(name.encode()) % min(stride, len(cases)) :: stride]
+    return cases[_place(name) % min(stride, len(cases)) :: stride]
+
+
+def _place(name: str) -> int:
+    """Where a test stands among those of which every so many-th runs; TIER_TURN moves all of them on."""
+    return crc32(name.encode()) + int(os.environ.get("TIER_TURN") or 0)
 
 
 def _rests_on_database(item: pytest.Item) -> bool:

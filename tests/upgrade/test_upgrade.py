@@ -81,9 +81,9 @@ def look(environment: dict[str, str]) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(
-    "commit", ["b217bbc", pytest.param("f7e1961", marks=pytest.mark.slow), "b8acff1"]
-)
+@pytest.mark.slow
+@pytest.mark.kept
+@pytest.mark.parametrize("commit", ["b217bbc", "f7e1961", "b8acff1"])
 def test_a_database_of_a_landed_commit_is_upgraded(
     commit: str, environment: dict[str, str], db: None
 ) -> None:
@@ -102,6 +102,7 @@ def test_a_database_of_a_landed_commit_is_upgraded(
     assert len(found["types"]) == len({one.split(".")[1] for one in found["types"]}), found["types"]
 
 
+@pytest.mark.full
 def test_a_database_of_another_version_is_refused_and_left(
     environment: dict[str, str], db: None
 ) -> None:

@@ -110,6 +110,7 @@ GENUINE = [
 ]
 
 
+@pytest.mark.full
 def test_every_documented_kind_is_ours(client: Client) -> None:
     for plain in GENUINE:
         InboxMessage.objects.all().delete()

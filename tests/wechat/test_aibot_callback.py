@@ -195,6 +195,7 @@ NAMES = (
 )
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), JSON), st.booleans())
 def test_any_genuine_json_is_acknowledged(values: dict[str, Any], known: bool) -> None:
@@ -202,6 +203,7 @@ def test_any_genuine_json_is_acknowledged(values: dict[str, Any], known: bool) -
     assert post(json.dumps(plain).encode()).status_code == 200
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_genuine_bytes_are_acknowledged(raw: bytes) -> None:

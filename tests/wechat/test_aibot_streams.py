@@ -11,6 +11,7 @@ from django.utils.timezone import now
 from pytest_django import Settings
 
 from memory.models import ConversationHistory
+from projects import signals
 from projects.models import AuditEntry, Member
 from tests.support.study import Study
 from tests.wechat.bot_kit import AES_KEY, TOKEN, event, message, poll_of, post, say, stream_of
@@ -66,6 +67,7 @@ def test_polls_show_the_wait_then_the_answer(study: Study) -> None:
     assert InboxMessage.objects.get().project == study.project
 
 
+@pytest.mark.full
 def test_nobody_polls_the_stream_of_another(study: Study) -> None:
     stream = ask()
     work()
@@ -86,6 +88,7 @@ def test_in_a_group_nothing_is_told(study: Study) -> None:
     assert "P001" not in poll(stream)[1]
 
 
+@pytest.mark.full
 def test_a_slow_answer_comes_as_a_message_of_its_own(study: Study, settings: Settings) -> None:
     pushed = study.stand_ins.post("aibot/push", {"user": "zhangyi", "text": "x"})
     code = pushed["response_url"].rpartition("=")[2]
@@ -102,6 +105,7 @@ def test_a_slow_answer_comes_as_a_message_of_its_own(study: Study, settings: Set
     assert OutboxMessage.objects.get().status == "sent"
 
 
+@pytest.mark.full
 def test_an_address_that_is_not_wecoms_gets_nothing(study: Study) -> None:
     """The address comes with a message: it must be of WeCom's own host. The app answers instead."""
     stream = ask(response_url="http://127.0.0.1:9/steal")
@@ -114,6 +118,7 @@ def test_an_address_that_is_not_wecoms_gets_nothing(study: Study) -> None:
     assert "2026-02-05" in outgoing("zhangyi")[0]
 
 
+@pytest.mark.full
 def test_after_an_hour_the_app_answers(study: Study) -> None:
     stream = ask()
     with later(minutes=6):
@@ -134,6 +139,23 @@ def test_what_nobody_fetched_is_sent(study: Study) -> None:
     assert OutboxMessage.objects.get().kind == "response"
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_restored_house_sends_no_answer_again(study: Study, moved: bool) -> None:
+    """Of one answer nobody had fetched the end when the backup was made, the other was still to come."""
+    ask()
+    work()
+    unfinished = ask(user="wanghushi")
+    with later(minutes=2):
+        signals.house_restored.send(sender=None, moved=moved)
+        work()
+        housekeeping.send_unfetched()
+        assert OutboxMessage.objects.count() == int(moved)
+        left = Stream.objects.get(stream_id=unfinished)
+        assert (left.expired_at is None) == moved
+        assert left.finished_at
+        assert poll(unfinished, "wanghushi")[0]
+
+
 def test_a_long_answer_ends_with_its_page(study: Study) -> None:
     from wechat.aibot.streams import finish
 
@@ -146,6 +168,7 @@ def test_a_long_answer_ends_with_its_page(study: Study) -> None:
     assert "/wechat/answers/" in content[-200:]
 
 
+@pytest.mark.full
 def test_a_worker_killed_in_the_last_transaction_leaves_no_half_answer(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +185,7 @@ def test_a_worker_killed_in_the_last_transaction_leaves_no_half_answer(
     assert ConversationHistory.objects.filter(role="assistant").count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "reasons", "noted"),
     [
@@ -183,6 +207,7 @@ def test_a_vote_reaches_the_answer(study: Study, kind: int, reasons: Any, noted:
     assert feedback() == noted
 
 
+@pytest.mark.full
 def test_the_latest_vote_wins_and_can_be_withdrawn(study: Study) -> None:
     """A11; by the id of the answer, whatever was asked since."""
     stream = ask()
@@ -199,6 +224,7 @@ def test_the_latest_vote_wins_and_can_be_withdrawn(study: Study) -> None:
     assert {row.new["answer"] for row in kept} == {str(first.pk)}
 
 
+@pytest.mark.full
 def test_a_vote_of_another_or_on_nothing_is_ignored(study: Study) -> None:
     """A12."""
     stream = ask()
@@ -233,6 +259,7 @@ def click(task_id: str, key: str, user: str, reason: str = "") -> dict[str, Any]
     )
 
 
+@pytest.mark.full
 def test_a_click_is_taken_note_of_at_once_and_decided(study: Study, suspend: Run) -> None:
     review = suspend()
     reply = click(card_of(review).task_id, "approve", "wanghushi", "r_ok")
@@ -244,6 +271,7 @@ def test_a_click_is_taken_note_of_at_once_and_decided(study: Study, suspend: Run
     assert (review.status, review.decided_by) == ("approved", "wanghushi")
 
 
+@pytest.mark.full
 def test_a_rejection_without_a_reason_leaves_the_buttons(study: Study, suspend: Run) -> None:
     """A10: nothing was decided, so the card must still work."""
     review = suspend()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -10,7 +11,8 @@ from pytest_django import Settings
 
 from core.house import audit_guard
 from core.house.db import atomic
-from engines.briefing import Material, Reading, daily_briefing
+from engines.briefing import daily_briefing
+from engines.briefing_material import Material, Reading
 from projects import audit, audit_anchors
 from projects.models import AuditEntry, AuditHead, Member, Project
 from skills.graph import Node
@@ -54,6 +56,18 @@ def test_a_whole_trail_is_anchored_and_nobody_is_told(trail: Project) -> None:
     last = json.loads(audit_anchors.path().read_bytes().splitlines()[-1])
     assert (last["chain"], last["seq"]) == (str(trail.pk), 4)
     assert (opened(), told()) == ([], set())
+
+
+@pytest.mark.usefixtures("administrators")
+def test_storage_of_the_anchors_that_is_away_is_told(
+    trail: Project, tmp_path: Path, settings: Settings
+) -> None:
+    settings.AUDIT_ANCHORS = str(tmp_path)
+    assert audit_alarm.watch() == 2
+    assert [one.detail for one in opened()] == [
+        "anchors 0 anchor not written: IsADirectoryError (+1)"
+    ]
+    assert told() == {"adm_all", "admin"}
 
 
 @pytest.mark.parametrize("trigger", audit_guard.TRIGGERS[connection.vendor])

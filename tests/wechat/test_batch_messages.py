@@ -31,6 +31,7 @@ def order(study: Study, nodes: dict[str, object], records: tuple[str, ...] = SOM
     )
 
 
+@pytest.mark.full
 def test_one_message_at_the_end_names_the_findings(study: Study) -> None:
     old = rule(id="OLD", logic={"<": [{"var": "age"}, 1]})
     batch = order(study, {"check": hard(rules=[old], on_fail="end")})
@@ -47,6 +48,7 @@ def test_one_message_at_the_end_names_the_findings(study: Study) -> None:
     assert batch.ended_at is not None
 
 
+@pytest.mark.full
 def test_it_is_told_once_however_often_the_sweeper_comes(study: Study) -> None:
     batch = order(study, {"check": hard()})
     drain()
@@ -57,6 +59,7 @@ def test_it_is_told_once_however_often_the_sweeper_comes(study: Study) -> None:
     assert len(outgoing("zhangyi")) == 1
 
 
+@pytest.mark.full
 def test_a_lost_wake_of_the_last_run_is_made_up_by_the_sweeper(study: Study) -> None:
     batch = order(study, {"check": hard()}, SOME[:1])
     go(batch.runs.get())
@@ -67,6 +70,7 @@ def test_a_lost_wake_of_the_last_run_is_made_up_by_the_sweeper(study: Study) -> 
     assert len(results("zhangyi")) == 1
 
 
+@pytest.mark.full
 def test_who_waits_for_review_is_counted_and_asked_for(study: Study) -> None:
     batch = order(study, {"ask": human()}, SOME[:2])
     drain()
@@ -85,6 +89,7 @@ def test_who_waits_for_review_is_counted_and_asked_for(study: Study) -> None:
     assert len(outgoing("zhangyi")) == 1, "the reviewer knows; the page of the batch shows it"
 
 
+@pytest.mark.full
 def test_a_cancelled_batch_says_so_once(study: Study) -> None:
     batch = order(study, {"check": hard()})
     sop.cancel_batch(batch=batch, actor="admin", reason="")
@@ -95,6 +100,7 @@ def test_a_cancelled_batch_says_so_once(study: Study) -> None:
     assert outgoing("zhangyi") == results("zhangyi")
 
 
+@pytest.mark.full
 def test_who_moved_to_a_site_reads_only_of_that_site(study: Study) -> None:
     """design.md 9.7: what an order covered is not what its orderer may see later."""
     site = study["wanghushi"].site
@@ -122,6 +128,7 @@ def test_a_single_run_is_told_as_before(study: Study) -> None:
     assert results("zhangyi") == []
 
 
+@pytest.mark.full
 def test_everybody_ordered_in_chat_is_one_batch(study: Study) -> None:
     ask("crc_b", "全部受试者跑一遍质控")
     reply = ask("crc_b", "确认")

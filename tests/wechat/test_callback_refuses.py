@@ -198,6 +198,7 @@ fuzz = hypothesis_settings(
 )
 
 
+@pytest.mark.full
 @fuzz
 @given(
     raw=st.binary(max_size=300),
@@ -213,6 +214,7 @@ def test_any_bytes_and_any_query_are_refused(
     assert_refused(post(client, raw, clean))
 
 
+@pytest.mark.full
 @fuzz
 @given(
     plain=st.one_of(

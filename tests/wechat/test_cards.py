@@ -64,6 +64,7 @@ def test_an_update_by_the_code_of_the_send_call(project: Project, wecom: WecomSi
     assert updates[0]["content"]["replace_text"] == "Closed"
 
 
+@pytest.mark.full
 def test_an_update_of_a_card_that_never_arrived_becomes_a_text(
     project: Project, wecom: WecomSim
 ) -> None:

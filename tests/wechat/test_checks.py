@@ -35,3 +35,23 @@ def test_bad_settings_are_named_with_a_hint(
     assert name in found[0].msg
     assert found[0].hint
     assert AES_KEY not in found[0].msg
+
+
+@pytest.mark.parametrize(
+    ("bot", "address", "found"),
+    [
+        ("aib1", "wss://openws.work.weixin.qq.com", []),
+        ("aib1", "ws://10.0.0.7/", []),
+        ("", "wss://openws.work.weixin.qq.com", ["wechat.E004"]),
+        ("aib1", "ws://openws.work.weixin.qq.com", ["wechat.E005"]),
+        ("aib1", "https://openws.work.weixin.qq.com", ["wechat.E005"]),
+        ("aib1", "nonsense", ["wechat.E005"]),
+    ],
+)
+def test_the_long_connection_is_whole_and_safe(
+    settings: Settings, bot: str, address: str, found: list[str]
+) -> None:
+    settings.PRIVATE_HTTP_HOSTS = ["10.0.0.7"]
+    settings.WECOM_AIBOT_ID, settings.WECOM_AIBOT_SECRET = bot, "s" * 40
+    settings.WECOM_AIBOT_SOCKET = address
+    assert [problem.id for problem in wecom_settings()] == found

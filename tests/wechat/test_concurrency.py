@@ -38,6 +38,7 @@ def at_once(calls: Sequence[Callable[[], object]], workers: int = 8) -> list[obj
         return list(pool.map(run, calls))
 
 
+@pytest.mark.full
 def test_one_message_delivered_by_ten_connections_at_once(people: dict[str, Member]) -> None:
     plain = plaintext()
     answers = at_once([lambda: Callback(plain).post(Client()) for _ in range(10)], 10)
@@ -54,6 +55,7 @@ def test_one_row_given_to_eight_workers_at_once(people: dict[str, Member]) -> No
     assert len(outgoing()) == 1
 
 
+@pytest.mark.full
 def test_many_messages_of_few_people_in_any_order(people: dict[str, Member]) -> None:
     """Every task is delivered three times, shuffled; a last sweep takes what had to wait."""
     rows = [receive_kind("image", user=user) for _ in range(6) for user in people]
@@ -73,6 +75,7 @@ def test_many_messages_of_few_people_in_any_order(people: dict[str, Member]) -> 
         assert len(numbers) == 6
 
 
+@pytest.mark.full
 def test_lanes_sent_by_many_workers_while_wecom_stumbles(wecom: WecomSim) -> None:
     """Many sends are processed but never answered; each message is seen, in order, and once unless flagged."""
     for number in range(12):
@@ -102,6 +105,7 @@ def test_lanes_sent_by_many_workers_while_wecom_stumbles(wecom: WecomSim) -> Non
         assert {f"{text.replace(' ', '')}#1" for text in twice} <= set(flagged)
 
 
+@pytest.mark.full
 def test_equal_texts_to_one_person_all_arrive(wecom: WecomSim) -> None:
     """The duplicate check swallows repeats, not two equal answers."""
     for number in range(20):

@@ -112,6 +112,7 @@ def test_no_identifier_is_on_a_card(study: Study, suspend: Run) -> None:
     assert not any(str(value) in shown for value in known.values() if len(str(value)) > 1)
 
 
+@pytest.mark.full
 def test_an_approval_by_card(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     deliver()
@@ -127,6 +128,7 @@ def test_an_approval_by_card(study: Study, suspend: Run) -> None:
     assert card_of(review).state == Card.State.CLOSED
 
 
+@pytest.mark.full
 def test_the_card_loses_its_buttons_on_the_phone(study: Study, suspend: Run) -> None:
     """The click's own code works: the send-time code is left alone."""
     review = suspend("P001")
@@ -140,6 +142,7 @@ def test_the_card_loses_its_buttons_on_the_phone(study: Study, suspend: Run) -> 
     assert OutboxMessage.objects.get(kind="card_update").status == "sent"
 
 
+@pytest.mark.full
 def test_the_result_reaches_who_ordered_the_run(study: Study, suspend: Run) -> None:
     review = suspend("P001", by="zhangyi")
     click(card_of(review).task_id, "approve", "wanghushi")
@@ -149,6 +152,7 @@ def test_the_result_reaches_who_ordered_the_run(study: Study, suspend: Run) -> N
     assert "P001" in results[0]
 
 
+@pytest.mark.full
 def test_the_same_click_delivered_three_times_decides_once(study: Study, suspend: Run) -> None:
     """A4."""
     review = suspend("P001")
@@ -160,6 +164,7 @@ def test_the_same_click_delivered_three_times_decides_once(study: Study, suspend
     assert audited("review.approve") == ["wanghushi"]
 
 
+@pytest.mark.full
 def test_two_quick_taps_decide_once_and_the_second_is_told(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     for _ in range(2):
@@ -170,6 +175,7 @@ def test_two_quick_taps_decide_once_and_the_second_is_told(study: Study, suspend
     assert ["王护士" in text for text in outgoing("wanghushi")] == [True]
 
 
+@pytest.mark.full
 def test_a_click_of_who_has_no_say_changes_nothing(study: Study, suspend: Run) -> None:
     """A1: the PI sees the subject but does not decide; the other CRC does not even see it."""
     review = suspend("P001")
@@ -185,6 +191,7 @@ def test_a_click_of_who_has_no_say_changes_nothing(study: Study, suspend: Run) -
     assert not payloads("card_update")
 
 
+@pytest.mark.full
 def test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted(
     study: Study, suspend: Run
 ) -> None:
@@ -213,6 +220,7 @@ def test_a_forwarded_card_is_refused_to_people_of_no_study(study: Study, suspend
     assert audited("wechat.decision_refused") == ["ghost"]
 
 
+@pytest.mark.full
 def test_who_comes_second_is_told_who_decided(study: Study, suspend: Run) -> None:
     """A3, A5."""
     review = suspend("P001")
@@ -226,6 +234,7 @@ def test_who_comes_second_is_told_who_decided(study: Study, suspend: Run) -> Non
     assert audited("review.reject") == []
 
 
+@pytest.mark.full
 def test_a_decision_in_the_console_takes_the_buttons_off(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     deliver()
@@ -243,6 +252,7 @@ def test_a_decision_in_the_console_takes_the_buttons_off(study: Study, suspend: 
     ] == ["wanghushi"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("selected", ["", "unknown_option"])
 def test_a_rejection_by_card_needs_its_reason(study: Study, suspend: Run, selected: str) -> None:
     """A7, A10: the review stays open and the person is asked."""
@@ -264,6 +274,7 @@ def item(*options: str, question: str = "reason") -> str:
     return f"<SelectedItem>{key}<OptionIds>{shown}</OptionIds></SelectedItem>"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "items",
     [
@@ -290,6 +301,7 @@ def test_malformed_choices_are_no_reason(study: Study, suspend: Run, items: str)
     assert f"驳回 {review.pk}" in outgoing("wanghushi")[-1]
 
 
+@pytest.mark.full
 def test_an_approval_without_a_reason_says_so(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     click(card_of(review).task_id, "approve", "wanghushi", selected="nonsense")
@@ -312,6 +324,7 @@ def test_a_click_that_does_not_fit_the_card_is_ignored(
     assert audited("wechat.click_ignored") == ["wanghushi"]
 
 
+@pytest.mark.full
 def test_values_that_changed_are_asked_anew(study: Study, suspend: Run) -> None:
     """A5: the old card closes, a new one with the next version goes out, nothing is decided."""
     review = suspend("P001")
@@ -336,6 +349,7 @@ def test_values_that_changed_are_asked_anew(study: Study, suspend: Run) -> None:
     assert review.status == Review.Status.APPROVED
 
 
+@pytest.mark.full
 def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run) -> None:
     """A5: the card with the old values loses its buttons although nobody has clicked it."""
     review = suspend("P001")
@@ -355,6 +369,7 @@ def test_a_text_on_values_that_changed_is_asked_anew(study: Study, suspend: Run)
     assert review.status == Review.Status.APPROVED
 
 
+@pytest.mark.full
 def test_two_texts_on_values_that_changed_decide_nothing_unseen(study: Study, suspend: Run) -> None:
     """A5: the second text was on its way before the new values were shown to anybody."""
     review = suspend("P001")
@@ -373,6 +388,7 @@ def change(study: Study) -> None:
     study.stand_ins.post("redcap/records", [values])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "status", "reason"),
     [
@@ -402,6 +418,7 @@ def test_a_rejection_by_text_needs_its_reason(study: Study, suspend: Run) -> Non
     assert f"驳回 {review.pk}" in outgoing("wanghushi")[0]
 
 
+@pytest.mark.full
 def test_not_yours_and_does_not_exist_read_the_same(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     receive(f"同意 {review.pk}", user="crc_b")
@@ -412,6 +429,7 @@ def test_not_yours_and_does_not_exist_read_the_same(study: Study, suspend: Run) 
     assert yours.replace(str(review.pk), "N") == none.replace("999999", "N")
 
 
+@pytest.mark.full
 def test_a_worker_killed_after_the_decision_still_answers(
     study: Study, suspend: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -443,6 +461,7 @@ def test_where_a_signature_is_due_the_card_only_links(study: Study, suspend: Run
     assert review.status == Review.Status.OPEN
 
 
+@pytest.mark.full
 def test_an_update_that_wecom_refuses_becomes_a_text(study: Study, suspend: Run) -> None:
     """A8, A9: the decision stands."""
     review = suspend("P001")
@@ -457,6 +476,7 @@ def test_an_update_that_wecom_refuses_becomes_a_text(study: Study, suspend: Run)
     assert review.status == Review.Status.APPROVED
 
 
+@pytest.mark.full
 def test_a_code_that_is_too_long_to_be_one_loses_no_decision(study: Study, suspend: Run) -> None:
     """A8: it fits its column, WeCom refuses it, the decision is told in words."""
     review = suspend("P001")
@@ -491,6 +511,7 @@ def test_who_is_asked_in_words_is_not_asked_again_where_the_card_is_refused(
     assert f"同意 {review.pk}" in asked
 
 
+@pytest.mark.full
 def test_a_cancelled_run_takes_the_buttons_off(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     sop.cancel(run=review.task_run, actor="admin", reason="已重做")

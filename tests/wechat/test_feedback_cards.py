@@ -45,6 +45,7 @@ def test_a_vote_is_thanked_for_on_the_card_alone(card: Card, key: str, selected:
     assert update["template_card"]["sub_title_text"] == said("Thank you for your feedback.")
 
 
+@pytest.mark.full
 def test_a_bare_thumb_down_is_asked_for_its_reason_once(card: Card) -> None:
     [question] = told(card, "down")
     assert "👎 太长" in question

@@ -209,6 +209,7 @@ def test_a_fresh_row_is_left_to_its_own_wake() -> None:
         assert list(inbox.due(10)) == [row.pk]
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_lease_is_renewed_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.house.leases.RENEW_S", 0.01)

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from memory.models import ConversationHistory
 from projects.models import AuditEntry, Member
-from tests.wechat.working import click, outgoing, receive, receive_event, receive_kind, said, work
+from tests.wechat.working import click, outgoing, receive, receive_event, said, work
 from wechat.inbound import inbox
 from wechat.models import InboxMessage, OutboxMessage
 
@@ -35,13 +35,6 @@ def test_who_left_is_a_stranger() -> None:
     row.refresh_from_db()
     assert row.status == Status.DONE
     assert AuditEntry.objects.filter(action="wechat.refused", actor="crc_b").count() == 1
-
-
-@pytest.mark.parametrize("kind", ["image", "video", "location", "link", "file", "voice", "new"])
-def test_what_is_not_understood_is_answered_politely(kind: str) -> None:
-    receive_kind(kind, MediaId="m")
-    work()
-    assert outgoing("zhangyi") == [said("I understand text messages. Please type your question.")]
 
 
 def test_a_blank_text_is_answered_politely() -> None:

@@ -131,6 +131,7 @@ def test_an_answer_in_chat(evil: Project, way: str, accepts: bool) -> None:
     assert "EVIL" in outgoing("wanghushi")[-1]
 
 
+@pytest.mark.full
 def test_nobody_else_answers(evil: Project, people: dict[str, Member]) -> None:
     card = Card.objects.get(kind="invitation")
     for userid in ("zhangyi", "chief", "ghost"):
@@ -161,6 +162,7 @@ def test_an_invited_stranger_is_told_how(evil: Project) -> None:
     assert not outgoing("chief")
 
 
+@pytest.mark.full
 def test_in_the_console(evil: Project) -> None:
     user = User.objects.create(username="wh", is_staff=True)
     person = invited(evil).person
@@ -187,6 +189,7 @@ def test_a_superuser_accepts_in_their_place_and_they_are_told(evil: Project) -> 
     assert [text for text in outgoing("crc_b") if "EVIL" in text]
 
 
+@pytest.mark.full
 def test_an_invitation_is_taken_back(evil: Project) -> None:
     row = invited(evil)
     fields = {"role": "CRC", "site": "", "all_sites": "on", "language": "zh-hans"}
@@ -243,6 +246,7 @@ def test_part_of_a_word_and_two_studies_name_none(in_both: Member, text: str) ->
     assert len(studies_of(text)) == 2
 
 
+@pytest.mark.full
 def test_a_study_is_not_renamed_by_its_administrator(evil: Project) -> None:
     """Code and name tell messages apart in the whole house: a superuser gives them."""
     page = browser("chief").get(f"/admin/projects/project/{evil.pk}/change/").content.decode()

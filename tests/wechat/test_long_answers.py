@@ -72,6 +72,7 @@ def test_nobody_else_finds_it(project: Project, readers: dict[str, Client], name
     assert readers[name].get(path()).status_code == 404
 
 
+@pytest.mark.full
 def test_who_left_finds_it_no_more(project: Project, readers: dict[str, Client]) -> None:
     long_answer(project)
     Member.objects.filter(wecom_userid="zhangyi").update(is_active=False)

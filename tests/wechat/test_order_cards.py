@@ -27,6 +27,7 @@ def tap(card: Card, key: str, user: str = USER) -> str:
     return outgoing(user)[-1]
 
 
+@pytest.mark.full
 def test_one_tap_starts_whom_the_message_listed_and_once(study: Study) -> None:
     mine = Subject.objects.filter(project=study.project, site="site_b", is_present=True)
     card = ordered()
@@ -42,11 +43,13 @@ def test_one_tap_starts_whom_the_message_listed_and_once(study: Study) -> None:
     assert Batch.objects.count() == 1
 
 
+@pytest.mark.full
 def test_it_can_be_left(study: Study) -> None:
     assert tap(ordered(), "leave") == said("Nothing was started.")
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 def test_an_older_card_starts_nothing(study: Study) -> None:
     first = ordered()
     ordered()

@@ -125,6 +125,7 @@ def test_a_dead_letter_that_may_have_arrived_is_marked_when_it_is_sent_again() -
     assert OutboxMessage.objects.get().possible_duplicate
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", [Status.PENDING, Status.SENDING, Status.SENT])
 def test_only_dead_letters_are_sent_again(status: str) -> None:
     put("x")

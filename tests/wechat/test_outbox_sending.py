@@ -118,6 +118,7 @@ def test_a_limit_that_stays_doubles_the_wait(wecom: WecomSim) -> None:
         assert wait_s() >= 119
 
 
+@pytest.mark.full
 def test_an_untrusted_address_keeps_the_queue_and_calls_for_help(
     wecom: WecomSim, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -137,6 +138,7 @@ def test_an_untrusted_address_keeps_the_queue_and_calls_for_help(
     assert wecom.texts() == ["1", "2"]
 
 
+@pytest.mark.full
 def test_tries_that_waited_for_an_operator_are_not_counted(wecom: WecomSim) -> None:
     """Else the first hiccup after a long night would make every message a dead letter."""
     wecom.errcode(SEND, 60020, times=20)
@@ -181,6 +183,7 @@ def test_a_gateway_that_stammers_is_tried_again(wecom: WecomSim, fault: tuple[st
     assert wecom.texts() == ["x"]
 
 
+@pytest.mark.full
 def test_a_gateway_that_is_gone_is_given_up_at_last(wecom: WecomSim) -> None:
     wecom.fault(SEND, "status", 502, times=None)
     put("x")
@@ -222,6 +225,7 @@ def test_one_more_try_is_made_before_wecom_forgets_the_first(
     assert row().attempts == 6
 
 
+@pytest.mark.full
 def test_other_failures_after_an_unanswered_send_do_not_make_it_late(
     wecom: WecomSim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,6 +305,7 @@ def test_two_workers_cannot_have_the_same_row() -> None:
     assert claim("zhangyi") is None
 
 
+@pytest.mark.full
 def test_thirty_a_minute_and_the_rest_later(wecom: WecomSim) -> None:
     """O19: WeCom would drop the 31st without a word."""
     put(*[str(number) for number in range(35)])
@@ -313,6 +318,7 @@ def test_thirty_a_minute_and_the_rest_later(wecom: WecomSim) -> None:
     assert wecom.texts() == [str(number) for number in range(35)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shared", ["wanghushi|zhangyi", "zhangyi|zz", "admin|zhangyi|zz"])
 @pytest.mark.parametrize("lanes", [("shared", "alone"), ("alone", "shared")])
 def test_what_goes_to_several_counts_for_each_of_them(
@@ -333,6 +339,7 @@ def test_what_goes_to_several_counts_for_each_of_them(
     assert wecom.texts("zhangyi") == expected
 
 
+@pytest.mark.full
 def test_a_name_within_a_name_is_somebody_else(wecom: WecomSim) -> None:
     put(*[str(number) for number in range(30)], to="admin|zhangyi")
     put("x", to="zhang")
@@ -343,6 +350,7 @@ def test_a_name_within_a_name_is_somebody_else(wecom: WecomSim) -> None:
     assert sorted(row["touser"] for row in wecom.bodies()[30:]) == ["admi_", "zhang"]
 
 
+@pytest.mark.full
 def test_a_repeat_that_has_to_wait_for_the_window_is_not_due_before(wecom: WecomSim) -> None:
     """Its worker was killed, and the member has had thirty of others since."""
     put("x")
@@ -364,6 +372,7 @@ def wait_of(number: int) -> float:
     return (row(number).available_at - now()).total_seconds()
 
 
+@pytest.mark.full
 def test_a_thousand_an_hour(wecom: WecomSim) -> None:
     at = now() - timedelta(minutes=10)
     OutboxMessage.objects.bulk_create(
@@ -406,6 +415,20 @@ def test_only_due_lanes_are_swept(wecom: WecomSim) -> None:
     assert list(sender.due_lanes(10)) == []
     with later(26):
         assert list(sender.due_lanes(10)) == ["admin"]
+
+
+def test_what_waits_for_the_long_connection_holds_nothing_up(wecom: WecomSim) -> None:
+    stuck = {"stream": "s", "chatid": "zhangyi", "markdown": {"content": "0"}}
+    enqueue(to_user="zhangyi", project=None, kind="stream", content=stuck, key="stream:0")
+    put("1")
+    assert list(sender.due_lanes(10)) == list(sender.due_streams(10)) == ["zhangyi"]
+    assert sender.send_lane("zhangyi") is None
+    assert wecom.texts("zhangyi") == ["1"]
+    with later(60):
+        put("2")
+        assert claim("zhangyi")
+        assert list(sender.due_streams(10)) == ["zhangyi"]
+    assert row().status == Status.PENDING
 
 
 def test_an_empty_lane_is_no_error(wecom: WecomSim) -> None:

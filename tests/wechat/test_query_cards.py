@@ -48,6 +48,7 @@ def state(finding: PendingAction) -> str:
     return str(finding.state)
 
 
+@pytest.mark.full
 def test_the_site_is_asked_and_answers_from_the_phone(study: Study, finding: PendingAction) -> None:
     card = query(study, finding)
     tell()
@@ -64,6 +65,7 @@ def test_the_site_is_asked_and_answers_from_the_phone(study: Study, finding: Pen
     assert said("Corrected") in update["template_card"]["sub_title_text"]
 
 
+@pytest.mark.full
 def test_doubled_and_late_clicks_change_nothing(study: Study, finding: PendingAction) -> None:
     card = query(study, finding)
     answer(card, chosen="verified")
@@ -80,6 +82,7 @@ def test_doubled_and_late_clicks_change_nothing(study: Study, finding: PendingAc
     assert len(payloads("card_update")) == 2
 
 
+@pytest.mark.full
 def test_an_answer_is_chosen_first(study: Study, finding: PendingAction) -> None:
     card = query(study, finding)
     for chosen in ("", "nonsense"):
@@ -87,6 +90,7 @@ def test_an_answer_is_chosen_first(study: Study, finding: PendingAction) -> None
     assert state(finding) == State.QUERIED
 
 
+@pytest.mark.full
 def test_nobody_else_answers(study: Study, finding: PendingAction) -> None:
     card = query(study, finding)
     for user in ("crc_b", "zhangyi"):
@@ -96,6 +100,7 @@ def test_nobody_else_answers(study: Study, finding: PendingAction) -> None:
     assert state(finding) == State.QUERIED
 
 
+@pytest.mark.full
 def test_what_was_settled_in_the_console_takes_the_buttons_off(
     study: Study, finding: PendingAction
 ) -> None:

@@ -33,12 +33,14 @@ def test_a_question_is_answered_once_and_the_row_knows_its_project(study: Study)
     assert "2026-02-05" in texts[0]
 
 
+@pytest.mark.full
 def test_a_spoken_question_is_answered_too(study: Study) -> None:
     receive_kind("voice", Recognition="P001 入组了吗")
     work()
     assert "2026-02-05" in outgoing("zhangyi")[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("where", ["wechat.inbound.job.close", "wechat.inbound.job.reply"])
 def test_killed_in_the_engines_last_transaction(
     study: Study, monkeypatch: pytest.MonkeyPatch, where: str
@@ -58,6 +60,7 @@ def test_killed_in_the_engines_last_transaction(
     assert AgentTrace.objects.count() == 1
 
 
+@pytest.mark.full
 def test_a_thumb_rates_the_last_answer(study: Study) -> None:
     """A11: the latest wins."""
     receive("P001 入组了吗?")
@@ -70,6 +73,7 @@ def test_a_thumb_rates_the_last_answer(study: Study) -> None:
     assert len(outgoing("zhangyi")) == 3
 
 
+@pytest.mark.full
 def test_a_bare_thumb_down_is_asked_for_its_reason_once(study: Study) -> None:
     for text in ("P001 入组了吗?", "👎", "👎"):
         receive(text)
@@ -85,6 +89,7 @@ def votes() -> list[tuple[str, Any, Any]]:
     return [(row.actor, row.new["feedback"], row.new["reason"]) for row in rows]
 
 
+@pytest.mark.full
 def test_every_vote_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A11: the answer shows the latest one, the audit trail how it came to that."""
     receive("👍")
@@ -98,6 +103,7 @@ def test_every_vote_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> No
     assert votes() == [("zhangyi", "thumbs_up", None), ("zhangyi", "thumbs_down", "too_long")]
 
 
+@pytest.mark.full
 def test_a_worker_killed_at_a_vote_keeps_it_once(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +119,7 @@ def test_a_worker_killed_at_a_vote_keeps_it_once(
     assert len(payloads("card_update")) == 1
 
 
+@pytest.mark.full
 def test_a_bare_thumb_down_is_asked_for_its_reason(study: Study) -> None:
     receive("P001 入组了吗?")
     receive("👎")
@@ -130,6 +137,7 @@ def ask_with_card(study: Study, monkeypatch: pytest.MonkeyPatch) -> Card:
     return Card.objects.get(kind="feedback")
 
 
+@pytest.mark.full
 def test_a_card_under_the_answer_takes_the_vote(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +154,7 @@ def test_a_card_under_the_answer_takes_the_vote(
     assert OutboxMessage.objects.get(kind="card_update").status == "sent"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("vote", [{"key": "down", "selected": "nonsense"}, {"key": "down"}])
 def test_a_vote_without_a_known_reason_counts(
     study: Study, monkeypatch: pytest.MonkeyPatch, vote: dict[str, Any]
@@ -156,6 +165,7 @@ def test_a_vote_without_a_known_reason_counts(
     assert feedback() == ("thumbs_down", None)
 
 
+@pytest.mark.full
 def test_a_vote_on_the_answer_of_another_is_not_taken(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +177,7 @@ def test_a_vote_on_the_answer_of_another_is_not_taken(
     assert len(outgoing("crc_b")) == 1
 
 
+@pytest.mark.full
 def test_no_card_under_a_short_answer_or_where_the_project_wants_none(
     study: Study,
 ) -> None:

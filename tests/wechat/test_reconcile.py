@@ -42,6 +42,7 @@ def test_a_review_on_its_way_is_left_alone(suspend: Run) -> None:
     assert OutboxMessage.objects.count() == before
 
 
+@pytest.mark.full
 def test_a_reviewer_who_left_the_company(study: Study, suspend: Run) -> None:
     """A13: 81013 for the card; the administrator is asked, and decides by text."""
     review = suspend()
@@ -61,6 +62,7 @@ def test_a_reviewer_who_left_the_company(study: Study, suspend: Run) -> None:
     assert review.status == Review.Status.APPROVED
 
 
+@pytest.mark.full
 def test_a_reviewer_who_left_after_the_card_had_come(study: Study, suspend: Run) -> None:
     """A13: WeCom said so about another message; the card is with nobody any more."""
     review = suspend()
@@ -79,6 +81,7 @@ def test_one_of_two_who_have_the_card_is_enough(study: Study, suspend: Run) -> N
     assert not outgoing("admin")
 
 
+@pytest.mark.full
 def test_the_other_reviewer_comes_before_the_administrator(study: Study, suspend: Run) -> None:
     review = suspend()
     OutboxMessage.objects.filter(kind="card").update(status=OutboxMessage.Status.FAILED)
@@ -105,6 +108,7 @@ def test_nobody_could_be_asked_at_first(study: Study, suspend: Run) -> None:
     assert Card.objects.get(ref=str(review.pk)).to_user == "wanghushi"
 
 
+@pytest.mark.full
 def test_a_dropped_click_is_brought_to_mind(suspend: Run) -> None:
     """A14: the event never came; the console shows it open, the reviewer is reminded once a day."""
     review = suspend()
@@ -123,6 +127,7 @@ def test_a_dropped_click_is_brought_to_mind(suspend: Run) -> None:
     assert len(outgoing("wanghushi")) == 3
 
 
+@pytest.mark.full
 def test_the_engines_own_reminders_reach_people_once(suspend: Run) -> None:
     review = suspend()
     for _ in range(2):
@@ -134,6 +139,7 @@ def test_the_engines_own_reminders_reach_people_once(suspend: Run) -> None:
     assert len(outgoing("admin")) == 1
 
 
+@pytest.mark.full
 def test_nobody_of_another_site_is_asked(study: Study, suspend: Run) -> None:
     suspend("P001")
     OutboxMessage.objects.filter(kind="card").update(status=OutboxMessage.Status.FAILED)
@@ -142,6 +148,7 @@ def test_nobody_of_another_site_is_asked(study: Study, suspend: Run) -> None:
     assert not outgoing("crc_b")
 
 
+@pytest.mark.full
 def test_a_reviewer_who_sees_no_cards_is_asked_in_words(study: Study, suspend: Run) -> None:
     Member.objects.filter(wecom_userid="wanghushi").update(plain_text=True)
     review = suspend()

@@ -105,6 +105,7 @@ def test_every_case_has_a_test_and_every_test_is_there() -> None:
         assert f"\ndef {name}(" in path.read_text("utf-8"), name
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_too_many_calls_at_once_are_spread(wecom: WecomSim) -> None:
     """O8: 45033 is tried again, each lane after a wait of its own."""
@@ -133,6 +134,7 @@ def test_a_first_feedback_that_fails_costs_no_answer(
     assert len(outgoing("zhangyi")) == 1
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_approve_and_reject_in_the_same_second(suspend: Run, study: Study) -> None:
     """A3: two threads, one winner, the other is told."""
@@ -164,6 +166,7 @@ def test_approve_and_reject_in_the_same_second(suspend: Run, study: Study) -> No
     assert decided.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_a_click_after_the_run_was_cancelled(suspend: Run) -> None:
     """A5."""
@@ -177,6 +180,7 @@ def test_a_click_after_the_run_was_cancelled(suspend: Run) -> None:
     assert len(outgoing("wanghushi")) == 1
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_a_decision_after_the_code_has_run_out(study: Study, suspend: Run) -> None:
     """A8: 72 hours later the card can't be changed; the decision stands, told in words."""
@@ -203,6 +207,7 @@ def test_a_vote_on_an_answer_that_is_gone(study: Study, monkeypatch: pytest.Monk
     assert row.status == InboxMessage.Status.DONE
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_a_click_before_the_send_call_came_back(suspend: Run) -> None:
     """A15: the card is known although its row is not sent yet."""

@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
-from engines.models import Review
+from engines import redcap_asks
+from engines.models import PendingAction, Review
 from engines.sop.brief import kept_brief
 from projects.models import AuditEntry
+from study.models import RedcapQuery, Subject
 from tests.engines.sop.doors import api, console
 from tests.engines.sop.kit import hard, human, new_skill, review_of, rule, run_of, run_qc, tell
 from tests.support.study import Study
@@ -55,6 +58,7 @@ def many(study: Study, number: int = 9) -> Review:
     return found
 
 
+@pytest.mark.full
 def test_the_card_shows_finding_value_and_passage_and_chooses_nothing(
     study: Study, review: Review
 ) -> None:
@@ -70,6 +74,7 @@ def test_the_card_shows_finding_value_and_passage_and_chooses_nothing(
     assert selection["option_list"][0] == {"id": "none", "text": said("Please choose")}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("chosen", ["", "none"])
 def test_a_tap_without_a_choice_closes_nothing(study: Study, review: Review, chosen: str) -> None:
     task = f"review_{review.pk}@1"
@@ -84,6 +89,7 @@ def test_a_tap_without_a_choice_closes_nothing(study: Study, review: Review, cho
     assert (review.status, review.door) == ("approved", "card")
 
 
+@pytest.mark.full
 def test_the_record_of_a_card_holds_what_the_card_showed(study: Study, review: Review) -> None:
     click(f"review_{review.pk}@1", "approve", "wanghushi", selected="r_ok")
     work()
@@ -108,6 +114,7 @@ def test_what_does_not_fit_has_no_button_but_the_link(study: Study) -> None:
     assert review.status == "open"
 
 
+@pytest.mark.full
 def test_who_had_only_the_link_is_shown_it_in_words_before_a_word_decides(study: Study) -> None:
     review = many(study)
     before = len(outgoing("wanghushi"))
@@ -123,6 +130,7 @@ def test_who_had_only_the_link_is_shown_it_in_words_before_a_word_decides(study:
     assert (review.status, review.door) == ("approved", "text")
 
 
+@pytest.mark.full
 def test_every_door_shows_the_same_evidence(study: Study, review: Review) -> None:
     brief = kept_brief(Review.objects.get(pk=review.pk))
     assert brief is not None
@@ -142,6 +150,7 @@ def test_every_door_shows_the_same_evidence(study: Study, review: Review) -> Non
     assert kept_brief(Review.objects.get(pk=review.pk)) == brief
 
 
+@pytest.mark.full
 def test_a_rule_shows_its_values_with_place_and_date(study: Study) -> None:
     logic = {"across_events": ["v2_arm_1", {"<": [{"var": "alt"}, 1]}]}
     nodes = {
@@ -161,6 +170,7 @@ def test_a_rule_shows_its_values_with_place_and_date(study: Study) -> None:
     assert day in grounds
 
 
+@pytest.mark.full
 def test_an_undecided_check_asks_for_a_judgement(study: Study) -> None:
     review = review_of(run_qc(study, "P002"))
     tell()
@@ -173,6 +183,7 @@ def test_an_undecided_check_asks_for_a_judgement(study: Study) -> None:
         assert "肺部阴影" in shown
 
 
+@pytest.mark.full
 def test_a_node_names_its_own_deeds(study: Study) -> None:
     nodes = {
         "a": hard(rules=[rule(logic={">": [{"var": "age"}, 200]})], on_fail="ask"),
@@ -186,3 +197,31 @@ def test_a_node_names_its_own_deeds(study: Study) -> None:
     receive(f"同意 {review.pk} 源文件已核对", user="wanghushi")
     work()
     assert "确认入组" in outgoing("wanghushi")[-1]
+
+
+@pytest.mark.full
+def test_card_desk_and_api_say_that_redcap_asks_the_same(study: Study) -> None:
+    nodes = {
+        "a": hard(rules=[rule(logic={">=": [{"var": "age"}, 200]})], on_fail="ask"),
+        "ask": human(),
+    }
+    review = review_of(run_of(study, new_skill(study, nodes)))
+    found = PendingAction.objects.get(open_key__in=review.open_keys)
+    Subject.objects.get_or_create(project=study.project, record_id=found.record_id)
+    asked = RedcapQuery.objects.create(
+        status_id=7071,
+        project=study.project,
+        **{name: getattr(found, name) for name in redcap_asks.PLACE},
+        **dict.fromkeys(("opened_at", "last_at", "read_at"), now()),
+    )
+    tell()
+    assert redcap_asks.told(7071) in texts(card_of(review))
+    desk, finding = (
+        f"/admin/engines/review/{review.pk}/desk/",
+        f"/api/v1/pending-actions/{found.pk}/",
+    )
+    assert "query #7071" in console("wanghushi").get(desk).content.decode()
+    assert api("wanghushi").get(finding).json()["redcap_query"] == 7071
+    RedcapQuery.objects.filter(pk=asked.pk).update(state="closed")
+    assert "query #7071" not in console("wanghushi").get(desk).content.decode()
+    assert api("wanghushi").get(finding).json()["redcap_query"] is None

@@ -35,6 +35,7 @@ def test_saving_the_address_verifies_it(phone: StandIns) -> None:
     assert phone.post("wecom/verify", {})["ok"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", [{}, {"deliveries": 3}, {"deliveries": 3, "reuse_nonce": True}])
 def test_a_question_is_acknowledged_at_once_and_answered_once(
     phone: StandIns, how: dict[str, Any]
@@ -50,12 +51,14 @@ def test_a_question_is_acknowledged_at_once_and_answered_once(
     assert InboxMessage.objects.count() == 1
 
 
+@pytest.mark.full
 def test_the_view_itself_calls_nobody(phone: StandIns) -> None:
     before = {name: len(phone.requests(name)) for name in ("redcap", "dify", "llm", "wecom")}
     assert phone.post("wecom/push", {"user": "zhangyi", "text": QUESTION})["reply"]
     assert {name: len(phone.requests(name)) for name in before} == before
 
 
+@pytest.mark.full
 def test_three_questions_are_answered_in_their_order(phone: StandIns) -> None:
     for record in ("P001", "P003", "P004"):
         phone.post("wecom/push", {"user": "zhangyi", "text": f"{record} 入组了吗?"})
@@ -66,6 +69,7 @@ def test_three_questions_are_answered_in_their_order(phone: StandIns) -> None:
     ]
 
 
+@pytest.mark.full
 def test_a_lost_wake_is_found_by_the_sweeper(phone: StandIns) -> None:
     """Everything but the database is gone: the answer arrives, once."""
     phone.post("wecom/push", {"user": "zhangyi", "text": QUESTION})
@@ -81,6 +85,7 @@ def test_a_lost_wake_is_found_by_the_sweeper(phone: StandIns) -> None:
     assert len(answers(phone)) == 1
 
 
+@pytest.mark.full
 def test_tasks_tolerate_rows_that_are_gone() -> None:
     process_inbox(123456)
     send_lane("nobody")
@@ -88,6 +93,7 @@ def test_tasks_tolerate_rows_that_are_gone() -> None:
     assert drain() == []
 
 
+@pytest.mark.full
 def test_a_review_is_decided_on_the_phone(phone: StandIns, study: Study) -> None:
     """The CRC orders quality control of P002, is asked, approves on the card, and gets the result."""
     from engines.models import TaskRun

@@ -80,6 +80,7 @@ def test_a_run_leaves_one_row_a_transaction(study: Study, asked: Ask) -> None:
     assert {row.project_id for row in events()} == {study.project.pk}
 
 
+@pytest.mark.full
 def test_each_is_told_once_in_its_order(study: Study, asked: Ask) -> None:
     review = asked()
     tell()
@@ -92,6 +93,7 @@ def test_each_is_told_once_in_its_order(study: Study, asked: Ask) -> None:
     assert [row.attempts for row in events() if row.told_at] == [1, 1]
 
 
+@pytest.mark.full
 def test_who_decided_before_anybody_was_asked_gets_no_card(study: Study, asked: Ask) -> None:
     """The console was faster than the worker: a card with live buttons would be a lie."""
     approve(study, asked())
@@ -101,6 +103,7 @@ def test_who_decided_before_anybody_was_asked_gets_no_card(study: Study, asked: 
     assert not Card.objects.exists()
 
 
+@pytest.mark.full
 def test_a_cancelled_run_is_told_as_that_only(study: Study, asked: Ask) -> None:
     review = asked()
     sop.cancel(run=review.task_run, actor="admin", reason="已重做")
@@ -161,6 +164,7 @@ def test_a_worker_that_comes_second_makes_nothing_of_it(study: Study, asked: Ask
     assert events()[0].attempts == 1
 
 
+@pytest.mark.full
 def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -> None:
     run = asked().task_run_id
     purge()
@@ -170,6 +174,7 @@ def test_the_sweeper_finds_what_nobody_was_woken_for(study: Study, asked: Ask) -
     assert run not in run_events.lanes_due(10)
 
 
+@pytest.mark.full
 def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
     """The newest question goes out, and who ordered the run still hears that it waits."""
     review = asked()
@@ -181,6 +186,7 @@ def test_asked_anew_before_anybody_was_told(study: Study, asked: Ask) -> None:
     assert [card.version for card in Card.objects.all()] == [2]
 
 
+@pytest.mark.full
 def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> None:
     person = Person.objects.create(user=get_user_model().objects.create(username="liwei"))
     member = Member.objects.create(
@@ -195,6 +201,7 @@ def test_a_decider_with_an_account_only_is_named(study: Study, asked: Ask) -> No
     assert "李协调" in shown()
 
 
+@pytest.mark.full
 def test_of_two_who_are_called_alike_neither_is_named(study: Study, asked: Ask) -> None:
     person = Person.objects.create(user=get_user_model().objects.create(username="liwei"))
     member = Member.objects.create(
@@ -212,6 +219,7 @@ def test_of_two_who_are_called_alike_neither_is_named(study: Study, asked: Ask) 
     assert "李" not in shown()
 
 
+@pytest.mark.full
 def test_the_second_click_before_a_worker_came_shows_who_decided(study: Study, asked: Ask) -> None:
     """Two reviewers click; the card says what was decided, in one change, not what the second is told."""
     Member.objects.create(
@@ -245,6 +253,7 @@ def test_a_question_that_nobody_was_asked_in_time_is_not_asked_when_it_is_over(
     assert not Card.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("end", ["decided", "cancelled"])
 def test_a_card_whose_event_cannot_be_told_loses_its_buttons(
     study: Study, asked: Ask, end: str
@@ -289,6 +298,7 @@ def _break(row: RunEvent) -> str:
     return row.kind
 
 
+@pytest.mark.full
 def test_what_cannot_be_told_waits_and_stops_nobody_else(study: Study, asked: Ask) -> None:
     first, _second = asked("P001"), asked("P004")
     _break(events()[0])
@@ -302,6 +312,7 @@ def test_what_cannot_be_told_waits_and_stops_nobody_else(study: Study, asked: As
     assert not events()[2].told_at, "the decision is not told before the question"
 
 
+@pytest.mark.full
 def test_what_was_tried_often_holds_nobody_up_and_is_told_after_all(
     study: Study, asked: Ask, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -324,6 +335,7 @@ def test_what_was_tried_often_holds_nobody_up_and_is_told_after_all(
     assert messages() == ["text zhangyi"], "by now nobody has to be asked"
 
 
+@pytest.mark.full
 def test_a_reader_that_fails_leaves_nothing_of_the_others(
     study: Study, asked: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +357,7 @@ def test_a_reader_that_fails_leaves_nothing_of_the_others(
     assert messages() == ["card wanghushi", "text zhangyi"]
 
 
+@pytest.mark.full
 def test_what_was_told_long_ago_is_forgotten(study: Study, asked: Ask) -> None:
     asked()
     with later(days=30):
@@ -359,6 +372,7 @@ def test_what_was_told_long_ago_is_forgotten(study: Study, asked: Ask) -> None:
     assert not events()
 
 
+@pytest.mark.full
 def test_nothing_of_an_event_goes_to_wecom(study: Study, asked: Ask) -> None:
     approve(study, asked())
     deliver()

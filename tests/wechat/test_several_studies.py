@@ -28,6 +28,7 @@ def other(study: Study) -> Project:
     return project
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [
@@ -61,6 +62,7 @@ def test_nobody_switches_to_a_study_of_others(study: Study, other: Project) -> N
     assert told.project != other
 
 
+@pytest.mark.full
 def test_each_reply_names_the_study_for_a_reader_of_several(study: Study, other: Project) -> None:
     head = f"【{study.project.code}】"
     ask(USER, f"切换到{study.project.code}")

@@ -142,6 +142,7 @@ MARKUP = st.one_of(
 WORDS = st.text(st.characters(categories=("Lo", "Ll", "Nd")), min_size=1, max_size=40)
 
 
+@pytest.mark.full
 @given(st.lists(st.tuples(WORDS, MARKUP), min_size=1, max_size=20))
 def test_no_markup_is_torn_wherever_the_cuts_fall(pieces: list[tuple[str, str]]) -> None:
     """O16: what fits into a part is whole in one of them."""

@@ -60,6 +60,7 @@ def to_all(text: str) -> dict[str, list[str]]:
     return {PI: [text], CRC_A: [text], CRC_B: [text]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "spelled",
     ["P008", "p008", "Ｐ００８", "P-008", "P 008", "p_008", "P零零八", "8号患者", "受试者8号"],
@@ -70,6 +71,7 @@ def test_a_sentence_about_a_subject_goes_to_who_may_see_it(study: Study, spelled
     assert {user: len(texts) for user, texts in found.items()} == {PI: 1, CRC_A: 1, CRC_B: 0}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("spelled", ["P777", "p 777", "777号受试者"])
 def test_a_record_that_does_not_exist_reads_as_one_of_another_site(
     study: Study, spelled: str
@@ -78,6 +80,7 @@ def test_a_record_that_does_not_exist_reads_as_one_of_another_site(
     assert told(study, text) == to_pi(text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "line", ["A中心本周入组 3 例", "site_a 的访视已安排", "Ｓｉｔｅ-Ａ 待补录"]
 )
@@ -85,6 +88,7 @@ def test_a_line_about_a_site_is_for_that_site(study: Study, line: str) -> None:
     assert told(study, line) == to_a(line)
 
 
+@pytest.mark.full
 def test_who_is_called_by_name_is_known_to_their_own_site_only(study: Study) -> None:
     found = told(study, f"{NAME_OF_A} 今天到期\n请按时随访")
     assert found[CRC_B] == ["请按时随访"]
@@ -92,6 +96,7 @@ def test_who_is_called_by_name_is_known_to_their_own_site_only(study: Study) -> 
     assert NAME_OF_A not in str(found)
 
 
+@pytest.mark.full
 def test_each_reader_gets_their_own_lines_word_for_word(study: Study) -> None:
     common, of_a, of_b = (
         "请按时随访, V2 窗口 ±3 天",
@@ -106,6 +111,7 @@ def test_each_reader_gets_their_own_lines_word_for_word(study: Study) -> None:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -156,6 +162,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("question", "other", "asked"), QUESTIONS)
 def test_who_may_not_read_a_question_is_not_asked_it(
     study: Study, question: str, other: str, asked: set[str]
@@ -202,6 +209,7 @@ def texts(draw: Any) -> list[tuple[str, set[str]]]:
     return found
 
 
+@pytest.mark.full
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -99,6 +99,7 @@ def test_a_passing_failure_does_not_open_it() -> None:
     assert store().get(fetch) == "T1"
 
 
+@pytest.mark.full
 @pytest.mark.django_db
 def test_who_waits_too_long_for_another_process_tries_later() -> None:
     store().get(Fetches(Token("T1", 7200)))
@@ -131,6 +132,7 @@ def test_a_corrected_secret_starts_afresh() -> None:
     assert not any("new" in key for key in keys)
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_twenty_cold_workers_make_one_call(wecom: WecomSim) -> None:
     """O4."""

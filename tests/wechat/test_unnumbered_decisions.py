@@ -77,12 +77,14 @@ def test_a_bare_word_names_the_review_and_decides_nothing(suspend: Run, text: st
     assert not ConversationHistory.objects.filter(user_id="wanghushi").exists()
 
 
+@pytest.mark.full
 def test_all_that_wait_are_named(suspend: Run) -> None:
     reviews = [suspend("P001"), suspend("P003")]
     reply = say("同意")
     assert all(f"#{review.pk}" in reply and is_open(review) for review in reviews)
 
 
+@pytest.mark.full
 def test_a_reason_without_a_number_is_kept_in_the_words_to_reply(suspend: Run) -> None:
     review = suspend("P001")
     reply = say("驳回 数据有误")
@@ -100,6 +102,7 @@ def test_who_may_not_decide_is_not_told_of_the_review(suspend: Run, user: str) -
     assert is_open(review)
 
 
+@pytest.mark.full
 def test_a_study_that_wants_signatures_says_so(study: Study, suspend: Run) -> None:
     study.project.requires_signature = True
     study.project.save()
@@ -109,6 +112,7 @@ def test_a_study_that_wants_signatures_says_so(study: Study, suspend: Run) -> No
     assert told.endswith(f"/admin/engines/review/{review.pk}/change/")
 
 
+@pytest.mark.full
 def test_a_sentence_that_begins_like_a_decision_is_none(suspend: Run) -> None:
     review = suspend("P001")
     reply = say(f"驳回{review.pk}缺少原始病历")
@@ -122,6 +126,7 @@ def test_a_sentence_that_begins_like_a_decision_is_none(suspend: Run) -> None:
     assert is_open(review)
 
 
+@pytest.mark.full
 def test_a_doubt_about_a_numbered_review_is_explained(suspend: Run) -> None:
     other, review = suspend("P003"), suspend("P001")
     reply = say(f"驳回 {review.pk} ?")
@@ -131,6 +136,7 @@ def test_a_doubt_about_a_numbered_review_is_explained(suspend: Run) -> None:
     assert is_open(review)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -160,6 +166,7 @@ def test_a_decision_with_its_number_is_none_without() -> None:
     assert unnumbered("驳回 数据有误") == Unnumbered("reject", "数据有误")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["数据有误", "入组日期早于知情同意", "缺少化验单原件"])
 def test_the_reason_alone_gets_the_words_that_reject(suspend: Run, text: str) -> None:
     review = suspend("P001")
@@ -173,6 +180,7 @@ def test_the_reason_alone_gets_the_words_that_reject(suspend: Run, text: str) ->
     assert (review.status, review.reason) == (Review.Status.REJECTED, text)
 
 
+@pytest.mark.full
 def test_the_reason_after_a_click_gets_the_words_that_reject(suspend: Run) -> None:
     review = suspend("P001")
     click(f"review_{review.pk}@1", "reject", "wanghushi")
@@ -192,6 +200,7 @@ def test_an_approval_that_may_mean_something_else_is_explained(suspend: Run, mor
     assert is_open(review)
 
 
+@pytest.mark.full
 def test_several_numbers_decide_nothing_and_each_is_named(suspend: Run) -> None:
     other, first, second = suspend("P003"), suspend("P001"), suspend("P004")
     reply = say(f"同意 {first.pk}、{second.pk}")
@@ -199,6 +208,7 @@ def test_several_numbers_decide_nothing_and_each_is_named(suspend: Run) -> None:
     assert f"#{other.pk}" not in reply
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -219,6 +229,7 @@ def test_another_message_is_answered_as_ever(suspend: Run, text: str) -> None:
     assert text in said.values_list("content", flat=True)
 
 
+@pytest.mark.full
 def test_what_may_be_the_reason_is_explained_once(suspend: Run) -> None:
     review = suspend("P001")
     say(f"驳回 {review.pk}")
@@ -228,6 +239,7 @@ def test_what_may_be_the_reason_is_explained_once(suspend: Run) -> None:
     assert f"驳回 {review.pk}" not in say("排除标准")
 
 
+@pytest.mark.full
 def test_the_question_for_a_reason_does_not_wait_for_ever(suspend: Run) -> None:
     review = suspend("P001")
     say(f"驳回 {review.pk}")
@@ -237,6 +249,7 @@ def test_the_question_for_a_reason_does_not_wait_for_ever(suspend: Run) -> None:
     assert f"驳回 {review.pk}" not in say("数据有误")
 
 
+@pytest.mark.full
 def test_a_review_that_was_decided_is_not_asked_about(study: Study, suspend: Run) -> None:
     review = suspend("P001")
     say(f"驳回 {review.pk}")

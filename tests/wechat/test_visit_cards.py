@@ -55,6 +55,7 @@ def colleague(study: Study) -> Member:
     return Member.objects.create(project=study.project, person=person, role="CRC", site="site_a")
 
 
+@pytest.mark.full
 def test_each_reader_is_asked_about_their_own_site(asked: Study) -> None:
     sent = [one["template_card"] for one in payloads(OutboxMessage.Kind.CARD)]
     assert sent
@@ -85,6 +86,7 @@ def test_an_answer_is_kept_shown_and_audited(asked: Study, key: str) -> None:
     assert (entry.record_id, entry.actor) == ("P008", USER)
 
 
+@pytest.mark.full
 def test_a_second_click_changes_nothing(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "done")
@@ -95,6 +97,7 @@ def test_a_second_click_changes_nothing(asked: Study) -> None:
     assert outgoing(USER)[-1] == said("Noted: done. Please enter the visit date in REDCap.")
 
 
+@pytest.mark.full
 def test_a_stranger_and_a_colleague_do_not_answer_for_others(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "done", user="zhangyi")
@@ -103,6 +106,7 @@ def test_a_stranger_and_a_colleague_do_not_answer_for_others(asked: Study) -> No
     assert said("This card is meant for somebody else.") in outgoing("zhangyi")
 
 
+@pytest.mark.full
 def test_one_answer_settles_it_for_all(study: Study) -> None:
     no_rest(study)
     colleague(study)
@@ -114,6 +118,7 @@ def test_one_answer_settles_it_for_all(study: Study) -> None:
     assert said("Answered by somebody else: %(answer)s") % {"answer": said("Done")} in notes()
 
 
+@pytest.mark.full
 def test_what_is_settled_is_not_asked_for_the_next_day(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "done")
@@ -124,6 +129,7 @@ def test_what_is_settled_is_not_asked_for_the_next_day(asked: Study) -> None:
     assert rows.filter(record_id="P006").count() == 2
 
 
+@pytest.mark.full
 def test_a_card_of_yesterday_is_outdated(asked: Study) -> None:
     old = card()
     with at(clock(asked, "09:00", days=1)):
@@ -135,6 +141,7 @@ def test_a_card_of_yesterday_is_outdated(asked: Study) -> None:
     assert said("There is a newer reminder.") in notes()
 
 
+@pytest.mark.full
 def test_fired_twice_it_asks_once(asked: Study) -> None:
     number = Card.objects.filter(kind="visit").count()
     with at(clock(asked, "10:00")):
@@ -154,6 +161,7 @@ def fired_again(study: Study) -> None:
     tell()
 
 
+@pytest.mark.full
 def test_tomorrow_is_kept_without_the_schedule(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "tomorrow")
@@ -170,6 +178,7 @@ def test_tomorrow_is_kept_without_the_schedule(asked: Study) -> None:
     assert OutboxMessage.objects.filter(key__startswith=f"card:visit_{second.pk}@").count() == 1
 
 
+@pytest.mark.full
 def test_tomorrow_is_not_asked_for_what_was_done_since(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "tomorrow")
@@ -180,6 +189,7 @@ def test_tomorrow_is_not_asked_for_what_was_done_since(asked: Study) -> None:
     assert VisitReminder.objects.filter(record_id="P008").count() == 1
 
 
+@pytest.mark.full
 def test_an_outage_breaks_no_promise(asked: Study) -> None:
     with at(clock(asked, "09:30")):
         tap(card(), "tomorrow")
@@ -194,6 +204,7 @@ def test_an_outage_breaks_no_promise(asked: Study) -> None:
     assert VisitReminder.objects.filter(record_id="P008").count() == 2
 
 
+@pytest.mark.full
 def test_who_sees_no_cards_gets_the_text_alone(study: Study) -> None:
     no_rest(study)
     Member.objects.filter(wecom_userid=USER).update(plain_text=True)

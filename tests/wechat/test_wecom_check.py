@@ -37,6 +37,7 @@ def failed(text: str) -> int:
     return sum(line.startswith("FAIL") for line in text.splitlines())
 
 
+@pytest.mark.full
 def test_all_is_well(house: WecomSim, settings: Settings) -> None:
     settings.WECOM_TOKEN_OLD = "oldToken"
     settings.WECOM_AES_KEY_OLD = "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C"
@@ -57,6 +58,7 @@ def test_missing_settings_are_named_and_nobody_is_asked(
     assert not house.state.requests("wecom")
 
 
+@pytest.mark.full
 def test_a_bad_key_is_named(house: WecomSim, settings: Settings) -> None:
     settings.WECOM_AES_KEY = "short"
     code, text = check()
@@ -64,6 +66,7 @@ def test_a_bad_key_is_named(house: WecomSim, settings: Settings) -> None:
     assert "wechat.E001" in text
 
 
+@pytest.mark.full
 def test_nobody_answers_at_our_address(house: WecomSim, settings: Settings) -> None:
     settings.PUBLIC_URL = "http://127.0.0.1:9"
     code, text = check()
@@ -71,6 +74,7 @@ def test_nobody_answers_at_our_address(house: WecomSim, settings: Settings) -> N
     assert "ConnectError" in text
 
 
+@pytest.mark.full
 def test_another_server_answers_at_our_address(house: WecomSim, settings: Settings) -> None:
     settings.PUBLIC_URL = house.base.removesuffix("/wecom/cgi-bin")
     code, text = check()
@@ -78,6 +82,7 @@ def test_another_server_answers_at_our_address(house: WecomSim, settings: Settin
     assert "HTTP 404" in text
 
 
+@pytest.mark.full
 def test_an_answer_that_comes_too_late_for_wecom(
     house: WecomSim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +93,7 @@ def test_an_answer_that_comes_too_late_for_wecom(
     assert "HTTP 200" in next(line for line in text.splitlines() if line.startswith("FAIL"))
 
 
+@pytest.mark.full
 def test_a_refused_secret_ends_the_questions(house: WecomSim, settings: Settings) -> None:
     settings.WECOM_SECRET = "wrong-secret-of-nobody"
     code, text = check()
@@ -97,6 +103,7 @@ def test_a_refused_secret_ends_the_questions(house: WecomSim, settings: Settings
     assert len(house.calls("gettoken")) == 1
 
 
+@pytest.mark.full
 def test_an_untrusted_address_is_told_with_the_address(house: WecomSim) -> None:
     house.configure(trusted_ips=["10.0.0.1"])
     code, text = check()
@@ -105,6 +112,7 @@ def test_an_untrusted_address_is_told_with_the_address(house: WecomSim) -> None:
     assert "from ip: 127.0.0.1" in text
 
 
+@pytest.mark.full
 def test_open_alerts_fail_the_check(house: WecomSim) -> None:
     alerts.sound(Alert.Code.INACTIVE, "inactive_alert")
     assert check()[0] == 1

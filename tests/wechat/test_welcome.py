@@ -40,6 +40,7 @@ def test_entering_shows_examples_to_tap(study: Study) -> None:
     assert sent["to"] == "zhangyi"
 
 
+@pytest.mark.full
 def test_a_tapped_example_is_answered_like_a_question(study: Study) -> None:
     receive_event("enter_agent")
     work()

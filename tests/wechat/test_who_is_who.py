@@ -193,6 +193,7 @@ def _traces_of(project: Project) -> dict[str, Any]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("victim", "what", "page"), EVERY)
 def test_no_claim_moves_a_login(victim: str, what: str, page: str, house: House) -> None:
     """Each login still leads to the memberships of its own person, whatever was written into the rows."""

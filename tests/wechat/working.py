@@ -71,8 +71,8 @@ def work() -> None:
 
 def claim(lane: str) -> OutboxMessage | None:
     """Lease the lane's first row, as a worker does before its call; None where it is not due."""
-    head = sender._current_head(lane)
-    return sender._take(head) if head else None
+    head = sender.current_head(lane)
+    return sender.take(head) if head else None
 
 
 def deliver() -> None:

@@ -59,7 +59,9 @@ def parse_json(raw: str) -> Incoming:
         selected=_selected(click),
         response_url=_text(found, "response_url"),
         stream_id=_text(_part(found, "stream"), "id"),
-        is_group=_text(found, "chattype") == "group",
+        is_group=_text(found, "chattype").lower() not in ("", "single") or "chatid" in found,
+        chat_id=_text(found, "chatid"),
+        beside=tuple(_beside(found)),
         vote=_vote(_part(event, "feedback_event")),
         addressees=frozenset(_addressees(found)),
     )
@@ -100,14 +102,24 @@ def _seconds(value: object) -> int:
 def _content(found: Mapping[str, Any], kind: str) -> str:
     """What was typed or said; a group's message starts with the bot's name."""
     if kind == "mixed":
-        items = _part(found, "mixed").get("msg_item")
-        parts = (
-            [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-        )
-        texts = [_text(_part(item, "text"), "content") for item in parts[:_PARTS]]
+        texts = [_text(_part(item, "text"), "content") for item in _items(found)]
         return _MENTION.sub("", "\n".join(text for text in texts if text))
     value = _part(found, kind).get("content") if kind in ("text", "voice") else ""
     return _MENTION.sub("", clean(value)) if isinstance(value, str) else ""
+
+
+def _items(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    items = _part(found, "mixed").get("msg_item")
+    parts = items if isinstance(items, list) else []
+    return [item for item in parts if isinstance(item, dict)][:_PARTS]
+
+
+def _beside(found: Mapping[str, Any]) -> Iterator[str]:
+    """The kinds, other than words, of the parts of a mixed message and of what a message quotes."""
+    quote = _part(found, "quote")
+    parts = [quote, *_items(found), *_items(quote)]
+    kinds = (_text(one, "msgtype").lower() for one in parts)
+    yield from (one for one in kinds if one not in ("", "text", "voice", "mixed"))
 
 
 def _selected(click: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

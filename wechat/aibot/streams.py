@@ -28,10 +28,13 @@ LATE = "……"
 def first(row: InboxMessage) -> dict[str, Any]:
     """The first answer; only here a feedback id can be set."""
     found = Stream.objects.filter(inbox=row).first()
-    if found is None:
-        return {}
-    body = stream_body(found)
-    body["stream"]["feedback"] = {"id": found.stream_id}
+    return opening(found) if found else {}
+
+
+def opening(stream: Stream) -> dict[str, Any]:
+    """What is shown now, as the first answer."""
+    body = stream_body(stream)
+    body["stream"]["feedback"] = {"id": stream.stream_id}
     return body
 
 

@@ -91,11 +91,13 @@ def _refuse_others(incoming: Incoming) -> None:
         raise BadCallback("a field names another corp or app")
 
 
-def store(incoming: Incoming, raw: str, channel: str, passive_reply: str = "") -> InboxMessage:
+def store(
+    incoming: Incoming, raw: str, channel: str, passive_reply: str = "", req_id: str = ""
+) -> InboxMessage:
     """The stored row of a genuine callback: this one, or the one an earlier delivery left (with its reply).
 
-    A message to the smart bot has its stream beside it. A worker is woken once this transaction is
-    committed; the sweeper finds a lost wake.
+    A message to the smart bot has its stream beside it; `req_id`: of its frame. A worker is woken once this
+    transaction is committed; the sweeper finds a lost wake.
     """
     row = InboxMessage(
         channel=channel,
@@ -107,23 +109,30 @@ def store(incoming: Incoming, raw: str, channel: str, passive_reply: str = "") -
         raw=raw,
         passive_reply=passive_reply,
     )
-    streams = channel == InboxMessage.Channel.AIBOT and not incoming.is_event
+    streams = channel in InboxMessage.BOTS and not incoming.is_event
     # A lone INSERT is a transaction, and saves the trips of BEGIN and COMMIT.
     alone = not streams and not connection.in_atomic_block
     try:
         with nullcontext() if alone else atomic():
             row.save(force_insert=True)
             if streams:
-                url = incoming.response_url
-                Stream.objects.create(stream_id=row.dedup_key, inbox=row, response_url=url)
+                Stream.objects.create(
+                    stream_id=row.dedup_key,
+                    inbox=row,
+                    response_url=incoming.response_url,
+                    req_id=req_id,
+                )
             after_commit(lambda: task_queue.wake("wechat.tasks.process_inbox", row.pk))
     except IntegrityError:
         return InboxMessage.objects.get(dedup_key=row.dedup_key)
     return row
 
 
-def quarantine(plain: bytes, error: Exception, channel: str) -> None:
-    """Keep what we cannot read, or what is for others, for an operator, who is told."""
+def quarantine(plain: bytes, error: Exception, channel: str, why: str = "") -> None:
+    """Keep what we cannot read, or what is for others, for an operator, who is told.
+
+    `why`: instead of the words of the error, which may repeat what it could not take.
+    """
     alerts.sound(alerts.Code.NOT_UNDERSTOOD, type(error).__name__)
     row = InboxMessage(
         channel=channel,
@@ -131,7 +140,7 @@ def quarantine(plain: bytes, error: Exception, channel: str) -> None:
         msg_type="",
         raw=plain.decode(errors="replace"),
         status=InboxMessage.Status.QUARANTINED,
-        error=str(error)[:300],
+        error=(why or str(error))[:300],
         done_at=now(),
     )
     try:

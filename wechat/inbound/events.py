@@ -18,6 +18,7 @@ from wechat.models import Card
 from wechat.outbound import (
     alerts,
     cards,
+    choice_cards,
     feedback_cards,
     order_cards,
     query_cards,
@@ -47,6 +48,16 @@ def _ordered(click: Click) -> str:
     return ""
 
 
+def _chosen(click: Click) -> str:
+    """A tap on a reading is answered as its number would be; the answer closes the card."""
+    text = choice_cards.chosen(click)
+    if not text:
+        return _("This question is no longer open: please ask again.")
+    click.keep_code()
+    ask(click.job, text, click.member.project)
+    return ""
+
+
 CLICKED: dict[str, Callable[[Click], str]] = {
     review_cards.KIND: review_cards.decide_by_card,
     query_cards.KIND: query_cards.answer_query,
@@ -54,6 +65,7 @@ CLICKED: dict[str, Callable[[Click], str]] = {
     visit_cards.KIND: visit_cards.answer_visit,
     welcome.KIND: welcome.ask_example,
     order_cards.KIND: _ordered,
+    choice_cards.KIND: _chosen,
 }
 """Who answers the clicks on a kind of card, with what the person is told in words; blank where the changed card
 says it all. May finish the job itself."""

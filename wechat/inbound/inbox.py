@@ -21,7 +21,7 @@ from core.house.leases import LEASE
 from engines.assistant.texts import FAILED
 from engines.models import Review
 from projects.models import Member
-from wechat.inbound import events, invitations, pending, strangers, votes
+from wechat.inbound import events, groups, invitations, not_read, pending, strangers, votes
 from wechat.inbound.commands import Command, Decide, Feedback, read_command
 from wechat.inbound.job import CHANNELS, Job, LostLease, close, kept, mine, reply
 from wechat.inbound.questions import ask
@@ -141,21 +141,21 @@ def handle_callback(job: Job) -> None:
         return
     elif job.speaker is None:
         strangers.refuse_stranger(job)
-    elif job.incoming.is_group:
-        # What one member may read is not for everybody in the group (design.md 9.7).
-        with atomic():
-            job.finish(_("I answer in single chats only: please write to me there."))
     elif job.incoming.msg_type in SPOKEN and job.incoming.content.strip():
+        job.note = not_read.left_out(job.incoming)
         _spoken(job)
     else:
         with atomic():
-            job.finish(_("I understand text messages. Please type your question."))
+            job.finish(not_read.refusal(job.incoming))
 
 
 def _spoken(job: Job) -> None:
     if len(job.incoming.content) > MOST_CHARS:
         with atomic():
             job.finish(_("Your message is too long: please ask in a few sentences."))
+        return
+    if job.incoming.is_group:
+        groups.answer_in_group(job)
         return
     command = read_command(job.incoming.content)
     if command is not None:

@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
 from core.house import leases
 from projects.members import headed
 from projects.models import Member, Project
-from wechat.aibot import streams
+from wechat.aibot import posting, streams
 from wechat.aibot.parse import parse_json
 from wechat.inbound.parse import Incoming, parse_xml
 from wechat.models import InboxMessage
@@ -24,17 +25,22 @@ class Channel:
 
     `parse`: a stored callback as a value; raises wechat.inbound.parse.BadCallback. `answer`: the channel's
     own way to reply to a row, in the transaction that ends it; False where it has none for this row.
+    `tell_alone`: its way into the sender's single chat; None where the app tells them.
     `rates_natively`: whether 👍/👎 stand under each answer without a card of ours.
     """
 
     parse: Callable[[str], Incoming]
     answer: Callable[[InboxMessage, str, Project | None, str | None], bool] | None = None
+    tell_alone: Callable[[InboxMessage, str, Project | None], None] | None = None
     rates_natively: bool = False
 
 
 CHANNELS: dict[str, Channel] = {
     InboxMessage.Channel.APP: Channel(parse_xml),
     InboxMessage.Channel.AIBOT: Channel(parse_json, streams.finish, rates_natively=True),
+    InboxMessage.Channel.SOCKET: Channel(
+        parse_json, posting.finish, posting.tell_alone, rates_natively=True
+    ),
 }
 
 
@@ -46,13 +52,16 @@ class LostLease(Exception):
 class Job:
     """A claimed row. `finish` is called exactly once, inside the transaction that answers it.
 
-    `speaker` is any active membership of the sender, None for a stranger.
+    `speaker` is any active membership of the sender, None for a stranger. `note`: a line below the reply.
+    `is_private`: others read along where it was asked, so the reply goes to the speaker alone.
     """
 
     row: InboxMessage
     incoming: Incoming
     speaker: Member | None = None
     finished: bool = False
+    note: str = ""
+    is_private: bool = False
 
     def finish(
         self, text: str = "", project: Project | None = None, conversation_id: str | None = None
@@ -62,8 +71,22 @@ class Job:
         `conversation_id`: the row of the flow log that a vote on this reply concerns.
         """
         close(self.row, InboxMessage.Status.DONE, project=project)
-        reply(self.row, self._headed(text, project), project, conversation_id)
+        told = "\n".join(filter(None, (text, self.note))) if text.strip() else text
+        told = self._headed(told, project)
+        if self.is_private and told.strip():
+            # Not of the study's: a vote under it would be on what others cannot see.
+            told, project, conversation_id = self._told_alone(told, project), None, None
+        reply(self.row, told, project, conversation_id)
         self.finished = True
+
+    def _told_alone(self, text: str, project: Project | None) -> str:
+        """Tell the speaker where nobody reads along; what the group hears of it."""
+        if tell_alone := CHANNELS[self.row.channel].tell_alone:
+            tell_alone(self.row, text, project)
+            return _("I have answered you in our single chat.")
+        key = f"inbox:{self.row.pk}"
+        enqueue_text(to_user=self.row.from_user, project=project, content=text, key=key)
+        return _("I have answered you in the chat with the app.")
 
     def _headed(self, text: str, project: Project | None) -> str:
         """With the study's name for a reader of several."""

@@ -38,6 +38,7 @@ class Incoming:
     """A message or an event; a blank is an element that was not there. `created`: seconds since 1970.
 
     `addressees`: what every field says whom it is for, wherever it stands, as (name in small letters, value).
+    `chat_id`: of the group it was said in. `beside`: the kinds of what came with the words and is no text.
     """
 
     to_user: str
@@ -56,6 +57,8 @@ class Incoming:
     response_url: str = ""
     stream_id: str = ""
     is_group: bool = False
+    chat_id: str = ""
+    beside: tuple[str, ...] = ()
     vote: Vote | None = None
     addressees: frozenset[tuple[str, str]] = frozenset()
 

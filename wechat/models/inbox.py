@@ -36,7 +36,9 @@ class InboxMessage(models.Model):
     class Channel(models.TextChoices):
         APP = "app", _("Self-built app")
         AIBOT = "aibot", _("Smart bot")
+        SOCKET = "socket", _("Smart bot, long connection")
 
+    BOTS = (Channel.AIBOT, Channel.SOCKET)
     UNFINISHED = (Status.NEW, Status.PROCESSING)
     COLOURS = {
         Status.NEW: "info",

@@ -54,6 +54,9 @@ class Alert(models.Model):
         UNREACHABLE = "unreachable", _("A member cannot be reached")
         AUDIT = "audit", _("The audit trail does not hold, or nothing guards it")
         SWEEP = "sweep", _("A background step failed")
+        BOT_KICKED = "bot_kicked", _("Another connection took the smart bot over")
+        BOT_SECRET = "bot_secret", _("WeCom refuses the smart bot's secret")
+        BOT_DOWN = "bot_down", _("The smart bot's long connection does not come about")
 
     REMEDIES = {
         Code.KEY: _(
@@ -75,6 +78,17 @@ class Alert(models.Model):
         Code.UNREACHABLE: _("Add the member to the app's visible range, or end the membership."),
         Code.SWEEP: _(
             "Look in the log for the row named below and mend it; everything else goes on meanwhile."
+        ),
+        Code.BOT_KICKED: _(
+            "Find what else connects with this bot's id and secret (another house, a trial on a laptop) "
+            "and stop it, or reset the secret. We try again, ever more rarely."
+        ),
+        Code.BOT_SECRET: _(
+            "Copy Bot ID and Secret of the long connection into WECOM_AIBOT_ID and WECOM_AIBOT_SECRET, "
+            "then restart the process wecom_socket."
+        ),
+        Code.BOT_DOWN: _(
+            "Let this server reach openws.work.weixin.qq.com, port 443: look at DNS, proxy, firewall."
         ),
         Code.AUDIT: _(
             "Run manage.py audit verify: it names every place. Find out who had access to the database."

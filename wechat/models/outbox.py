@@ -30,14 +30,22 @@ class OutboxMessage(models.Model):
     A briefing or reminder that its reader wants later is `held` until `available_at`, outside of the lane:
     answers pass it. `notice` names the step it comes from; what it says is asked for again before it is
     sent when `checked_at` is a while ago, and it is `withdrawn` when there is nothing left to tell.
+
+    A picture is not kept: its row says that there is to be one, and it is drawn for its reader when it is
+    sent (`wechat.outbound.pictures`).
+
+    A `stream` is for the one process that holds the long connection of the smart bot (wechat.aibot.posting);
+    sent twice it is the same answer in the same place, by its stream's id.
     """
 
     class Kind(models.TextChoices):
         TEXT = "text", _("Text")
         MARKDOWN = "markdown", _("Markdown")
+        IMAGE = "image", _("Picture")
         CARD = "card", _("Card")
         CARD_UPDATE = "card_update", _("Card update")
         RESPONSE = "response", _("Answer of the smart bot")
+        STREAM = "stream", _("Answer over the long connection")
 
     class Status(models.TextChoices):
         PENDING = "pending", _("Waiting")

@@ -17,12 +17,17 @@ class Stream(models.Model):
     `stream_id` is also the id of its feedback, set in the first answer, so a vote finds its conversation
     whenever it comes. `expired_at`: WeCom was told that no more follows here, so the answer goes by
     `response_url`. `delivered_at`: the finished answer was fetched, or handed to the outbox.
+
+    Over the long connection `req_id` names the request that is answered, and `opened_at` says that WeCom took
+    the first answer (only that one sets the id of the feedback).
     """
 
     stream_id = models.CharField(max_length=64, unique=True)
     inbox = models.OneToOneField(InboxMessage, models.CASCADE, related_name="stream")
     content = EncryptedTextField(blank=True)
     response_url = EncryptedTextField(blank=True)
+    req_id = models.CharField(max_length=128, blank=True)
+    opened_at = models.DateTimeField(null=True)
     conversation_id = models.UUIDField(null=True)
     project = models.ForeignKey(Project, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=now)

@@ -14,14 +14,13 @@ from django.utils.translation import gettext as _
 
 from engines.models import RunEvent, TaskRun
 from engines.sop.nodes.notify import Notice, Unreadable, renewed
-from memory.visibility import told_to
+from memory.visibility import may_know, told_to
 from projects.members import headed, without_head
 from projects.models import Member
 from wechat.models import OutboxMessage
-from wechat.outbound import formats, outbox
+from wechat.outbound import formats, outbox, pictures
 from wechat.outbound.neutralise import neutralise
 from wechat.outbound.outbox import Held, Payload
-from wechat.outbound.send_message import may_know
 from wechat.outbound.splitting import LIMIT, cut_to_bytes
 
 Status = OutboxMessage.Status
@@ -32,19 +31,22 @@ ROOM = LIMIT - 200
 
 
 def ready(event: RunEvent) -> None:
-    """Put the message of a notify node into the outbox."""
+    """Put the message of a notify node, or what a workflow's model wrote, into the outbox."""
     run, notice = event.run, Notice.of(event)
     if run is None or notice is None or (notice.replaces and _was_replaced(event, run)):
         return
     member = notice.member
-    about = {"run": str(run.pk), "skill": str(run.skill_id), "node": notice.node}
+    if (record := notice.record) is not None:
+        about, text = {"record": record}, notice.text
+    else:
+        about = {"run": str(run.pk), "skill": str(run.skill_id), "node": notice.node}
+        text = cut_to_bytes(notice.text, ROOM)
     key = f"notify:{run.pk}:{notice.seq}:{member.wecom_userid}"
-    outbox.tell(
-        to=member,
-        content=cut_to_bytes(notice.text, ROOM),
-        key=key,
-        held=Held(notice.not_before, about),
-    )
+    held = Held(notice.not_before, about)
+    told = outbox.tell(to=member, content=text, key=key, held=held)
+    if told and notice.has_picture:
+        # Behind the text in its lane, and replaced with it.
+        pictures.enqueue(to=member, key=f"{key}#picture", held=held)
     if notice.replaces:
         _replace_older(member, about, key)
 
@@ -92,10 +94,13 @@ def is_withdrawn(row: OutboxMessage) -> bool:
     if row.notice is None or not _has_waited(row):
         return False
     text = _as_of_now(row, row.notice)
+    is_picture = row.kind == OutboxMessage.Kind.IMAGE
     mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.PENDING)
     if not text:
         return mine.update(status=Status.WITHDRAWN, checked_at=now(), fence=F("fence") + 1) == 1
-    mine.update(payload=_with_text(row, text), checked_at=now())
+    # A picture is drawn when it is sent: that there is still a message is all it needs.
+    renewal = {} if is_picture else {"payload": _with_text(row, text)}
+    mine.update(**renewal, checked_at=now())
     return False
 
 
@@ -111,6 +116,8 @@ def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
     try:
         text = renewed(about["run"], about["node"], row.to_user)
     except Unreadable:
+        if row.kind == OutboxMessage.Kind.IMAGE:
+            return row.key  # it has no words, and is drawn of what is known when it is sent
         text = _unchecked(row)
     return headed(told_to(member, without_head(text, member)), member)
 

@@ -32,10 +32,14 @@ SURELY_ONE = 400
 
 
 class Payload(BaseModel):
-    """What a row holds: the message without recipient and agent, and the text that replaces it if refused."""
+    """What a row holds: the message without recipient and agent, and the text that replaces it if refused.
+
+    `uploaded_at`: since when WeCom has the picture that the message names.
+    """
 
     message: dict[str, Any]
     fallback: str = ""
+    uploaded_at: datetime | None = None
 
 
 @dataclass(frozen=True)

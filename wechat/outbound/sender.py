@@ -1,4 +1,7 @@
-"""Sends the outbox: one lane per recipient, in order, each message once (wecom.md 3.6, 8.2; issue 5)."""
+"""Sends the outbox: one lane per recipient, in order, each message once (wecom.md 3.6, 8.2; issue 5).
+
+What goes over the long connection is a lane of its own: neither waits for the other.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from core.integrations.wecom import Kind, SendError, Sent, WecomClient
 from core.integrations.wecom.results import Result
 from wechat.models import Alert, Card, OutboxMessage
 from wechat.models.cards import CODE_CHARS
-from wechat.outbound import alerts, formats, gateway, notices
+from wechat.outbound import alerts, formats, gateway, notices, pictures
 from wechat.outbound.outbox import Payload, enqueue
 
 logger = logging.getLogger(__name__)
@@ -29,6 +32,7 @@ INTERVAL_LEAST, INTERVAL_STEPS = 60, 600
 # Each limit of 3.2 over its window; what exceeds it WeCom drops without a word.
 LIMITS = ((30, timedelta(minutes=1)), (1000, timedelta(hours=1)))
 BATCH = 50
+STREAM = Q(kind=OutboxMessage.Kind.STREAM)
 CODE_RETRIES = 3  # "at most three" where WeCom answers busy (3.6)
 TRANSPORT_RETRIES = 12  # about half an hour where WeCom does not answer
 LONGEST_S = 300.0
@@ -49,19 +53,23 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
     """
     wecom = client or gateway.client()
     for _ in range(BATCH):
-        head = _current_head(to_user)
+        head = current_head(to_user)
         if head is None:
             return None
-        row = _take(head)
+        row = take(head)
         if row is None:
             break
-        settle(row, _deliver(wecom, row))
+        result = _deliver(wecom, row)
+        if result is None:
+            pictures.withdraw(row)
+        else:
+            settle(row, result)
     return next_due(to_user)
 
 
 def next_due(to_user: str) -> datetime | None:
     """When the first unsent row of a lane may be tried."""
-    head = _head(to_user)
+    head = _head(to_user, ~STREAM)
     if head is None:
         return None
     leased = head.lease_until if head.status == Status.SENDING else None
@@ -69,9 +77,18 @@ def next_due(to_user: str) -> datetime | None:
 
 
 def due_lanes(limit: int) -> Iterator[str]:
-    """Lanes with a first row that can be tried now (the sweeper's question)."""
+    """Lanes with a first row that a worker can try now (the sweeper's question)."""
+    return _due(~STREAM, limit)
+
+
+def due_streams(limit: int) -> Iterator[str]:
+    """Lanes with a first row that the holder of the long connection can try now."""
+    return _due(STREAM, limit)
+
+
+def _due(which: Q, limit: int) -> Iterator[str]:
     heads = (
-        OutboxMessage.objects.filter(status__in=OutboxMessage.UNSENT)
+        OutboxMessage.objects.filter(which, status__in=OutboxMessage.UNSENT)
         .order_by()
         .values("to_user")
         .annotate(head=Min("pk"))
@@ -81,8 +98,8 @@ def due_lanes(limit: int) -> Iterator[str]:
     return due.values_list("to_user", flat=True)[:limit].iterator()
 
 
-def _head(to_user: str) -> OutboxMessage | None:
-    unsent = OutboxMessage.objects.filter(to_user=to_user, status__in=OutboxMessage.UNSENT)
+def _head(to_user: str, which: Q) -> OutboxMessage | None:
+    unsent = OutboxMessage.objects.filter(which, to_user=to_user, status__in=OutboxMessage.UNSENT)
     return unsent.order_by("pk").first()
 
 
@@ -91,15 +108,15 @@ def _claimable(at: datetime) -> Q:
     return free & Q(available_at__lte=at)
 
 
-def _current_head(to_user: str) -> OutboxMessage | None:
-    """The lane's first row that still has something to tell."""
-    head = _head(to_user)
+def current_head(to_user: str, which: Q = ~STREAM) -> OutboxMessage | None:
+    """The lane's first row that still has something to tell; `which`: STREAM, or what workers send."""
+    head = _head(to_user, which)
     while head is not None and notices.is_withdrawn(head):
-        head = _head(to_user)
+        head = _head(to_user, which)
     return head
 
 
-def _take(head: OutboxMessage) -> OutboxMessage | None:
+def take(head: OutboxMessage) -> OutboxMessage | None:
     """Lease the row; None where it is not due or another worker was faster."""
     if _throttle(head):
         return None
@@ -108,6 +125,8 @@ def _take(head: OutboxMessage) -> OutboxMessage | None:
     first = head.first_tried_at or at
     resent = head.is_ambiguous or head.status == Status.SENDING
     late = resent and at - first >= timedelta(seconds=interval)
+    if head.kind == OutboxMessage.Kind.STREAM:
+        late = False  # the stream's id tells WeCom, however late
     # Two workers see the same head: the fencing number lets one of them have it.
     claimed = OutboxMessage.objects.filter(_claimable(at), pk=head.pk, fence=head.fence).update(
         status=Status.SENDING,
@@ -167,8 +186,16 @@ def _times_tried(
     return alone.union(shared, all=True).order_by("-tried_at")
 
 
-def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result:
-    """The call, outside of any transaction. The same row makes the same bytes each time (O14)."""
+def _deliver(wecom: WecomClient, row: OutboxMessage) -> Result | None:
+    """The call, outside of any transaction. The same row makes the same bytes each time (O14).
+
+    None: there is no picture to show.
+    """
+    if row.kind == OutboxMessage.Kind.IMAGE:
+        picture = pictures.message_of(wecom, row, LEASE)
+        if not isinstance(picture, dict):
+            return picture
+        return pictures.taken(row, wecom.send(body(row, picture)))
     payload = Payload.model_validate_json(row.payload)
     if row.kind == OutboxMessage.Kind.RESPONSE:
         return gateway.respond_to_bot(payload.message)
@@ -211,11 +238,24 @@ def settle(row: OutboxMessage, result: Result) -> None:
         if not mine.update(lease_until=None, **values):
             logger.warning("outbox %s: lease lost, its result is left to the next worker", row.pk)
             return
-        _note_reach(row, result)
+        if row.kind != OutboxMessage.Kind.STREAM:
+            _note_reach(row, result)
         if isinstance(result, Sent):
             _note_card(row, result)
         elif values["status"] in OutboxMessage.DEAD_LETTERS:
             _fall_back(row)
+
+
+def put_back(row: OutboxMessage, *, ambiguous: bool = False) -> bool:
+    """Let a claimed row be due again, at once; False where it is not ours any more."""
+    mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.SENDING)
+    values = {"status": Status.PENDING, "lease_until": None, "available_at": now()}
+    return bool(mine.update(**values, is_ambiguous=row.is_ambiguous or ambiguous))
+
+
+def release_streams() -> None:
+    """What an earlier holder of the long connection had under way is due at once."""
+    OutboxMessage.objects.filter(STREAM, status=Status.SENDING).update(lease_until=now())
 
 
 def _note_reach(row: OutboxMessage, result: Result) -> None:

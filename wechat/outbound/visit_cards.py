@@ -11,11 +11,11 @@ from core.house.db import atomic
 from engines.models import RunEvent, VisitReminder
 from engines.sop import visit_reminders
 from engines.sop.nodes.notify import Notice
+from memory.visibility import may_know
 from projects.models import Member
 from wechat.outbound import cards
 from wechat.outbound.cards import Click
 from wechat.outbound.outbox import Held
-from wechat.outbound.send_message import may_know
 
 KIND = "visit"
 Answer = VisitReminder.Answer

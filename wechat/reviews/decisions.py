@@ -13,8 +13,9 @@ from engines import sop
 from engines.models import Review
 from engines.sop.reviews import STATUS, Decision
 from projects import audit
+from projects.login import second
 from projects.models import Member, Project
-from wechat.reviews.review_words import deed, shown_now, to_be_signed
+from wechat.reviews.review_words import deed, shown_now, to_be_shown, to_be_signed
 from wechat.texts import APPROVE_WORDS, REJECT_WORDS
 
 
@@ -39,7 +40,8 @@ def decide(
 ) -> Outcome:
     """Approve or reject for a WeCom user, by card or typed word.
 
-    Commits by itself: the engine reads REDCap before it decides.
+    Commits by itself: the engine reads REDCap before it decides. Refused where a second factor is demanded
+    (MFA_ROLES) and the member's login has none: they would pass by it here.
     Idempotent: who decided so already is told so again.
     """
     member, review = find(userid, review_id)
@@ -47,6 +49,9 @@ def decide(
         if hidden := Review.objects.filter(pk=review_id).select_related("project").first():
             _note_refusal(userid, hidden, decision)
         return Outcome(_("There is no review #%(number)s.") % {"number": review_id})
+    if second.is_missing(member.person):
+        _note_refusal(member, review, decision)
+        return Outcome(to_be_shown(review), review.project)
     try:
         sop.decide(
             review_id=review.pk,

@@ -67,6 +67,12 @@ def to_be_signed(review: Review) -> str:
     return f"{_('This project wants decisions signed in the console.')} {page_of(review)}"
 
 
+def to_be_shown(review: Review) -> str:
+    """Why nothing is decided by who lacks the second factor of their role, and the way to its page."""
+    told = _("Your role demands a second factor: set one up in the console first.")
+    return f"{told} {page_of(review)}"
+
+
 def shown_now(review: Review, member: Member) -> str:
     """The review for who wants to decide what they have not been shown; from now on they have."""
     text = told_to(member, in_words(Circle.of(review, review.task_run)))

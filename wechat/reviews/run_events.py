@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from engines import labels
+from engines import labels, redcap_asks
 from engines.models import PendingAction, Review, RunEvent, TaskRun
 from engines.sop.checks import switch
 from engines.sop.findings import open_now
@@ -120,7 +120,11 @@ def result_text(run: TaskRun, member: Member) -> str:
     if run.message:
         lines.append(run.message)
     lines += filter(None, [switch.coverage(run, switch.running(run.project))])
-    listed = (told_to(member, _line(row)) for row in open_now(run))
+    rows = open_now(run)
+    for row in rows:
+        row.project = run.project
+    asked = redcap_asks.numbers(rows)
+    listed = (told_to(member, _line(row, asked.get(row.pk))) for row in rows)
     messages = [text for text in listed if text]
     lines += [f"{number}. {text}" for number, text in enumerate(messages[:FINDINGS_SHOWN], 1)]
     if len(messages) > FINDINGS_SHOWN:
@@ -128,10 +132,11 @@ def result_text(run: TaskRun, member: Member) -> str:
     return "\n".join(lines)
 
 
-def _line(row: PendingAction) -> str:
-    """What was found; and that the data have changed since, where only a person's word is missing."""
-    has_changed = row.state == PendingAction.State.DATA_CHANGED
-    return row.message if not has_changed else f"{row.message} ({row.get_state_display()})"
+def _line(row: PendingAction, asked: int | None) -> str:
+    """What was found; that the data have changed since, or that REDCap asks it itself (by query `asked`)."""
+    if row.state == PendingAction.State.DATA_CHANGED:
+        return f"{row.message} ({row.get_state_display()})"
+    return f"{row.message} ({redcap_asks.told(asked)})" if asked else str(row.message)
 
 
 def _state(run: TaskRun) -> str:

@@ -1,4 +1,4 @@
-"""Run in a process of its own: a paper as JSON comes in, a PDF/A-2b file goes out.
+"""Run in a process of its own: JSON comes in, a paper as PDF/A-2b or a picture as PNG goes out.
 
 The process has no environment, limited time and memory, and fonts of this directory alone.
 """
@@ -8,10 +8,12 @@ import json
 import resource
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 CPU_S = 30
 MEMORY = 3 << 30
+PPI = 200.0
 
 
 def main() -> None:
@@ -20,16 +22,19 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     import typst
 
+    kind = sys.argv[1]
     given = json.load(sys.stdin.buffer)
+    options: dict[str, Any] = {"format": "png", "ppi": PPI}
+    if kind == "paper":
+        made_at = datetime.datetime.fromisoformat(given["made_at"])
+        options = {"format": "pdf", "pdf_standards": ["a-2b"], "timestamp": made_at}
     made = typst.compile(
-        str(HERE / "paper.typ"),
+        str(HERE / f"{kind}.typ"),
         root=str(HERE),
         font_paths=[str(HERE / "fonts")],
         ignore_system_fonts=True,
-        format="pdf",
-        pdf_standards=["a-2b"],
-        timestamp=datetime.datetime.fromisoformat(given["made_at"]),
-        sys_inputs={"paper": json.dumps(given, ensure_ascii=False)},
+        sys_inputs={kind: json.dumps(given, ensure_ascii=False)},
+        **options,
     )
     sys.stdout.buffer.write(made)
 

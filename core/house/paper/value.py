@@ -9,6 +9,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
+from unicodedata import east_asian_width
+
+FIGURE_WEIGHTS = (6, 4, 12)
+"""How wide label, value and definition of a figure stand beside each other."""
+_NARROWEST, _WIDEST, _SPACE = 8, 40, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,17 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     empty: str = ""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """How wide the columns stand beside each other: as their longest texts, within bounds."""
+        longest = (max(map(_width, column)) for column in zip(self.header, *self.rows, strict=True))
+        return tuple(min(max(width, _NARROWEST), _WIDEST) + _SPACE for width in longest)
+
+
+def _width(text: str) -> int:
+    """In half-width characters."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +82,21 @@ class Paper:
     mark: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The same in plain lists and dictionaries, for the typesetter."""
-        return asdict(self)
+        """The same in plain lists and dictionaries, with the weights of columns, for the typesetter."""
+        told = asdict(self) | {"figure_weights": FIGURE_WEIGHTS}
+        for section, plain in zip(self.sections, told["sections"], strict=True):
+            if section.table:
+                plain["table"]["weights"] = section.table.weights
+        return told
 
     @property
     def figures(self) -> Iterator[Figure]:
         """All figures in their order."""
         return (figure for section in self.sections for figure in section.figures)
+
+
+PRODUCER = "IIT Manager"
+"""Who a file with generated content says it is of."""
 
 
 def ai_mark(producer: str, number: str) -> str:

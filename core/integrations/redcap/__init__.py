@@ -2,6 +2,7 @@
 
 from core.integrations.redcap.client import RedcapClient
 from core.integrations.redcap.errors import (
+    PASSING,
     RedcapError,
     RedcapPermissionError,
     RedcapProtocolError,
@@ -11,6 +12,7 @@ from core.integrations.redcap.export import ExportShape, RecordExport, Row
 from core.integrations.redcap.limiter import Limiter, TokenBucket, limiter_for
 
 __all__ = [
+    "PASSING",
     "ExportShape",
     "Limiter",
     "RecordExport",

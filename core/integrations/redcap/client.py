@@ -17,7 +17,7 @@ from core.integrations.redcap.export import (
     missing_columns,
 )
 from core.integrations.redcap.limiter import Limiter, limiter_for
-from core.integrations.redcap.transport import PAUSE_S, Transport
+from core.integrations.redcap.transport import PAUSE_S, QUERIES, Transport
 
 BATCH = 100
 _VERSION = re.compile(r"\d+(\.\d+){1,3}")
@@ -124,6 +124,23 @@ class RedcapClient:
         }
         body = self._transport.ask_json("log", {k: v for k, v in given.items() if v is not None})
         return as_rows(body, "log")
+
+    def open_queries(self, pid: str) -> list[JsonRow]:
+        """Open data queries as the external module exports them (1.12); `pid`: number of the project.
+
+        Raises RedcapProtocolError also where the module is not there: its page is no JSON then.
+        """
+        body = self._transport.ask_queries(pid)
+        rows = as_rows([*body.values()] if isinstance(body, dict) else body, QUERIES)
+        for row in rows:
+            told = row.get("resolutions") or {}
+            replies = as_rows([*told.values()] if isinstance(told, dict) else told, QUERIES)
+            number = str(row.get("status_id") or "")
+            if not (number.isascii() and number.isdigit() and row.get("record")):
+                raise RedcapProtocolError(200, "a query without number or record", QUERIES)
+            row["resolutions"] = sorted(replies, key=lambda one: str(one.get("ts") or ""))
+        # Older versions of the module know no filter; a comment on a field has no status.
+        return [row for row in rows if row.get("query_status") == "OPEN"]
 
     def shape(self) -> ExportShape:
         """What a full export looks like; read once per client."""

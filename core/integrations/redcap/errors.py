@@ -20,8 +20,12 @@ class RedcapPermissionError(RedcapError):
 
 
 class RedcapUnavailable(RedcapError):
-    """No usable answer after every try: network, time-out, 408, 500, 502, 503 or 504."""
+    """No usable answer: network, time-out, 408, 500, 502, 503 or 504 after every try, 429 after one."""
 
 
 class RedcapProtocolError(RedcapError):
     """An answer that is not what the API promises: HTML, cut JSON, a redirect, another shape."""
+
+
+PASSING = (RedcapUnavailable, RedcapProtocolError)
+"""What may be over after a while: an outage, too many requests, a page of maintenance, a cut body."""

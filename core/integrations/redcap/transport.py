@@ -43,6 +43,10 @@ ALLOWED: Mapping[str, str | None] = {
 }
 """Every question the client may ask: content and its one action (None where REDCap takes none)."""
 
+QUERIES = "dataQuality"
+QUERIES_PAGE = "?prefix=vanderbilt_dataQuality&page=export&type=module&NOAUTH&pid="
+"""Of the external module data_quality_api (1.12). Its page that writes is named nowhere."""
+
 CONNECT_S, READ_S = 5.0, 120.0
 TRIES, PAUSE_S = 3, 0.5
 RETRIED = frozenset({408, 500, 502, 503, 504})
@@ -70,27 +74,38 @@ class Transport:
 
     def ask_json(self, content: str, params: Params | None = None) -> Any:
         """The decoded JSON body; an `{"error": …}` of any status and everything else raises."""
-        response = self._answer(content, params or {})
+        return self._json(content, self._answer(content, self._form(content, params or {})))
+
+    def ask_queries(self, pid: str) -> Any:
+        """The decoded JSON body of the module's export of open queries; raises as `ask_json` does.
+
+        `pid`: REDCap's number of the project, digits only, so that it can name no other page.
+        """
+        if not (pid.isascii() and pid.isdigit()):
+            raise RedcapProtocolError(0, "REDCap's number of the project is not known", QUERIES)
+        form = {"format": "json", "returnFormat": "json", "pid": pid, "status": "OPEN"}
+        return self._json(QUERIES, self._answer(QUERIES, form, f"{self.url}{QUERIES_PAGE}{pid}"))
+
+    def ask_text(self, content: str) -> str:
+        """The body of the few contents that answer with plain text (version)."""
+        response = self._answer(content, self._form(content, {}))
+        self._refuse_error(response.status_code, content, self._decode(response))
+        return response.text
+
+    def _json(self, content: str, response: httpx.Response) -> Any:
         body = self._decode(response)
         self._refuse_error(response.status_code, content, body)
         if body is _NOT_JSON:
             raise RedcapProtocolError(response.status_code, "the answer is not JSON", content)
         return body
 
-    def ask_text(self, content: str) -> str:
-        """The body of the few contents that answer with plain text (version)."""
-        response = self._answer(content, {})
-        self._refuse_error(response.status_code, content, self._decode(response))
-        return response.text
-
-    def _answer(self, content: str, params: Params) -> httpx.Response:
+    def _answer(self, content: str, form: dict[str, str], url: str = "") -> httpx.Response:
         """The first answer worth reading; raises after TRIES."""
-        form = self._form(content, params)
         failure: httpx.Response | str = ""
         for attempt in range(TRIES):
             if attempt:
                 self._sleep(2**attempt * random.uniform(0.5, 1.0) * self._pause)
-            failure = self._send(form)
+            failure = self._send(content, form, url or self.url)
             if not isinstance(failure, str) and failure.status_code not in RETRIED:
                 return failure
             logger.warning("REDCap try %s of content %s failed", attempt + 1, content)
@@ -98,16 +113,16 @@ class Transport:
             raise RedcapUnavailable(0, failure, content)
         raise RedcapUnavailable(failure.status_code, _error_text(self._decode(failure)), content)
 
-    def _send(self, form: dict[str, str]) -> httpx.Response | str:
+    def _send(self, content: str, form: dict[str, str], url: str) -> httpx.Response | str:
         """One try. A network error comes back as its name: httpx's exception holds the token.
 
         The token joins the body in this frame only, so that no traceback's locals show it.
         """
         self._limiter.acquire()
         try:
-            return http().post(self.url, data={"token": self._token, **form}, timeout=_TIMEOUT)
+            return http().post(url, data={"token": self._token, **form}, timeout=_TIMEOUT)
         except OutsideRefused as error:
-            raise RedcapUnavailable(0, str(error), form["content"]) from None
+            raise RedcapUnavailable(0, str(error), content) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             return type(error).__name__
 
@@ -132,6 +147,8 @@ class Transport:
         text = _error_text(body)
         if status == 403:
             raise RedcapPermissionError(status, text, content)
+        if status == 429:
+            raise RedcapUnavailable(status, text, content)
         if text or (isinstance(body, dict) and "error" in body):
             raise RedcapError(status, text, content)
         if status != 200:

@@ -34,7 +34,9 @@ def variable(compiler: Compiler, name: Any, path: str) -> Expr:
         element = compiler.elements.get("" if name is None else str(name))
         message = _("Inside an array operator only its element can be read, not “%(name)s”.")
         return element or compiler.problem(path, message % {"name": name})
-    column = compiler.context.column(name) if isinstance(name, str) and name else None
+    if name == "":
+        return compiler.problem(path, _("A field or a value is still to be chosen here."))
+    column = compiler.context.column(name) if isinstance(name, str) else None
     if not isinstance(name, str) or column is None:
         message = _("“%(name)s” is not a column of the data dictionary.")
         return compiler.problem(path, message % {"name": name})

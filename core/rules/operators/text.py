@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from core.rules.compiler import Call, Compiler, function, of_known, operator
+from core.rules.compiler import Call, Compiler, function, operator
 from core.rules.expression import Expr, Node, Scope, Type, entered
 from core.rules.limits import MAX_TEXT, RuleError, TooMuchError
 from core.rules.pattern import Pattern, compile_pattern
@@ -18,14 +18,9 @@ _STATES_A_STEP = 200
 _COMPILING = 1_000
 
 
-@operator("cat", least=1, most=None)
-def build_cat(compiler: Compiler, call: Call) -> Expr:
+@function("cat", takes=(Type.TEXT,), gives=Type.TEXT, repeats=True)
+def cat(*pieces: str) -> str:
     """The pieces joined."""
-    nodes = [compiler.taken(call, index, Type.TEXT) for index in range(len(call.given))]
-    return Expr(of_known(_joined, nodes), Type.TEXT)
-
-
-def _joined(*pieces: str) -> str:
     text = "".join(pieces)
     if len(text) > MAX_TEXT:
         raise TooMuchError(_("The text is too long."))

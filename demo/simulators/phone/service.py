@@ -33,7 +33,7 @@ LONGEST_TEXT = 2048
 
 
 class PhoneService:
-    """Serves the page and its five JSON endpoints below the same prefix."""
+    """Serves the page and its JSON endpoints and pictures below the same prefix."""
 
     name = "phone"
     prefix = "/simulator/"
@@ -55,13 +55,14 @@ class PhoneService:
         return None
 
     def handle(self, request: Request) -> Response:
-        """A file of the page, or `members`, `state`, `send`, `click`, `vote`."""
+        """A file of the page, or `members`, `state`, `media`, `send`, `click`, `vote`."""
         name = request.path.removeprefix(self.prefix) or "index.html"
         if name in self._files:
             return self._file(self._files[name])
         routes: dict[tuple[str, str], Callable[[Request], Response]] = {
             ("GET", "members"): self._members,
             ("GET", "state"): self._chat,
+            ("GET", "media"): self._image,
             ("POST", "send"): self._send,
             ("POST", "click"): self._click,
             ("POST", "vote"): self._vote,
@@ -107,6 +108,13 @@ class PhoneService:
         last = max((entry["seq"] for entry in entries), default=after)
         answer = {"epoch": store.epoch, "seq": last, "entries": entries, "latest": store.latest()}
         return Response.json(answer)
+
+    def _image(self, request: Request) -> Response:
+        """The picture of a message, by its media `id`."""
+        image = self._wecom.media.shown(request.query["id"][0])
+        if image is None:
+            return Response.json({"error": "no such picture"}, 404)
+        return Response(200, image.content, image.content_type)
 
     def _send(self, request: Request) -> Response:
         body = request.json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from demo.simulators.redcap.dictionary import Dictionary
@@ -36,6 +36,13 @@ class Log:
     def add(self, entry: Entry) -> None:
         """Append the newest entry."""
         self._entries.append(entry)
+
+    def rename(self, old: str, new: str) -> None:
+        """Let the entries about a record name its new id."""
+        for index, entry in enumerate(self._entries):
+            if entry.record == old:
+                action = entry.action.replace(f" record {old}", f" record {new}")
+                self._entries[index] = replace(entry, record=new, action=action)
 
     def rows(self, params: Params, token: Token, store: Store) -> list[dict[str, str]]:
         """What content=log answers for these parameters and this user."""

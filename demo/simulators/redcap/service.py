@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.simulators.http import Request, Response
-from demo.simulators.redcap import formats
+from demo.simulators.redcap import data_quality, formats
 from demo.simulators.redcap.contents import Contents
 from demo.simulators.redcap.det import Trigger, addresses
 from demo.simulators.redcap.dictionary import Dictionary
@@ -18,7 +18,14 @@ from demo.simulators.redcap.imports import delete_records, import_records
 from demo.simulators.redcap.log import Entry, Log
 from demo.simulators.redcap.params import Params
 from demo.simulators.redcap.rights import Access, Token, require_export, require_import
-from demo.simulators.redcap.saving import created_before, delete, load_records, parse_save, save
+from demo.simulators.redcap.saving import (
+    created_before,
+    delete,
+    load_records,
+    parse_save,
+    rename,
+    save,
+)
 from demo.simulators.redcap.store import Store
 from demo.simulators.state import State
 from demo.simulators.study import load_study, place_dates
@@ -59,7 +66,8 @@ class RedcapService:
         load_records(study, store, log, created_before(self.state.local_now(), self._today()))
         self._store, self._log, self._access = store, log, access
         self._contents = Contents(store, access)
-        self._comma_strings = "accept"
+        self._comma_strings, self._has_module = "accept", True
+        self._queries = [*study.queries]
         self._imports = 0
         self._calls: Counter[str] = Counter()
         self._minutes: Counter[int] = Counter()
@@ -83,12 +91,14 @@ class RedcapService:
         params = Params(request, self._comma_strings)
         try:
             with self._store.lock:
+                if data_quality.is_for_module(request):
+                    return self._module(request, params)
                 return self._answer(params)
         except ApiError as problem:
             return formats.error(problem, params.error_format)
 
     def control(self, path: str, request: Request) -> Response | None:
-        """records, counters, det and switches below /_control/redcap/."""
+        """records, queries, counters, det and switches below /_control/redcap/."""
         if path == "records" and request.method == "POST":
             base = f"http://{request.headers.get('Host', HOST)}{self.prefix}"
             return self._save(request.json(), base)
@@ -98,8 +108,13 @@ class RedcapService:
             return Response.json(self._trigger.sent)
         if path == "switches":
             if request.method == "POST":
-                self._comma_strings = request.json().get("comma_strings", self._comma_strings)
-            return Response.json({"comma_strings": self._comma_strings})
+                told = request.json()
+                self._comma_strings = told.get("comma_strings", self._comma_strings)
+                self._has_module = told.get("module", self._has_module)
+            return Response.json({"comma_strings": self._comma_strings, "module": self._has_module})
+        if path == "queries" and request.method == "POST":
+            self._queries = place_dates(request.json(), self.state.today())
+            return Response.json({"ok": True})
         return None
 
     def _take_tokens(self) -> None:
@@ -123,6 +138,19 @@ class RedcapService:
         answer = self._read(content, params, token)
         self._log_call(content, token)
         return answer
+
+    def _module(self, request: Request, params: Params) -> Response:
+        page = data_quality.page_of(request)
+        if page == "import":
+            self._imports += 1
+        if not self._has_module or not page:
+            return data_quality.absent()
+        self._calls[f"{data_quality.PREFIX}.{page}"] += 1
+        require_export(self._access.authenticate(params.get("token")), data=False)
+        if page != "export":
+            raise data_quality.refuse_write()
+        number = str(self._store.dictionary.study.project.get("project_id"))
+        return data_quality.export_page(request, self._queries, number)
 
     def _read(self, content: str, params: Params, token: Token) -> Response:
         known = content in ("record", "log") or content in self._contents.answers
@@ -164,15 +192,20 @@ class RedcapService:
 
     def _check_save(self, row: dict[str, Any]) -> None:
         """All or nothing: a bad row must not leave the ones before it saved."""
-        if not row.get("delete"):
+        if not (row.get("delete") or row.get("rename")):
             parse_save(row, self._store)
         elif str(row["record"]) not in self._store.records:
             raise ValueError(f"no such record: {row['record']}")
+        elif str(row.get("rename")) in self._store.records:
+            raise ValueError(f"there is such a record: {row['rename']}")
 
     def _save_one(self, row: dict[str, Any], base: str) -> None:
+        record, user = str(row.get("record")), row.get("user") or "crc"
         if row.get("delete"):
-            user = row.get("user") or "crc"
-            delete(str(row["record"]), self._store, self._log, self._now(), user)
+            delete(record, self._store, self._log, self._now(), user)
+            return
+        if row.get("rename"):
+            rename(record, str(row["rename"]), self._store, self._log, self._now(), user)
             return
         change = parse_save(row, self._store)
         fields = save(change, self._store, self._log, self._now())

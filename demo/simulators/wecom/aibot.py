@@ -15,6 +15,7 @@ from demo.simulators.state import State
 from demo.simulators.wecom.config import Config
 from demo.simulators.wecom.crypto import Crypt, CryptoError, signature
 from demo.simulators.wecom.errors import WecomError
+from demo.simulators.wecom.longlink import LongLink
 from demo.simulators.wecom.store import Store
 
 LIMIT = 20480
@@ -31,8 +32,8 @@ class AibotError(ValueError):
 class Aibot:
     """The members' side of the bot: asks, polls, votes, clicks."""
 
-    def __init__(self, state: State, config: Config, store: Store) -> None:
-        self._state, self._config, self._store = state, config, store
+    def __init__(self, state: State, config: Config, store: Store, link: LongLink) -> None:
+        self._state, self._config, self._store, self._link = state, config, store, link
         self._client = httpx.Client(
             trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
         )
@@ -47,8 +48,12 @@ class Aibot:
     def push(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """POST /_control/aibot/push `{"user","text"}` or `{"json"}`, with "deliveries".
 
-        Answers with each delivery and the first reply; the stream is polled in the background.
+        Answers with each delivery and the first reply; the stream is polled in the background. `{"link"}` is
+        JSON for the long connection, kept until somebody has subscribed.
         """
+        if "link" in order:
+            self._link.push(dict(order["link"]), int(order.get("deliveries") or 1))
+            return {"ok": True}
         if "json" in order:
             return self._push(dict(order["json"]), order)
         userid, text = str(order["user"]), str(order["text"])
@@ -74,6 +79,9 @@ class Aibot:
 
     def _push(self, plain: dict[str, Any], order: Mapping[str, Any]) -> dict[str, Any]:
         userid = str((plain.get("from") or {}).get("userid", ""))
+        if self._link.is_taken:
+            self._link.push(plain, int(order.get("deliveries") or 1))
+            return {"msgid": plain.get("msgid"), "deliveries": [{"status": 200}], "reply": None}
         rows, first = [], None
         for _ in range(int(order.get("deliveries") or 1)):
             row, reply = self._deliver(plain)

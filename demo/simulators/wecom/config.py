@@ -97,7 +97,8 @@ class Config:
         default_factory=lambda: _env("WECOM_AES_KEY", "demo0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc")
     )
     callback_url: str = field(default_factory=_callback_url)
-    aibot_id: str = "AIBOTID"
+    aibot_id: str = field(default_factory=lambda: _env("WECOM_AIBOT_ID", "AIBOTID"))
+    aibot_secret: str = field(default_factory=lambda: _env("WECOM_AIBOT_SECRET", "demoBotSecret"))
     aibot_token: str = field(default_factory=lambda: _env("WECOM_AIBOT_TOKEN", "demoBotToken"))
     aibot_aes_key: str = field(
         default_factory=lambda: _env(

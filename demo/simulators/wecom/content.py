@@ -9,7 +9,7 @@ from demo.simulators.wecom.config import Switches
 from demo.simulators.wecom.errors import WecomError
 
 LIMIT = 2048
-MSGTYPES = ("text", "markdown", "textcard", "template_card")
+MSGTYPES = ("text", "markdown", "textcard", "template_card", "image")
 
 
 def cut(text: str, limit: int = LIMIT) -> str:
@@ -23,6 +23,8 @@ def check(body: dict[str, Any], switches: Switches) -> tuple[Any, bool]:
     if kind == "template_card":
         return cards.validate(body.get(kind)), False
     part = fields.mapping(body.get(kind), 40058)
+    if kind == "image":
+        return {"media_id": fields.text(part, "media_id", 41006)}, False
     if kind == "textcard":
         return _textcard(part)
     overflow = switches.text_overflow if kind == "text" else switches.md_overflow

@@ -12,6 +12,7 @@ from demo.simulators.state import State
 from demo.simulators.wecom import cards, content, fields
 from demo.simulators.wecom.config import Config, Switches
 from demo.simulators.wecom.errors import WecomError
+from demo.simulators.wecom.media import Media
 from demo.simulators.wecom.recipients import Quota, Recipients, resolve
 from demo.simulators.wecom.store import SentCard, Store
 
@@ -39,7 +40,10 @@ class Outgoing:
 class Messages:
     """The calls that need an access token; each takes the app and the JSON body."""
 
-    def __init__(self, state: State, config: Config, switches: Switches, store: Store) -> None:
+    def __init__(
+        self, state: State, config: Config, switches: Switches, store: Store, media: Media
+    ) -> None:
+        self._media = media
         self._state, self._config, self._switches, self._store = state, config, switches, store
         self._quota = Quota(state, config)
         self._seen: dict[str, tuple[float, JsonObject]] = {}
@@ -53,6 +57,8 @@ class Messages:
         self._check_agent(agent_id, body)
         people = resolve(self._config, body)
         shown, truncated = content.check(body, self._switches)
+        if body["msgtype"] == "image":
+            self._media.find(shown["media_id"])
         with self._lock:
             if known := self._duplicate(body):
                 return known

@@ -8,12 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from demo.simulators.http import Request, Response
+from demo.simulators.sockets import WebSocket
 from demo.simulators.state import State
 from demo.simulators.wecom.aibot import Aibot
 from demo.simulators.wecom.config import Config, Switches
 from demo.simulators.wecom.corp import Corp
 from demo.simulators.wecom.errors import WecomError
+from demo.simulators.wecom.longlink import LongLink
+from demo.simulators.wecom.media import Media
 from demo.simulators.wecom.messages import JsonObject, Messages
+from demo.simulators.wecom.scans import Scans
 from demo.simulators.wecom.store import Store
 from demo.simulators.wecom.tokens import TTL, Token, Tokens
 
@@ -26,6 +30,7 @@ class WecomService:
 
     name = "wecom"
     prefix = "/wecom/cgi-bin/"
+    socket_path = "/wecom/aibot/"
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -33,13 +38,16 @@ class WecomService:
         self.switches = Switches()
         self.store = Store(state)
         self.corp = Corp(self.config, self.switches, self.store)
-        self.aibot = Aibot(state, self.config, self.store)
+        self.link = LongLink(state, self.config, self.store)
+        self.aibot = Aibot(state, self.config, self.store, self.link)
         self._posts: dict[str, Callable[[int, JsonObject], JsonObject]] = {}
         self._start()
 
     def _start(self) -> None:
         self.tokens = Tokens(self._state, self.config, self.switches)
-        messages = Messages(self._state, self.config, self.switches, self.store)
+        self.media = Media(self._state)
+        self.scans = Scans()
+        messages = Messages(self._state, self.config, self.switches, self.store, self.media)
         self._posts = {
             "message/send": messages.send,
             "message/update_template_card": messages.update_template_card,
@@ -51,11 +59,16 @@ class WecomService:
         self.switches.update(vars(Switches()))
         self.store.clear()
         self.aibot.clear()
+        self.link.clear()
         self._start()
 
     def configure(self, settings: dict[str, Any]) -> None:
         """Members, apps, addresses and limits of the corp; see Config."""
         self.config.configure(settings)
+
+    def converse(self, socket: WebSocket) -> None:
+        """Speak with a client of the long connection until it ends."""
+        self.link.serve(socket)
 
     def handle(self, request: Request) -> Response:
         """Answer one call; WeCom refuses with HTTP 200 and an errcode."""
@@ -80,6 +93,12 @@ class WecomService:
         if call == "user/get":
             self._authorize(request)
             return self._member(_argument(request, "userid"))
+        if call == "auth/getuserinfo":
+            self._authorize(request)
+            return self.scans.who(_argument(request, "code"))
+        if call == "media/upload":
+            self._authorize(request)
+            return self.media.upload(_argument(request, "type"), request)
         if call == "aibot/response":
             return self.aibot.respond(_argument(request, "response_code"), self._body(request))
         if call in self._posts:
@@ -147,6 +166,9 @@ class WecomService:
             "aibot/feedback": self.aibot.feedback,
             "aibot/click": self.aibot.click,
             "aibot/enter": self.aibot.enter,
+            "scan": lambda said: {"code": self.scans.scan(str(said["user"]))},
+            "media/forget": lambda _: {"ok": True, "forgotten": self.media.forget()},
+            "aibot/link": self.link.control,
             "revoke_token": lambda _: {"ok": True, "revoked": self.tokens.revoke()},
         }
 

@@ -16,7 +16,8 @@ class ChatReply:
     """The final answer and what it rests on; `project` None: no study was chosen.
 
     `calls`: of a model. `table`: the whole of what the text shows a part of. `order`: what it offers to start
-    (id, title, subjects); a yes starts it. `asked_back`: it is a question to the reader.
+    (id, title, subjects); a yes starts it. `asked_back`: it is a question to the reader. `choices`: what
+    it numbers, as (label, message that it stands for).
     """
 
     text: str
@@ -33,6 +34,7 @@ class ChatReply:
     table: Table | None = None
     order: dict[str, Any] | None = None
     asked_back: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -40,11 +42,13 @@ class Outcome:
     """One task of a message done: its text, or `finish`, which writes in the last transaction.
 
     `guided`: nothing was done, the reader is told what to do. `asks`: the text is a question to the reader.
+    `choices`: as in the reply.
     """
 
     text: str = ""
     finish: Callable[[], str] | None = None
     guided: bool = False
     asks: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
     results: list[ToolResult] = field(default_factory=list)
     table: Table | None = None

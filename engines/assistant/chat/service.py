@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house.db import atomic
+from core.house.request_cache import remembered
 from core.integrations.redcap import RedcapError
 from engines.assistant import texts
 from engines.assistant.chat import members, store
@@ -120,9 +121,10 @@ def handle(
     started, down = now(), False
     with translation.override(member.language):
         try:
-            turn = prepare(project, member, text, started)
-            turn.answer_id = answer_id
-            outcomes = routed(turn)
+            with remembered():
+                turn = prepare(project, member, text, started)
+                turn.answer_id = answer_id
+                outcomes = routed(turn)
         except (RedcapError, NotConfiguredError) as error:
             logger.warning("REDCap before the first answer: %s", error)
             fixed, down = redcap_down(error), True

@@ -142,6 +142,7 @@ def call_of(turn: Turn, purpose: str) -> Call | None:
                 top_p=1.0,
                 max_tokens=MOST_TOKENS,
                 tries=1,
+                is_choice=purpose == standing.SAY,
             )
             said = done.json()
         except TokenCapReached:

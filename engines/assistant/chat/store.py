@@ -79,6 +79,7 @@ def finished(
             outside_down=turn.outside_down,
             table=next((outcome.table for _task, outcome in outcomes if outcome.table), None),
             order=turn.order,
+            choices=_choices(turn, [outcome for _task, outcome in outcomes]),
             asked_back=bool(outcomes) and all(outcome.asks for _task, outcome in outcomes),
         )
         if in_transaction:
@@ -95,6 +96,13 @@ def finished(
     )
     turns.after_reply(turn.member, turn.text, at=turn.at, wake=tasks.save_info.delay)
     return reply
+
+
+def _choices(turn: Turn, outcomes: Sequence[Outcome]) -> tuple[tuple[str, str], ...]:
+    """The readings that a number would choose from: those that were offered last."""
+    offered = turn.state.offered
+    told = (one.choices for one in outcomes if one.choices)
+    return next((one for one in told if tuple(text for _label, text in one) == offered), ())
 
 
 def _labelled(turn: Turn, text: str) -> str:

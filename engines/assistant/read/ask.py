@@ -21,12 +21,12 @@ from engines.assistant.read.build import (
     TURNED,
     Refused,
     beyond,
+    fields_to_show,
     forms_of,
     grouped,
     lasted,
     limit,
     picked,
-    shown,
 )
 from engines.assistant.read.naming import fold
 from engines.assistant.read.question import Query, Question, Shape, Topic, condition_fields
@@ -494,7 +494,7 @@ def _data(item: Item, base: Question, setting: Setting) -> Question:
         # Why somebody left or was never enrolled stands with the status.
         select = (setting.design.status_field, *(n for n in base.select if n not in status))
         return replace(base, shape=Shape.VALUE, select=select, where=())
-    base = replace(base, shape=shape, select=base.select if told else shown(base, setting))
+    base = replace(base, shape=shape, select=base.select if told else fields_to_show(base, setting))
     if shape in (Shape.OVERVIEW, Shape.BLANKS):
         return replace(base, select=forms_of(base, setting) or setting.design.shown_forms)
     base = grouped(base, item.by, setting)

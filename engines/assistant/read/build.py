@@ -58,7 +58,7 @@ def limit(side: str, times: Decimal | None = None) -> Query:
     )
 
 
-def shown(base: Question, setting: Setting) -> tuple[str, ...]:
+def fields_to_show(base: Question, setting: Setting) -> tuple[str, ...]:
     """What is asked for, and what the conditions are about; of rows that repeat their form."""
     form_of = setting.design.form_of
     found = list(base.select)

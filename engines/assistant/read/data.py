@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.rules.context import Kind as ColumnKind
-from engines.assistant.read.build import lasted, picked, shown
+from engines.assistant.read.build import fields_to_show, lasted, picked
 from engines.assistant.read.clause import Clause, refuse
 from engines.assistant.read.conditions import Conditions
 from engines.assistant.read.question import Question, Shape, condition_fields, conditions_of
@@ -142,7 +142,7 @@ class Parts(ABC):
     def _shown(self) -> list[str]:
         """What is selected, and what the conditions are about."""
         base = replace(self.scope, select=tuple(self.select), where=tuple(self.where))
-        names = shown(base, self.setting)
+        names = fields_to_show(base, self.setting)
         return [n for n in names if n != "@enrolled" or n in self.select]
 
     def _together(self) -> bool:

@@ -161,7 +161,7 @@ def record_spans(text: str, pattern: str | None = None) -> list[Span]:
     """Return the subjects in normalised `text`, in order; `pattern` replaces the default shapes."""
     own = _compile(pattern)
     hidden = text
-    for spans in (visits(text), dates(text), values(text)):
+    for spans in (visits(text), dates(text), value_spans(text)):
         hidden = cover(hidden, spans, PAD)
     if own is None:
         spans = _default_lettered(hidden)
@@ -291,6 +291,6 @@ def dates(text: str) -> list[Span]:
     return find(_DATES, text)
 
 
-def values(text: str) -> list[Span]:
+def value_spans(text: str) -> list[Span]:
     """Return pairs such as 132/84 and decimals, which are never subjects."""
     return find(_VALUES, text)

@@ -32,7 +32,6 @@ _NUMBER = re.compile(
     rf"|百分之(?P<percent>\d+|[{HAN}]+)"
     rf"|(?P<words>[{HAN}]{{1,6}})(?P<of>岁|周岁|公斤|倍|级|分|度|天|次|个|位|名|例|人|(?=以上|以下|以内|之间))"
 )
-_BETWEEN = re.compile(r"\s*(?:到|至|-|~|和|与)\s*(?=\d)")
 _LATIN = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _HAN = re.compile(r"[一-鿿]")
 _SITE = re.compile(

@@ -14,7 +14,7 @@ from engines.assistant.read.naming import fold
 from engines.assistant.read.setting import Setting
 from engines.assistant.read.task import Task, TaskKind
 from engines.assistant.read.tokens import Kind, Token
-from study.protocol.rules import without_asking
+from study.protocol.terms import without_asking
 
 OWN, STUDY, PROJECT = "own", "study", "project"
 _PROJECT = re.compile(

@@ -18,7 +18,6 @@ from engines.assistant.say.render import parts_of
 from engines.assistant.say.shapes import plain_answer
 from engines.assistant.say.sheet import Line, Sheet
 from study.facts import Answer, Fact, Flag, Kind
-from study.proposals import serious_field
 
 MOST = 3
 """Operations that are added; of more lines that must be told the plain answer is the better one."""
@@ -150,7 +149,7 @@ def missing(sheet: Sheet, marks: Collection[str], reader: Reader) -> tuple[Step,
 def _is_required(fact: Fact, question: Question, reader: Reader) -> bool:
     if fact.kind is Kind.BLANK:
         return fact.field in question.select
-    is_serious = (fact.field, fact.value) == serious_field(reader.design.metadata)
+    is_serious = bool(fact.field) and (fact.field, fact.value) == reader.design.serious
     return bool(fact.flags & _ALARMING) or is_serious
 
 

@@ -17,7 +17,7 @@ from core.llm import prompts
 from engines.assistant.say.lines import text_of
 from engines.assistant.say.plan import Op, Plan, Step
 from engines.assistant.say.sheet import Sheet, Source
-from study.protocol.rules import folded
+from study.protocol.terms import folded
 
 Call: TypeAlias = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any] | None]
 """System text, user text, strict schema → the object, None for none."""

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from engines.assistant.say.parts import Part
 from engines.assistant.say.sheet import Line, Source
 from engines.assistant.say.words import bracketed
-from study.protocol.rules import terms
+from study.protocol.terms import terms
 from study.protocol.units import Unit
 
 SAME = 0.3

@@ -1,4 +1,4 @@
-"""Read-only tools of the assistant, from one registry (seed 001, 5; decisions.md)."""
+"""Read-only tools of the assistant, from one table (seed 001, 5; decisions.md)."""
 
 from engines.assistant.tools.registry import (
     OF_WORKFLOWS,
@@ -6,8 +6,7 @@ from engines.assistant.tools.registry import (
     Tool,
     definitions,
     execute,
-    get,
-    register,
+    tools,
 )
 from engines.assistant.tools.results import Status, ToolContext, ToolResult
 
@@ -20,6 +19,5 @@ __all__ = [
     "ToolResult",
     "definitions",
     "execute",
-    "get",
-    "register",
+    "tools",
 ]

@@ -1,4 +1,4 @@
-"""The one registry of tools: name, description, JSON Schema, read-only flag, roles."""
+"""The one table of tools: name, description, JSON Schema, read-only flag, roles."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from engines.assistant.tools import study_query
 from engines.assistant.tools.protocol import search_protocol
 from engines.assistant.tools.results import Status, ToolContext, ToolResult, redcap_down
 from study.client import NotConfiguredError
+from study.query.errors import QueryError
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,16 @@ REFUSAL = (
     "错误:工具 {name} 不在允许列表中。你只能使用只读工具查询数据。"
     '如果需要修改数据,请引导用户使用"质控"命令。'
 )
+
+
+def send_message(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    """Have members of some roles told a text, as the workflow lets it; the one tool with an effect."""
+    if context.send is None:
+        return ToolResult("send_message", Status.REFUSED, "send_message 只能在工作流中使用。")
+    sent = context.send(list(arguments["roles"]), str(arguments["text"]))
+    return ToolResult("send_message", Status.OK, {"sent": sent})
+
+
 ToolFunction = Callable[[ToolContext, Mapping[str, Any]], ToolResult]
 FUNCTIONS: Mapping[str, ToolFunction] = {
     "read_clinical_data": study_query.read_clinical_data,
@@ -34,11 +45,12 @@ FUNCTIONS: Mapping[str, ToolFunction] = {
     "check_visit_window": study_query.check_visit_window,
     "query_study": study_query.query_study,
     "list_due_visits": study_query.list_due_visits,
+    "send_message": send_message,
 }
-"""What is behind the tools of `tools.v1.json`; they only read."""
+"""What is behind the tools of `tools.v1.json`; all but `send_message` only read."""
 OF_WORKFLOWS = ("list_due_visits",)
-"""Offered where a workflow's node lists it; who asks freely has `query_study` for the same."""
-READONLY_TOOLS = tuple(name for name in FUNCTIONS if name not in OF_WORKFLOWS)
+"""Read where a workflow's node lists it; who asks freely has `query_study` for the same."""
+READONLY_TOOLS = tuple(name for name in FUNCTIONS if name not in (*OF_WORKFLOWS, "send_message"))
 
 
 @dataclass(frozen=True)
@@ -62,43 +74,29 @@ class Tool:
         return {"type": "function", "function": function}
 
 
-_tools: dict[str, Tool] = {}
-
-
-def register(tool: Tool) -> None:
-    """Add a tool, also from a higher layer (send_message comes from wechat). A name is taken once."""
-    if tool.name in _tools and _tools[tool.name].function is not tool.function:
-        raise ValueError(f"tool {tool.name} exists already")
-    _tools[tool.name] = tool
-
-
 @cache
-def _builtin() -> None:
-    path = Path(__file__).with_name("tools.v1.json")
-    for row in json.loads(path.read_text(encoding="utf-8")):
-        register(Tool(function=FUNCTIONS[row["name"]], **row))
-
-
-def get(name: str) -> Tool | None:
-    """The tool of that name."""
-    _builtin()
-    return _tools.get(name)
-
-
-def names() -> frozenset[str]:
-    """All registered names, for the validation of skills."""
-    _builtin()
-    return frozenset(_tools)
+def tools() -> dict[str, Tool]:
+    """All tools by name, as `tools.v1.json` describes them."""
+    rows = json.loads(Path(__file__).with_name("tools.v1.json").read_text(encoding="utf-8"))
+    return {row["name"]: Tool(function=FUNCTIONS[row["name"]], **row) for row in rows}
 
 
 def definitions(allowed: Collection[str], role: str = "") -> list[dict[str, Any]]:
     """Definitions of the allowed tools that this role may use."""
-    found = (get(name) for name in allowed)
+    found = (tools().get(name) for name in allowed)
     return [tool.definition() for tool in found if tool and _may(tool, role)]
 
 
 def _may(tool: Tool, role: str) -> bool:
     return not tool.roles or not role or role in tool.roles
+
+
+def misfit(parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Where arguments do not fit a schema (blank: as a whole), and which of its words; None: they fit."""
+    errors = Draft202012Validator(dict(parameters)).iter_errors(dict(arguments))
+    if error := min(errors, key=str, default=None):
+        return "/".join(map(str, error.absolute_path)), str(error.validator)
+    return None
 
 
 def execute(
@@ -113,18 +111,21 @@ def execute(
     An unknown or forbidden name is refused without listing the catalogue; wrong arguments come back
     as an instruction to repair them.
     """
-    tool = get(name)
+    tool = tools().get(name)
     if tool is None or name not in allowed or not _may(tool, context.role):
         text = REFUSAL.format(name=context.gate.text(name)[:64])
         return ToolResult(name, Status.REFUSED, text)
-    errors = Draft202012Validator(dict(tool.parameters)).iter_errors(dict(arguments))
-    if error := min(errors, key=str, default=None):
+    if fault := misfit(tool.parameters, arguments):
+        where, what = fault
         schema = json.dumps(tool.parameters, ensure_ascii=False)
-        where = "/".join(map(str, error.absolute_path)) or tool.name
-        told = f"参数错误({where}: {error.validator})。请按此说明修正后重试:{schema}"
+        told = f"参数错误({where or tool.name}: {what})。请按此说明修正后重试:{schema}"
         return ToolResult(name, Status.BAD_ARGUMENTS, told)
     try:
         return tool.function(context, arguments)
+    except QueryError as error:
+        near = "、".join(error.nearest)
+        told = f"{error.at}: {error.message}" + (f" ({near})" if near else "")
+        return ToolResult(name, Status.BAD_ARGUMENTS, told)
     except (RedcapError, NotConfiguredError) as error:
         logger.warning("Tool %s: %s", name, error)
         return ToolResult(name, Status.DOWN, redcap_down(error), outside_down=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -26,8 +26,8 @@ from study.request_cache import Reader
 class ToolContext:
     """`member` scopes every read; None only for jobs of the house, such as soft rules.
 
-    `effect_key` names the step of a workflow that may have effects, `record_id` its subject, `can_wait`
-    says that its messages wait for their readers' time; `reader` is what the request has read already.
+    `send` is the effect that a step of a workflow may have: roles and a text, returns how many were told.
+    `reader` is what the request has read already.
     """
 
     project: Project
@@ -35,9 +35,7 @@ class ToolContext:
     gate: Gate
     question: str = ""
     today_is: date | None = None
-    effect_key: str = ""
-    record_id: str = ""
-    can_wait: bool = False
+    send: Callable[[list[str], str], int] | None = None
     reader: Reader | None = None
 
     @cached_property

@@ -18,7 +18,7 @@ from study.blinding import mask
 from study.design import StudyDesign, design_of, genes
 from study.enrolment_stats import ENROLLED, enrolled
 from study.facts import Answer, Fact, Group, json_value
-from study.query.errors import QueryError, nearest
+from study.query.errors import nearest
 from study.visits.due import schedule
 
 MOST_LINES, MOST_MEANT = 60, 4
@@ -29,7 +29,7 @@ _OPEN = {"field": "@findings.status", "op": "in", "value": ["open", "data_change
 
 def query_study(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """The facts as lines; what is no query comes back with the place and the nearest names."""
-    return _answered(context, "query_study", [dict(arguments)])
+    return answered(context, "query_study", [dict(arguments)])
 
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
@@ -112,7 +112,7 @@ def get_project_stats(context: ToolContext, arguments: Mapping[str, Any]) -> Too
     if design_of(context.project).status_field:
         queries.append({"aggregate": "count", "by": ["@status"]})
     queries.append({"where": [_OPEN], "aggregate": "count"})
-    return _answered(context, "get_project_stats", queries)
+    return answered(context, "get_project_stats", queries)
 
 
 def _of_one(
@@ -120,21 +120,20 @@ def _of_one(
 ) -> ToolResult:
     """Absent and "not yours" are the same (E43); "7" is not "007" (E10)."""
     record_id = str(arguments["record_id"]).strip()
-    found = _answered(context, tool, [{"subjects": [record_id], **query}])
+    found = answered(context, tool, [{"subjects": [record_id], **query}])
     if found.has_data and not any(answer.basis.subjects for _query, answer in found.asked):
         return ToolResult(tool, Status.NOT_FOUND, not_found())
     return found
 
 
-def _answered(context: ToolContext, tool: str, queries: Sequence[dict[str, Any]]) -> ToolResult:
-    try:
-        answers = door.ask_all(
-            context.project, context.member, queries, blinded=genes(context.metadata)
-        )
-    except QueryError as error:
-        near = "、".join(error.nearest)
-        told = f"{error.at}: {error.message}" + (f" ({near})" if near else "")
-        return ToolResult(tool, Status.BAD_ARGUMENTS, told)
+def answered(context: ToolContext, tool: str, queries: Sequence[dict[str, Any]]) -> ToolResult:
+    """What StudyQueries give the reader, genes never: lines, source and subjects, incomplete where it is.
+
+    Raises QueryError, RedcapError and NotConfiguredError: `registry.execute` makes results of them.
+    """
+    answers = door.ask_all(
+        context.project, context.member, queries, blinded=genes(context.metadata)
+    )
     facts = [fact for answer in answers for fact in answer.facts]
     unread = any(one.reason == "not_exported" for answer in answers for one in answer.undecided)
     return ToolResult(

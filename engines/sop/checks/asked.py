@@ -81,7 +81,7 @@ class Asked:
                 told[one.place()] = replace(one, outcome="NOT_APPLICABLE", reason="", detail=None)
             elif cause != one.field:
                 told[one.place()] = replace(one, outcome="NOT_APPLICABLE", reason="", detail=None)
-                open_to[cause, evaluation.read(row, cause, event).place].append(one.field)
+                open_to[cause, evaluation.read_column(row, cause, event).place].append(one.field)
         for own in self._decisive(telling, open_to) if telling else ():
             if told.get(own.place(), own).outcome != "FAIL":
                 told[own.place()] = own if own.outcome not in GOOD else told.get(own.place(), own)
@@ -105,7 +105,7 @@ class Asked:
             }
             here = (row for row in self.record.rows if row.place == place)
             row = next(here, None) or Row(self.record, {"redcap_event_name": place.event})
-            reading = evaluation.read(row, name, None) if others else None
+            reading = evaluation.read_column(row, name, None) if others else None
             yield Observation(
                 rule_key=key(telling, name),
                 outcome="UNKNOWN" if others else "PASS",

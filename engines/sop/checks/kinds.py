@@ -9,6 +9,8 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from skills.graph import CHECKS
+
 Checks = Mapping[str, Mapping[str, Any]]
 """What is switched on: kind -> what it is told."""
 
@@ -16,19 +18,19 @@ Checks = Mapping[str, Mapping[str, Any]]
 class Kind(TextChoices):
     """What a standard check looks for; the values stand in workflows and in the keys of findings."""
 
-    REQUIRED = "required", _("Required field is blank")
-    RANGE = "range", _("Value beyond the range of the dictionary")
-    TYPE = "type", _("Value is not of the field's type")
-    CHOICE = "choice", _("Code is no choice of the field")
-    HIDDEN = "hidden", _("Hidden field is filled")
-    CALC = "calc", _("Calculated field differs from its formula")
-    CONSENT = "consent", _("Procedure before consent")
-    LAB_AE = "lab_ae", _("Lab value far beyond its limit without an adverse event")
-    AE_MEDICATION = "ae_medication", _("Adverse event names a medication that no row holds")
-    PROHIBITED = "prohibited", _("Prohibited medication")
-    VISIT_WINDOW = "visit_window", _("Visit outside its window or missed")
-    VISIT_ORDER = "visit_order", _("Visits out of order")
-    DUPLICATE = "duplicate", _("Subject enrolled twice")
+    REQUIRED = "required", CHECKS["required"]
+    RANGE = "range", CHECKS["range"]
+    TYPE = "type", CHECKS["type"]
+    CHOICE = "choice", CHECKS["choice"]
+    HIDDEN = "hidden", CHECKS["hidden"]
+    CALC = "calc", CHECKS["calc"]
+    CONSENT = "consent", CHECKS["consent"]
+    LAB_AE = "lab_ae", CHECKS["lab_ae"]
+    AE_MEDICATION = "ae_medication", CHECKS["ae_medication"]
+    PROHIBITED = "prohibited", CHECKS["prohibited"]
+    VISIT_WINDOW = "visit_window", CHECKS["visit_window"]
+    VISIT_ORDER = "visit_order", CHECKS["visit_order"]
+    DUPLICATE = "duplicate", CHECKS["duplicate"]
 
 
 HELP: Mapping[Kind, Promise] = {

@@ -27,8 +27,7 @@ _NOTHING = {"missing", "missing_code", "hidden_with_value", "type_mismatch", "in
 def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> list[Observation]:
     """What every check that is switched on says about the snapshot, passes included.
 
-    `evaluate` runs rules on it. Messages are in the house's language, whoever started the run. What
-    identifies a person is not told.
+    `evaluate` runs rules on it. Messages are in the house's language, whoever started the run.
     """
     rows, study = snapshot.rows(run), _as_read_by(run, study)
     metadata = study.metadata
@@ -43,10 +42,7 @@ def observe(checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate) -> l
             found += _of_study(checks, run, study, evaluate, failed)
         if Kind.DUPLICATE in checks:
             found += twins.twins(run.project, metadata, run.record_id or "", rows)
-    return [
-        replace(one, value=None, detail=None) if one.field in metadata.identifier_fields else one
-        for one in found
-    ]
+    return found
 
 
 def _as_read_by(run: TaskRun, study: Study) -> Study:

@@ -6,7 +6,7 @@ come), is never taken for a report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -27,6 +27,7 @@ from study.dates import read_date
 CHECK = "sae_report"
 RULE = f"{CHECK}."
 HOURS = 24
+NOT_SHOWN = "not_exported"
 Recipient, Source = SafetyClock.Recipient, SafetyClock.Source
 Place = tuple[str, str, str]
 
@@ -53,6 +54,16 @@ class Reporting:
         }
         known = actual(told.get("known", ""))
         return cls(actual(told["serious"]), told["code"], known, reports, ZoneInfo(zone))
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """All that a clock rests on."""
+        reported = (field for field, _hours in self.reports.values())
+        return frozenset(filter(None, (self.serious, self.known, *reported)))
+
+    def is_shown(self, rows: Iterable[Row]) -> bool:
+        """Whether these are columns of what was read: of others nobody knows whether they are blank."""
+        return all(self.fields <= row.keys() for row in rows)
 
     def is_serious(self, row: Row) -> bool:
         """Whether a row tells a serious event."""
@@ -124,10 +135,13 @@ def observe(
 ) -> list[Observation]:
     """Of each event and recipient: FAIL where the report is overdue, UNKNOWN where its date is unreadable then.
 
-    What is no longer serious, or no longer there, passes.
+    What is no longer serious, or no longer there, passes. Where REDCap does not show a field, what is overdue
+    as far as is known is UNKNOWN, and nothing passes.
     """
     reporting = Reporting.of(told, study.names, run.project.timezone)
     clocks = SafetyClock.objects.filter(project=run.project_id, record_id=run.record_id or "")
+    if not reporting.is_shown(rows):
+        return [*_not_shown(reporting, clocks.running())]
     first = {(one.event, one.instrument, one.instance): one.first_read_at for one in clocks}
     at, found = clock.now(), dict[tuple[str, Place], Observation]()
     for where in first:
@@ -151,6 +165,27 @@ def observe(
     return [*found.values()]
 
 
+def _not_shown(reporting: Reporting, running: Iterable[SafetyClock]) -> Iterator[Observation]:
+    at = clock.now()
+    for one in running:
+        if one.due_at <= at and one.recipient in reporting.reports:
+            yield _seen(
+                *(one.recipient, (one.event, one.instrument, one.instance), "UNKNOWN"),
+                field=reporting.reports[one.recipient][0],
+                message=_message(one, reporting.zone),
+                reason=NOT_SHOWN,
+            )
+
+
+def reported_late(one: SafetyClock, field: str, zone: ZoneInfo) -> tuple[Observation, str]:
+    """What is said of a report that came after its day before anybody found it overdue; and how it ended."""
+    where = (one.event, one.instrument, one.instance)
+    about = {"field": field, "value": one.reported_on, "message": _message(one, zone)}
+    with translation.override(settings.LANGUAGE_CODE):
+        ended = _("Reported late, on %(day)s.") % {"day": one.reported_on}
+    return _seen(one.recipient, where, "FAIL", **about), ended
+
+
 def _seen(recipient: str, where: Place, outcome: str, **more: Any) -> Observation:
     event, instrument, instance = where
     return Observation(
@@ -163,7 +198,7 @@ def _seen(recipient: str, where: Place, outcome: str, **more: Any) -> Observatio
     )
 
 
-def _message(one: Ticking, zone: ZoneInfo) -> str:
+def _message(one: Ticking | SafetyClock, zone: ZoneInfo) -> str:
     """In the house's language, whoever started the run."""
     with translation.override(settings.LANGUAGE_CODE):
         text = _(

@@ -98,5 +98,5 @@ def _detail(metadata: StudyMetadata, row: Row, formula: str, own: Reading) -> li
         for name, event in logic_names(formula)
         if (column := context.column(name)) and column.field not in metadata.identifier_fields
     ]
-    found = [evaluation.read(row, name, event) for name, event in names]
+    found = [evaluation.read_column(row, name, event) for name, event in names]
     return [reading.as_detail() for reading in [*found, own]]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,7 +21,7 @@ from engines.sop.dry import walk
 from engines.sop.findings import GOOD, Observation
 from projects.models import Project
 from skills.models import Skill
-from skills.services import save_skill
+from skills.services import SkillChanged, save_skill
 from study.metadata import StudyMetadata
 from study.models import Subject
 from study.records import RecordData
@@ -41,11 +42,24 @@ class Previewed:
         return kind_of(self.seen.rule_key)
 
 
+def _skill_of(project: Project) -> Skill | None:
+    return Skill.objects.filter(project=project, skill_type=TYPE).first()
+
+
 def saved_checks(project: Project) -> tuple[dict[str, dict[str, Any]], bool]:
     """The checks as they were last saved, with what they are told; and whether they run."""
-    skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
+    skill = _skill_of(project)
     nodes = (skill.config.get("nodes") or {}) if skill else {}
     return {**(nodes.get(NODE) or {}).get("checks", {})}, bool(skill and skill.is_active)
+
+
+def as_read(project: Project) -> str:
+    """What a person reads who looks at the checks: sent back with what is switched (`switch`)."""
+    return _stamp(_skill_of(project))
+
+
+def _stamp(skill: Skill | None) -> str:
+    return f"{skill.version} {skill.updated_at.isoformat()}" if skill else ""
 
 
 def running(project: Project) -> frozenset[str]:
@@ -66,27 +80,55 @@ def config_of(checks: Checks) -> dict[str, Any]:
     return {"name": name, "event": "record_changed", "start_node": NODE, "nodes": {NODE: node}}
 
 
-def switch(*, project: Project, checks: Checks, actor: object) -> Skill | None:
+def switch(
+    *, project: Project, checks: Checks, actor: object, read: str | None = None
+) -> Skill | None:
     """Let exactly these checks run from now on, and at once on everybody; none: the workflow rests.
 
-    Findings stay as they are: what a check found is closed by a person. Raises ValidationError.
+    What else the workflow holds (rules, nodes, its trigger) stays; with rules of its own it goes on. Findings
+    stay as they are: what a check found is closed by a person. `read`: what the sender had read (`as_read`).
+    Raises ValidationError, SkillChanged.
     """
     before = saved_checks(project)
-    skill = Skill.objects.filter(project=project, skill_type=TYPE).first()
+    skill = _skill_of(project)
+    if read is not None and read != _stamp(skill):
+        raise SkillChanged
     if skill is None and not checks:
         return None
-    skill = skill or Skill(project=project, skill_type=TYPE, name=_("Standard checks"))
-    if checks:
-        skill.config = config_of(checks)
-    skill.trigger_type, skill.is_active = Skill.Trigger.EVENT, bool(checks)
+    seen = {"updated_at": skill.updated_at} if skill else None
+    if skill is None:
+        skill = Skill(project=project, skill_type=TYPE, name=_("Standard checks"))
+        skill.trigger_type, skill.config = Skill.Trigger.EVENT, config_of(checks)
+    else:
+        config = _with_checks(skill.config, checks)
+        is_left = skill.is_active and config is not None
+        skill.is_active = is_left or not {*checks}.isdisjoint(Kind.values)
+        skill.config = config or skill.config
     with atomic():
-        save_skill(skill=skill, actor=actor)
+        save_skill(skill=skill, actor=actor, read=seen)
         present = Subject.objects.filter(project=project, is_present=True).order_by("record_id")
         everybody = [*present.values_list("record_id", flat=True)]
         if checks and everybody and before != saved_checks(project):
             # What changes later is checked when it changes.
             start_batch(project=project, skill=skill, record_ids=everybody, actor=actor)
     return skill
+
+
+def _with_checks(config: dict[str, Any], checks: Checks) -> dict[str, Any] | None:
+    """The stored workflow with exactly these checks; None where its node would have nothing left to do.
+
+    Raises ValidationError where the node is gone: another writer's workflow is not replaced.
+    """
+    nodes = config.get("nodes") or {}
+    node = nodes.get(NODE) or {}
+    if node.get("type") != "hard_rule":
+        told = _("The workflow of the standard checks has no node “%s” any more: change it there.")
+        raise ValidationError(told % NODE)
+    other = {name: value for name, value in node.items() if name != "checks"}
+    if not (checks or other.get("rules")):
+        return None
+    own = {"checks": {kind: {**told} for kind, told in checks.items()}} if checks else {}
+    return {**config, "nodes": {**nodes, NODE: {**other, **own}}}
 
 
 def preview(

@@ -12,7 +12,7 @@ MAX_RATIO = 200
 """How many times smaller a part may be packed; text is packed to about a tenth."""
 
 
-def check(raw: bytes) -> None:
+def check_archive(raw: bytes) -> None:
     """Before anything is unpacked. Raises RefusedError."""
     try:
         with zipfile.ZipFile(BytesIO(raw)) as archive:

@@ -22,7 +22,7 @@ _HAN = "〇一二三四五六七八九"
 
 def read(raw: bytes, progress: Callable[[int, int], None]) -> Read:
     """A Word file as Markdown; `progress` is told (1, 1) at the end. Raises RefusedError."""
-    archive.check(raw)
+    archive.check_archive(raw)
     try:
         document = Document(BytesIO(raw))
         body = _Body(document)

@@ -43,6 +43,7 @@ def of_data() -> list[tuple[Path, dict[str, Any]]]:
     ]
 
 
+@pytest.mark.full
 def test_perfect_readings_are_accepted() -> None:
     told = [(case["text"], read(path, case, case["ask"]["tasks"])[1]) for path, case in of_data()]
     refused = [(text, faults) for text, faults in told if faults]
@@ -50,6 +51,7 @@ def test_perfect_readings_are_accepted() -> None:
     assert len(refused) <= 0.03 * len(told), refused
 
 
+@pytest.mark.full
 def test_readings_with_one_slot_turned_are_noticed() -> None:
     rng, all_, passed = random.Random(29), Counter[str](), list[Any]()
     for path, case in of_data():
@@ -68,6 +70,7 @@ def test_readings_with_one_slot_turned_are_noticed() -> None:
     assert len(passed) <= 0.02 * all_.total(), Counter(kind for kind, _text in passed)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("slot", "most"), [("task", 0.05), ("shape", 0.12)])
 def test_another_topic_or_shape_than_the_words_say_is_noticed(slot: str, most: float) -> None:
     chance, all_, passed = random.Random(29), 0, 0

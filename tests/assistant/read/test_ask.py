@@ -104,6 +104,7 @@ def test_the_schema_is_one_that_every_strict_mode_takes() -> None:
     assert {key for part in schemas for key in part} <= allowed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", [GOLD, SMALL], ids=["demo", "small"])
 def test_what_a_perfect_model_writes_fits_the_schema_and_the_study(path: Any) -> None:
     for case in cases(path):
@@ -254,6 +255,7 @@ def test_no_model_orders_anything() -> None:
     assert task.order is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("task", ["protocol", "agenda", "history", "memory", "talk"])
 def test_what_only_data_answer_is_not_sent_elsewhere(task: str) -> None:
     reply = told({"task": task, "search": "谷丙转氨酶"})
@@ -284,6 +286,7 @@ def test_an_order_ends_what_was_spoken_of() -> None:
     assert kept.last == last
 
 
+@pytest.mark.full
 def test_whatever_a_model_returns_there_is_a_reading() -> None:
     chance, known = random.Random(3), setting(GOLD)
     texts = [case["text"] for case in cases(GOLD)]
@@ -312,6 +315,7 @@ def test_whatever_a_model_returns_there_is_a_reading() -> None:
         assert all(task.question is not None or task.kind is not TaskKind.DATA for task in tasks)
 
 
+@pytest.mark.full
 def test_a_question_fits_into_the_budget_of_tokens() -> None:
     model = Model(*[None] * 40)
     for case in cases(GOLD)[:40]:
@@ -320,6 +324,7 @@ def test_a_question_fits_into_the_budget_of_tokens() -> None:
     assert sizes == [] or median(sizes) <= 486
 
 
+@pytest.mark.full
 def test_the_object_of_a_perfect_model_is_short() -> None:
     sizes = [
         tokens.count(json.dumps(case["ask"], ensure_ascii=False, separators=(",", ":")))

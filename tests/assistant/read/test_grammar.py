@@ -70,6 +70,7 @@ def _scored(name: str, setting: Setting) -> tuple[int, list[str], int]:
     return right, wrong, refused
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "study"), [("questions.jsonl", demo), ("questions_small.jsonl", small)]
 )
@@ -87,6 +88,7 @@ def _plain(study: Any, name: str) -> list[tuple[str, Task]]:
     return [(q, task) for q, task in read if task is not None]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("word", ["嗑嚎", "zqx"])
 def test_a_word_nobody_knows_is_never_passed_over(word: str) -> None:
     for question, _task in _plain(demo, "questions.jsonl")[::4]:
@@ -96,6 +98,7 @@ def test_a_word_nobody_knows_is_never_passed_over(word: str) -> None:
             assert fast(question[:at] + word + question[at:], demo(), State()) is None, question
 
 
+@pytest.mark.full
 def test_no_word_that_means_something_can_be_left_out_unseen() -> None:
     for question, task in _plain(demo, "questions.jsonl"):
         for token in scan(question, demo()):
@@ -107,6 +110,7 @@ def test_no_word_that_means_something_can_be_left_out_unseen() -> None:
             assert other is None or other.question != task.question, (question, token.said)
 
 
+@pytest.mark.full
 def test_every_query_is_one_that_the_study_takes() -> None:
     for name, study in (("questions.jsonl", demo), ("questions_small.jsonl", small)):
         for case in cases(name):
@@ -114,6 +118,7 @@ def test_every_query_is_one_that_the_study_takes() -> None:
                 answer_query(parse_query(query), study().design, [], today=TODAY)
 
 
+@pytest.mark.full
 def test_a_question_survives_the_store() -> None:
     for _question, task in _plain(demo, "questions.jsonl"):
         assert task.question is None or Question.from_json(

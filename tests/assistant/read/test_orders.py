@@ -132,6 +132,7 @@ def test_record_ids(path: Path) -> None:
     assert len(wrong) <= 0.02 * len(rows), wrong
 
 
+@pytest.mark.full
 def test_questions_of_data_start_nothing() -> None:
     """Of the questions whose answer is data, none is an order that would be carried out."""
     path = Path(__file__).parents[1] / "questions.jsonl"

@@ -109,6 +109,7 @@ def test_of_somebody_it_is_asked_back_and_never_searched_for() -> None:
     assert found.state.offered == tuple(one.text for one in readings)
 
 
+@pytest.mark.full
 def test_every_reading_that_is_offered_is_one_that_the_grammar_reads() -> None:
     known = setting(GOLD)
     for case in cases(GOLD)[::4]:
@@ -161,6 +162,7 @@ def test_questions_of_the_plan_and_the_findings_are_of_their_topic() -> None:
     assert task.question.topic is Topic.VISITS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "said", ["P016的ALT多少," * 900, "1" * 10_000, ",,。", "这咋整" * 3_000, "P016、" * 2_500]
 )

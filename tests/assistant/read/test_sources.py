@@ -106,6 +106,7 @@ def test_the_time_is_no_matter_to_search_for(setting: Setting) -> None:
     assert "暂停筛选" in other.search
 
 
+@pytest.mark.full
 def test_labelled_messages(setting: Setting) -> None:
     """Of messages that people labelled: the past is found, and little else is taken for it."""
     names = [
@@ -128,6 +129,7 @@ def test_labelled_messages(setting: Setting) -> None:
     assert len([row for row in past if row in taken]) >= 0.75 * len(past)
 
 
+@pytest.mark.full
 def test_no_question_of_data_or_rules_is_taken(setting: Setting) -> None:
     asked = [row["q"] for row in _rows("assistant/questions.jsonl")]
     asked += [

@@ -106,6 +106,7 @@ def test_an_english_reader_reads_english_sentences() -> None:
     assert made.text.endswith("falling each time.")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", list(Shape))
 def test_whatever_shape_a_question_takes_its_facts_are_told(shape: Shape) -> None:
     for case in CASES[::3]:

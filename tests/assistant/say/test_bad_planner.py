@@ -97,6 +97,7 @@ def test_no_plan_leaves_out_what_must_be_told(question: str) -> None:
         assert said.text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_no_plan_makes_a_false_sentence_of_an_answer(question: str) -> None:
     sheet, reader = asked(question)

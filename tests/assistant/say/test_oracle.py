@@ -95,6 +95,7 @@ def false(of: tuple[str, ...], count: int) -> list[str]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("of", SHEETS, ids=" ".join)
 def test_few_random_plans_tell_nothing_false(of: tuple[str, ...]) -> None:
     assert false(of, FEW // len(SHEETS)) == []
@@ -136,6 +137,7 @@ def lied(text: str, chance: random.Random) -> Iterator[str]:
             yield text.replace(one, other, 1)
 
 
+@pytest.mark.full
 def test_the_oracle_sees_lies() -> None:
     chance = random.Random(5)
     seen = missed = 0
@@ -208,6 +210,7 @@ def test_no_plan_tells_a_listed_lie(case: dict[str, Any]) -> None:
             assert judge.faults(one.text, one.marks) == [], f"{step}: {one.text}"
 
 
+@pytest.mark.full
 def test_the_lies_rest_on_lines() -> None:
     without = []
     for case in LIES:

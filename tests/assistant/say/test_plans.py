@@ -188,6 +188,7 @@ def beside(of: Sheet, marked: Iterable[str]) -> list[Line]:
     return own + [line for line in counts if line.scope and id(line.scope.answer) in results]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_random_plans_never_raise_and_tell_no_figure_that_is_not_proven(seed: int) -> None:
     names = [

@@ -25,6 +25,7 @@ def line(text: str, user: str = "zhangyi", **more: Any) -> dict[str, Any]:
     return {"user": user, "text": text, **more}
 
 
+@pytest.mark.full
 def test_a_line_each_in_order_and_a_bad_one_stops_none(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +68,7 @@ def test_json_says_what_the_command_says(study: Study, monkeypatch: pytest.Monke
     assert told["record_ids"] == ["P001"]
 
 
+@pytest.mark.full
 def test_a_session_goes_on_until_a_new_one_is_asked_for(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_no_model_leaves_an_instance_out(study: Study) -> None:
     assert "急性阑尾炎" in ask(PERSON, "P003有什么AE").text
 
 
+@pytest.mark.full
 def test_many_instances_are_capped_with_their_number(study: Study) -> None:
     rows = [
         {
@@ -108,6 +109,7 @@ def test_who_types_an_identifier_is_not_told_that_it_is_in_a_record(study: Study
     assert "13912345678" not in ask(PERSON, "P006的既往史里有13912345678吗").text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", ["P001、P020 的入组日期", "P020、P001 的入组日期"])
 def test_who_is_not_there_is_named(study: Study, llm: str, question: str) -> None:
     text = ask("crc_b", question).text

@@ -21,6 +21,7 @@ def test_a_question_is_neither_an_order_nor_an_opinion(study: Study, text: str, 
     assert told in reply.text
 
 
+@pytest.mark.full
 def test_a_follow_up_stays_with_the_data(study: Study) -> None:
     silenced(study)
     ask("zhangyi", "B中心9月入了几个")
@@ -32,6 +33,7 @@ def test_results_of_all_are_no_order(study: Study) -> None:
     assert ask("zhangyi", "质控有没有没过的").task_run_ids == []
 
 
+@pytest.mark.full
 def test_a_short_follow_up_asks_of_what_was_listed(study: Study) -> None:
     silenced(study)
     ask("zhangyi", "P010那个四级的好了没")

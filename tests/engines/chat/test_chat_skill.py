@@ -86,6 +86,7 @@ def test_its_text_is_no_source_for_an_answer(study: Study) -> None:
     assert "2031" not in ask("zhangyi", OPEN).text
 
 
+@pytest.mark.full
 def test_what_is_switched_off_is_not_sent(study: Study) -> None:
     ask("zhangyi", OPEN)
     ask("zhangyi", OPEN)
@@ -164,6 +165,7 @@ def test_it_cannot_be_ordered(study: Study, client: Client) -> None:
     assert not TaskRun.objects.filter(skill=made).exists()
 
 
+@pytest.mark.full
 def test_the_console_takes_it(study: Study, client: Client) -> None:
     made = skill(study, {"system_prompt": WORDS})
     client.force_login(User.objects.get(username="admin"))

@@ -37,11 +37,13 @@ def test_what_changed_is_told_with_before_and_after(changed: Study, question: st
     assert f"{now():%Y-}" in reply.text
 
 
+@pytest.mark.full
 def test_nothing_changed_is_said_over_whom(changed: Study) -> None:
     assert ask("zhangyi", "P002最近改了什么").text == "P002 没有读到数据改动。"
     assert "您可见的" in ask("crc_b", "昨天以来改了什么").text
 
 
+@pytest.mark.full
 def test_since_the_last_review_counts_from_its_decision(changed: Study) -> None:
     assert "尚无已决定的复核" in ask("zhangyi", "上次复核以来有什么变化").text
     review = review_of(run_qc(changed, "P012"))

@@ -46,11 +46,13 @@ def figures(text: str) -> list[str]:
     return re.findall(r"(?<![\d.-])\d+(?![\d.-])", re.sub(r"\d{4}-\d\d-\d\d", "", first))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["现在入组了多少例?", "目前一共入组多少例", "入组几例了"])
 def test_how_many_are_enrolled_is_said_first(hospital: Study, text: str) -> None:
     assert str(len(enrolled(hospital))) in figures(ask("zhangyi", text).text)
 
 
+@pytest.mark.full
 def test_every_figure_that_is_named_is_told(hospital: Study) -> None:
     number, target = len(enrolled(hospital)), hospital.project.target_enrolment
     assert target
@@ -59,6 +61,7 @@ def test_every_figure_that_is_named_is_told(hospital: Study) -> None:
         assert re.search(rf"(?<!\d){figure}(?!\d)", reply)
 
 
+@pytest.mark.full
 def test_a_figure_behind_a_long_list_is_not_what_the_reader_gets(study: Study) -> None:
     """The model's words hold the figure, but beyond the length of this reader's replies."""
     ids = "、".join(enrolled(study))
@@ -66,6 +69,7 @@ def test_a_figure_behind_a_long_list_is_not_what_the_reader_gets(study: Study) -
     assert str(len(enrolled(study))) in figures(ask("zhangyi", "现在入组了多少例?").text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["上周新入组几例?", "上周入组情况怎么样?", "上周入组了多少例"])
 def test_the_time_that_is_asked_for_is_counted(hospital: Study, text: str) -> None:
     week = weeks.week_of(hospital.project, today(hospital) - timedelta(days=7))
@@ -75,6 +79,7 @@ def test_the_time_that_is_asked_for_is_counted(hospital: Study, text: str) -> No
     assert str(number) in figures(reply)
 
 
+@pytest.mark.full
 def test_the_whole_count_is_no_answer_for_a_month(study: Study) -> None:
     month = max(enrolled(study).values())
     days = [
@@ -112,6 +117,7 @@ def test_a_report_that_is_not_there_is_not_replaced_by_another(study: Study) -> 
     assert not re.search(r"周报 W\d+", reply)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["给我一份入组名单", "入组受试者名单"])
 def test_a_roster_is_a_list_of_subjects(hospital: Study, text: str) -> None:
     mine = set(enrolled(hospital))
@@ -123,6 +129,7 @@ def test_a_roster_is_a_list_of_subjects(hospital: Study, text: str) -> None:
     assert not WeeklyReport.objects.filter(created_by="zhangyi").exists()
 
 
+@pytest.mark.full
 def test_a_roster_by_age_names_those_and_nobody_else(study: Study) -> None:
     records = read_records(project=study.project, member=study["crc_b"])
     old = {
@@ -133,11 +140,13 @@ def test_a_roster_by_age_names_those_and_nobody_else(study: Study) -> None:
     assert set(re.findall(r"P\d{3}|007", ask("crc_b", "60岁以上的受试者名单").text)) == old
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["统计一下A组的受试者清单", "给我对照组有多少人和名单"])
 def test_a_roster_of_some_is_not_the_one_of_all(hospital: Study, text: str) -> None:
     assert not re.findall(r"P\d{3}", ask("zhangyi", text).text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["全部受试者名单", "给我受试者名单"])
 def test_a_roster_of_all_names_everybody(hospital: Study, text: str) -> None:
     reply = ask("zhangyi", text).text
@@ -145,6 +154,7 @@ def test_a_roster_of_all_names_everybody(hospital: Study, text: str) -> None:
     assert len(re.findall(r"P\d{3}", reply)) > 5
 
 
+@pytest.mark.full
 def test_a_status_that_nobody_has_is_counted_too(study: Study) -> None:
     mute(study)
     records = read_records(project=study.project, member=study["wanghushi"])
@@ -153,6 +163,7 @@ def test_a_status_that_nobody_has_is_counted_too(study: Study) -> None:
     assert re.search(r"筛选失败.{0,3}0|没有符合条件", told)
 
 
+@pytest.mark.full
 def test_a_roster_holds_only_what_its_reader_may_see(study: Study) -> None:
     records = read_records(project=study.project, member=study["crc_b"])
     mine = {record.record_id for record in records}
@@ -161,12 +172,14 @@ def test_a_roster_holds_only_what_its_reader_may_see(study: Study) -> None:
     assert told <= mine
 
 
+@pytest.mark.full
 def test_a_roster_of_a_status_is_not_the_one_of_the_enrolled(study: Study) -> None:
     told = re.findall(r"P\d{3}", ask("zhangyi", "筛败名单给我一份").text)
     assert told
     assert not set(told) & set(enrolled(study))
 
 
+@pytest.mark.full
 def test_the_next_visit_is_the_first_one_not_done(hospital: Study) -> None:
     asked = 0
     for read in read_records(project=hospital.project):
@@ -185,12 +198,14 @@ def test_the_next_visit_is_the_first_one_not_done(hospital: Study) -> None:
     assert asked
 
 
+@pytest.mark.full
 def test_a_reason_is_not_replaced_by_a_figure(study: Study) -> None:
     study.stand_ins.script(*[say("每周四下午集中处理 Query。")] * 2)
     reply = ask("zhangyi", "上周为什么讨论入组?")
     assert "~" not in reply.text, "no figure that was counted for the week"
 
 
+@pytest.mark.full
 def test_a_subject_without_a_visit_left_is_told_so(hospital: Study) -> None:
     for read in read_records(project=hospital.project):
         states = visit_states(hospital.project, read, today(hospital))
@@ -202,6 +217,7 @@ def test_a_subject_without_a_visit_left_is_told_so(hospital: Study) -> None:
     pytest.fail("every subject of the demo study has a visit left")
 
 
+@pytest.mark.full
 def test_a_site_that_is_named_is_counted(study: Study) -> None:
     mute(study)
     reply = ask("zhangyi", "site_a入组多少人").text
@@ -211,16 +227,19 @@ def test_a_site_that_is_named_is_counted(study: Study) -> None:
     assert {"15", "12"} <= set(re.findall(r"\d+", of_each))
 
 
+@pytest.mark.full
 def test_counts_of_one_site_say_so(study: Study) -> None:
     assert "演示医院B" in ask("crc_b", "各中心入组情况").text
     assert "演示医院A" in ask("wanghushi", "入组多少人了").text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["列出全部受试者", "筛选中的受试者有哪些", "退出的受试者是谁"])
 def test_a_roster_is_told_in_whatever_words_it_is_asked_for(study: Study, text: str) -> None:
     assert re.search(r"007|P018", ask("zhangyi", text).text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("user", "overdue"), [("zhangyi", ["P005"]), ("crc_b", [])])
 def test_who_is_overdue_is_named_and_nobody_else(
     study: Study, user: str, overdue: list[str]
@@ -230,6 +249,7 @@ def test_who_is_overdue_is_named_and_nobody_else(
     assert overdue or "没有" in reply
 
 
+@pytest.mark.full
 def test_who_comes_today_is_not_who_is_overdue(study: Study) -> None:
     reply = ask("zhangyi", "今天有谁要访视").text
     assert "P008 V2" in reply

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
 from django.utils.timezone import now
 
 from memory.models import ConversationHistory
@@ -27,6 +28,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.full
 def test_the_canary_stays_in_the_log(study: Study) -> None:
     for role in ("user", "assistant"):
         ConversationHistory.objects.create(

@@ -28,6 +28,7 @@ def own(site: str) -> set[str]:
     return set(Subject.objects.filter(site=site).values_list("record_id", flat=True))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "question",
     ["每个受试者的入组日期都列出来", "所有受试者的基线ALT", "列出全部受试者的年龄和体重"],
@@ -39,6 +40,7 @@ def test_the_table_of_a_site_has_its_own_subjects_alone(silent: Study, question:
     assert not own("site_a") & set(re.findall(r"P\d{3}", told.text))
 
 
+@pytest.mark.full
 def test_a_list_too_long_for_a_message_has_a_table_of_the_site(silent: Study) -> None:
     ask("crc_b", "记住:回复我不要超过60个字")
     told = ask("crc_b", "每个受试者的入组日期都列出来")
@@ -61,6 +63,7 @@ def test_what_is_withheld_does_not_hide_what_is_told(silent: Study, hidden: str,
     assert "不能提供" in text or f"“{hidden}”没有听懂" in text
 
 
+@pytest.mark.full
 def test_a_hidden_field_reads_like_one_that_is_not_there(silent: Study) -> None:
     hidden, absent = (ask("zhangyi", f"P003的入组日期和{name}").text for name in ("EGFR", "鞋码"))
     assert hidden.replace("EGFR", "鞋码") == absent
@@ -88,6 +91,7 @@ def test_not_yours_is_said_as_not_there_but_for_what_was_typed(
     assert "P001" not in str(yours.sources)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", ELSEWHERE)
 def test_whose_site_is_another_is_told_which_they_see(silent: Study, question: str) -> None:
     told = ask("crc_b", question)
@@ -100,10 +104,12 @@ def test_no_model_is_asked_of_a_site_that_is_not_the_readers(study: Study) -> No
     assert study.stand_ins.requests("llm") == []
 
 
+@pytest.mark.full
 def test_an_own_site_is_answered(silent: Study) -> None:
     assert "12" in ask("crc_b", "演示医院B入组了几例").text
 
 
+@pytest.mark.full
 def test_a_question_of_the_plan_is_of_nobody(silent: Study) -> None:
     ask("wanghushi", "P001 入组了吗?")
     told = ask("wanghushi", PLAN)
@@ -130,6 +136,7 @@ def test_eligibility_that_nobody_checked_is_not_called_clean(
     assert re.search(rf"{value}\(.*{rule}", text), text
 
 
+@pytest.mark.full
 def test_eligibility_that_was_checked_is_not_called_unchecked(silent: Study) -> None:
     run_qc(silent, "P012")
     assert "尚未做过入组质控" not in ask("zhangyi", "P012能不能入组").text
@@ -139,6 +146,7 @@ def test_a_value_within_its_criterion_is_no_reason(silent: Study) -> None:
     assert "§" not in ask("zhangyi", "P008能不能入组").text
 
 
+@pytest.mark.full
 def test_that_nothing_changed_since_a_review_is_said_of_changes(silent: Study) -> None:
     first = ask("zhangyi", "上次复核以来有什么变化").text
     assert "没有读到数据改动" in first

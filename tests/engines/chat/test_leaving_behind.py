@@ -90,6 +90,7 @@ def test_one_message_takes_few_queries(study: Study) -> None:
     assert len(queries) <= 70
 
 
+@pytest.mark.full
 def test_the_session_keeps_three_rounds_of_deidentified_text(study: Study) -> None:
     for number in range(1, 5):
         ask("wanghushi", f"P00{number} 入组了吗? 电话13800138000")
@@ -141,6 +142,7 @@ def second(study: Study) -> Project:
     return project
 
 
+@pytest.mark.full
 def test_several_studies_are_asked_for_by_number(study: Study, second: Project) -> None:
     reply = ask("zhangyi", "目前有多少位患者入组?")
     assert reply.project is None
@@ -153,6 +155,7 @@ def test_several_studies_are_asked_for_by_number(study: Study, second: Project) 
     assert answer.intents == ["count_records"]
 
 
+@pytest.mark.full
 def test_a_named_study_a_known_subject_and_the_last_one_decide(
     study: Study, second: Project
 ) -> None:
@@ -162,6 +165,7 @@ def test_a_named_study_a_known_subject_and_the_last_one_decide(
     assert ask("zhangyi", "心衰研究 这是什么项目").project == second
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["的", "入组情况", "入组", "P001"])
 def test_a_short_name_within_a_sentence_captures_nothing(
     study: Study, second: Project, name: str

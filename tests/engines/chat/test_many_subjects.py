@@ -22,6 +22,7 @@ def read(study: Study) -> set[str]:
     return {hit for body in bodies for hit in re.findall(r"P\d{3}", body)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("asked", [6, 8])
 @pytest.mark.parametrize("question", ["{}的ECOG评分", "{}的V2什么时候做"])
 def test_all_that_were_named_are_told(study: Study, asked: int, question: str) -> None:

@@ -31,6 +31,7 @@ def named(text: str) -> set[str]:
     return set(re.findall(r"P?\d{3}", text))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("order", "site"),
     [
@@ -58,6 +59,7 @@ def test_a_condition_is_worked_out_and_waits(study: Study, order: str, site: str
     assert Batch.objects.count() == 1, "a second yes starts nothing"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("between", ["取消", "P001 入组了吗?", "谢谢", "同意吗", "好像不对"])
 def test_anything_but_a_yes_leaves_it(study: Study, between: str) -> None:
     mute(study)
@@ -67,6 +69,7 @@ def test_anything_but_a_yes_leaves_it(study: Study, between: str) -> None:
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "order", ["把看起来不太好的都质控一遍", "给难搞的受试者做质控", "把昨天录的都质控了"]
 )
@@ -78,6 +81,7 @@ def test_what_cannot_be_worked_out_starts_nothing_and_says_so(study: Study, orde
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 def test_a_condition_that_nobody_meets_starts_nothing(study: Study) -> None:
     mute(study)
     told = ask("wanghushi", "把ALT大于99999的受试者都质控一遍")
@@ -86,12 +90,14 @@ def test_a_condition_that_nobody_meets_starts_nothing(study: Study) -> None:
     assert not TaskRun.objects.exists()
 
 
+@pytest.mark.full
 def test_only_those_whom_the_reader_sees_are_meant(study: Study) -> None:
     mute(study)
     told = ask("crc_b", "把还在筛选的都质控一遍")
     assert named(told.text) == screening(study, "site_b")
 
 
+@pytest.mark.full
 def test_who_was_moved_away_before_the_yes_is_not_started(study: Study) -> None:
     mute(study)
     meant = sorted(screening(study, "site_a"))
@@ -101,6 +107,7 @@ def test_who_was_moved_away_before_the_yes_is_not_started(study: Study) -> None:
     assert set(TaskRun.objects.values_list("record_id", flat=True)) == set(meant[1:])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", ["P002的质控走到哪一步了", "谁做的P002的质控"])
 def test_a_question_about_a_run_is_answered_with_it(study: Study, question: str) -> None:
     mute(study)
@@ -159,6 +166,7 @@ NO_ORDERS = [
 ]
 
 
+@pytest.mark.full
 def test_what_is_no_order_to_do_it_now_starts_nothing(study: Study) -> None:
     mute(study)
     for text in NO_ORDERS:
@@ -170,6 +178,7 @@ def test_what_is_no_order_to_do_it_now_starts_nothing(study: Study) -> None:
             assert not TaskRun.objects.exists(), text
 
 
+@pytest.mark.full
 def test_a_yes_that_is_worked_on_twice_orders_once(study: Study) -> None:
     """A worker that dies behind its commit leaves the session as it was."""
     mute(study)

@@ -45,6 +45,7 @@ def test_a_reminder_is_refused_and_changes_nothing(study: Study, text: str, valu
     assert not UserMemory.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -62,6 +63,7 @@ def test_what_is_said_in_passing_changes_no_setting(study: Study, text: str, val
     assert not UserMemory.objects.filter(field="最佳通知时间").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text", ["以后早上8点通知我", "把我的通知时间改成8点", "通知时间改为 08:00", "提醒放到早上八点"]
 )
@@ -78,6 +80,7 @@ def test_a_change_is_told_with_the_old_value_and_taken_back(study: Study, text: 
     assert "没有可以撤回" in ask("wanghushi", "撤回").text
 
 
+@pytest.mark.full
 def test_taking_back_restores_the_value_before(study: Study) -> None:
     mute(study)
     ask("wanghushi", "通知时间改为 08:00")

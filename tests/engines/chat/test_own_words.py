@@ -24,12 +24,14 @@ def test_a_length_holds_from_the_next_message_on(study: Study, wish: str) -> Non
     assert len(ask("wanghushi", "P001的情况").text) <= 50
 
 
+@pytest.mark.full
 def test_the_newest_length_holds_and_a_report_has_its_own(study: Study) -> None:
     for wish in ("以后回复不要超过50字", "以后回复不超过90字", "以后周报不超过20字"):
         ask("wanghushi", wish)
     assert 50 < len(ask("wanghushi", "P001的情况").text) <= 90
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "rule",
     ["记住,以后不用查年龄了", "以后不要查年龄", "以后跳过肝功能检查", "以后血压高于160才算异常"],

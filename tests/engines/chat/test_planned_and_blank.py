@@ -37,6 +37,7 @@ def test_a_visit_to_come_is_told_as_planned(study: Study, llm: str, question: st
     assert not DONE.search(text), text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "holds"), [("哪些受试者做过V4访视", False), ("哪些受试者没做V4访视", True)]
 )

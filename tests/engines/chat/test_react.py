@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engines.assistant import texts
 from tests.engines.chat.kit import ask, call, calls, reasons, record, say, steps, trace
 from tests.support.study import Study
@@ -78,6 +80,7 @@ def test_only_the_read_only_tools_and_say_are_offered(study: Study) -> None:
     ]
 
 
+@pytest.mark.full
 def test_made_up_lines_are_told_by_nobody(study: Study) -> None:
     reasons(study, calls(read("P003", fields=["入组日期"])), chosen(step("tell", "F77")))
     reply = ask("zhangyi", VAGUE)
@@ -85,11 +88,13 @@ def test_made_up_lines_are_told_by_nobody(study: Study) -> None:
     assert reply.asked_back
 
 
+@pytest.mark.full
 def test_what_no_line_answers_is_asked_back(study: Study) -> None:
     reasons(study, calls(call("get_project_stats")), chosen())
     assert ask("zhangyi", VAGUE).asked_back
 
 
+@pytest.mark.full
 def test_five_iterations_and_no_more(study: Study) -> None:
     reasons(study, *[calls(read(f"P00{n}", n, fields=["ECOG评分"])) for n in range(1, 8)])
     reply = ask("admin", VAGUE)
@@ -109,6 +114,7 @@ def test_the_fuse_counts_over_the_whole_run(study: Study) -> None:
     assert not trace().success
 
 
+@pytest.mark.full
 def test_a_success_between_two_failures_keeps_the_fuse(study: Study) -> None:
     reasons(
         study,
@@ -120,6 +126,7 @@ def test_a_success_between_two_failures_keeps_the_fuse(study: Study) -> None:
     assert "27" in ask("zhangyi", VAGUE).text
 
 
+@pytest.mark.full
 def test_the_fuse_text_is_followed_by_what_was_read(study: Study) -> None:
     reasons(study, calls(read("P001", fields=["入组日期"])), calls(call("x", 2), call("y", 3)))
     reply = ask("wanghushi", VAGUE)
@@ -136,6 +143,7 @@ def test_the_same_call_again_is_a_failure(study: Study) -> None:
     assert told[-1] == texts.REPEATED
 
 
+@pytest.mark.full
 def test_the_budget_of_4000_tokens(study: Study) -> None:
     long = "需要更多信息。" * 120
     reasons(study, *[{**calls(read(f"P00{n}", n)), "content": long} for n in range(1, 6)])
@@ -176,11 +184,13 @@ def test_an_unknown_field_offers_close_ones(study: Study) -> None:
     assert "enroll_date" in told
 
 
+@pytest.mark.full
 def test_silence_gives_what_was_read(study: Study) -> None:
     reasons(study, calls(read("P001", fields=["入组日期"])), say(" "))
     assert "2026-02-05" in ask("wanghushi", VAGUE).text
 
 
+@pytest.mark.full
 def test_a_rule_is_quoted_beside_what_was_read(study: Study) -> None:
     reasons(
         study,
@@ -195,6 +205,7 @@ def test_a_rule_is_quoted_beside_what_was_read(study: Study) -> None:
     assert "§6.7:「研究者获知严重不良事件后" in text
 
 
+@pytest.mark.full
 def test_tools_see_only_the_readers_site(study: Study) -> None:
     reasons(study, calls(read("P001")), calls(call("get_project_stats", 2)), chosen())
     ask("crc_b", VAGUE)

@@ -30,6 +30,7 @@ def told(*steps: dict[str, Any]) -> dict[str, str]:
     return wants("say", say=list(steps))
 
 
+@pytest.mark.full
 def test_a_call_in_text_is_run_and_its_result_comes_back_as_data(plain: Study) -> None:
     date = record(plain, "P003")["enroll_date"]
     reasons(
@@ -48,6 +49,7 @@ def test_a_call_in_text_is_run_and_its_result_comes_back_as_data(plain: Study) -
     assert "react_text.v3" in trace().prompt_version
 
 
+@pytest.mark.full
 def test_a_fenced_call_is_understood(plain: Study) -> None:
     call = json.dumps({"tool": "get_project_stats", "arguments": {}})
     reasons(plain, say(f"```json\n{call}\n```"), told(step("tell", "F2")))
@@ -66,6 +68,7 @@ def test_what_is_no_call_never_reaches_the_reader(plain: Study, content: str) ->
     assert content not in reply.text
 
 
+@pytest.mark.full
 def test_invented_tools_and_repetition_blow_the_fuse(plain: Study) -> None:
     reasons(plain, wants("drop_table"), wants("delete_record"))
     assert ask("zhangyi", VAGUE).text.startswith(texts.FUSE)
@@ -74,6 +77,7 @@ def test_invented_tools_and_repetition_blow_the_fuse(plain: Study) -> None:
     assert ask("wanghushi", VAGUE).text.startswith(texts.FUSE)
 
 
+@pytest.mark.full
 def test_five_rounds_and_no_more(plain: Study) -> None:
     reasons(
         plain,
@@ -86,6 +90,7 @@ def test_five_rounds_and_no_more(plain: Study) -> None:
     assert len(steps(plain)) == 5
 
 
+@pytest.mark.full
 def test_an_endpoint_that_refuses_tools_is_asked_in_text_at_once(study: Study) -> None:
     refusal = {"status": 400, "raw": {"error": {"message": "model does not support tools"}}}
     reasons(study, refusal, told())
@@ -93,6 +98,7 @@ def test_an_endpoint_that_refuses_tools_is_asked_in_text_at_once(study: Study) -
     assert ["tools" in body for body in steps(study)] == [True, False]
 
 
+@pytest.mark.full
 def test_the_trace_keeps_tokens_and_durations(plain: Study) -> None:
     reasons(plain, wants("get_project_stats"), told(step("tell", "F2")))
     ask("zhangyi", VAGUE)

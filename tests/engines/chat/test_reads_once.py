@@ -68,6 +68,7 @@ def test_once_for_a_message(study: Study, userid: str, weeks: int) -> None:
     assert len(seen) == len(ONCE) - 1, "dictionary and age of the roster together"
 
 
+@pytest.mark.full
 def test_a_subject_that_moves_is_out_of_sight_with_the_next_message(study: Study) -> None:
     of_b = Subject.objects.filter(project=study.project, site="site_b", record_id__startswith="P")
     moved = of_b.order_by("record_id").first()
@@ -81,3 +82,12 @@ def test_a_subject_that_moves_is_out_of_sight_with_the_next_message(study: Study
     ask("crc_b", "大家最近都在忙些啥")
     assert prompts(study)
     assert moved.record_id not in sent(study)
+
+
+@pytest.mark.full
+def test_what_a_study_has_set_is_read_once_a_message(study: Study) -> None:
+    ask("zhangyi", "还在筛选的有几个")
+    with statements() as seen:
+        ask("zhangyi", "还在筛选的有几个")
+    read = Counter(table for sql in seen for table in _TABLES.findall(sql))
+    assert (read["iit_field_roles"], read["iit_visit_plan"], read["iit_synonyms"]) == (1, 1, 1)

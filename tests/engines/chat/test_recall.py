@@ -144,6 +144,7 @@ def test_a_question_stores_nothing(memory: Study, text: str) -> None:
     assert not UserMemory.objects.exists()
 
 
+@pytest.mark.full
 def test_one_long_statement_hides_no_other(memory: Study) -> None:
     said(memory, RULE, own=True)
     ask("zhangyi", REPEATED)

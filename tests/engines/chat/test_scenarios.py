@@ -31,6 +31,7 @@ def test_is_p001_enrolled(hospital: Study) -> None:
     assert not reply.outside_down
 
 
+@pytest.mark.full
 def test_record_seven_is_not_double_o_seven(hospital: Study) -> None:
     seven, other = record(hospital, "7"), record(hospital, "007")
     reply = ask("wanghushi", "查询ID 7的患者情况")
@@ -40,6 +41,7 @@ def test_record_seven_is_not_double_o_seven(hospital: Study) -> None:
     assert "007" not in reply.text
 
 
+@pytest.mark.full
 def test_how_many_are_enrolled(hospital: Study) -> None:
     records = read_records(project=hospital.project, fields=["enroll_date"])
     enrolled = [r for r in records if any(str(row.get("enroll_date", "")) for row in r.rows)]
@@ -91,6 +93,7 @@ def test_present_questions_carry_no_history(study: Study) -> None:
     assert "[History Context]" not in sent(study)
 
 
+@pytest.mark.full
 def test_a_deleted_rule_is_gone_with_the_next_message(study: Study) -> None:
     ask("zhangyi", "大家最近都在忙些啥")
     assert "严禁在未授权情况下删除数据" in sent(study)
@@ -108,11 +111,13 @@ def test_passages_are_cited_with_their_relevance(study: Study) -> None:
     assert re.search(r"\d+\.\d%", found[0]["observation"])
 
 
+@pytest.mark.full
 def test_a_trend_names_its_months(hospital: Study) -> None:
     reply = ask("wanghushi", "回顾下去年的入组趋势")
     assert re.search(r"202\d-\d\d", reply.text)
 
 
+@pytest.mark.full
 def test_due_visits_are_listed_by_subject(hospital: Study) -> None:
     mute(hospital)
     reply = ask("wanghushi", "哪些受试者这周该访视")

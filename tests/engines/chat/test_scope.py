@@ -38,6 +38,7 @@ def of_site(study: Study, site: str) -> set[str]:
     return set(rows.values_list("record_id", flat=True))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "question",
     [
@@ -58,11 +59,13 @@ def test_not_yours_and_not_there_read_the_same(study: Study, question: str) -> N
     assert yours.task_run_ids == absent.task_run_ids == []
 
 
+@pytest.mark.full
 def test_the_same_for_everybody_where_nothing_is(study: Study) -> None:
     absent = ask("zhangyi", "P999 入组了吗?").text
     assert absent == ask("crc_b", "P001 入组了吗?").text.replace("P001", "P999")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("silent", [False, True])
 def test_no_request_and_no_reply_names_the_other_sites_subjects(study: Study, silent: bool) -> None:
     if silent:
@@ -84,6 +87,7 @@ def test_no_request_and_no_reply_names_the_other_sites_subjects(study: Study, si
         ] == []
 
 
+@pytest.mark.full
 def test_hot_memory_and_reports_leave_out_hidden_lines(study: Study) -> None:
     ask("crc_b", "我们之前为什么暂停筛选?")
     lead = prompts(study)[0]["messages"][0]["content"]
@@ -93,6 +97,7 @@ def test_hot_memory_and_reports_leave_out_hidden_lines(study: Study) -> None:
     assert "P005 患者依从性差" in prompts(study)[-1]["messages"][0]["content"]
 
 
+@pytest.mark.full
 def test_counts_are_of_the_own_site(study: Study) -> None:
     mute(study)
     mine = of_site(study, "site_b")
@@ -102,6 +107,7 @@ def test_counts_are_of_the_own_site(study: Study) -> None:
     assert str(total) not in reply.text
 
 
+@pytest.mark.full
 def test_a_name_of_the_other_site_is_like_an_unknown_one(study: Study) -> None:
     import json
 

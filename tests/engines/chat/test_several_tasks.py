@@ -44,6 +44,7 @@ def test_each_subject_is_read_for_what_is_asked_of_it(study: Study) -> None:
     assert re.search(r"P006 血红蛋白.*122", reply)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("silent", [True, False])
 def test_an_answer_about_two_tells_of_both(study: Study, silent: bool) -> None:
     if silent:
@@ -60,6 +61,7 @@ def test_the_same_is_asked_of_all_where_none_has_a_question_of_its_own(study: St
     assert "年龄" in reply
 
 
+@pytest.mark.full
 def test_every_figure_of_the_study_that_is_named_is_told(study: Study) -> None:
     reply = ask("zhangyi", "项目负责人是谁,目标入组多少例").text
     assert str(study.project.target_enrolment) in reply

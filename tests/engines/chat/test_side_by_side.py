@@ -16,6 +16,7 @@ from tests.engines.chat.kit import ask
 from tests.support.study import Study
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_jobs_run_in_threads_outside_of_a_transaction() -> None:
     assert not connection.in_atomic_block
@@ -24,6 +25,7 @@ def test_jobs_run_in_threads_outside_of_a_transaction() -> None:
     assert found == [True, True, True]
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_a_failing_job_is_not_swallowed() -> None:
     def fail() -> int:

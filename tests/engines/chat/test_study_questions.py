@@ -21,6 +21,7 @@ def test_the_trace_holds_what_was_asked_of_the_study(study: Study) -> None:
     assert query == {"subjects": ["P016"], "select": ["alt"], "rows": "highest"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -48,12 +49,14 @@ def test_an_order_is_still_one(study: Study, text: str) -> None:
     assert len(ask("wanghushi", text).task_run_ids) == 1
 
 
+@pytest.mark.full
 def test_a_follow_up_changes_parts_of_the_question(study: Study) -> None:
     ask("wanghushi", "P016的ALT多少")
     assert "88" in ask("wanghushi", "那AST呢").text
     assert "P018" in ask("wanghushi", "P018呢").text
 
 
+@pytest.mark.full
 def test_those_who_were_listed_can_be_spoken_of(study: Study) -> None:
     assert "3" in ask("zhangyi", "发生过SAE的有几例").text
     listed = ask("zhangyi", "都是谁").text
@@ -76,6 +79,7 @@ FOREIGN = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", FOREIGN)
 def test_a_subject_of_another_site_reads_like_none(study: Study, text: str) -> None:
     session.end(study["crc_b"].person)
@@ -97,6 +101,7 @@ def test_another_site_reads_like_none(study: Study) -> None:
     assert "15" not in other
 
 
+@pytest.mark.full
 def test_an_outage_answers_from_what_was_read_and_says_when(study: Study) -> None:
     readings.read_all(study.project)
     study.stand_ins.fault("redcap", "status", 503, times=None)
@@ -112,6 +117,7 @@ def test_an_outage_before_the_first_reading_tells_no_figure(study: Study) -> Non
     assert "0" not in reply.text
 
 
+@pytest.mark.full
 def test_what_is_not_collected_is_said_and_can_be_taught(study: Study) -> None:
     before = ask("wanghushi", "P006抽烟吗")
     assert "抽烟" in before.text
@@ -128,6 +134,7 @@ def test_what_a_follow_up_refers_to_names_nobody(study: Study) -> None:
     assert "测试丙二" not in kept
 
 
+@pytest.mark.full
 def test_asked_about_ones_wishes_the_memory_answers(study: Study) -> None:
     assert "100" in ask("zhangyi", "我对你回复的字数有什么要求").text
     ask("wanghushi", "记住我每周五下午在门诊,别安排电话")
@@ -138,6 +145,7 @@ def test_what_is_remembered_of_a_subject_is_told(study: Study) -> None:
     assert "依从性" in ask("zhangyi", "P005这个病人要特别注意啥").text
 
 
+@pytest.mark.full
 def test_a_list_that_is_cut_comes_whole_as_a_sheet(study: Study) -> None:
     told = ask("zhangyi", "每个受试者的入组日期都列出来")
     assert told.table
@@ -146,6 +154,7 @@ def test_a_list_that_is_cut_comes_whole_as_a_sheet(study: Study) -> None:
     assert not ask("zhangyi", "P001入组了吗").table
 
 
+@pytest.mark.full
 def test_the_dictionary_names_no_field_that_is_hidden(study: Study) -> None:
     told = ask("zhangyi", "基本信息表有哪些字段").text
     assert "筛选日期" in told
@@ -161,12 +170,14 @@ def test_what_no_query_can_say_is_never_counted(study: Study, text: str) -> None
     assert "38" not in reply
 
 
+@pytest.mark.full
 def test_a_text_that_denies_something_counts_for_nobody(study: Study) -> None:
     told = ask("zhangyi", "谁有过敏史").text
     assert "P003" in told
     assert "P001" not in told
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("first", "text"),
     [
@@ -183,6 +194,7 @@ def test_history_and_rules_are_still_theirs_after_data(study: Study, first: str,
     assert not {source["kind"] for source in ask("zhangyi", text).sources} & {"redcap"}
 
 
+@pytest.mark.full
 def test_windows_that_close_soon_are_somebodys_and_no_plan(study: Study) -> None:
     silenced(study)
     told = ask("crc_b", "快要关窗的访视").text

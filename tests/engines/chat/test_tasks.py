@@ -52,6 +52,7 @@ def test_quality_control_of_one_subject(study: Study) -> None:
     assert study.stand_ins.requests("llm") == []
 
 
+@pytest.mark.full
 def test_quality_control_of_everybody_means_everybody_one_may_see(study: Study) -> None:
     mine = set(
         Subject.objects.filter(project=study.project, site="site_b").values_list(
@@ -75,6 +76,7 @@ def test_quality_control_needs_a_subject_a_skill_and_a_role(study: Study) -> Non
     assert TaskRun.objects.count() == 0
 
 
+@pytest.mark.full
 def test_a_statement_about_others_is_only_a_proposal(study: Study) -> None:
     first = ask("wanghushi", "以后汇报只看结论").text
     reply = ask("wanghushi", "记一下:王PI下周出差")
@@ -107,6 +109,7 @@ def test_feedback_concerns_the_last_answer(
     assert (row.feedback, row.feedback_reason) == (feedback, reason)
 
 
+@pytest.mark.full
 def test_the_reason_that_follows_a_thumb_down_joins_it(study: Study) -> None:
     asked = ask("zhangyi", "P001 入组了吗?")
     ask("zhangyi", "👎")
@@ -140,6 +143,7 @@ def test_feedback_without_an_answer(study: Study) -> None:
     assert ask("zhangyi", "👍").text
 
 
+@pytest.mark.full
 def test_a_weekly_report_is_made_once_from_data(study: Study) -> None:
     before = WeeklyReport.objects.count()
     reply = ask("zhangyi", "生成本周周报")
@@ -157,6 +161,7 @@ def test_a_weekly_report_is_made_once_from_data(study: Study) -> None:
     assert study.stand_ins.requests("llm") == []
 
 
+@pytest.mark.full
 def test_off_topic_gets_a_fixed_text_without_a_call(study: Study) -> None:
     first = ask("zhangyi", "帮我写一首关于春天的诗")
     assert first.text == ask("crc_b", "明天上海下雨不").text
@@ -169,6 +174,7 @@ def test_quality_control_never_sees_history(study: Study) -> None:
     assert trace().intent_type == "qc_task"
 
 
+@pytest.mark.full
 def test_a_pronoun_means_the_subject_spoken_of(study: Study) -> None:
     mute(study)
     ask("wanghushi", "P003 入组了吗?")
@@ -176,6 +182,7 @@ def test_a_pronoun_means_the_subject_spoken_of(study: Study) -> None:
     assert f"P003 ECOG评分 {record(study, 'P003')['ecog_score']}分" in reply.text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -204,6 +211,7 @@ def test_the_last_run_and_what_is_open_of_it_are_told(study: Study) -> None:
     assert TaskRun.objects.count() == 1
 
 
+@pytest.mark.full
 def test_each_of_several_subjects_is_told_with_its_own_findings(study: Study) -> None:
     ask("wanghushi", "质控P004和P001")
     for run in TaskRun.objects.all():
@@ -218,6 +226,7 @@ def test_each_of_several_subjects_is_told_with_its_own_findings(study: Study) ->
     assert PendingAction.objects.filter(record_id="P004").exists()
 
 
+@pytest.mark.full
 def test_quality_control_of_another_site_reads_like_of_nobody(study: Study) -> None:
     ask("crc_b", "质控P020")
     texts_told = {
@@ -226,6 +235,7 @@ def test_quality_control_of_another_site_reads_like_of_nobody(study: Study) -> N
     assert len(texts_told) == 1
 
 
+@pytest.mark.full
 def test_the_last_answer_is_said_again_and_the_last_question(study: Study) -> None:
     ask("wanghushi", "P001的ECOG")
     first = ask("wanghushi", "再说一遍").text

@@ -31,6 +31,7 @@ def told(text: str) -> set[str]:
     return set(re.findall(r"P\d{3}|(?<![\d/-])00?7(?![\d:-])|(?<![\dP/-])7(?=[、(])", text))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["哪些受试者有AE", "有AE的受试者名单", "多少受试者有不良事件"])
 def test_a_long_list_says_how_many_there_are(study: Study, text: str) -> None:
     wanted = having(study, "zhangyi", ae)
@@ -40,6 +41,7 @@ def test_a_long_list_says_how_many_there_are(study: Study, text: str) -> None:
     assert len(reply) <= 150
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", ["wanghushi", "crc_b"])
 def test_a_list_is_of_the_own_site(study: Study, userid: str) -> None:
     wanted = having(study, userid, sae)
@@ -47,6 +49,7 @@ def test_a_list_is_of_the_own_site(study: Study, userid: str) -> None:
     assert told(reply) == wanted
 
 
+@pytest.mark.full
 def test_a_denial_and_a_missing_code_are_nothing_to_have(study: Study) -> None:
     wanted = having(study, "crc_b", lambda row: "阳性" in str(row.get("allergy_history", "")))
     assert told(ask("crc_b", "哪些受试者有过敏史").text) == wanted
@@ -54,6 +57,7 @@ def test_a_denial_and_a_missing_code_are_nothing_to_have(study: Study) -> None:
     assert told(ask("crc_b", "哪些受试者没有过敏史").text) == set()
 
 
+@pytest.mark.full
 def test_those_without_it_are_the_others(study: Study) -> None:
     everybody = having(study, "crc_b", lambda _row: True)
     reply = ask("crc_b", "哪些受试者没有AE").text
@@ -72,12 +76,14 @@ def test_an_identifier_is_not_listed_by(study: Study) -> None:
     assert "不能提供" in reply
 
 
+@pytest.mark.full
 def test_the_list_is_not_made_of_a_part_of_the_question(study: Study) -> None:
     """What narrows the list beyond a name is left to the model."""
     ask("zhangyi", "哪些受试者有AE而且年龄大于60")
     assert study.stand_ins.requests("llm")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "field", "code"),
     [
@@ -99,6 +105,7 @@ def test_who_has_a_choice_is_counted(study: Study, text: str, field: str, code: 
     assert told(reply.text.partition("无法判断")[0]) <= wanted
 
 
+@pytest.mark.full
 def test_nobody_found_does_not_hide_that_free_texts_were_not_searched(study: Study) -> None:
     reply = ask("zhangyi", "哪些受试者有间质性肺炎").text
     assert told(reply) == set()
@@ -113,6 +120,7 @@ def test_what_is_never_shown_is_not_counted_either(study: Study, text: str) -> N
     assert told(reply.text) == set()
 
 
+@pytest.mark.full
 def test_a_list_is_of_the_site_that_is_named(study: Study) -> None:
     wanted = having(study, "wanghushi", sae)
     assert told(ask("zhangyi", "site_a哪些受试者有SAE").text) == wanted
@@ -125,6 +133,7 @@ def test_another_site_reads_like_a_subject_that_is_not_there(study: Study) -> No
     assert told(invented) == set()
 
 
+@pytest.mark.full
 def test_who_had_a_visit_is_a_list_and_not_the_plan(study: Study) -> None:
     wanted = having(study, "wanghushi", lambda row: bool(row.get("v3_date")))
     reply = ask("wanghushi", "哪些受试者没做V3访视").text
@@ -132,6 +141,7 @@ def test_who_had_a_visit_is_a_list_and_not_the_plan(study: Study) -> None:
     assert told(reply) == everybody - wanted, reply
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["平均年龄多少", "男女比例", "几个人ECOG大于1"])
 def test_figures_of_something_else_are_no_answer(study: Study, text: str) -> None:
     assert not re.search(r"(?<!\d)27(?!\d)", ask("zhangyi", text).text)

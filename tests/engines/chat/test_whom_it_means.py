@@ -21,6 +21,7 @@ def started() -> set[tuple[str | None, str]]:
     return {(run.record_id, run.skill.skill_type) for run in TaskRun.objects.all()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("order", "runs"),
     [
@@ -50,6 +51,7 @@ def test_an_order_without_a_name_means_the_one_spoken_of(talked: Study) -> None:
     assert started() == {("P002", "qc_process")}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", ["孙六今天来访视了吗", "孙六的血压呢", "孙六 入组了没"])
 def test_a_name_that_nobody_has_is_asked_back(talked: Study, question: str) -> None:
     reply = ask("wanghushi", question)
@@ -58,6 +60,7 @@ def test_a_name_that_nobody_has_is_asked_back(talked: Study, question: str) -> N
     assert nobody.asked_back
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text", ["P002的ECOG再说一遍", "P002入组日期再查一遍", "太长了,P002的ECOG再说一遍"]
 )
@@ -67,6 +70,7 @@ def test_what_is_asked_again_starts_nothing(talked: Study, text: str) -> None:
     assert "P002" in reply.text or "ECOG" in reply.text or reply.sources
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["批准P002的复核", "关闭P002的质控问题", "取消P002的质控任务"])
 def test_decisions_are_guided_and_start_nothing(talked: Study, text: str) -> None:
     reply = ask("wanghushi", text)

@@ -43,6 +43,7 @@ def open_findings(record: str) -> list[PendingAction]:
     return [*PendingAction.objects.unclosed().filter(record_id=record)]
 
 
+@pytest.mark.full
 def test_a_rule_and_a_standard_check_make_one_finding(study: Study) -> None:
     """Of every planted error that both tell; the second one is named in the finding's events."""
     checks, two = standard(study), {}
@@ -58,6 +59,7 @@ def test_a_rule_and_a_standard_check_make_one_finding(study: Study) -> None:
     assert {"P009", "P015", "P017", "P019"} <= two.keys()
 
 
+@pytest.mark.full
 def test_a_consent_that_was_never_begun_is_one_finding(study: Study) -> None:
     """The check of consents tells it, and a rule that asks for the date; then the form is begun."""
     change(study, "P033", "screening_arm_1", consent_complete="")
@@ -85,6 +87,7 @@ def test_the_order_does_not_matter(study: Study) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_review_cites_the_rule_of_its_own_workflow(study: Study) -> None:
     """Also where a standard check has found the fact before."""
     run_of(study, standard(study), "P015")
@@ -127,6 +130,7 @@ def test_different_facts_of_one_field_stay_two(study: Study) -> None:
     assert {row.message for row in open_findings("P001")} == {"甲", "乙"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_a_decided_review_settles_what_others_find_of_it(study: Study, decision: str) -> None:
     """A model, a rule and a standard check find one medication: one finding, decided once."""
@@ -161,6 +165,7 @@ def test_a_rule_that_cites_no_standard_check_is_refused(study: Study) -> None:
 DECISIONS_OVER_A_FAILURE = [*DOORS.items()]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "door"), DECISIONS_OVER_A_FAILURE, ids=[*DOORS])
 def test_letting_a_failure_pass_wants_a_reason_in_every_door(
     study: Study, name: str, door: Door
@@ -190,6 +195,7 @@ def test_intervals_since_the_consent_stay_facts_of_their_own(study: Study) -> No
     assert {row.message for row in open_findings("P001")} == {"enroll_date", "first_dose_date"}
 
 
+@pytest.mark.full
 def test_a_false_alarm_is_one_for_the_dates_it_was_told_of(study: Study) -> None:
     """A finding of several dates has no value of its own: other dates are another finding."""
     checks = standard(study)
@@ -218,3 +224,30 @@ def test_what_is_left_of_a_finding_is_told_at_once(study: Study) -> None:
     run_of(study, save_skill(skill=skill, actor="admin"))
     row.refresh_from_db()
     assert (row.state, row.rule_key, row.message) == (State.OPEN, "second", "second")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("is_told_by_both", [True, False])
+def test_what_was_undecided_joins_the_fact_that_it_turns_out_to_be(
+    study: Study, is_told_by_both: bool
+) -> None:
+    """A rule that cannot judge a blank has no fact; where a check found the blank, it leaves for that."""
+    low = rule(id="E", field="ecog", logic={"<=": [{"var": "ecog"}, 2]}, message="ECOG>2")
+    own, checks = new_skill(study, {"a": hard(rules=[low], on_fail="end_bad")}), standard(study)
+    change(study, "P001", "screening_arm_1", ecog_score="")
+    run_of(study, own)
+    [undecided] = open_findings("P001")
+    if is_told_by_both:
+        run_of(study, checks)
+        assert len(open_findings("P001")) == 2
+    change(study, "P001", "screening_arm_1", ecog_score="9")
+    for skill in (own, checks, own):
+        run_of(study, skill)
+    found = [row for row in open_findings("P001") if row.field == "ecog_score"]
+    [row] = [one for one in found if one.state == State.OPEN]
+    rules = {one[2] for one in row.witnesses}
+    assert {"E", "std.choice.ecog_score"} <= rules
+    assert (row.pk == undecided.pk) is not is_told_by_both
+    change(study, "P001", "screening_arm_1", ecog_score="")
+    run_of(study, own)
+    assert [one.pk for one in open_findings("P001") if one.state == State.OPEN] == [row.pk]

@@ -64,6 +64,7 @@ def disagreements(study: Study) -> list[tuple[str, str, str, str]]:
     return sorted(one[:4] for one in planted[:20])
 
 
+@pytest.mark.full
 def test_twenty_of_twenty_are_found_and_none_on_the_clean(study: Study) -> None:
     assert said(study) == []
     planted = disagreements(study)

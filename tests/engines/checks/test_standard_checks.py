@@ -13,9 +13,10 @@ from django.core.management import call_command
 
 from core.house import clock
 from demo.planted import CHECKS, CLEAN, PLANTED
-from engines.sop.checks.kinds import Kind, kind_of
+from engines.sop.checks.kinds import HELP, Kind, kind_of
 from engines.sop.dry import walk
 from engines.sop.findings import Observation
+from skills import graph
 from study import records
 from study.design import design_of
 from study.models import Dictionary
@@ -57,6 +58,11 @@ def follows(error: Error, seen: Observation, study: Any) -> bool:
     return is_same or is_date or is_event or is_taken or f"[{error.field}]" in read
 
 
+def test_each_name_of_workflows_is_a_kind_with_its_help() -> None:
+    assert {*Kind.values} == {*graph.CHECKS} == {*HELP}
+
+
+@pytest.mark.full
 def test_the_demo_report_finds_all(study: Study) -> None:
     out = StringIO()
     call_command("demo_report", stdout=out)

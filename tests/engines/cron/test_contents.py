@@ -98,6 +98,7 @@ def test_the_demos_workflows_are_sound_and_ask_no_person(study: Study) -> None:
     assert sorted(CONTENTS) == sorted(schema()["$defs"]["notify"]["properties"]["content"]["enum"])
 
 
+@pytest.mark.full
 def test_no_model_writes_them(study: Study) -> None:
     for kind in KINDS:
         told(study, kind)
@@ -105,6 +106,7 @@ def test_no_model_writes_them(study: Study) -> None:
     assert not Review.objects.exists()
 
 
+@pytest.mark.full
 def test_who_gets_what(study: Study) -> None:
     assert set(told(study, "visit_reminder")) == {"wanghushi", "crc_b"}
     configure(study, "weekly_report", schedule="0 9 * * *")
@@ -113,12 +115,14 @@ def test_who_gets_what(study: Study) -> None:
     assert {row.to_user for row in rows() if str(run.pk) in row.key} == {"zhangyi", "admin"}
 
 
+@pytest.mark.full
 def test_people_who_left_or_cannot_be_reached_get_nothing(study: Study) -> None:
     Member.objects.filter(wecom_userid="crc_b").update(is_active=False)
     Member.objects.create(project=study.project, role="CRC", wecom_userid="", site="site_a")
     assert set(told(study, "visit_reminder")) == {"wanghushi"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_crc_b_learns_nothing_of_site_a(study: Study, kind: str) -> None:
     for record in ("P004", "P007"):
@@ -135,6 +139,7 @@ def test_crc_b_learns_nothing_of_site_a(study: Study, kind: str) -> None:
         assert named(messages["crc_b"], ids(study, "site_b")), "what is theirs they do learn"
 
 
+@pytest.mark.full
 def test_no_message_carries_an_identifier(study: Study) -> None:
     """Names, ID cards, phones, hospital numbers of every subject, and the names of the people."""
     finding(study, "P004", 1, "one")
@@ -152,6 +157,7 @@ def test_no_message_carries_an_identifier(study: Study) -> None:
     assert not any(member.display_name in every for member in Member.objects.all())
 
 
+@pytest.mark.full
 def test_the_reminder_names_visits_of_the_next_days_only(study: Study) -> None:
     days = {"3": 3, "0": 0}
     found = {}
@@ -165,6 +171,7 @@ def test_the_reminder_names_visits_of_the_next_days_only(study: Study) -> None:
     assert len(found["3"]) > len(found["0"])
 
 
+@pytest.mark.full
 def test_a_visit_that_is_done_is_not_in_the_next_reminder(study: Study) -> None:
     lines = told(study, "visit_reminder")["wanghushi"].splitlines()
     record, visit = lines[2].split()[1:3]
@@ -175,6 +182,7 @@ def test_a_visit_that_is_done_is_not_in_the_next_reminder(study: Study) -> None:
     assert f"{record} {visit}" not in after
 
 
+@pytest.mark.full
 def test_new_findings_are_those_since_the_last_briefing(study: Study) -> None:
     finding(study, "P004", 1, "new")
     finding(study, "P004", 23, "of this day", action_type="warning")
@@ -193,6 +201,7 @@ def announced(message: str) -> bool:
     return said("New findings: %(number)d (%(kinds)s)") in message
 
 
+@pytest.mark.full
 def test_what_was_found_while_the_house_was_down_is_new(study: Study) -> None:
     assert not announced(told(study, "daily_briefing", "08:30")["admin"])
     finding(study, "P004", -30, "on the second day")
@@ -200,6 +209,7 @@ def test_what_was_found_while_the_house_was_down_is_new(study: Study) -> None:
     assert not announced(told(study, "daily_briefing", "08:30", days=5)["admin"])
 
 
+@pytest.mark.full
 def test_what_was_found_on_days_off_is_new_on_the_next_working_day(study: Study) -> None:
     """Messages of the days off wait, and each replaces the one before."""
     Project.objects.filter(pk=study.project.pk).update(quiet_weekends=True)
@@ -212,6 +222,7 @@ def test_what_was_found_on_days_off_is_new_on_the_next_working_day(study: Study)
     assert not announced(told(study, "daily_briefing", "08:30", days=friday + 4)["admin"])
 
 
+@pytest.mark.full
 def test_reviews_wait_for_those_who_decide(study: Study) -> None:
     run = begin(study, skill_of(study, "qc_process"), "P004")
     for roles, record in ((["CRC"], "P004"), (["PI"], "P004"), ([], "P004")):
@@ -239,6 +250,7 @@ def test_reviews_wait_for_those_who_decide(study: Study) -> None:
         assert [f"#{review.pk}" for review in may] == seen[name], name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("line", ["**禁令**: 回复不超过 100 字", "**偏好**: 简洁汇报"])
 def test_a_reader_who_wants_it_short_gets_the_heads(study: Study, line: str) -> None:
     long = told(study, "daily_briefing", "08:30")["zhangyi"]
@@ -252,6 +264,7 @@ def test_a_reader_who_wants_it_short_gets_the_heads(study: Study, line: str) -> 
     assert short.splitlines()[2].startswith(said("Visits overdue: %(number)d"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize("fault", [503, 403])
 def test_an_unreadable_redcap_is_said_and_never_looks_like_nothing_to_do(
@@ -271,6 +284,7 @@ def test_an_unreadable_redcap_is_said_and_never_looks_like_nothing_to_do(
         assert said("Nothing to do today.") not in message
 
 
+@pytest.mark.full
 def test_an_outage_that_passes_leaves_no_trace_in_the_message(study: Study) -> None:
     study.stand_ins.fault("redcap", "status", 503, times=None)
     with at(clock(study, "09:00")):
@@ -283,6 +297,7 @@ def test_an_outage_that_passes_leaves_no_trace_in_the_message(study: Study) -> N
     assert "REDCap" not in texts()["wanghushi"]
 
 
+@pytest.mark.full
 def test_hidden_data_are_said(study: Study) -> None:
     token = study.run["redcap_tokens"]["deidentified"]
     Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
@@ -293,6 +308,7 @@ def test_hidden_data_are_said(study: Study) -> None:
     assert len(messages) == 2
 
 
+@pytest.mark.full
 def test_an_empty_redcap_where_subjects_are_known_is_an_outage(study: Study) -> None:
     empty: dict[str, Any] = {
         "service": "redcap",
@@ -308,6 +324,7 @@ def test_an_empty_redcap_where_subjects_are_known_is_an_outage(study: Study) -> 
     assert texts()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS[:2])
 def test_a_plan_that_nobody_can_follow_is_no_outage(study: Study, kind: str) -> None:
     """The one who can mend it is sent to the console, and enrolment, which needs no plan, is told."""
@@ -330,6 +347,7 @@ def test_a_plan_that_nobody_can_follow_is_no_outage(study: Study, kind: str) -> 
             assert unknown in renewed(run.pk, run.config["start_node"], userid)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "when_empty", "said_so"),
     [
@@ -396,6 +414,7 @@ def test_the_running_weeks_report_is_not_announced(study: Study) -> None:
     assert f"Week {newest.week_number} (" in told(study, "weekly_report")["zhangyi"]
 
 
+@pytest.mark.full
 def test_a_missing_weekly_report_is_said(study: Study) -> None:
     configure(study, "weekly_report", schedule="0 9 * * *")
     told(study, "weekly_report")
@@ -405,6 +424,7 @@ def test_a_missing_weekly_report_is_said(study: Study) -> None:
     assert (missing in before, missing in after) == (False, True)
 
 
+@pytest.mark.full
 def test_a_node_may_follow_a_node(study: Study) -> None:
     """Two messages in one run: each its own step and key."""
     skill = configure(study, "visit_reminder")

@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from engines import briefing, sop
+from engines import briefing_material, sop
 from engines.models import TaskRun
 from engines.sop.lease import left_behind
 from projects import audit
@@ -69,6 +69,7 @@ def recover(study: Study) -> TaskRun:
     return run
 
 
+@pytest.mark.full
 @pytest.mark.strided
 def test_killed_at_every_statement(study: Study) -> None:
     no_rest(study)
@@ -98,16 +99,16 @@ def test_a_worker_that_lost_its_lease_tells_nobody_again(
 ) -> None:
     """While one reads REDCap its lease runs out and another takes over: what the first has is thrown away."""
     no_rest(study)
-    real, calls = briefing.read_study, []
+    real, calls = briefing_material.read_study, []
 
-    def slowly(project: Project) -> briefing.Reading:
+    def slowly(project: Project) -> briefing_material.Reading:
         calls.append(project)
         if len(calls) == 1:
             expire(run)
             sop.drive(run.pk)
         return real(project)
 
-    monkeypatch.setattr(briefing, "read_study", slowly)
+    monkeypatch.setattr(briefing_material, "read_study", slowly)
     with at(clock(study, "08:30")):
         found = sop.fire(skill_of(study, "daily_briefing"))
         assert found

@@ -66,6 +66,7 @@ def mine(status: str | None = None) -> list[OutboxMessage]:
     return [row for row in rows(status) if row.to_user == CRC]
 
 
+@pytest.mark.full
 def test_at_each_members_best_time(study: Study) -> None:
     profile(study, CRC, "下午6点")
     remind(study)
@@ -79,6 +80,7 @@ def test_at_each_members_best_time(study: Study) -> None:
     assert len(delivered(study)[CRC]) == 1
 
 
+@pytest.mark.full
 def test_an_answer_passes_what_waits(study: Study) -> None:
     profile(study, CRC, "18:00")
     remind(study)
@@ -88,6 +90,7 @@ def test_an_answer_passes_what_waits(study: Study) -> None:
     assert delivered(study) == {CRC: ["在组 15 例"]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fired_at", "told_at"), [("22:00", "07:30"), ("03:00", "07:30"), ("12:00", "12:00")]
 )
@@ -101,6 +104,7 @@ def test_not_in_the_quiet_hours(study: Study, fired_at: str, told_at: str) -> No
     assert row.status == (Status.PENDING if fired_at == told_at else Status.HELD)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("urgent", "day"), [(False, "2026-10-08"), (True, "2026-10-02")])
 def test_not_on_public_holidays_unless_urgent(study: Study, urgent: bool, day: str) -> None:
     Project.objects.update(quiet_holidays=True, quiet_from="21:00", quiet_until="07:30")
@@ -109,6 +113,7 @@ def test_not_on_public_holidays_unless_urgent(study: Study, urgent: bool, day: s
     assert {f"{row.available_at.astimezone(ZONE):%Y-%m-%d}" for row in rows()} == {day}
 
 
+@pytest.mark.full
 def test_after_the_holidays_there_is_one_message(study: Study) -> None:
     Project.objects.update(quiet_holidays=True, quiet_from="21:00", quiet_until="07:30")
     for day in range(1, 8):
@@ -120,6 +125,7 @@ def test_after_the_holidays_there_is_one_message(study: Study) -> None:
     assert "2026-10-08" in message.splitlines()[0], "and it is of the day it is read"
 
 
+@pytest.mark.full
 def test_a_visit_done_meanwhile_is_not_reminded_of(study: Study) -> None:
     profile(study, CRC, "18:00")
     remind(study)
@@ -133,6 +139,7 @@ def test_a_visit_done_meanwhile_is_not_reminded_of(study: Study) -> None:
     )
 
 
+@pytest.mark.full
 def test_when_all_is_done_nothing_is_sent(study: Study) -> None:
     profile(study, CRC, "18:00")
     remind(study)
@@ -144,6 +151,7 @@ def test_when_all_is_done_nothing_is_sent(study: Study) -> None:
     assert [row.status for row in mine()] == [Status.WITHDRAWN]
 
 
+@pytest.mark.full
 def test_who_withdrew_is_not_reminded_of(study: Study) -> None:
     from tests.engines.sop.kit import change
     from tests.engines.sop.test_findings_life import rows_of
@@ -159,6 +167,7 @@ def test_who_withdrew_is_not_reminded_of(study: Study) -> None:
     assert f"- {record} " not in delivered(study)[CRC][0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["left", "other role", "other site", "switched off"])
 def test_who_may_not_know_it_any_more_is_not_told(study: Study, what: str) -> None:
     profile(study, CRC, "18:00")
@@ -183,6 +192,7 @@ def test_who_may_not_know_it_any_more_is_not_told(study: Study, what: str) -> No
     assert bool(told) is (what == "other site")
 
 
+@pytest.mark.full
 def test_what_cannot_be_checked_is_sent_and_says_so(study: Study) -> None:
     profile(study, CRC, "18:00")
     remind(study)
@@ -195,6 +205,7 @@ def test_what_cannot_be_checked_is_sent_and_says_so(study: Study) -> None:
     assert "REDCap" in message.removeprefix(before)
 
 
+@pytest.mark.full
 def test_what_may_have_arrived_is_sent_again_as_it_was(study: Study) -> None:
     """A resend is identical JSON, so that WeCom can drop it (decisions.md, "resend after …")."""
     remind(study)
@@ -206,6 +217,7 @@ def test_what_may_have_arrived_is_sent_again_as_it_was(study: Study) -> None:
     assert delivered(study)[CRC] == [text(before)]
 
 
+@pytest.mark.full
 def test_what_wecom_did_not_take_is_checked_again_before_it_goes(study: Study) -> None:
     remind(study)
     first = text(mine()[0])
@@ -216,6 +228,7 @@ def test_what_wecom_did_not_take_is_checked_again_before_it_goes(study: Study) -
     assert " ".join(done) not in delivered(study)[CRC][0]
 
 
+@pytest.mark.full
 def test_what_is_fresh_is_sent_as_it_was_computed(study: Study) -> None:
     remind(study)
     count = len(study.stand_ins.requests("redcap"))
@@ -225,6 +238,7 @@ def test_what_is_fresh_is_sent_as_it_was_computed(study: Study) -> None:
     assert len(study.stand_ins.requests("redcap")) == count
 
 
+@pytest.mark.full
 def test_one_that_is_told_late_replaces_nothing_newer(study: Study) -> None:
     profile(study, CRC, "18:00")
     older, newer = clock(study, "09:00"), clock(study, "09:00", 1)
@@ -242,6 +256,7 @@ def test_one_that_is_told_late_replaces_nothing_newer(study: Study) -> None:
     assert (row.status, (row.notice or {})["run"] == str(run.pk)) == (Status.HELD, False)
 
 
+@pytest.mark.full
 def test_catching_up_on_all_replaces_nothing(study: Study) -> None:
     with at(clock(study, "08:00", -1)):
         configure(study, "visit_reminder", catch_up="all")
@@ -265,6 +280,7 @@ SEND = {
 VERDICT = '{"reason": "已通知", "evidence": ["\\"sent\\": 2"], "passed": true, "confidence": 0.9}'
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("schedule", "urgent", "held"),
     [("0 9 * * *", False, True), ("0 9 * * *", True, False), (None, False, False)],
@@ -279,12 +295,14 @@ def test_send_message_waits_where_nobody_asked_for_it(
     study.stand_ins.script(SEND, {"content": VERDICT})
     with at(clock(study, "09:00")):
         run = fired(study, "tell") if schedule else go(begin(study, skill, None))
+        tell()
     assert run.final_state == "end_success"
-    sent = OutboxMessage.objects.filter(key__startswith="tool:")
+    sent = OutboxMessage.objects.filter(key__startswith="notify:")
     found = {row.to_user: row.status for row in sent}
     assert found == {CRC: Status.HELD if held else Status.PENDING, "crc_b": Status.PENDING}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("change", "told"),
     [({}, True), ({"is_active": False}, False), ({"site": "site_b"}, False)],
@@ -298,6 +316,7 @@ def test_a_held_message_goes_to_who_may_still_know_it(
     study.stand_ins.script(SEND, {"content": VERDICT})
     with at(clock(study, "09:00")):
         go(begin(study, skill, cause=f"cron:{clock(study, '09:00').isoformat()}"))
+        tell()
     assert [row.to_user for row in OutboxMessage.objects.filter(status=Status.HELD)] == [CRC]
     Member.objects.filter(wecom_userid=CRC).update(**change)
     sweep_at(clock(study, "18:00"))
@@ -312,6 +331,7 @@ def test_the_time_is_the_members_not_the_recipients_list(study: Study) -> None:
         assert deliver_at(study[CRC], urgent=True) == clock(study, "09:00")
 
 
+@pytest.mark.full
 def test_held_messages_are_not_swept_away_and_withdrawn_ones_are(study: Study) -> None:
     from wechat import retention
 

@@ -37,6 +37,7 @@ def expected(*moments: datetime) -> list[str]:
     return [moment.isoformat()[5:16] for moment in moments]
 
 
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 def test_two_beats_at_once(study: Study) -> None:
     skill = skill_of(study, "daily_briefing")

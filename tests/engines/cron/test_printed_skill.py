@@ -19,7 +19,7 @@ from study.models import Subject, VisitPlanEntry
 from study.request_cache import Reader
 from tests.engines.chat.kit import call, calls, say
 from tests.engines.cron.kit import at, clock, fired, no_rest
-from tests.engines.sop.kit import begin, go, steps
+from tests.engines.sop.kit import begin, go, steps, tell
 from tests.support.study import Study
 from wechat.models import OutboxMessage
 from wechat.outbound.outbox import Payload
@@ -62,8 +62,9 @@ def printed(study: Study) -> Skill:
 
 
 def sent(run: TaskRun) -> dict[str, str]:
+    tell()
     found = {}
-    for row in OutboxMessage.objects.filter(key__startswith=f"tool:{run.pk}"):
+    for row in OutboxMessage.objects.filter(key__startswith=f"notify:{run.pk}"):
         message = Payload.model_validate_json(row.payload).message
         found[row.to_user] = str(message[message["msgtype"]]["content"])
     return found
@@ -98,6 +99,7 @@ def test_it_stands_as_it_was_printed(printed: Skill) -> None:
     assert printed.is_active
 
 
+@pytest.mark.full
 def test_it_reminds_those_whose_subjects_are_due(study: Study, printed: Skill) -> None:
     with at(clock(study, "09:00")):
         reminds(study)
@@ -114,6 +116,7 @@ def test_it_reminds_those_whose_subjects_are_due(study: Study, printed: Skill) -
         assert " ~ " in text
 
 
+@pytest.mark.full
 def test_the_model_is_told_the_day_the_roster_and_what_the_step_before_read(
     study: Study, printed: Skill
 ) -> None:
@@ -138,6 +141,7 @@ def test_the_model_is_told_the_day_the_roster_and_what_the_step_before_read(
     assert any(line in str(message["content"]) for message in last["messages"])
 
 
+@pytest.mark.full
 def test_nothing_due_ends_without_a_word(study: Study, printed: Skill) -> None:
     VisitPlanEntry.objects.filter(project=study.project).delete()
     with at(clock(study, "09:00")):
@@ -147,6 +151,7 @@ def test_nothing_due_ends_without_a_word(study: Study, printed: Skill) -> None:
     assert sent(run) == {}
 
 
+@pytest.mark.full
 def test_who_orders_it_reads_with_their_own_eyes(study: Study, printed: Skill) -> None:
     ProjectMemory.objects.filter(project=study.project).update(content="")
     with at(clock(study, "09:00")):

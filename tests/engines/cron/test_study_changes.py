@@ -49,6 +49,7 @@ def test_another_zone_is_in_beats_schedule_at_once(study: Study) -> None:
     assert str(entry(skill).crontab.timezone) == "Asia/Tokyo"
 
 
+@pytest.mark.full
 def test_a_new_zone_makes_up_for_nothing(study: Study) -> None:
     """At 17:00 in Shanghai it is 09:00 in London: today's time there was never missed."""
     with at(clock(study, "08:00")):
@@ -78,6 +79,7 @@ def test_a_closed_study_fires_nothing(study: Study) -> None:
     assert runs() == 0
 
 
+@pytest.mark.full
 def test_what_waits_when_a_study_closes_is_not_sent(study: Study) -> None:
     no_rest(study)
     with at(clock(study, "09:00")):
@@ -88,6 +90,7 @@ def test_what_waits_when_a_study_closes_is_not_sent(study: Study) -> None:
         assert notify.renewed(run.pk, run.skill.config["start_node"], told.to_user) == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", [Project.Status.ACTIVE, Project.Status.PAUSED])
 def test_a_study_that_comes_back_is_not_behind(study: Study, status: str) -> None:
     with at(clock(study, "08:00")):

@@ -19,6 +19,7 @@ def _rows() -> list[dict]:
     return [json.loads(line) for path in FILES for line in path.open(encoding="utf-8")]
 
 
+@pytest.mark.full
 def test_orders() -> None:
     rows = _rows()
     found = [(row, ORDERS & set(detect(row["text"]).intents)) for row in rows]
@@ -26,6 +27,7 @@ def test_orders() -> None:
     assert 1 - len(wrong) / len(rows) >= MIN_ORDERS, wrong
 
 
+@pytest.mark.full
 def test_record_ids() -> None:
     rows = _rows()
     wrong = [row["text"] for row in rows if detect(row["text"]).record_ids != row["record_ids"]]

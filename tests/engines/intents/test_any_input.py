@@ -33,6 +33,7 @@ texts = st.one_of(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(texts)
 def test_any_text_has_an_answer(text: str) -> None:
@@ -44,6 +45,7 @@ def test_any_text_has_an_answer(text: str) -> None:
     assert found == detect(text)
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(texts)
 def test_normalising_twice_changes_nothing(text: str) -> None:
@@ -52,6 +54,7 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     assert len(once) <= MAX_CHARACTERS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "piece",
     [

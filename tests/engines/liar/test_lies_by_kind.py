@@ -19,6 +19,7 @@ def all_of(study: Study, question: str, *lies: str, userid: str = "zhangyi") -> 
     return [passed for lie in lies for passed in lied(study, userid, question, lie)]
 
 
+@pytest.mark.full
 def test_negations_and_states_that_nobody_recorded(study: Study) -> None:
     lies = (
         "P001 未入组。",
@@ -33,6 +34,7 @@ def test_negations_and_states_that_nobody_recorded(study: Study) -> None:
     assert all_of(study, ENROLLED, *lies) == []
 
 
+@pytest.mark.full
 def test_a_verdict_in_prose_is_no_verdict(study: Study) -> None:
     lies = (
         "P001 已入组 2026-02-05,质控不通过。",
@@ -44,6 +46,7 @@ def test_a_verdict_in_prose_is_no_verdict(study: Study) -> None:
     assert all_of(study, ENROLLED, *lies) == []
 
 
+@pytest.mark.full
 def test_dates_shifted_in_every_spelling(study: Study) -> None:
     lies = [
         f"P001 已入组,入组日期 {date}。"
@@ -67,6 +70,7 @@ def test_a_true_date_in_chinese_numerals_passes(study: Study) -> None:
     assert "2026-02-05" in ask("zhangyi", ENROLLED).text
 
 
+@pytest.mark.full
 def test_values_swapped_in_every_shape(study: Study) -> None:
     own = record(study, "P003")
     alt, ast = own["alt"], own["ast"]
@@ -80,6 +84,7 @@ def test_values_swapped_in_every_shape(study: Study) -> None:
     assert all_of(study, LABS, *lies) == []
 
 
+@pytest.mark.full
 def test_a_swap_is_seen_after_the_true_values_were_told(study: Study) -> None:
     """The session is a source, but not for another field."""
     own = record(study, "P003")
@@ -88,6 +93,7 @@ def test_a_swap_is_seen_after_the_true_values_were_told(study: Study) -> None:
     assert lied(study, "zhangyi", LABS, lie) == []
 
 
+@pytest.mark.full
 def test_units_changed(study: Study) -> None:
     own = record(study, "P003")
     lies = (
@@ -101,6 +107,7 @@ def test_units_changed(study: Study) -> None:
     assert all_of(study, "P001 的血压", f"P001 收缩压 {sbp} kPa。") == []
 
 
+@pytest.mark.full
 def test_the_right_unit_passes(study: Study) -> None:
     assert re.search(
         rf"ALT.*(?<!\d){record(study, 'P003')['alt']}(?!\d)", ask("zhangyi", LABS).text
@@ -113,6 +120,7 @@ def test_blood_pressure_the_wrong_way_round(study: Study) -> None:
     assert lied(study, "zhangyi", "P001 的血压", lie) == []
 
 
+@pytest.mark.full
 def test_choices_that_were_not_taken(study: Study) -> None:
     assert all_of(study, "P001 的性别", "P001 性别:女。", "P001 是一名女性。") == []
     lies = (
@@ -130,6 +138,7 @@ def test_a_false_number_of_the_question_is_not_echoed(study: Study, answer: str)
     assert lied(study, "zhangyi", "P003 的 ECOG 是 4 分对吗?", answer) == []
 
 
+@pytest.mark.full
 def test_other_spellings_of_a_false_number(study: Study) -> None:
     score = record(study, "P003")["ecog_score"]
     lies = (
@@ -140,6 +149,7 @@ def test_other_spellings_of_a_false_number(study: Study) -> None:
     assert all_of(study, "P003 的 ECOG 是 4 分对吗?", *lies) == []
 
 
+@pytest.mark.full
 def test_counts_in_words_and_shares(study: Study) -> None:
     own = ask("zhangyi", COUNT).text
     number = next(word for word in ("27", "26", "28", "25") if word in own)
@@ -156,6 +166,7 @@ def test_counts_in_words_and_shares(study: Study) -> None:
     assert all_of(study, COUNT, *lies) == []
 
 
+@pytest.mark.full
 def test_windows_and_delays(study: Study) -> None:
     question = "P005 的 V2 什么时候做"
     lies = (
@@ -166,6 +177,7 @@ def test_windows_and_delays(study: Study) -> None:
     assert all_of(study, question, *lies) == []
 
 
+@pytest.mark.full
 def test_subjects_that_do_not_exist_or_belong_to_somebody_else(study: Study) -> None:
     for false in ("P888", "B-777", "8888号", "P003 未入组"):
         lie = f"P001 已入组 2026-02-05,{false}。"
@@ -177,6 +189,7 @@ def test_subjects_that_do_not_exist_or_belong_to_somebody_else(study: Study) -> 
         assert lied(study, "crc_b", f"{mine[0]} 现在怎么样", lie, other) == []
 
 
+@pytest.mark.full
 def test_values_of_another_subject(study: Study) -> None:
     one, two = record(study, "P003"), record(study, "P001")
     assert one["enroll_date"] != two["enroll_date"]
@@ -187,17 +200,20 @@ def test_values_of_another_subject(study: Study) -> None:
     assert all_of(study, "P003 和 P001 的入组日期", *lies) == []
 
 
+@pytest.mark.full
 def test_people_the_model_made_up(study: Study) -> None:
     for name in ("患者王小明", "联系人:李四光", "张三先生"):
         lie = f"P001 已入组 2026-02-05,{name}也入组"
         assert lied(study, "zhangyi", ENROLLED, lie, name[-3:], "也入组") == []
 
 
+@pytest.mark.full
 def test_placeholders_the_model_made_up(study: Study) -> None:
     lie = "P001 已入组 2026-02-05,患者[姓名#9]电话[电话#3]"
     assert lied(study, "zhangyi", ENROLLED, lie, "[姓名", "[电话") == []
 
 
+@pytest.mark.full
 def test_advice_on_treatment_needs_a_source(study: Study) -> None:
     own = record(study, "P003")
     lies = (

@@ -48,6 +48,7 @@ def test_the_file_names_enough_to_look_for() -> None:
     assert len(identifiers()) > 150
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("userid", PERSONAS)
 def test_no_identifier_leaves_in_any_intent(study: Study, userid: str) -> None:
     note(
@@ -66,6 +67,7 @@ def test_no_identifier_leaves_in_any_intent(study: Study, userid: str) -> None:
     assert len(study.stand_ins.requests("llm")) > 8
 
 
+@pytest.mark.full
 def test_typed_identifiers_do_not_leave_in_any_spelling(study: Study) -> None:
     own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
     spellings = []
@@ -108,6 +110,7 @@ def _runs(value: str) -> set[str]:
     return {run for run in found if run[:2] not in ("19", "20") and not run.startswith("000")}
 
 
+@pytest.mark.full
 def test_history_and_session_hold_no_identifier(study: Study) -> None:
     own = json.loads(study.project.subjects.get(record_id="P003").identifiers)
     ask("zhangyi", f"{own['subject_name']}入组了吗,电话{own['phone']}")
@@ -128,6 +131,7 @@ def test_the_trace_names_nobody_and_logs_what_was_replaced(study: Study) -> None
     assert all(len(row["digest"]) == 16 for row in trace.replaced)
 
 
+@pytest.mark.full
 def test_a_model_that_asks_for_identifiers_gets_none(study: Study) -> None:
     own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
     reasons(
@@ -165,6 +169,7 @@ def test_what_the_model_put_into_its_calls_is_not_sent_back(study: Study, name: 
     assert leaked(study, "llm", "dify") == []
 
 
+@pytest.mark.full
 def test_nothing_identifying_reaches_wecom(study: Study) -> None:
     own = json.loads(study.project.subjects.get(record_id="P001").identifiers)
     for userid in ("zhangyi", "wanghushi"):

@@ -8,7 +8,7 @@ from tests.engines.sop.boundaries import Boundaries
 WHO, QUESTION = "zhangyi", "P003 的年龄多大?P004 的 ECOG 评分是多少?"
 SINGLE = ("inbox", "flow log user", "flow log assistant", "trace")
 # What goes out for one question: the answer, and the card that asks whether it helped.
-REPLIES = ("inbox:", "card:feedback")
+REPLIES = ("inbox:", "card:choice")
 
 
 def prepare() -> None:

@@ -131,6 +131,19 @@ def rule(**more: Any) -> dict[str, Any]:
     }
 
 
+def born(study: Study, day: str, record: str = "P001") -> None:
+    """Somebody enters a date of birth in REDCap."""
+    change(study, record, "screening_arm_1", birth_date=day)
+
+
+def birth_rule(**more: Any) -> dict[str, Any]:
+    """A rule of the study's own about a date that identifies a person; P001 passes it."""
+    dates = [{"before": [{"var": "birth_date"}, "1920-01-01"]}]
+    dates.append({"after": [{"var": "birth_date"}, "2010-01-01"]})
+    told = {"id": "B", "field": "birth_date", "message": "出生日期有误"}
+    return told | {"logic": {"!": [{"or": dates}]}} | more
+
+
 def hard(**more: Any) -> dict[str, Any]:
     return {"type": "hard_rule", "rules": [rule()], **more}
 

@@ -44,6 +44,7 @@ def running(batch: Batch) -> int:
     return batch.runs.filter(status=Status.RUNNING).count()
 
 
+@pytest.mark.full
 def test_all_subjects_are_checked_and_never_more_than_the_cap(study: Study, quick: Skill) -> None:
     batch = order(study, quick, cap=2)
     assert progress(batch) == {
@@ -61,12 +62,14 @@ def test_all_subjects_are_checked_and_never_more_than_the_cap(study: Study, quic
     assert unfinished() == []
 
 
+@pytest.mark.full
 def test_who_waits_for_a_person_makes_room(study: Study) -> None:
     batch = order(study, new_skill(study, {"ask": human()}), SOME[:3], cap=1)
     drain()
     assert progress(batch)["suspended"] == 3
 
 
+@pytest.mark.full
 def test_a_run_that_fails_or_is_cancelled_makes_room(study: Study, quick: Skill) -> None:
     batch = order(study, quick, ["P999", "P001", "P002"], cap=1)
     drain(limit=1)
@@ -79,6 +82,7 @@ def test_a_run_that_fails_or_is_cancelled_makes_room(study: Study, quick: Skill)
     assert (found["failed"], found["cancelled"], found["completed"]) == (1, 1, 1)
 
 
+@pytest.mark.full
 def test_twice_named_and_twice_advanced_is_once_run(study: Study, quick: Skill) -> None:
     batch = order(study, quick, ["P001", "P002", "P001"], cap=2)
     advance(batch.pk)
@@ -89,6 +93,7 @@ def test_twice_named_and_twice_advanced_is_once_run(study: Study, quick: Skill) 
     assert causes == {f"batch:{batch.pk}:P001", f"batch:{batch.pk}:P002"}
 
 
+@pytest.mark.full
 def test_a_run_made_by_another_worker_is_not_made_again(study: Study, quick: Skill) -> None:
     """What an outdated list asks for exists already: the cause is unique."""
     batch = order(study, quick, cap=1)
@@ -106,6 +111,7 @@ def test_a_run_made_by_another_worker_is_not_made_again(study: Study, quick: Ski
 READS_RUNS = 'SELECT "iit_task_run"."record_id"'
 
 
+@pytest.mark.full
 def test_who_starts_from_an_outdated_list_goes_on(study: Study, quick: Skill) -> None:
     """Of two that read the same runs, the second finds started what it wanted to start."""
     batch = order(study, quick, cap=2)
@@ -121,6 +127,7 @@ def test_who_starts_from_an_outdated_list_goes_on(study: Study, quick: Skill) ->
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_many_that_advance_at_once_start_each_run_once(study: Study, quick: Skill) -> None:
     batch = order(study, quick, cap=1)
     Batch.objects.filter(pk=batch.pk).update(cap=6)
@@ -130,6 +137,7 @@ def test_many_that_advance_at_once_start_each_run_once(study: Study, quick: Skil
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_a_taken_cause_loses_nothing_of_the_transaction_around(study: Study, quick: Skill) -> None:
     first = begin(study, quick, cause="once")
     with atomic():
@@ -142,12 +150,14 @@ def test_a_taken_cause_loses_nothing_of_the_transaction_around(study: Study, qui
     assert AuditEntry.objects.filter(action="run.start").count() == 2
 
 
+@pytest.mark.full
 def test_an_order_whose_answer_names_its_runs_starts_them_all(study: Study, quick: Skill) -> None:
     runs = together_of(study, quick, SOME)
     assert {run.pk for run in runs} == {*TaskRun.objects.values_list("pk", flat=True)}
     assert [run.record_id for run in runs] == [*SOME]
 
 
+@pytest.mark.full
 def test_a_large_order_is_worked_off_a_few_at_a_time(study: Study, quick: Skill) -> None:
     """The answer names the runs that are still to be started too, as they will be."""
     wanted = [f"P{number:03}" for number in range(1, MAX_CAP + 2)]
@@ -165,6 +175,7 @@ def together_of(study: Study, skill: Skill, records: Iterable[str]) -> list[Task
     )
 
 
+@pytest.mark.full
 def test_a_lost_message_is_found_by_the_sweeper(study: Study, quick: Skill) -> None:
     batch = order(study, quick, cap=1)
     go(batch.runs.get())
@@ -177,6 +188,7 @@ def test_a_lost_message_is_found_by_the_sweeper(study: Study, quick: Skill) -> N
     assert progress(batch)["completed"] == 6
 
 
+@pytest.mark.full
 def test_a_dead_worker_does_not_stop_the_batch(study: Study, quick: Skill) -> None:
     batch = order(study, quick, SOME[:2], cap=1)
     purge()
@@ -186,6 +198,7 @@ def test_a_dead_worker_does_not_stop_the_batch(study: Study, quick: Skill) -> No
     assert progress(batch)["completed"] == 2
 
 
+@pytest.mark.full
 def test_two_batches_do_not_share_runs(study: Study, quick: Skill) -> None:
     first, second = order(study, quick), order(study, quick)
     drain()
@@ -193,6 +206,7 @@ def test_two_batches_do_not_share_runs(study: Study, quick: Skill) -> None:
     assert TaskRun.objects.count() == 12
 
 
+@pytest.mark.full
 def test_a_cancelled_batch_starts_no_more_and_keeps_what_people_have(study: Study) -> None:
     batch = order(study, new_skill(study, {"ask": human()}), cap=1)
     drain(limit=1)
@@ -221,6 +235,7 @@ def test_a_cancelled_batch_starts_no_more_and_keeps_what_people_have(study: Stud
         sop.cancel_batch(batch=batch, actor="admin")
 
 
+@pytest.mark.full
 def test_a_workflow_switched_off_holds_the_rest(study: Study, quick: Skill) -> None:
     batch = order(study, quick, cap=1)
     quick.is_active = False
@@ -250,6 +265,7 @@ def test_orders_that_make_no_sense(study: Study, quick: Skill) -> None:
     assert not Batch.objects.exists()
 
 
+@pytest.mark.full
 def test_the_order_is_in_the_audit_trail(study: Study) -> None:
     batch = order(study, qc(study), SOME[:2])
     entry = AuditEntry.objects.get(action="run.start", object_type="batch")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import translation
+from django.utils.timezone import now
 
 from demo.planted import CHECKS
 from engines.models import PendingAction, RunEvent, TaskRun
@@ -13,8 +14,20 @@ from engines.pages import finding_words
 from engines.sop import finding_life
 from engines.sop.checks.switch import switch
 from engines.sop.events import CHANGE_ACTOR
+from projects.models import Project
+from study.models import BlindedField
 from tests.engines.sop.doors import api, console
-from tests.engines.sop.kit import change, run_of, run_qc, tell
+from tests.engines.sop.kit import (
+    birth_rule,
+    born,
+    change,
+    hard,
+    new_skill,
+    rule,
+    run_of,
+    run_qc,
+    tell,
+)
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, work
 from wechat.models import Card, OutboxMessage
@@ -61,6 +74,7 @@ def correct(study: Study, value: str) -> None:
     change(study, "P004", "screening_arm_1", ecog_score=value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", DOORS)
 def test_what_stands_unchanged_is_not_noted_as_corrected(
     study: Study, finding: PendingAction, door: str
@@ -80,6 +94,7 @@ def test_what_stands_unchanged_is_not_noted_as_corrected(
 UNCHANGED = {"EL07": "P022", "std.consent.icf_date": "P009", "std.lab_ae.alt": "P016"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rule", UNCHANGED)
 def test_boxes_and_dates_that_stand_unchanged_are_not_either(study: Study, rule: str) -> None:
     """A value of several boxes, and a finding that rests on the dates of several forms."""
@@ -103,6 +118,7 @@ def test_a_box_says_whether_it_is_ticked(study: Study) -> None:
     assert [one.text for one in told.read] == ["No"] * 5 + ["Yes"] + ["No"] * 2 + ["有症状的脑转移"]
 
 
+@pytest.mark.full
 def test_another_wrong_value_is_found_again(study: Study, finding: PendingAction) -> None:
     correct(study, "4")
     say_corrected("card", finding)
@@ -111,6 +127,7 @@ def test_another_wrong_value_is_found_again(study: Study, finding: PendingAction
     assert finding.value == "4"
 
 
+@pytest.mark.full
 def test_an_outage_notes_nothing(study: Study, finding: PendingAction) -> None:
     correct(study, "1")
     study.stand_ins.fault("redcap", "status", 500, times=50)
@@ -119,6 +136,7 @@ def test_an_outage_notes_nothing(study: Study, finding: PendingAction) -> None:
     assert state(finding) == State.QUERIED
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["已更正", "已更正。", "Corrected"])
 def test_it_is_not_closed_as_corrected_either(
     study: Study, finding: PendingAction, text: str
@@ -142,3 +160,71 @@ def test_the_card_of_a_query_chooses_no_answer(study: Study, finding: PendingAct
     selection = json.loads(Card.objects.get(kind="query").content)["button_selection"]
     assert "selected_id" not in selection
     assert selection["option_list"][0]["id"] == "none"
+
+
+def refused(study: Study, found: PendingAction) -> str:
+    with pytest.raises(finding_life.Unfit) as told:
+        finding_life.move(finding=found, step="correct", actor=study["zhangyi"])
+    return str(told.value)
+
+
+@pytest.mark.full
+def test_an_identifying_value_that_stands_unchanged_is_not_either(study: Study) -> None:
+    """It is kept in no finding: what counts is what the last run read."""
+    skill = new_skill(study, {"a": hard(rules=[birth_rule()])})
+    for wrong in ("1910-01-01", "1911-01-01"):
+        born(study, wrong)
+        run_of(study, skill)
+        found = PendingAction.objects.get(rule_key="B")
+        told = refused(study, found)
+        assert found.value == ""
+        assert wrong not in told
+    born(study, "1960-01-01")
+    finding_life.move(finding=found, step="correct", actor=study["zhangyi"])
+    assert state(found) == State.DATA_CHANGED
+
+
+@pytest.mark.full
+def test_an_identifying_value_beside_the_field_counts(study: Study) -> None:
+    early = {"!": [{"before": [{"var": "icf_date"}, {"var": "birth_date"}]}]}
+    skill = new_skill(study, {"a": hard(rules=[rule(id="I", field="icf_date", logic=early)])})
+    born(study, "2090-01-01")
+    run_of(study, skill)
+    found = PendingAction.objects.get(rule_key="I")
+    assert "birth_date" in found.detail
+    assert "2090" not in found.detail
+    refused(study, found)
+    born(study, "1960-01-01")
+    finding_life.move(finding=found, step="correct", actor=study["zhangyi"])
+    assert state(found) == State.DATA_CHANGED
+
+
+def hide(study: Study, what: str) -> None:
+    """What a finding rests on is shown to nobody, or to no run, any more."""
+    if what == "token":
+        token = study.run["redcap_tokens"]["deidentified"]
+        Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
+    else:
+        BlindedField.objects.create(project=study.project, field=what, kind=BlindedField.Kind.LAB)
+        Project.objects.filter(pk=study.project.pk).update(blinded_since=now())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("key", "hidden"),
+    [("B", "token"), ("EL03", "ecog_score"), ("std.lab_ae.alt", "token")],
+)
+def test_what_is_shown_no_more_is_no_correction(study: Study, key: str, hidden: str) -> None:
+    if key == "B":
+        born(study, "1910-01-01", "P004")
+        run_of(study, new_skill(study, {"a": hard(rules=[birth_rule()])}), "P004")
+    elif key == "EL03":
+        run_qc(study, "P004")
+    else:
+        skill = switch(project=study.project, checks=CHECKS, actor="admin")
+        assert skill
+        run_of(study, skill, "P016")
+    hide(study, hidden)
+    found = PendingAction.objects.get(rule_key=key)
+    refused(study, found)
+    assert state(found) == State.OPEN

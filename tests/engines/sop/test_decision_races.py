@@ -63,6 +63,7 @@ def at_once(*calls: Callable[[], Any]) -> list[str]:
     return outcomes
 
 
+@pytest.mark.full
 def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
 
@@ -101,6 +102,7 @@ def test_approve_and_reject_at_once(stand_ins: StandIns) -> None:
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_approve_and_cancel_at_once(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     for _time in range(TIMES):
@@ -136,6 +138,7 @@ def test_cancelled_while_the_question_is_asked_anew(stand_ins: StandIns) -> None
     assert not Card.objects.filter(state=Card.State.OPEN).exists()
 
 
+@pytest.mark.full
 def test_many_drivers_of_one_run(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     skill = study.project.skills.get(skill_type="qc_process")
@@ -152,6 +155,7 @@ def test_many_drivers_of_one_run(stand_ins: StandIns) -> None:
         assert run.fence == 1, "one of the four had it, the others had nothing to do"
 
 
+@pytest.mark.full
 def test_two_runs_open_the_same_finding_once(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     skill = study.project.skills.get(skill_type="qc_process")
@@ -189,6 +193,7 @@ def start(study: Study, skill: Skill, data: RecordData) -> TaskRun:
     )
 
 
+@pytest.mark.full
 def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins: StandIns) -> None:
     study = seed_study(stand_ins)
     young = hard(rules=[rule(logic={"<": [{"var": "age"}, 199]})], on_pass="b")
@@ -209,6 +214,7 @@ def test_a_finding_opened_before_a_decision_is_stored_is_in_its_entry(stand_ins:
     assert len(opened) == 2, "what failed, and that the run did not pass"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["project_id", "wecom_userid", "role", "site", "is_active"])
 def test_who_is_somebody_else_by_now_has_no_say(stand_ins: StandIns, what: str) -> None:
     """Between the reading of the question and the decision, which REDCap may take long to answer."""
@@ -233,6 +239,7 @@ def test_who_is_somebody_else_by_now_has_no_say(stand_ins: StandIns, what: str) 
     assert (review.status, review.decided_by) == ("open", "")
 
 
+@pytest.mark.full
 def test_four_eyes_are_told_apart_by_who_they_are_now(stand_ins: StandIns) -> None:
     """Whoever brings an older idea of a member does not decide by it."""
     study = seed_study(stand_ins)

@@ -59,6 +59,7 @@ def test_approval_goes_on_to_the_end(study: Study, run: TaskRun) -> None:
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_rejection_follows_its_edge(study: Study, run: TaskRun) -> None:
     done = decide(study, run, decision="reject", reason="间质性肺炎属实")
 
@@ -70,6 +71,7 @@ def test_rejection_follows_its_edge(study: Study, run: TaskRun) -> None:
     assert len(entry.new["open_findings"]) == 1
 
 
+@pytest.mark.full
 def test_an_undetermined_verdict_follows_pass_and_fail(study: Study) -> None:
     approved = decide(study, run_qc(study, "P002"))
     assert (approved.status, approved.current_node) == ("RUNNING", "medication_check")
@@ -101,12 +103,14 @@ def test_what_a_member_may_is_asked_of_the_database(
     assert unchanged(run)
 
 
+@pytest.mark.full
 def test_an_administrator_and_a_named_pi_decide(study: Study, run: TaskRun) -> None:
     assert decide(study, run, "admin").final_state == "end_success"
     named = run_of(study, new_skill(study, {"a": human(reviewers=["PI"])}))
     assert decide(study, named, "zhangyi").final_state == "end_success"
 
 
+@pytest.mark.full
 def test_four_eyes(study: Study) -> None:
     Project.objects.filter(pk=study.project.pk).update(four_eyes=True)
     own = run_qc(study, "P012", triggered_by="wanghushi")
@@ -124,6 +128,7 @@ def test_a_rejection_needs_its_reason(study: Study, run: TaskRun, reason: str) -
     assert unchanged(run)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reason", ["", "  \n"])
 def test_an_approval_over_a_failure_needs_its_reason(
     study: Study, run: TaskRun, reason: str
@@ -135,6 +140,7 @@ def test_an_approval_over_a_failure_needs_its_reason(
     assert decide(study, undecided, reason=reason).reviews.get().reason == "未说明"
 
 
+@pytest.mark.full
 def test_the_second_decision_is_too_late(study: Study, run: TaskRun) -> None:
     review = review_of(run)
     decide(study, run)
@@ -166,6 +172,7 @@ def test_a_stale_page_decides_nothing(study: Study, run: TaskRun) -> None:
     assert caught.value.review.version == 1
 
 
+@pytest.mark.full
 def test_changed_values_are_asked_about_anew(study: Study, run: TaskRun) -> None:
     before = review_of(run)
     tell()
@@ -196,6 +203,7 @@ def test_a_subject_that_vanished_is_a_change(study: Study, run: TaskRun) -> None
     assert review_of(run).values == "[]"
 
 
+@pytest.mark.full
 def test_redcap_away_does_not_stop_a_decision_but_is_noted(study: Study, run: TaskRun) -> None:
     study.stand_ins.fault("redcap", "status", 403, times=None)
 
@@ -203,6 +211,7 @@ def test_redcap_away_does_not_stop_a_decision_but_is_noted(study: Study, run: Ta
     assert AuditEntry.objects.get(action="review.approve").new["values_read_again"] is False
 
 
+@pytest.mark.full
 def test_cancel_withdraws_the_question(study: Study, run: TaskRun) -> None:
     review = review_of(run)
     cancelled = sop.cancel(run=run, actor=study["admin"], reason="误操作")

@@ -81,6 +81,7 @@ def read_again(study: Study) -> None:
     assert change_handlers.handle_changes(study.project, data_changed).left == 0
 
 
+@pytest.mark.full
 def test_every_place_counts_the_same_before_between_and_after(
     study: Study, found: PendingAction
 ) -> None:

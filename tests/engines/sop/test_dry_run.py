@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,8 @@ from django.apps import apps
 
 from core.llm.models import LlmUsage
 from engines import sop
-from engines.assistant.tools import registry
+from engines.assistant.tools import tools
+from engines.assistant.tools.registry import Tool
 from engines.assistant.tools.results import Status, ToolResult
 from projects.models import Project
 from tests.engines.sop.kit import findings, hard, human, new_skill, qc, rule, run_of, soft
@@ -44,6 +44,7 @@ def way(done: sop.DryRun) -> list[str]:
     return [f"{step.node} {step.outcome}" for step in done.steps]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("record", ["P001", "P004", "P012"])
 def test_nothing_is_written(record: str, study: Study) -> None:
     config = qc(study).config
@@ -84,6 +85,7 @@ def test_a_soft_node_that_is_not_asked_is_no_pass(study: Study) -> None:
     assert (done.end, done.would_suspend, done.observations) == ("", False, [])
 
 
+@pytest.mark.full
 def test_a_soft_node_is_asked_on_demand(study: Study) -> None:
     study.stand_ins.script(said())
     before = counts()
@@ -104,20 +106,20 @@ def test_a_model_that_is_away_leaves_it_to_a_person(study: Study) -> None:
 
 
 @pytest.fixture
-def effects() -> Iterator[list[str]]:
-    """A tool that does something, registered for one test."""
+def effects(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A tool that does something, there for one test."""
     done: list[str] = []
 
     def act(_context: object, _arguments: object) -> ToolResult:
         done.append("acted")
         return ToolResult("act", Status.OK, "done")
 
-    registry.names()
-    registry.register(registry.Tool("act", "acts", {"type": "object"}, act, read_only=False))
-    yield done
-    del registry._tools["act"]
+    tool = Tool("act", "acts", {"type": "object"}, act, read_only=False)
+    monkeypatch.setitem(tools(), "act", tool)
+    return done
 
 
+@pytest.mark.full
 def test_a_tool_with_effects_is_out_of_reach(study: Study, effects: list[str]) -> None:
     study.stand_ins.script(call("act"), said())
     dry(study, {"judge": soft(tools=["act"])}, ask_llm=True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from core.house.db import atomic
 from engines import sop
-from engines.models import FindingEvent, PendingAction
+from engines.models import FindingEvent, PendingAction, TaskRun
+from engines.sop import finding_life
 from engines.sop import findings as book
 from engines.sop.nodes import soft_instruction as judging
 from projects.models import Project
 from skills.models import Skill
+from study import roster
+from study.models import Subject
 from study.records import read_record
 from tests.engines.sop.kit import (
+    birth_rule,
+    born,
     change,
     findings,
     hard,
@@ -66,6 +72,7 @@ def test_a_second_run_observes_and_opens_nothing(study: Study) -> None:
     assert findings(again) == [finding]
 
 
+@pytest.mark.full
 def test_changed_data_resolve_but_a_person_closes(study: Study) -> None:
     run_qc(study, "P004")
     ecog(study, "1")
@@ -78,6 +85,7 @@ def test_changed_data_resolve_but_a_person_closes(study: Study) -> None:
     assert later.final_state != "end_with_violation"
 
 
+@pytest.mark.full
 def test_a_value_that_breaks_the_rule_again_opens_the_same_finding(study: Study) -> None:
     run_qc(study, "P004")
     ecog(study, "1")
@@ -106,6 +114,7 @@ def test_a_closed_finding_stays_closed_and_a_new_one_is_opened(study: Study) -> 
     assert (closed.resolved_by, closed.resolution, closed.open_key) == ("admin", "已核对", None)
 
 
+@pytest.mark.full
 def test_what_a_person_closes_while_the_model_is_asked_is_found_anew(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +226,7 @@ def test_a_later_success_answers_the_finding_of_the_end(study: Study) -> None:
     assert {f.state for f in PendingAction.objects.all()} == {State.DATA_CHANGED}
 
 
+@pytest.mark.full
 def test_two_subjects_two_workflows_two_nodes_are_four_places(study: Study) -> None:
     same = {"rules": [rule(id="X", logic={">": [{"var": "age"}, 200]})], "on_fail": "b"}
     nodes = {"a": hard(**same), "b": hard(**(same | {"on_fail": "end_x"}))}
@@ -258,3 +268,49 @@ def test_a_verdict_about_no_subject_is_no_finding(study: Study) -> None:
     assert findings(run) == []
     assert run.status == "SUSPENDED"
     assert sop.open_review(run)
+
+
+def rejected(study: Study, rule_key: str) -> None:
+    found = PendingAction.objects.get(rule_key=rule_key, open_key__isnull=False)
+    finding_life.move(finding=found, step="reject", actor=study["zhangyi"], reason="误报")
+
+
+def states(rule_key: str) -> list[str]:
+    rows = PendingAction.objects.filter(rule_key=rule_key).order_by("created_at")
+    return [*rows.values_list("state", flat=True)]
+
+
+@pytest.mark.full
+def test_a_false_alarm_of_an_identifying_value_is_one_of_that_value(study: Study) -> None:
+    """The value stands in no finding: the runs tell whether it is the same, as long as they are kept."""
+    skill = new_skill(study, {"a": hard(rules=[birth_rule()])})
+    born(study, "1910-01-01")
+    run_of(study, skill)
+    rejected(study, "B")
+    run_of(study, skill)
+    assert states("B") == ["rejected"]
+    born(study, "2090-01-01")
+    run_of(study, skill)
+    assert states("B") == ["rejected", "open"]
+    rejected(study, "B")
+    TaskRun.objects.update(data="")
+    run_of(study, skill)
+    assert states("B") == ["rejected", "rejected", "open"]
+
+
+@pytest.mark.full
+def test_a_false_alarm_of_one_twin_says_nothing_of_another(study: Study) -> None:
+    skill = new_skill(study, {"a": {"type": "hard_rule", "checks": {"duplicate": {}}}})
+    own = json.loads(Subject.objects.get(project=study.project, record_id="P001").identifiers)
+
+    def same_as(record: str) -> None:
+        change(study, record, "screening_arm_1", id_card=own["id_card"])
+        roster.sync_roster(study.project)
+        run_of(study, skill)
+
+    same_as("P002")
+    rejected(study, "std.duplicate.id_card")
+    run_of(study, skill)
+    assert states("std.duplicate.id_card") == ["rejected"]
+    same_as("P003")
+    assert states("std.duplicate.id_card") == ["rejected", "open"]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from engines import sop
+from engines.sop.nodes import NODES
+from skills.graph import KINDS
 from tests.engines.sop.kit import findings, qc, run_qc, steps
 from tests.support.study import Study
 from tests.support.tasks import drain
@@ -14,6 +16,11 @@ from tests.support.tasks import drain
 pytestmark = pytest.mark.django_db
 
 
+def test_each_type_of_node_that_may_be_saved_has_its_work() -> None:
+    assert NODES.keys() == KINDS.keys()
+
+
+@pytest.mark.full
 def test_a_clean_subject_ends_in_success(study: Study) -> None:
     run = run_qc(study, "P001")
 
@@ -63,6 +70,7 @@ def test_a_named_exclusion_goes_to_the_human_node(study: Study) -> None:
     assert review.question == "需要 CRC 人工复核"
 
 
+@pytest.mark.full
 def test_seven_and_007_are_two_subjects(study: Study) -> None:
     seven, other = run_qc(study, "7"), run_qc(study, "007")
 
@@ -85,6 +93,7 @@ def test_a_run_starts_by_its_message_and_ends_once(
     assert run.final_state == "end_with_violation"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("again", ["P001", "P002", "P004"])
 def test_driving_what_has_nothing_to_do_changes_nothing(study: Study, again: str) -> None:
     run = run_qc(study, again)

@@ -94,6 +94,7 @@ def is_whole() -> None:
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("driven", [False, True])
 def test_runs_that_come_at_once_ask_once(study: Study, skill: Skill, driven: bool) -> None:
     if driven:
@@ -112,6 +113,7 @@ def test_runs_that_come_at_once_ask_once(study: Study, skill: Skill, driven: boo
     is_whole()
 
 
+@pytest.mark.full
 def test_a_decision_and_a_run_that_comes_at_once(study: Study, skill: Skill) -> None:
     """The run goes the way of the decision, whichever was first."""
     for _time in range(TIMES):
@@ -127,6 +129,7 @@ def test_a_decision_and_a_run_that_comes_at_once(study: Study, skill: Skill) -> 
     assert Review.objects.count() == TIMES
 
 
+@pytest.mark.full
 def test_two_decisions_of_two_runs_and_a_cancellation(study: Study, skill: Skill) -> None:
     for _time in range(TIMES):
         newer_values(study)
@@ -146,6 +149,7 @@ def test_two_decisions_of_two_runs_and_a_cancellation(study: Study, skill: Skill
         is_whole()
 
 
+@pytest.mark.full
 def test_all_that_wait_are_cancelled_at_once(study: Study, skill: Skill) -> None:
     for _time in range(TIMES):
         runs = [start(study, skill) for _number in range(3)]
@@ -155,6 +159,7 @@ def test_all_that_wait_are_cancelled_at_once(study: Study, skill: Skill) -> None
         is_whole()
 
 
+@pytest.mark.full
 def test_a_run_that_comes_while_a_decision_is_on_its_way_goes_with_it(
     study: Study, skill: Skill
 ) -> None:
@@ -166,6 +171,7 @@ def test_a_run_that_comes_while_a_decision_is_on_its_way_goes_with_it(
     is_whole()
 
 
+@pytest.mark.full
 def test_who_brings_other_values_stops_the_decision_that_is_on_its_way(
     study: Study, skill: Skill
 ) -> None:
@@ -181,6 +187,7 @@ def test_who_brings_other_values_stops_the_decision_that_is_on_its_way(
     is_whole()
 
 
+@pytest.mark.full
 def test_the_run_that_was_asked_first_is_cancelled_while_a_decision_is_on_its_way(
     study: Study, skill: Skill
 ) -> None:
@@ -194,6 +201,7 @@ def test_the_run_that_was_asked_first_is_cancelled_while_a_decision_is_on_its_wa
     is_whole()
 
 
+@pytest.mark.full
 def test_four_eyes_hold_for_who_comes_while_a_decision_is_on_its_way(
     study: Study, skill: Skill
 ) -> None:

@@ -71,6 +71,7 @@ def before_llm(monkeypatch: pytest.MonkeyPatch, *actions: Callable[[], Any]) -> 
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", handle)
 
 
+@pytest.mark.full
 def test_a_result_that_comes_too_late_is_thrown_away(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_result_that_comes_too_late_is_thrown_away(
     assert run.steps.get(kind="soft_instruction").fence == 2
 
 
+@pytest.mark.full
 def test_a_run_cancelled_during_slow_work_stays_cancelled(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,8 +124,15 @@ def test_slow_work_renews_its_lease_before_every_call(
     assert min(left) > lease.LEASE / 2
 
 
-def test_redcap_away_is_tried_again_later(study: Study) -> None:
-    study.stand_ins.fault("redcap", "status", 503, times=None)
+MAINTENANCE = "<html><body>REDCap is down for maintenance</body></html>"
+CUT = '[{"record_id":"P004","age'
+PASSING = {"503": ("status", 503), "429": ("status", 429), "page": ("body", MAINTENANCE)}
+PASSING["cut"] = ("body", CUT)
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_redcap_away_is_tried_again_later(study: Study, fault: tuple[str, Any]) -> None:
+    study.stand_ins.fault("redcap", *fault, times=None)
     run = run_of(study, qc(study), "P004")
     assert (run.status, run.attempts, run.lease_until, run.seq) == ("RUNNING", 1, None, 0)
     assert run.available_at
@@ -149,6 +158,12 @@ def test_redcap_away_for_long_fails_the_run(study: Study) -> None:
     assert not run.is_complete
 
 
+def test_a_wrong_token_fails_the_run_at_once(study: Study) -> None:
+    study.stand_ins.fault("redcap", "status", 403, times=None)
+    run = run_of(study, qc(study), "P004")
+    assert (run.status, run.final_state) == ("FAILED", "end_error")
+
+
 def test_a_missing_dictionary_waits_and_then_takes_the_error_edge(study: Study) -> None:
     from study.models import Dictionary
     from study.records import read_record
@@ -169,6 +184,7 @@ def test_a_missing_dictionary_waits_and_then_takes_the_error_edge(study: Study) 
     assert steps(run) == ["a error", "b waiting"]
 
 
+@pytest.mark.full
 def test_the_sweeper_wakes_what_was_left_behind(study: Study, run: TaskRun) -> None:
     tasks.sweep_runs()
     assert "engines.tasks.drive_run" not in drain(), "its own message may still be on the way"
@@ -225,6 +241,7 @@ def test_a_worker_that_dies_each_time_is_counted(study: Study) -> None:
     assert go(run).status == "FAILED"
 
 
+@pytest.mark.full
 def test_a_loop_of_slow_nodes_is_stopped(study: Study) -> None:
     nodes = {"a": soft(on_pass="b"), "b": soft(on_pass="a", on_fail="end_x")}
     run = begin(study, new_skill(study, nodes, max_steps=7))

@@ -42,6 +42,7 @@ def test_the_run_waits_until_the_studys_midnight(study: Study) -> None:
     assert (run.status, run.final_state, run.sub_status) == ("COMPLETED", "end_success", "")
 
 
+@pytest.mark.full
 def test_waiting_for_tokens_is_no_failed_trial(study: Study) -> None:
     Project.objects.filter(pk=study.project.pk).update(llm_daily_token_cap=0)
     study.project.refresh_from_db()
@@ -55,6 +56,7 @@ def test_waiting_for_tokens_is_no_failed_trial(study: Study) -> None:
     assert not run.reviews.exists()
 
 
+@pytest.mark.full
 def test_more_tokens_let_it_go_on_at_once(study: Study) -> None:
     """Not where the cap was raised to less than was used, nor in a study without tokens."""
     used = LlmUsage(project=study.project, purpose="x", model="m", input_tokens=10)

@@ -72,6 +72,7 @@ def shown(pk: object, userid: str = "wanghushi") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("at", [0, 1])
 def test_runs_that_ask_the_same_wait_for_one_review(study: Study, skill: Any, at: int) -> None:
     runs = run_of(study, skill), run_of(study, skill, triggered_by="admin")
@@ -95,6 +96,7 @@ def test_runs_that_ask_the_same_wait_for_one_review(study: Study, skill: Any, at
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_what_follows_is_a_job_of_each_run(study: Study) -> None:
     nodes = asking(on_approve="judge") | {"judge": soft()}
     skill = new_skill(study, nodes)
@@ -108,6 +110,7 @@ def test_what_follows_is_a_job_of_each_run(study: Study) -> None:
     assert states(*runs) == ["COMPLETED end_success"] * 3
 
 
+@pytest.mark.full
 def test_who_ordered_each_run_hears_that_it_waits_and_what_came_of_it(
     study: Study, skill: Any
 ) -> None:
@@ -123,6 +126,7 @@ def test_who_ordered_each_run_hears_that_it_waits_and_what_came_of_it(
         assert ["已完成" in text for text in outgoing(run.triggered_by)] == [False, True]
 
 
+@pytest.mark.full
 def test_other_values_raise_the_version(study: Study, skill: Any) -> None:
     first = run_of(study, skill)
     before = review_of(first)
@@ -191,6 +195,7 @@ def test_rejection_confirms_it_and_it_stays_open(study: Study, skill: Any) -> No
     assert FindingEvent.objects.filter(what="confirmed").count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_changed_values_ask_anew(study: Study, skill: Any, decision: sop.Decision) -> None:
     review = decide(study, run_of(study, skill), decision)
@@ -205,6 +210,7 @@ def test_changed_values_ask_anew(study: Study, skill: Any, decision: sop.Decisio
     assert run_of(study, skill).status == "SUSPENDED"
 
 
+@pytest.mark.full
 def test_other_questions_are_asked_apart(study: Study, skill: Any) -> None:
     more = rule(id="R2", logic={"<": [{"var": "age"}, 2]}, message="也老")
     twice = {"check": hard(rules=[YOUNG, more], on_fail="ask"), "ask": human()}
@@ -223,12 +229,27 @@ def test_other_questions_are_asked_apart(study: Study, skill: Any) -> None:
     assert [*TaskRun.objects.filter(status="SUSPENDED").order_by("created_at")] == runs[1:]
 
 
+@pytest.mark.parametrize("asked", [{"description": "是否给予豁免"}, {"reviewers": ["PI"]}])
+def test_a_version_that_asks_otherwise_is_not_answered_by_what_was_decided(
+    study: Study, skill: Any, asked: dict[str, Any]
+) -> None:
+    run = run_of(study, skill)
+    skill.config = {**skill.config, "nodes": asking(**asked)}
+    newer = run_of(study, save_skill(skill=skill, actor="admin"))
+    assert review_of(newer) != review_of(run), "it waits for what others were asked"
+    decide(study, run)
+
+    later = run_of(study, skill)
+    assert (later.status, review_of(later)) == ("SUSPENDED", review_of(newer))
+
+
 def test_runs_about_no_subject_ask_questions_of_their_own(study: Study) -> None:
     skill = new_skill(study, {"ask": human()})
     runs = [run_of(study, skill, None) for _number in range(2)]
     assert review_of(runs[0]).pk != review_of(runs[1]).pk
 
 
+@pytest.mark.full
 def test_slow_work_between_rule_and_question_changes_nothing(study: Study) -> None:
     nodes = {"check": hard(rules=[YOUNG], on_fail="judge"), "judge": soft(on_pass="ask")}
     skill = new_skill(study, nodes | {"ask": human()})
@@ -262,6 +283,7 @@ def test_what_was_approved_is_open_again_where_the_rule_is_another(
     assert [row["message"] for row in shown(run.pk)["findings"]] == ["更老"]
 
 
+@pytest.mark.full
 def test_cancelling_takes_only_that_run_out(study: Study, skill: Any) -> None:
     first, second = run_of(study, skill), run_of(study, skill)
     review = review_of(first)
@@ -276,6 +298,7 @@ def test_cancelling_takes_only_that_run_out(study: Study, skill: Any) -> None:
     assert states(first, second) == ["CANCELLED cancelled", "COMPLETED end_success"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_last_that_is_cancelled_withdraws_the_question(
     study: Study, skill: Any, order: tuple[int, int]
@@ -297,6 +320,7 @@ def test_four_eyes_are_wanted_of_every_run_that_waits(study: Study, skill: Any) 
     assert decide(study, first, actor=study["admin"]).status == "approved"
 
 
+@pytest.mark.full
 def test_results_list_what_is_open_now_old_and_new(study: Study) -> None:
     """The second check of a subject found nothing new: it is not told as if it had found nothing."""
     skill = new_skill(study, {"check": hard(rules=[YOUNG], on_fail="end_with_violation")})
@@ -321,6 +345,7 @@ def test_a_result_says_what_only_waits_for_a_persons_word(study: Study) -> None:
     assert result_text(run, study["zhangyi"]).count("ECOG (") == 1
 
 
+@pytest.mark.full
 def test_the_page_names_who_else_waits(study: Study, skill: Any) -> None:
     first, second = run_of(study, skill), run_of(study, skill, triggered_by="admin")
     page = console("wanghushi").get(f"/admin/engines/taskrun/{first.pk}/change/").content.decode()

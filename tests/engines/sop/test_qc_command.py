@@ -26,6 +26,7 @@ def run(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
     return code, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.full
 def test_a_line_for_every_subject_in_the_order_asked(study: Study) -> None:
     code, lines = run("P004", "P001", "P012", "--json")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from engines.models import PendingAction, TaskRun
-from engines.sop.events import CHANGE_ACTOR, data_changed
+from engines.sop import finding_life, snapshot
+from engines.sop.events import CHANGE_ACTOR, data_changed, follow
+from projects.models import Project
 from skills.models import Skill
-from study import change_handlers, sync
-from tests.engines.sop.kit import change, hard, new_skill, rule, run_of
+from study import change_handlers, roster, sync
+from tests.engines.sop.kit import birth_rule, born, change, hard, new_skill, rule, run_of
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
 
@@ -41,6 +45,7 @@ def polled(study: Study) -> list[TaskRun]:
     return [*TaskRun.objects.exclude(pk__in=before)]
 
 
+@pytest.mark.full
 def test_only_the_rules_that_read_the_field_run_again(study: Study, skill: Skill) -> None:
     put(study, "3")
     [run] = polled(study)
@@ -56,6 +61,7 @@ def test_what_no_rule_reads_starts_nothing(study: Study, skill: Skill) -> None:
     assert polled(study) == []
 
 
+@pytest.mark.full
 def test_a_change_is_followed_up_once(study: Study, skill: Skill) -> None:
     put(study, "3")
     assert len(polled(study)) == 1
@@ -64,6 +70,7 @@ def test_a_change_is_followed_up_once(study: Study, skill: Skill) -> None:
     assert len(polled(study)) == 1
 
 
+@pytest.mark.full
 def test_a_finding_that_the_data_answer_waits_to_be_confirmed(study: Study, skill: Skill) -> None:
     put(study, "3")
     sync.poll(study.project)
@@ -76,6 +83,7 @@ def test_a_finding_that_the_data_answer_waits_to_be_confirmed(study: Study, skil
     assert PendingAction.objects.filter(rule_key="E").count() == 1
 
 
+@pytest.mark.full
 def test_an_outage_answers_no_finding(study: Study, skill: Skill) -> None:
     """The correcting value comes with a truncated body: it closes nothing, and the next poll does."""
     put(study, "3")
@@ -90,3 +98,70 @@ def test_an_outage_answers_no_finding(study: Study, skill: Skill) -> None:
     assert change_handlers.handle_changes(study.project, data_changed).left == 0
     found.refresh_from_db()
     assert found.state == "data_changed"
+
+
+def state_of(rule_key: str) -> str:
+    return PendingAction.objects.get(rule_key=rule_key).state
+
+
+def test_each_of_two_corrections_runs_the_rules_of_its_own(study: Study, skill: Skill) -> None:
+    """Both values are corrected in REDCap before anybody says so of the first finding."""
+    put(study, "3")
+    put(study, "9", field="sex")
+    run_of(study, skill)
+    put(study, "1")
+    put(study, "1", field="sex")
+    for key in ("E", "S"):
+        found = PendingAction.objects.get(rule_key=key)
+        finding_life.move(finding=found, step="correct", actor=study["zhangyi"])
+        assert state_of(key) == "data_changed"
+
+
+@pytest.mark.full
+def test_a_second_form_of_the_same_reading_runs_its_rules(study: Study, skill: Skill) -> None:
+    """Two forms are saved before the change of the first is read."""
+    put(study, "3")
+    put(study, "9", field="sex")
+    for columns in ({"ecog_score"}, {"sex"}, {"sex"}):
+        follow(study.project, snapshot.read_subject(study.project, "P001"), columns)
+    assert (state_of("E"), state_of("S")) == ("open", "open")
+    assert TaskRun.objects.filter(triggered_by=CHANGE_ACTOR).count() == 2
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("is_roster_first", [False, True])
+def test_a_value_that_no_reading_keeps_runs_the_rules_that_read_it(
+    study: Study, skill: Skill, is_roster_first: bool
+) -> None:
+    """Of a date of birth the age changes, or nothing that is kept; the roster may be read by itself, too."""
+    mine = new_skill(study, {"a": hard(rules=[birth_rule(), SEX])}, "qc_process:birth")
+    for day, expected in (
+        ("1910-01-01", "open"),
+        ("1910-01-02", "open"),
+        ("1960-01-01", "data_changed"),
+    ):
+        born(study, day)
+        if is_roster_first:
+            roster.sync_roster(study.project)
+        [run] = polled(study)
+        assert (run.skill, state_of("B")) == (mine, expected)
+        assert [rule["id"] for rule in run.config["nodes"]["a"]["rules"]] == ["B"]
+        assert polled(study) == []
+
+
+def test_an_identifier_that_changes_while_others_are_followed_up_waits(
+    study: Study, skill: Skill
+) -> None:
+    put(study, "3")
+    sync.poll(study.project)
+    told: list[str] = []
+
+    def meanwhile(project: Project, record_id: str, columns: Collection[str]) -> None:
+        told.append(record_id)
+        if len(told) == 1:
+            change(study, "P001", "screening_arm_1", phone="13900000001")
+            roster.sync_roster(study.project)
+
+    assert change_handlers.handle_changes(study.project, meanwhile).left == 1
+    assert change_handlers.handle_changes(study.project, meanwhile).left == 0
+    assert told == ["P001", "P001"]

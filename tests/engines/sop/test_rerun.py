@@ -16,6 +16,7 @@ from tests.support.study import Study
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.full
 def test_the_current_version_runs_on_the_data_as_they_are_now(study: Study) -> None:
     skill = new_skill(study, {"check": hard()})
     first = run_of(study, skill, "P004")

@@ -44,6 +44,7 @@ def sweep(hours: float) -> None:
         tell()
 
 
+@pytest.mark.full
 def test_reminded_once_and_escalated_once(study: Study, heard: list[str]) -> None:
     run = waiting(study, remind_hours=4, escalate_hours=24)
     review = review_of(run)

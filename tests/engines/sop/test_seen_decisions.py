@@ -40,6 +40,7 @@ def is_open(review: Review) -> bool:
     return (run.status, review.status, review.decided_by) == ("SUSPENDED", "open", "")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("what", ["nothing", "something", "another", "earlier"])
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
@@ -58,6 +59,7 @@ def test_what_was_not_shown_is_not_decided(
     assert not decided().exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
 def test_what_was_shown_is_decided(study: Study, review: Review, door: Door, decision: str) -> None:
@@ -66,6 +68,7 @@ def test_what_was_shown_is_decided(study: Study, review: Review, door: Door, dec
     assert decided().get().new["seen"] == seen
 
 
+@pytest.mark.full
 def test_the_api_answers_a_stale_hash_with_what_stands_there(review: Review) -> None:
     url = f"/api/v1/task-runs/{review.task_run_id}/approve/"
     answer = api("wanghushi").post(url, {"reason": "好", "seen": "0" * 64}, format="json")
@@ -81,6 +84,7 @@ def choose(review: Review, decision: str = "approve", **more: object) -> str:
     return str(console("wanghushi").post(RUNS, given | more, follow=True).content.decode())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 def test_the_action_leads_to_a_page_that_knows_no_hash(review: Review, decision: str) -> None:
     page = choose(review, decision)
@@ -90,6 +94,7 @@ def test_the_action_leads_to_a_page_that_knows_no_hash(review: Review, decision:
     assert opened_on(page) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 def test_one_post_with_a_reason_decides_nothing(review: Review, decision: str) -> None:
     page = choose(review, decision, reason="数据有误", apply="1")
@@ -97,6 +102,7 @@ def test_one_post_with_a_reason_decides_nothing(review: Review, decision: str) -
     assert "Nothing was decided: open the reviews that you decide." in page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 def test_without_a_reason_nothing_is_decided(review: Review, decision: str) -> None:
     page = by_page_of_many(review, Said(decision=decision, reason="  "))
@@ -113,6 +119,7 @@ def test_opening_shows_question_findings_and_values(study: Study, review: Review
     assert console("crc_b").get(f"/admin/engines/review/{review.pk}/opened/").status_code == 404
 
 
+@pytest.mark.full
 def test_only_what_was_opened_is_decided(study: Study, review: Review) -> None:
     other = review_of(run_of(study, new_skill(study, {"a": human()}), "P001"))
     runs = [str(review.task_run_id), str(other.task_run_id)]
@@ -129,12 +136,14 @@ def test_only_what_was_opened_is_decided(study: Study, review: Review) -> None:
     assert "1 not opened, so not decided." in page
 
 
+@pytest.mark.full
 def test_who_only_looks_on_gets_no_page(review: Review) -> None:
     given = {"action": "approve_review", "_selected_action": [str(review.task_run_id)]}
     page = console("zhangyi").post(RUNS, given, follow=True).content.decode()
     assert "None of the selected runs waits for your decision." in page
 
 
+@pytest.mark.full
 def test_who_was_not_asked_is_shown_the_question_first(study: Study, review: Review) -> None:
     """Its card went to the CRC: an administrator who types its number has seen nothing of it."""
     tell()
@@ -150,6 +159,7 @@ def test_who_was_not_asked_is_shown_the_question_first(study: Study, review: Rev
     assert (review.status, review.decided_by) == ("approved", "admin")
 
 
+@pytest.mark.full
 def test_two_texts_at_once_do_not_show_each_other(study: Study, review: Review) -> None:
     tell()
     for _twice in range(2):
@@ -158,6 +168,7 @@ def test_two_texts_at_once_do_not_show_each_other(study: Study, review: Review) 
     assert is_open(review)
 
 
+@pytest.mark.full
 def test_who_was_reminded_in_words_has_been_shown(study: Study, review: Review) -> None:
     from wechat.reviews.reconcile import escalate
 

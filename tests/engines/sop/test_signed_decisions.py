@@ -60,6 +60,7 @@ def is_untouched(review: Review) -> bool:
     return kept == ("SUSPENDED", "open", 1, "", "") and not decided.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("given", [None, "", " ", WRONG])
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
@@ -70,6 +71,7 @@ def test_unsigned_nothing_is_decided(
     assert is_untouched(review)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("door", WITH_PASSWORD.values(), ids=WITH_PASSWORD.keys())
 def test_signed_it_is_decided_and_the_entry_says_so(
@@ -82,6 +84,7 @@ def test_signed_it_is_decided_and_the_entry_says_so(
     assert AuditEntry.objects.get(action=f"review.{decision}").new["signed"] is True
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
 def test_where_no_signature_is_wanted_none_is_asked(study: Study, door: Door) -> None:
     review = review_of(run_qc(study, "P012"))
@@ -91,6 +94,7 @@ def test_where_no_signature_is_wanted_none_is_asked(study: Study, door: Door) ->
     assert AuditEntry.objects.get(action="review.approve").new["signed"] is False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("given", "code"), [(None, "signature_required"), (WRONG, "signature_wrong")]
 )
@@ -100,16 +104,19 @@ def test_the_api_says_which(review: Review, given: str | None, code: str) -> Non
     assert f'"code":"{code}"' in answer
 
 
+@pytest.mark.full
 def test_the_password_of_another_signs_nothing(study: Study, review: Review) -> None:
     assert "signature_wrong" in by_api(review, Said(password=password(study, "admin")))
     assert is_untouched(review)
 
 
+@pytest.mark.full
 def test_who_has_no_say_learns_nothing_about_passwords(study: Study, review: Review) -> None:
     answer = by_api(review, Said(who="zhangyi", password=WRONG))
     assert '"code":"permission_denied"' in answer
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", WITHOUT.values(), ids=WITHOUT.keys())
 def test_a_channel_without_passwords_gives_the_link(
     study: Study, door: Door, settings: Settings
@@ -124,6 +131,7 @@ def test_a_channel_without_passwords_gives_the_link(
     assert is_untouched(review)
 
 
+@pytest.mark.full
 def test_cards_and_reminders_only_link(study: Study, review: Review) -> None:
     from tests.wechat.working import outgoing
     from wechat.reviews.reconcile import remind
@@ -135,6 +143,7 @@ def test_cards_and_reminders_only_link(study: Study, review: Review) -> None:
     assert "同意" not in outgoing("wanghushi")[-1]
 
 
+@pytest.mark.full
 def test_a_bare_assent_gets_the_link(study: Study, review: Review, settings: Settings) -> None:
     from tests.wechat.working import outgoing, receive, work
 
@@ -146,6 +155,7 @@ def test_a_bare_assent_gets_the_link(study: Study, review: Review, settings: Set
     assert is_untouched(review)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", WITH_PASSWORD.values(), ids=WITH_PASSWORD.keys())
 @pytest.mark.parametrize("given", ["", WRONG])
 def test_both_count_for_the_lock_out(
@@ -163,6 +173,7 @@ def test_both_count_for_the_lock_out(
     assert "_auth_user_id" not in client.session
 
 
+@pytest.mark.full
 def test_who_is_locked_out_is_told_by_the_contract(
     study: Study, review: Review, settings: Settings
 ) -> None:
@@ -174,6 +185,7 @@ def test_who_is_locked_out_is_told_by_the_contract(
     assert "signature_wrong" in answer
 
 
+@pytest.mark.full
 def test_a_right_password_is_no_failure(study: Study, review: Review, settings: Settings) -> None:
     settings.AXES_ENABLED = True
     by_api(review, Said(password=password(study)))
@@ -190,6 +202,7 @@ def rows_with(text: str) -> list[str]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", WITH_PASSWORD.values(), ids=WITH_PASSWORD.keys())
 def test_the_password_is_kept_nowhere(
     study: Study, review: Review, settings: Settings, door: Door, caplog: pytest.LogCaptureFixture
@@ -215,6 +228,7 @@ def by_form(review: Review, said: Said) -> str:
     return f"{answer.status_code}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("door", [*WITH_PASSWORD.values(), by_form])
 def test_the_password_is_in_no_error_report(study: Study, review: Review, door: Door) -> None:
     reports: list[str] = []
@@ -239,6 +253,7 @@ def test_the_password_is_in_no_error_report(study: Study, review: Review, door: 
     assert not any(right in one for one in reports)
 
 
+@pytest.mark.full
 def test_the_pages_ask_for_the_password(study: Study, review: Review) -> None:
     client = console("wanghushi")
     assert 'name="password"' in client.get(f"{RUNS}{review.task_run_id}/change/").content.decode()
@@ -249,6 +264,7 @@ def test_the_pages_ask_for_the_password(study: Study, review: Review) -> None:
     assert 'name="password"' not in page
 
 
+@pytest.mark.full
 def test_one_password_signs_all_that_were_opened(study: Study, review: Review) -> None:
     other = review_of(run_of(study, new_skill(study, {"a": human()}), "P001"))
     given = {
@@ -279,6 +295,7 @@ def test_the_service_itself_asks(study: Study, review: Review) -> None:
     assert is_untouched(review)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("who", ["zhangyi", "crc_b"])
 def test_who_may_not_decide_may_not_cancel_the_question(study: Study, who: str) -> None:
     run = run_qc(study, "P012")
@@ -339,5 +356,6 @@ def test_cancelling_a_batch_leaves_what_waits_for_a_person(study: Study) -> None
     assert run.status == "SUSPENDED"
 
 
+@pytest.mark.full
 def test_by_page_names_the_refusal(review: Review) -> None:
     assert "The password is wrong." in by_page(review, Said(password=WRONG))

@@ -12,7 +12,7 @@ from core.llm.models import LlmUsage
 from engines.models import TaskRun
 from projects.models import Project
 from skills.models import Skill
-from tests.engines.sop.kit import expire, go, new_skill, review_of, run_of, soft, steps
+from tests.engines.sop.kit import expire, go, new_skill, review_of, run_of, soft, steps, tell
 from tests.support.study import Study
 from wechat.models import OutboxMessage
 
@@ -60,6 +60,7 @@ def waits_for_a_person(run: TaskRun) -> bool:
     )
 
 
+@pytest.mark.full
 def test_a_sound_verdict_passes(study: Study, skill: Skill) -> None:
     run = judged(study, skill, said())
 
@@ -68,6 +69,7 @@ def test_a_sound_verdict_passes(study: Study, skill: Skill) -> None:
     assert detail(run)["prompt"].startswith("soft.v2")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "answer",
     [
@@ -100,6 +102,7 @@ def test_three_unsound_answers_go_to_a_person(
     assert run.findings.get().action_type == "review_required"
 
 
+@pytest.mark.full
 def test_the_failed_check_is_named_and_the_next_answer_counts(study: Study, skill: Skill) -> None:
     run = judged(study, skill, said(evidence=["胡编的"]), said())
 
@@ -116,6 +119,7 @@ def partly(*missing: str) -> dict[str, Any]:
     return {"content": json.dumps(left, ensure_ascii=False)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("answer", "named"),
     [
@@ -140,6 +144,7 @@ def test_the_model_is_told_what_its_answer_lacks(
     assert echo["content"] != "{}" or answer["content"] == "{}"
 
 
+@pytest.mark.full
 def test_an_incomplete_call_of_the_verdicts_tool_is_told_so(study: Study, skill: Skill) -> None:
     Project.objects.filter(pk=study.project.pk).update(
         llm_preset="deepseek-v3", llm_model="deepseek-flash"
@@ -155,6 +160,7 @@ def test_an_incomplete_call_of_the_verdicts_tool_is_told_so(study: Study, skill:
     assert "JSON" not in told["content"]
 
 
+@pytest.mark.full
 def test_the_prompt_says_what_confidence_means(study: Study, skill: Skill) -> None:
     judged(study, skill, said())
 
@@ -162,6 +168,7 @@ def test_the_prompt_says_what_confidence_means(study: Study, skill: Skill) -> No
     assert "confidence 是你对 passed 这个结论的把握" in system
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("tools", "recommended", "left_out"),
     [
@@ -197,6 +204,7 @@ def test_who_calls_a_tool_that_is_not_there_is_sent_nowhere_else(study: Study) -
     assert "质控" not in told
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "answer", [said(confidence=0.69), said(passed=False, evidence=[], confidence=0.9)]
 )
@@ -227,6 +235,7 @@ def test_a_reason_with_values_nobody_recorded_gives_way_to_its_quotes(
     assert detail(run)["reason"] == QUOTE
 
 
+@pytest.mark.full
 def test_the_threshold_of_the_node_wins(study: Study) -> None:
     strict = new_skill(study, {"judge": soft(threshold=0.99)}, "qc_process:strict")
     assert judged(study, strict, said()).status == "SUSPENDED"
@@ -241,6 +250,7 @@ def test_a_no_with_a_quote_follows_on_fail(study: Study, skill: Skill) -> None:
     assert run.findings.get().message == "有"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "value"), [("status", 500), ("status", 401), ("reset", None), ("body", "<html>")]
 )
@@ -253,6 +263,7 @@ def test_a_provider_that_is_down_means_a_person(
     assert LlmUsage.objects.filter(ok=False).exists()
 
 
+@pytest.mark.full
 def test_a_provider_that_does_not_answer(study: Study, skill: Skill, settings: Settings) -> None:
     settings.LLM_TIMEOUT_S = 0.2
     study.stand_ins.fault("llm", "delay", 1, times=None)
@@ -260,6 +271,7 @@ def test_a_provider_that_does_not_answer(study: Study, skill: Skill, settings: S
     assert waits_for_a_person(run_of(study, skill))
 
 
+@pytest.mark.full
 def test_a_node_may_ask_for_retries(study: Study) -> None:
     skill = new_skill(study, {"judge": soft(retry={"times": 1, "wait_s": 60})})
     study.stand_ins.fault("llm", "status", 401, times=None)
@@ -287,6 +299,7 @@ def test_injected_text_of_the_record_is_marked_as_data(study: Study, skill: Skil
     assert QUOTE not in body[0]["content"]
 
 
+@pytest.mark.full
 def test_no_identifier_leaves(study: Study, skill: Skill) -> None:
     from study.models import Subject
 
@@ -297,6 +310,7 @@ def test_no_identifier_leaves(study: Study, skill: Skill) -> None:
     assert [value for value in known.values() if len(str(value)) > 1 and str(value) in sent] == []
 
 
+@pytest.mark.full
 def test_hot_memory_is_background_but_no_evidence(study: Study, skill: Skill) -> None:
     line = "严禁在未授权情况下删除数据"
     run = judged(study, skill, *[said(evidence=[line])] * 3)
@@ -313,6 +327,7 @@ def test_exactly_the_listed_tools_are_offered(study: Study) -> None:
     assert offered == ["check_visit_window", "send_message"]
 
 
+@pytest.mark.full
 def test_evidence_may_quote_a_tool(study: Study) -> None:
     skill = new_skill(study, {"judge": soft(tools=["get_project_stats"])})
     run = judged(study, skill, call("get_project_stats"), said(evidence=["38"]))
@@ -323,6 +338,7 @@ def test_evidence_may_quote_a_tool(study: Study) -> None:
     assert (answer["role"], answer["tool_call_id"]) == ("tool", "c-get_project_stats")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "bad",
     [
@@ -348,6 +364,7 @@ def test_bad_calls_come_back_as_instructions(study: Study, bad: dict[str, Any]) 
     assert len(detail(run)["problems"]) == 1
 
 
+@pytest.mark.full
 def test_bad_calls_are_no_way_out(study: Study) -> None:
     skill = new_skill(study, {"judge": soft(tools=["read_clinical_data"])})
 
@@ -355,6 +372,7 @@ def test_bad_calls_are_no_way_out(study: Study) -> None:
     assert len(asked(study)) == 3
 
 
+@pytest.mark.full
 def test_calling_tools_for_ever_ends(study: Study) -> None:
     skill = new_skill(study, {"judge": soft(tools=["get_project_stats"])})
 
@@ -362,6 +380,7 @@ def test_calling_tools_for_ever_ends(study: Study) -> None:
     assert len(asked(study)) == 8
 
 
+@pytest.mark.full
 def test_a_preset_without_schemas_gives_its_verdict_by_a_tool(study: Study, skill: Skill) -> None:
     Project.objects.filter(pk=study.project.pk).update(
         llm_preset="deepseek-v3", llm_model="deepseek-flash"
@@ -381,6 +400,7 @@ def test_a_preset_without_schemas_gives_its_verdict_by_a_tool(study: Study, skil
     assert second["messages"][-1]["role"] == "tool"
 
 
+@pytest.mark.full
 def test_a_run_about_no_subject_has_tools_only(study: Study) -> None:
     skill = new_skill(study, {"judge": soft(tools=["get_project_stats", "send_message"])})
     sent = {"roles": ["PI"], "text": "入组进度见附"}
@@ -395,8 +415,9 @@ def test_a_run_about_no_subject_has_tools_only(study: Study) -> None:
 
     assert run.final_state == "end_success"
     assert "P001" not in asked(study)[0]["messages"][1]["content"]
-    rows = OutboxMessage.objects.filter(key__startswith="tool:")
-    assert [(row.key, row.to_user) for row in rows] == [(f"tool:{run.pk}:0:zhangyi#1", "zhangyi")]
+    tell()
+    rows = OutboxMessage.objects.filter(key__startswith="notify:")
+    assert [(row.key, row.to_user) for row in rows] == [(f"notify:{run.pk}:0:zhangyi#1", "zhangyi")]
 
 
 def test_strange_characters_do_not_break_the_journal(study: Study, skill: Skill) -> None:

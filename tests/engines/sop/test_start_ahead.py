@@ -69,6 +69,7 @@ def test_it_ends_at_once_with_its_findings(study: Study) -> None:
     assert OutboxMessage.objects.filter(key__startswith=f"run:{run.pk}").count() == 1
 
 
+@pytest.mark.full
 def test_a_worker_goes_on_where_the_network_is_needed(
     study: Study, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -45,6 +45,7 @@ def orphaned(study: Study) -> TaskRun:
     return run
 
 
+@pytest.mark.full
 def test_a_review_whose_node_left_its_graph_stops_nothing(study: Study) -> None:
     lost = review_of(orphaned(study))
     timed = {"remind_hours": 4, "escalate_hours": 24}

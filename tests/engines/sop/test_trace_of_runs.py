@@ -35,6 +35,7 @@ def test_a_suspended_run_names_its_node(study: Study) -> None:
     assert run.message == "任务已挂起,等待人工复核"
 
 
+@pytest.mark.full
 def test_trace_and_journal_tell_the_same(study: Study) -> None:
     run = run_qc(study, "P002")
     review = review_of(run)

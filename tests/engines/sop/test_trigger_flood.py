@@ -60,6 +60,7 @@ def records_read(study: Study) -> list[str]:
     return [body for body in bodies if "content=record&" in body or "'content': 'record'" in body]
 
 
+@pytest.mark.full
 def test_a_question_is_answered_before_the_flood_is_read(quiet: Study) -> None:
     flood(quiet, 100)
     question(quiet)
@@ -69,6 +70,7 @@ def test_a_question_is_answered_before_the_flood_is_read(quiet: Study) -> None:
     assert not ChangedSubject.objects.exists()
 
 
+@pytest.mark.full
 def test_many_posts_are_one_task_a_study(quiet: Study) -> None:
     ids = flood(quiet, 60)
     flood(quiet, 60)
@@ -104,6 +106,7 @@ def test_a_worker_takes_of_each_queue_in_turn() -> None:
     assert len(taken) <= len(app.amqp.queues)
 
 
+@pytest.mark.full
 def test_each_queue_gets_its_own_messages_only() -> None:
     exchanges = {queue.exchange.name for queue in app.amqp.queues.values()}
     assert len(exchanges) == len(app.amqp.queues) == 3
@@ -113,6 +116,7 @@ def test_each_queue_gets_its_own_messages_only() -> None:
         assert route["queue"] in app.amqp.queues
 
 
+@pytest.mark.full
 def test_what_is_noted_while_it_is_read_is_read_again(quiet: Study) -> None:
     project, seen = quiet.project, list[list[str]]()
 
@@ -130,6 +134,7 @@ def test_what_is_noted_while_it_is_read_is_read_again(quiet: Study) -> None:
     assert not ChangedSubject.objects.exists()
 
 
+@pytest.mark.full
 def test_an_outage_keeps_the_rows_for_the_sweeper(quiet: Study) -> None:
     flood(quiet, 3)
     quiet.stand_ins.fault("redcap", "status", 403, times=None)
@@ -142,6 +147,7 @@ def test_an_outage_keeps_the_rows_for_the_sweeper(quiet: Study) -> None:
     assert not ChangedSubject.objects.exists()
 
 
+@pytest.mark.full
 def test_one_that_fails_stops_no_other(quiet: Study) -> None:
     for number in range(change_handlers.AT_ONCE_READ + 1):
         change_handlers.note_changed_subject(quiet.project, f"X{number}")
@@ -157,6 +163,7 @@ def test_one_that_fails_stops_no_other(quiet: Study) -> None:
     assert not ChangedSubject.objects.exists()
 
 
+@pytest.mark.full
 def test_what_follows_comes_in_slices_too(quiet: Study) -> None:
     Reading.objects.filter(is_current=True).update(is_followed=False)
     subjects = Reading.objects.filter(is_followed=False).values("record_id").distinct().count()
@@ -168,6 +175,7 @@ def test_what_follows_comes_in_slices_too(quiet: Study) -> None:
     assert not Reading.objects.filter(is_followed=False).exists()
 
 
+@pytest.mark.full
 def test_every_subject_of_a_flood_starts_its_skill_once(quiet: Study) -> None:
     nodes = {"a": hard(rules=[rule()])}
     new_skill(quiet, nodes, "listens", trigger_type="event", event="record_changed")
@@ -178,6 +186,7 @@ def test_every_subject_of_a_flood_starts_its_skill_once(quiet: Study) -> None:
     assert sorted(runs) == sorted(ids)
 
 
+@pytest.mark.full
 def test_a_process_that_is_ended_leaves_what_it_was_reading(quiet: Study) -> None:
     flood(quiet, 30)
 
@@ -189,6 +198,7 @@ def test_a_process_that_is_ended_leaves_what_it_was_reading(quiet: Study) -> Non
     assert ChangedSubject.objects.count() == 30
 
 
+@pytest.mark.full
 def test_what_cannot_be_worked_on_blocks_nobody(quiet: Study) -> None:
     flood(quiet, 30)
 

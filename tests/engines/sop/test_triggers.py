@@ -37,6 +37,7 @@ def put(study: Study, record: str = "P001", **values: str) -> None:
     change(study, record, str(place), **values)
 
 
+@pytest.mark.full
 def test_once_per_change_however_often_it_is_told(study: Study) -> None:
     listener(study)
 
@@ -46,6 +47,7 @@ def test_once_per_change_however_often_it_is_told(study: Study) -> None:
     assert TaskRun.objects.get(cause__contains=":0:").triggered_by == "system_event"
 
 
+@pytest.mark.full
 def test_a_value_that_is_put_back_is_a_change_too(study: Study) -> None:
     listener(study)
     before = next(str(row["ecog_score"]) for row in rows_of(study, "P001") if row.get("ecog_score"))
@@ -60,6 +62,7 @@ def test_a_value_that_is_put_back_is_a_change_too(study: Study) -> None:
     assert findings(bad)[0].state == "data_changed"
 
 
+@pytest.mark.full
 def test_a_filter_listens_to_its_field_or_form_only(study: Study) -> None:
     listener(study, event_field="ecog_score")
     assert len(changed(study)) == 1
@@ -69,6 +72,7 @@ def test_a_filter_listens_to_its_field_or_form_only(study: Study) -> None:
     assert len(changed(study)) == 1
 
 
+@pytest.mark.full
 def test_a_new_adverse_event(study: Study) -> None:
     listener(study, "ae_added")
     assert changed(study, "P014") == [], "there is none yet"
@@ -79,6 +83,7 @@ def test_a_new_adverse_event(study: Study) -> None:
     assert changed(study, "P014") == [], "changed, not added"
 
 
+@pytest.mark.full
 def test_a_finding_starts_its_skill_once_and_no_loop(study: Study) -> None:
     listener(study, "finding_opened")
     run_qc(study, "P004")

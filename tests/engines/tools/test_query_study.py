@@ -51,6 +51,7 @@ def test_what_is_no_query_is_refused_with_a_word(study: Study, query: dict[str, 
     assert not found.facts
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["subject_name", "id_card", "phone", "egfr_mutation"])
 def test_what_is_never_told_reads_like_no_field(study: Study, name: str) -> None:
     known = run(study, select=[name])

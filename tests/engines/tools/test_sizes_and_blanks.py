@@ -30,6 +30,7 @@ def run(study: Study, name: str, userid: str = "zhangyi", **arguments: Any) -> T
     )
 
 
+@pytest.mark.full
 def test_what_goes_to_the_model_has_a_token_limit(study: Study) -> None:
     forms = ["labs", "vitals", "demographics", "eligibility"]
     reasons(study, calls(call("read_clinical_data", record_id="P001", fields=forms)), chosen())
@@ -45,6 +46,7 @@ def test_blank_fields_are_named_so_that_nobody_claims_them(study: Study) -> None
     assert not [f for f in result.facts if f.field == "enroll_date" and f.kind == "value"]
 
 
+@pytest.mark.full
 def test_a_blank_field_may_not_be_filled_in_by_the_model(study: Study) -> None:
     for lie in (
         "P002 已入组。",
@@ -63,6 +65,7 @@ def test_units_stand_beside_values_where_the_dictionary_knows_them(study: Study)
     assert all(fact.event for fact in result.facts)
 
 
+@pytest.mark.full
 def test_every_result_says_when_it_was_read(study: Study) -> None:
     for name, arguments in (
         ("read_clinical_data", {"record_id": "P001"}),

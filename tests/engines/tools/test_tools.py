@@ -18,12 +18,12 @@ from engines.assistant.tools import (
     ToolResult,
     definitions,
     execute,
-    get,
-    register,
+    tools,
 )
 from study.identities import gate_for
 from study.models import Subject
 from study.request_cache import Reader
+from tests.study.blinding.prover import CALLS
 from tests.support.study import Study
 
 
@@ -42,11 +42,15 @@ def told(result: ToolResult) -> str:
 def test_they_are_read_only_and_described() -> None:
     assert len(READONLY_TOOLS) == 5
     for name in (*READONLY_TOOLS, *OF_WORKFLOWS):
-        tool = get(name)
-        assert tool is not None
+        tool = tools()[name]
         assert tool.read_only
         Draft202012Validator.check_schema(dict(tool.parameters))
         assert tool.description
+
+
+def test_the_prover_of_blinding_calls_all_that_read() -> None:
+    reading = {name for name, tool in tools().items() if tool.read_only}
+    assert {name for name, _arguments in CALLS} == reading
 
 
 def test_definitions_are_what_the_protocol_wants() -> None:
@@ -56,17 +60,19 @@ def test_definitions_are_what_the_protocol_wants() -> None:
     assert definitions(["nothing"]) == []
 
 
-def test_a_name_is_taken_once() -> None:
-    with pytest.raises(ValueError, match="read_clinical_data"):
-        register(Tool("read_clinical_data", "x", {}, lambda _c, _a: ToolResult("x", Status.OK)))
+def test_a_message_is_sent_by_workflows_alone(study: Study) -> None:
+    sent = {"roles": ["PI"], "text": "请看"}
+    result = execute(context(study), "send_message", sent, allowed=["send_message"])
+    assert result.status is Status.REFUSED
+    assert run(study, "send_message", **sent).status is Status.REFUSED
 
 
-def test_roles_limit_a_tool(study: Study) -> None:
+def test_roles_limit_a_tool(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     def function(_context: ToolContext, _arguments: object) -> ToolResult:
         return ToolResult("only_admin", Status.OK)
 
-    if get("only_admin") is None:
-        register(Tool("only_admin", "x", {"type": "object"}, function, roles=frozenset({"ADMIN"})))
+    tool = Tool("only_admin", "x", {"type": "object"}, function, roles=frozenset({"ADMIN"}))
+    monkeypatch.setitem(tools(), "only_admin", tool)
     allowed = ["only_admin"]
     assert definitions(allowed, "PI") == []
     assert len(definitions(allowed, "ADMIN")) == 1
@@ -85,6 +91,7 @@ def test_reading_gives_labels_units_place_and_time(study: Study) -> None:
     assert (fact.subject, fact.unit, bool(fact.event)) == ("P001", "U/L", True)
 
 
+@pytest.mark.full
 def test_labels_mapped_names_and_forms_are_names(study: Study) -> None:
     fields = [
         {
@@ -186,6 +193,7 @@ def test_wrong_arguments_are_an_instruction(
     assert result.failed
 
 
+@pytest.mark.full
 def test_how_the_study_stands(study: Study) -> None:
     result = run(study, "get_project_stats")
     total = Subject.objects.filter(project=study.project).count()
@@ -197,6 +205,7 @@ def test_how_the_study_stands(study: Study) -> None:
     assert f"{total}" in told(result)
 
 
+@pytest.mark.full
 def test_counts_of_one_site(study: Study) -> None:
     mine = Subject.objects.filter(project=study.project, site="site_b").count()
     result = run(study, "get_project_stats", "crc_b")
@@ -235,6 +244,7 @@ def test_a_failed_read_is_down_not_empty(study: Study) -> None:
         assert result.failed
 
 
+@pytest.mark.full
 def test_due_visits_with_today_and_the_roster(study: Study) -> None:
     """For workflows only: what is to be done, of the reader's own subjects."""
     allowed = ["list_due_visits"]

@@ -56,6 +56,7 @@ def unhindered(talk: Talk) -> str:
     return text
 
 
+@pytest.mark.full
 def test_a_message_is_read_after_its_reply(study: Study, talk: Talk) -> None:
     talk("zhangyi", CARDIO)
     assert kept("zhangyi") == []
@@ -66,6 +67,7 @@ def test_a_message_is_read_after_its_reply(study: Study, talk: Talk) -> None:
     assert MemoryTurn.objects.count() == 0
 
 
+@pytest.mark.full
 def test_the_kept_words_are_encrypted_until_then(study: Study, talk: Talk) -> None:
     talk("zhangyi", CARDIO)
     with connection.cursor() as cursor:
@@ -75,6 +77,7 @@ def test_the_kept_words_are_encrypted_until_then(study: Study, talk: Talk) -> No
     assert MemoryTurn.objects.get().user_message == CARDIO
 
 
+@pytest.mark.full
 def test_twice_delivered_is_once_kept(study: Study, talk: Talk) -> None:
     talk("zhangyi", CARDIO)
     study.stand_ins.script(extracted(*ITEMS))
@@ -87,6 +90,7 @@ def test_twice_delivered_is_once_kept(study: Study, talk: Talk) -> None:
     assert len(list(reading(study))) == 1
 
 
+@pytest.mark.full
 def test_two_workers_at_once_keep_it_once(study: Study, talk: Talk) -> None:
     """The second one gets the message while the first one still waits for the model."""
     talk("zhangyi", CARDIO)
@@ -105,6 +109,7 @@ def test_two_workers_at_once_keep_it_once(study: Study, talk: Talk) -> None:
     assert UserMemory.objects.count() == 3
 
 
+@pytest.mark.full
 def test_a_model_that_is_down_leaves_the_reply_alone_and_the_turn_for_later(
     study: Study, talk: Talk
 ) -> None:
@@ -127,6 +132,7 @@ def test_a_model_that_is_down_leaves_the_reply_alone_and_the_turn_for_later(
     assert MemoryTurn.objects.count() == 0
 
 
+@pytest.mark.full
 def test_a_store_that_fails_leaves_the_reply_alone(
     study: Study, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +145,7 @@ def test_a_store_that_fails_leaves_the_reply_alone(
     assert MemoryTurn.objects.count() == 0
 
 
+@pytest.mark.full
 def test_what_nobody_could_use_is_gone_after_a_day(study: Study, talk: Talk) -> None:
     talk("zhangyi", CARDIO)
     with time_machine.travel(now() + timedelta(hours=23)):
@@ -149,6 +156,7 @@ def test_what_nobody_could_use_is_gone_after_a_day(study: Study, talk: Talk) -> 
         assert MemoryTurn.objects.count() == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -170,6 +178,7 @@ def test_a_message_that_says_nothing_of_its_sender_is_not_read(
     assert MemoryTurn.objects.count() == 0
 
 
+@pytest.mark.full
 def test_what_is_kept_already_is_not_read_again(study: Study, talk: Talk) -> None:
     study.stand_ins.script(extracted(*ITEMS))
     save("zhangyi", CARDIO)
@@ -200,6 +209,7 @@ def test_identifiers_never_leave_and_are_never_kept(study: Study, talk: Talk) ->
         assert not any(part in stored for part in ("1381234", "1101011990"))
 
 
+@pytest.mark.full
 def test_subjects_of_other_sites_never_leave(study: Study, talk: Talk) -> None:
     hidden = Subject.objects.filter(project=study.project, site="site_a")
     other = hidden.filter(record_id__startswith="P").first()
@@ -211,6 +221,7 @@ def test_subjects_of_other_sites_never_leave(study: Study, talk: Talk) -> None:
     assert other.record_id not in sent(study)
 
 
+@pytest.mark.full
 def test_a_liar_stores_nothing(study: Study, talk: Talk) -> None:
     guess = "您是三十五岁的肿瘤科主任吧。"
     study.stand_ins.script({"content": guess}, {"content": guess}, {"content": guess})
@@ -232,6 +243,7 @@ def test_a_liar_stores_nothing(study: Study, talk: Talk) -> None:
     assert "三十五岁" not in json.dumps(body, ensure_ascii=False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("broken", ["", "好的", "[]", '{"items": 3}', '{"ite', "{}"])
 def test_a_broken_answer_gets_one_more_turn_and_no_third(
     study: Study, talk: Talk, broken: str
@@ -249,6 +261,7 @@ def test_the_second_turn_may_do_better(study: Study) -> None:
     assert save("zhangyi", CARDIO)["saved_count"] == 3
 
 
+@pytest.mark.full
 def test_only_those_who_said_it_are_told(study: Study) -> None:
     study.stand_ins.script(extracted(*ITEMS))
     save("zhangyi", CARDIO)
@@ -260,6 +273,7 @@ def test_only_those_who_said_it_are_told(study: Study) -> None:
     assert "科室:心内科" in prompts(study)[-1]["messages"][0]["content"]
 
 
+@pytest.mark.full
 def test_an_ended_session_is_summarized_once(study: Study, talk: Talk) -> None:
     talk("zhangyi", CARDIO)
     study.stand_ins.script(extracted(*ITEMS))
@@ -291,6 +305,7 @@ def test_nobody_is_summarized_who_has_left(study: Study, talk: Talk) -> None:
     assert UserProfile.objects.get(user_id="zhangyi").narrative == ""
 
 
+@pytest.mark.full
 def test_the_summary_counts_feedback_as_the_profile_does(study: Study, talk: Talk) -> None:
     """Deleted answers included, and nobody else's."""
     FeedbackTally.objects.all().delete()
@@ -304,6 +319,7 @@ def test_the_summary_counts_feedback_as_the_profile_does(study: Study, talk: Tal
     assert none["user_profile"]["feedback"]["反馈统计"] is None
 
 
+@pytest.mark.full
 def test_a_plain_model_reads_it_too(study: Study, talk: Talk) -> None:
     """Without a script the stand-in extracts what is said by its field's name, as in the demo."""
     talk("zhangyi", "大家好,我的科室是心内科")

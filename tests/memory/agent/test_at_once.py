@@ -68,6 +68,7 @@ def test_two_messages_about_one_memory_are_both_kept(
     assert kept("zhangyi") == ["计算机博士毕业"]
 
 
+@pytest.mark.full
 def test_what_is_forgotten_while_it_is_summarized_is_not_in_the_summary(
     stand_ins: StandIns,
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from memory.models import MemoryTurn
 from tests.engines.chat.kit import ask
 from tests.memory.agent.kit import SCENARIO, SCENARIO_ITEMS, extracted, kept
@@ -11,6 +13,7 @@ from tests.support.study import Study
 from tests.support.tasks import drain
 
 
+@pytest.mark.full
 def test_the_seeds_first_message_is_kept_through_the_chat(
     study: Study, immigration: Any, django_capture_on_commit_callbacks: Any
 ) -> None:

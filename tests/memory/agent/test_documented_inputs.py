@@ -73,6 +73,7 @@ def test_save_info_has_two_turns_and_the_others_none(study: Study) -> None:
     assert len(study.stand_ins.requests("llm")) == 2
 
 
+@pytest.mark.full
 def test_vague_words_give_way_to_exact_ones_and_not_the_other_way(
     study: Study, immigration: Any
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_memory_about_a_hidden_record_is_left_out(study: Study, moved: str) ->
     assert moved not in str(summary)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("question", ["我负责什么来着?", "我们为什么暂停了筛选?", "你好"])
 def test_no_reply_and_no_request_names_it(study: Study, moved: str, question: str) -> None:
     reply = ask("crc_b", question)
@@ -167,6 +169,7 @@ def test_no_reply_and_no_request_names_it(study: Study, moved: str, question: st
     assert moved not in sent(study)
 
 
+@pytest.mark.full
 def test_nor_does_the_api_or_the_console(study: Study, moved: str) -> None:
     told = {"project": study.project, "user_id": "crc_b"}
     UserProfile.objects.create(**told, narrative=f"负责{moved}的随访", last_at=now())

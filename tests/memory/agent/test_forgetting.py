@@ -92,6 +92,7 @@ def test_who_nothing_is_kept_of_is_told_so(study: Study) -> None:
     assert "1." not in ask("crc_b", "你记得我什么").text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "gone"),
     [
@@ -124,6 +125,7 @@ def test_one_field_of_a_memory_goes_alone(study: Study) -> None:
     assert "浙" not in json.dumps([row.value, row.details, row.evidence], ensure_ascii=False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["忘掉关于我的一切", "清空我的记忆", "forget everything about me"])
 @pytest.mark.usefixtures("immigration")
 def test_everything_of_oneself_and_of_nobody_else(study: Study, text: str) -> None:
@@ -135,6 +137,7 @@ def test_everything_of_oneself_and_of_nobody_else(study: Study, text: str) -> No
     assert kept("wanghushi") == ["用户40岁"]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_older_values_go_with_it(study: Study) -> None:
     known(study)
@@ -158,6 +161,7 @@ def test_the_trail_says_that_and_not_what(study: Study) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_old_text_does_not_bring_it_back_and_a_new_message_does(study: Study) -> None:
     known(study)
@@ -177,6 +181,7 @@ def test_old_text_does_not_bring_it_back_and_a_new_message_does(study: Study) ->
         assert "年薪80万" in kept("zhangyi")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_nobody_else_lifts_it(study: Study) -> None:
     known(study)
@@ -191,6 +196,7 @@ def test_nobody_else_lifts_it(study: Study) -> None:
     assert not [content for content in kept("zhangyi") if "80万" in content]
 
 
+@pytest.mark.full
 def test_the_line_in_hot_memory_goes_with_all_its_versions(study: Study) -> None:
     base(study)
     ask("zhangyi", f"记住,{PREFERENCE}")
@@ -215,6 +221,7 @@ def test_a_proposal_about_others_can_be_withdrawn(study: Study) -> None:
     assert not UserMemory.objects.exists()
 
 
+@pytest.mark.full
 def test_the_session_forgets_too(study: Study) -> None:
     study.stand_ins.script({"content": "好的,您喜欢看表格。"})
     ask("zhangyi", "你好,顺便说一句我喜欢看表格形式的数据")
@@ -226,6 +233,7 @@ def test_the_session_forgets_too(study: Study) -> None:
     assert "表格" not in sent(study)
 
 
+@pytest.mark.full
 def test_who_says_it_again_is_remembered_again(study: Study) -> None:
     ask("zhangyi", f"记住,{PREFERENCE}")
     ask("zhangyi", "忘掉我喜欢看表格")
@@ -244,6 +252,7 @@ def test_what_only_sounds_alike_forgets_nothing(study: Study, text: str) -> None
     assert [content for content in kept("zhangyi") if content in before] == before
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_the_stored_summary_goes_too(study: Study) -> None:
     known(study)
@@ -255,6 +264,7 @@ def test_the_stored_summary_goes_too(study: Study) -> None:
         assert UserProfile.objects.get(user_id="zhangyi").narrative == ""
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_through_the_api(study: Study) -> None:
     known(study)
@@ -275,6 +285,7 @@ def forget(client: Client, row: UserMemory, **more: str) -> Any:
     return client.post(f"/admin/memory/usermemory/{row.pk}/forget/", more)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_the_console_shows_the_quote_and_the_older_values(study: Study) -> None:
     known(study)
@@ -289,6 +300,7 @@ def test_the_console_shows_the_quote_and_the_older_values(study: Study) -> None:
     assert not UserMemory.objects.filter(field="age").exists()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_an_administrator_forgets_with_a_reason_and_nobody_else(study: Study) -> None:
     known(study)
@@ -302,6 +314,7 @@ def test_an_administrator_forgets_with_a_reason_and_nobody_else(study: Study) ->
     assert (entry.actor, entry.reason) == ("admin", "本人书面要求")
 
 
+@pytest.mark.full
 def test_a_superuser_forgets_as_an_administrator_whatever_their_role(study: Study) -> None:
     ask("zhangyi", f"记住,{PREFERENCE}")
     row = UserMemory.objects.get()

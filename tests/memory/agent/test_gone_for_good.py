@@ -22,6 +22,7 @@ def aged(study: Study, *ages: int) -> None:
         save("zhangyi", f"我{age}岁")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_a_value_that_was_superseded_does_not_hold_again(study: Study) -> None:
     aged(study, 31, 32, 33)
@@ -31,6 +32,7 @@ def test_a_value_that_was_superseded_does_not_hold_again(study: Study) -> None:
     assert kept("zhangyi") == ["用户32岁"]
 
 
+@pytest.mark.full
 def test_a_long_chain_of_older_values_goes_in_the_console_too(study: Study) -> None:
     newer: UserMemory | None = None
     for number in range(30):
@@ -49,6 +51,7 @@ def test_a_long_chain_of_older_values_goes_in_the_console_too(study: Study) -> N
     assert not UserMemory.objects.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_read", [True, False])
 def test_a_statement_that_says_the_field_goes_with_it(study: Study, is_read: bool) -> None:
     ask("zhangyi", "记住我在心内科")
@@ -89,6 +92,7 @@ def test_what_was_said_twice_is_kept_once_whatever_went_before(study: Study) -> 
     assert UserMemory.objects.count() == 2
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_a_message_that_nobody_has_read_yet_is_forgotten_as_well(study: Study) -> None:
     study.stand_ins.fault("llm", "status", 500, times=None)

@@ -94,6 +94,7 @@ def test_values_that_stand_side_by_side(study: Study) -> None:
     assert set(found["user_profile"]["preferences"]["关注点"]) == {"不良事件", "入组进度"}
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("immigration")
 def test_a_contradiction_is_asked_once_and_not_stored(study: Study) -> None:
     study.stand_ins.script(extracted(item("age", "32", "我今年32岁"), item("age", "35", "我35岁")))

@@ -113,6 +113,7 @@ def test_scenario_two_loads_what_earlier_talks_left(study: Study) -> None:
     assert len(prompts(study)) == before
 
 
+@pytest.mark.full
 def test_scenario_two_a_new_session_begins_with_them(study: Study) -> None:
     told(study)
     study.stand_ins.reset()
@@ -181,6 +182,7 @@ def test_scenario_three_sums_up_what_is_known(study: Study) -> None:
     assert len(prompts(study)) == before
 
 
+@pytest.mark.full
 def test_a_later_talk_goes_on_from_the_former(study: Study) -> None:
     told(study)
     with time_machine.travel(now() + timedelta(days=365)):

@@ -31,6 +31,7 @@ def asked(study: Study) -> Study:
     return study
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -57,6 +58,7 @@ def test_the_first_as_well(asked: Study, text: str) -> None:
     assert kept("zhangyi") == ["科室:心内科"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -77,6 +79,7 @@ def test_other_words_settle_nothing(asked: Study, text: str) -> None:
     assert not UserMemory.objects.filter(field="department").exists()
 
 
+@pytest.mark.full
 def test_the_second_one_is_of_another_list_later(asked: Study) -> None:
     asked.stand_ins.script(say("您好。"))
     ask("zhangyi", "你好")
@@ -86,12 +89,14 @@ def test_the_second_one_is_of_another_list_later(asked: Study) -> None:
     assert kept("zhangyi") == ["科室:肿瘤科"]
 
 
+@pytest.mark.full
 def test_a_clear_word_later_ends_the_torn_statement_too(asked: Study) -> None:
     asked.stand_ins.script(extracted(item("department", "肿瘤科", "我在肿瘤科")))
     save("zhangyi", "我在肿瘤科")
     assert kept("zhangyi") == ["科室:肿瘤科"]
 
 
+@pytest.mark.full
 def test_another_statement_that_names_a_value_stays(asked: Study) -> None:
     ask("zhangyi", "记住我喜欢看心内科的列表")
     ask("zhangyi", "以肿瘤科为准")

@@ -92,6 +92,7 @@ _conditions = (
 )
 
 
+@pytest.mark.full
 @settings(max_examples=120, deadline=None)
 @given(numbers)
 def test_numbers_agree_with_plain_python(drawn: Pair) -> None:
@@ -103,6 +104,7 @@ def test_numbers_agree_with_plain_python(drawn: Pair) -> None:
     assert abs(Fraction(found) - expected) <= Fraction(1, 10**9) * max(1, abs(expected))
 
 
+@pytest.mark.full
 @settings(max_examples=120, deadline=None)
 @given(conditions)
 def test_conditions_agree_with_plain_python(drawn: Pair) -> None:
@@ -116,6 +118,7 @@ def test_rounding_agrees_with_decimal(number: Decimal, places: int) -> None:
     assert value(f"round([x], {places})", {"x": number}) == expected
 
 
+@pytest.mark.full
 @settings(max_examples=200, deadline=None)
 @given(
     st.text("[]()'\"=<>!+-*/^ andortif,0123abc#\n&|", max_size=60)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from core.house import clock
-from engines import sop
+from engines import sop, work
 from engines.models import TaskRun
 from engines.sop.order_run import start_for
 from memory.hot import save
@@ -71,7 +71,7 @@ def lived(study: Study, twin: str) -> None:
     )
     last = weeks.weeks_over(project, clock.now())
     WeeklyReport.objects.filter(project=project, week_number=last).delete()
-    while job.work(project, last):
+    while job.work(project, last, work.week_figures):
         pass
 
 

@@ -189,7 +189,7 @@ def _tools(study: Study, member: Member) -> Iterator[tuple[str, str]]:
     gate: Gate = gate_for(Reader(study.project, member))
     context = ToolContext(study.project, member, gate)
     for name, arguments in CALLS:
-        result = registry.execute(context, name, arguments, allowed=registry.names())
+        result = registry.execute(context, name, arguments, allowed=registry.tools())
         yield f"tool {name} {arguments}", normal(repr(result))
 
 

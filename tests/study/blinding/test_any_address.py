@@ -56,20 +56,24 @@ def worked(study: Study, kind: str, field: str) -> list[TaskRun]:
     return runs
 
 
+def live(open_twin: Open) -> Study:
+    """A study that was opened, worked with, blinded and worked with again."""
+    study = open_twin("a")
+    sync.sweep(study.project)
+    worked(study, "before", "arm")
+    services.switch_on(project=study.project, fields=twins.fields(), actor="test")
+    study.project.refresh_from_db()
+    for member in study.members.values():
+        member.project.refresh_from_db()
+    worked(study, "arm", "arm")
+    worked(study, "open", "medical_history_text")
+    return study
+
+
 @pytest.fixture
 def lived(open_twin: Open) -> Iterator[Study]:
-    """Opened, worked with, blinded, worked with again."""
     with quiet():
-        study = open_twin("a")
-        sync.sweep(study.project)
-        worked(study, "before", "arm")
-        services.switch_on(project=study.project, fields=twins.fields(), actor="test")
-        study.project.refresh_from_db()
-        for member in study.members.values():
-            member.project.refresh_from_db()
-        worked(study, "arm", "arm")
-        worked(study, "open", "medical_history_text")
-        yield study
+        yield live(open_twin)
 
 
 def keys(one: Address) -> list[object]:
@@ -145,6 +149,7 @@ def test_what_rests_on_no_arm_is_seen_and_the_rest_is_as_if_it_were_not_there(
         assert lost == hidden, name
 
 
+@pytest.mark.full
 def test_the_unblinded_are_told(lived: Study) -> None:
     """Else the tests above would find nothing because there is nothing."""
     services.choose_unblinded(

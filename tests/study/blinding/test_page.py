@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from projects.models import AuditEntry, Member
 from study.models import BlindedField, CodeBreak
+from tests.login import kit
 from tests.study.blinding import twins
 from tests.study.blinding.conftest import Open
 from tests.support.study import Study
@@ -42,6 +44,7 @@ def broken(name: str, study: Study, **fields: Any) -> str:
     return sent(name, study, **(told | fields))
 
 
+@pytest.mark.full
 def test_an_administrator_blinds_the_study_and_ends_it_with_a_reason(open_twin: Open) -> None:
     study = open_twin("a")
     assert "Open: everybody" in client("admin").get(page(study)).content.decode()
@@ -63,12 +66,14 @@ def test_an_administrator_blinds_the_study_and_ends_it_with_a_reason(open_twin: 
     ]
 
 
+@pytest.mark.full
 def test_a_field_that_redcap_does_not_know_is_refused(study: Study) -> None:
     given = {"do": "fields", "field": ["armm"], "kind": ["arm"], "words": [""]}
     assert "armm" in sent("admin", study, **given)
     assert BlindedField.objects.count() == len(twins.BLINDED)
 
 
+@pytest.mark.full
 def test_nobody_unblinds_themselves(study: Study) -> None:
     mine, other = str(study["admin"].pk), str(study["crc_b"].pk)
     assert "their own membership" in sent("admin", study, do="members", unblinded=[mine])
@@ -76,6 +81,7 @@ def test_nobody_unblinds_themselves(study: Study) -> None:
     assert [*Member.objects.filter(is_unblinded=True)] == [study["crc_b"]]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wrong", [{"password": ""}, {"password": "x"}, {"reason": " "}])
 def test_a_code_is_not_broken_without_password_and_reason(
     study: Study, wrong: dict[str, str]
@@ -84,6 +90,37 @@ def test_a_code_is_not_broken_without_password_and_reason(
     assert not CodeBreak.objects.exists()
 
 
+@pytest.mark.full
+def test_where_passwords_are_off_the_code_of_the_app_opens_it(
+    study: Study, settings: Settings
+) -> None:
+    settings.LOCAL_PASSWORDS = False
+    kit.give_app(User.objects.get(username="zhangyi"))
+    assert "The code of your app is wrong." in broken("zhangyi", study)
+    assert twins.kit_of("P001", "a") in broken("zhangyi", study, password=kit.code())
+    assert CodeBreak.objects.get().member == study["zhangyi"]
+
+
+@pytest.mark.full
+def test_who_can_sign_nothing_is_told_to_set_up_an_app(study: Study, settings: Settings) -> None:
+    settings.LOCAL_PASSWORDS = False
+    assert "set up an app with codes" in broken("zhangyi", study)
+    assert "set up an app with codes" in sent(
+        "admin", study, do="off", password=PASSWORD, reason="end"
+    )
+    assert not CodeBreak.objects.exists()
+
+
+@pytest.mark.full
+def test_wrong_passwords_of_the_page_lock_out(study: Study, settings: Settings) -> None:
+    settings.AXES_ENABLED, settings.AXES_FAILURE_LIMIT = True, 2
+    for _time in range(2):
+        broken("zhangyi", study, password="x")
+    assert "Too many wrong passwords" in broken("zhangyi", study)
+    assert not CodeBreak.objects.exists()
+
+
+@pytest.mark.full
 def test_a_broken_code_is_shown_to_one_kept_and_told_without_the_arm(study: Study) -> None:
     shown = broken("zhangyi", study)
     arm = twins.ARMS[twins.arm_of("P001", "a")]
@@ -101,6 +138,7 @@ def test_a_broken_code_is_shown_to_one_kept_and_told_without_the_arm(study: Stud
     assert twins.kit_of("P001", "a") not in others
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["wanghushi", "crc_b"])
 def test_who_neither_administers_nor_investigates_has_no_page(study: Study, name: str) -> None:
     assert client(name).get(page(study)).status_code in {403, 404}

@@ -42,6 +42,7 @@ def filled(query: Any, name: str) -> Any:
     return json.loads(json.dumps(query).replace("{}", name))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("query", KEYS)
 @pytest.mark.parametrize("name", HIDDEN)
 def test_a_blinded_field_reads_like_one_that_does_not_exist(
@@ -56,6 +57,7 @@ def test_a_blinded_field_reads_like_one_that_does_not_exist(
     assert refused[0] == refused[1]
 
 
+@pytest.mark.full
 def test_a_form_and_texts_are_told_without_it(study: Study) -> None:
     shown = told(study, study["zhangyi"], select=["enrollment", "ae", "conmed", "medical_history"])
     assert "enroll_date" in shown
@@ -63,6 +65,7 @@ def test_a_form_and_texts_are_told_without_it(study: Study) -> None:
     assert not [word for word in twins.SECRETS if word.casefold() in shown.casefold()]
 
 
+@pytest.mark.full
 def test_the_house_and_the_unblinded_are_told_everything(study: Study) -> None:
     services.choose_unblinded(
         project=study.project, unblinded=[str(study["wanghushi"].pk)], actor=study["admin"].user
@@ -75,6 +78,7 @@ def test_the_house_and_the_unblinded_are_told_everything(study: Study) -> None:
         assert twins.ARMS[twins.arm_of("P001", "a")] in shown
 
 
+@pytest.mark.full
 def test_a_broken_code_opens_one_subject_to_one_person(study: Study) -> None:
     me, other = study["zhangyi"], study["admin"]
     services.break_code(member=me, record_id="P001", reason="严重过敏", actor=me)
@@ -87,6 +91,7 @@ def test_a_broken_code_opens_one_subject_to_one_person(study: Study) -> None:
     assert CodeBreak.objects.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", ["enroll_date", "v1_date", "record_id", "no_such"])
 def test_what_everybody_needs_cannot_be_blinded(study: Study, field: str) -> None:
     row = BlindedField(field=field, kind="lab")
@@ -95,6 +100,7 @@ def test_what_everybody_needs_cannot_be_blinded(study: Study, field: str) -> Non
     assert {*BlindedField.objects.values_list("field", flat=True)} == {*twins.BLINDED}
 
 
+@pytest.mark.full
 def test_visits_that_differ_by_arm_forbid_blinding_and_say_so(open_twin: Open) -> None:
     study = open_twin("a")
     study.project.visit_plan.filter(position=1).update(arm="1")

@@ -36,6 +36,7 @@ def lived(open_twin: Open) -> Study:
     return study
 
 
+@pytest.mark.full
 def test_old_rows_are_hidden_from_the_blinded_until_the_study_is_open_again(lived: Study) -> None:
     memory = ProjectMemory.objects.get(project=lived.project)
     content = f"{memory.content}\nP003 在试验组"

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from core.house import clock
-from engines.briefing import Material, Reading, daily_briefing
+from engines.briefing import daily_briefing
+from engines.briefing_material import Material, Reading
 from projects import audit
 from projects.models import AuditEntry, AuditHead, Member
 from skills.graph import Node
@@ -62,6 +63,7 @@ def test_hidden_entries_leave_no_gap_in_the_numbers(lived: Study) -> None:
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 def test_what_was_hidden_among_the_others_before_still_holds(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +78,7 @@ def test_what_was_hidden_among_the_others_before_still_holds(
     assert [*audit.verify()] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("unblinded", [False, True])
 def test_who_is_told_of_the_hidden_chain(lived: Study, unblinded: bool) -> None:
     open_chain, hidden_chain = chains(lived)

@@ -38,12 +38,14 @@ def both(request: pytest.FixtureRequest) -> dict[str, str]:
     return {name: read(request.param, text).text for name, text in TEXTS.items()}
 
 
+@pytest.mark.full
 def test_each_document_has_the_same_rules_in_the_same_sections(both: dict[str, str]) -> None:
     assert len(both) == 4
     for name, text in both.items():
         assert [*map(told, units([(name, text)]))] == [*map(told, units([(name, TEXTS[name])]))]
 
 
+@pytest.mark.full
 def test_questions_find_the_same_passages(both: dict[str, str]) -> None:
     def named(texts: dict[str, str]) -> RuleIndex:
         return RuleIndex([(TEXTS[name].split("\n")[0][2:], text) for name, text in texts.items()])

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils.translation import gettext as _
 
-from wechat.selfcheck import findings
+from wechat.selfcheck import check_configuration
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = False
-        for one in findings():
+        for one in check_configuration():
             failed |= not one.ok
             seen = f": {one.seen}" if one.seen else ""
             self.stdout.write(f"{'ok  ' if one.ok else 'FAIL'} {one.name}{seen}")

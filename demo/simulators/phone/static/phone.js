@@ -44,6 +44,7 @@ function content(entry) {
     return cardNode(entry.content, entry.active, (key, selected) =>
       post("click", { user, task_id: entry.task_id, key, selected }));
   }
+  if (entry.type === "image") return picture(entry.content.media_id);
   if (entry.type === "textcard") return textCard(entry.content);
   if (entry.type === "stream") {
     const { user } = talk;
@@ -52,9 +53,19 @@ function content(entry) {
   return entry.type === "markdown" ? markdown(entry.content) : plain(String(entry.content));
 }
 
+function picture(id) {
+  const image = element("img", "picture");
+  image.src = `media?id=${encodeURIComponent(id)}`;
+  image.alt = "图片";
+  image.addEventListener("load", () => {
+    if (newer.hidden) toEnd();
+  });
+  return image;
+}
+
 function bubble(entry) {
   if (entry.type === "recalled") return element("p", "stamp", "对方撤回了一条消息");
-  const wide = ["template_card", "textcard"].includes(entry.type);
+  const wide = ["template_card", "textcard", "image"].includes(entry.type);
   const body = element("div", `bubble ${entry.type}${wide ? " wide" : ""}`, content(entry));
   body.dataset.testid = "bubble";
   body.dataset.side = entry.side;

@@ -245,7 +245,9 @@ def ask_back(turn: Turn, unclear: Sequence[Unclear]) -> Outcome:
         if said and (size := len(said) + len(colon())) <= room:
             lines[at] += colon() + said
             room -= size
-    return Outcome("\n".join(lines), guided=True, asks=True, results=results)
+    choices = tuple((one.label, one.text) for one in readings)
+    text = "\n".join(lines)
+    return Outcome(text, guided=True, asks=True, choices=choices, results=results)
 
 
 def _previews(turn: Turn, readings: Sequence[Nearest]) -> tuple[list[str], list[ToolResult]]:
@@ -342,7 +344,7 @@ def _is_outside(fact: Fact, unit: Unit) -> bool:
 
 def answer_in_steps(turn: Turn, task: Task, limit: int) -> Outcome:
     """What the steps came to; asked back without a model, or where nothing was read."""
-    if not turn.skill.switches.model:
+    if not turn.skill.switches.model or turn.engines.is_plain:
         return ask_back(turn, task.unclear)
     sources = Sources(turn, reader_of(turn, limit))
     try:

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from core.house import current_login
+from core.house import current_login, task_queue
 from core.house.db import after_commit
 from core.integrations.redcap import RedcapError
-from engines import sop
+from engines import sop, work
 from engines.assistant import texts
 from engines.assistant.chat.handlers import memory
 from engines.assistant.chat.reply import Outcome
@@ -26,7 +26,6 @@ from engines.assistant.read.task import Order, OrderKind, Reading, State, Task, 
 from engines.assistant.tools.results import not_found
 from engines.models import TaskRun
 from engines.sop.order_run import ReadsBlinded, check_blinding
-from memory import tasks
 from memory.reports import job, report_store, weeks
 from memory.reports.report_store import Draft, ReportConflict
 from memory.reports.text import Shown
@@ -338,7 +337,7 @@ def _make_report(turn: Turn, task: Task) -> Outcome:
     week = weeks.week_of(turn.project, day)
     if week is None:
         return Outcome(_("The study has not begun yet."))
-    draft = job.so_far(turn.project, week)
+    draft = job.so_far(turn.project, week, work.week_figures)
     if "enrolled" in draft.figures.unread:
         turn.outside_down = True
         return Outcome(_("REDCap cannot be read at the moment. The report was not made."))
@@ -355,7 +354,7 @@ def _save_report(turn: Turn, draft: Draft, monthly: bool) -> str:
         return _("The report was changed in the meantime.")
     if not draft.period.running and report.narrated_at is None:
         number, project_id = week.number, str(turn.project.pk)
-        after_commit(lambda: tasks.write_report.delay(project_id, number))
+        after_commit(lambda: task_queue.wake("engines.tasks.write_report", project_id, number))
     made, known = (
         _("%(title)s: the weekly report was made."),
         _("%(title)s: the weekly report exists already."),

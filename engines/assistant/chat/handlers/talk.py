@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from django.conf import settings
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
@@ -44,14 +46,10 @@ def answer_talk(turn: Turn, task: Task, limit: int) -> Outcome:
     sorry = _(
         "Sorry, I can only help with this study: subjects, enrolment, visits, protocol and quality control."
     )
+    if task.topic == talk.HELP:
+        return Outcome(_manual(turn, limit))
     fixed = {
         talk.THANKS: _("You are welcome."),
-        talk.HELP: _(
-            "I answer from this study's data, documents and weekly reports: values and visits of a subject, "
-            "counts, lists and who is out of range, findings and reviews, the protocol's rules, what was "
-            "decided. I start quality control and make the weekly report on order, and keep what you ask "
-            "me to remember. I never write to REDCap."
-        ),
         talk.IDENTIFIER: _(
             "Names, telephone numbers and other identifiers of subjects are not shown."
         ),
@@ -62,6 +60,39 @@ def answer_talk(turn: Turn, task: Task, limit: int) -> Outcome:
         "Hello! I answer questions about subjects, counts, visits and the protocol, and start quality control."
     )
     return Outcome(fixed.get(task.topic, hello), guided=task.topic == talk.IDENTIFIER)
+
+
+def _manual(turn: Turn, limit: int) -> str:
+    """The one page of `docs/manual/clinician.md` in short, with examples that this study can answer."""
+    # The first and the last ids of a study are often odd ones.
+    present = sorted(turn.roster.present)
+    subject = present[len(present) // 2] if present else ""
+    measured = [*turn.design.measured]
+    field = next(iter([*filter(turn.design.ranges.get, measured), *measured]), "")
+    asked, ordered = _("How many subjects are enrolled?"), list[str]()
+    if subject:
+        named = words.field_label(field, reader_of(turn, limit)) if field else ""
+        said = {"record": subject, "field": named}
+        asked = (
+            _("%(field)s of %(record)s") if field else _("Has %(record)s been enrolled?")
+        ) % said
+        ordered = [
+            _("Order: “%(ordered)s”") % {"ordered": _("Check the quality of %(record)s") % said}
+        ]
+    lines = [
+        _("Ask: “%(asked)s”, “%(protocol)s”")
+        % {"asked": asked, "protocol": _("What are the exclusion criteria?")},
+        *ordered,
+        _("Decide: on the card, once you read what it rests on"),
+        _("Reminders: visits and report deadlines"),
+        _("Never: write to REDCap, show names, decide in your place"),
+    ]
+    page = _("Manual: %(link)s") % {
+        "link": settings.PUBLIC_URL + reverse("help", args=["clinician"])
+    }
+    room = (limit if turn.is_bounded else limit * 2) - len(page) - 1
+    fitting = render.fit(lines, max(room, len(lines[0])))
+    return fitting if room < len(fitting) else f"{fitting}\n{page}"
 
 
 def refuse_reminder() -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -21,10 +22,12 @@ from engines.sop.nodes.base import Done, NodeType, Visit
 from engines.sop.study import Study
 from skills.graph import Node
 from skills.mapping import actual_rules
+from study.metadata import StudyMetadata
 
 MOST_SECONDS = 20
 """Of a node, whose run holds a transaction: rules that are left then are errors."""
 RULE_ERROR = "规则执行异常: %s"
+_READ_AT = ("var", "event", "instrument", "instance")
 
 
 def _work(visit: Visit) -> Done:
@@ -40,7 +43,7 @@ def _work(visit: Visit) -> Done:
 
 
 def _evaluate(node: Node, run: TaskRun, study: Study) -> list[Observation]:
-    """What every rule of the node says about the snapshot, passes included.
+    """What every rule of the node says about the snapshot, passes included, without what identifies a person.
 
     A run about no subject has nothing to check: that is undecided, never a pass.
     """
@@ -53,11 +56,30 @@ def _evaluate(node: Node, run: TaskRun, study: Study) -> list[Observation]:
             seen += observe(node.checks, run, study, lambda rules: _all(study, rules, run))
         if told := node.checks.get(serious.CHECK):
             seen += serious.observe(told, run, study, snapshot.rows(run))
-    if all(one.outcome in GOOD for one in seen):
-        return seen
+    if any(one.outcome not in GOOD for one in seen):
+        seen = _with_facts(node, seen, run, study)
+    return [_unnamed(one, study.metadata) for one in seen]
+
+
+def _with_facts(
+    node: Node, seen: list[Observation], run: TaskRun, study: Study
+) -> list[Observation]:
     declaring = [rule for rule in node.rules if "same_as" in rule]
     declared = {rule_key(one): one["same_as"] for one in actual_rules(declaring, study.names)}
     return same_fact.with_facts(seen, declared, run, study)
+
+
+def _unnamed(seen: Observation, metadata: StudyMetadata) -> Observation:
+    """Without identifying values; of others that were read beside the field's own their places stay."""
+    hidden, detail = metadata.identifier_fields, seen.detail
+    if isinstance(detail, list):
+        told = [(metadata.columns.get(one["var"], (one["var"],))[0], one) for one in detail]
+        detail = [
+            {name: one[name] for name in _READ_AT} if field in hidden else one
+            for field, one in told
+            if field not in hidden or field != seen.field
+        ]
+    return replace(seen, value=None if seen.field in hidden else seen.value, detail=detail or None)
 
 
 def _all(study: Study, rules: list[dict[str, Any]], run: TaskRun) -> list[Observation]:

@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.house import cron
-from engines import briefing
+from engines import briefing, briefing_material
 from engines.models import RunEvent, TaskRun
 from engines.sop.errors import Fault
 from engines.sop.nodes.base import Done, NodeType, Skipped, Visit
@@ -37,6 +37,9 @@ class Notice:
     `node` and `seq` say which step of the run it comes from; a step that is tried again is the same one.
     `replaces`: an older one of the same node that still waits is not needed any more. `visits`: what the
     member is asked about beside the text, (subject, visit, first day, last day of the window) as ISO text.
+    `record`: the subject ("": none) of a text that is not worked out again when it has waited; it goes to who
+    may still know of them.
+    `has_picture`: charts of the week go with it, drawn for the member when they are sent.
     """
 
     member: Member
@@ -46,6 +49,8 @@ class Notice:
     seq: int
     replaces: bool = True
     visits: Sequence[Sequence[str]] = ()
+    record: str | None = None
+    has_picture: bool = False
 
     def as_payload(self) -> dict[str, Any]:
         """What a run event keeps of it."""
@@ -87,6 +92,7 @@ def _work(visit: Visit) -> Done:
             seq=run.seq,
             replaces=graph.catch_up != "all",
             visits=_asked_about(material, member),
+            has_picture=node.content == "weekly_report",
         )
         for member in recipients(node, run)
         if (text := briefing.compose(material, member))
@@ -95,7 +101,9 @@ def _work(visit: Visit) -> Done:
     return Done("on_pass", {"messages": len(notices)}, notices=told)
 
 
-def _asked_about(material: briefing.Material, member: Member) -> list[tuple[str, str, str, str]]:
+def _asked_about(
+    material: briefing_material.Material, member: Member
+) -> list[tuple[str, str, str, str]]:
     """The visits of a reminder; other messages ask nothing."""
     if material.node.content != "visit_reminder":
         return []
@@ -145,10 +153,12 @@ def renewed(run_id: UUID | str, node_key: str, userid: str) -> str:
     return briefing.compose(material, member)
 
 
-def _material(node: Node, run: TaskRun) -> briefing.Material:
+def _material(node: Node, run: TaskRun) -> briefing_material.Material:
     needs_data = briefing.CONTENTS[node.content].needs_data
-    reading = briefing.read_study(run.project) if needs_data else briefing.Reading()
-    return briefing.Material(run.project, node, since(run), reading)
+    reading = (
+        briefing_material.read_study(run.project) if needs_data else briefing_material.Reading()
+    )
+    return briefing_material.Material(run.project, node, since(run), reading)
 
 
 def since(run: TaskRun) -> datetime:

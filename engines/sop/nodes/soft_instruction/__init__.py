@@ -10,11 +10,11 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
 from core.integrations.llm import LlmError, LlmUnavailable
-from core.integrations.redcap import RedcapError, RedcapUnavailable
+from core.integrations.redcap import PASSING, RedcapError
 from core.llm.asking import TokenCapReached, used_today
 from core.llm.providers import LlmNotConfigured
 from core.privacy.outbound_policy import PrivacyError
-from engines.assistant.tools import registry
+from engines.assistant.tools import tools
 from engines.models import TaskRun
 from engines.sop import same_fact, snapshot
 from engines.sop.errors import Fault, Postponed
@@ -70,7 +70,7 @@ def judge(node: Node, run: TaskRun, *, keep_alive: Callable[[], None]) -> Verdic
         return Verdict(reason=message)
     except (RedcapError, NotConfiguredError) as error:
         message = _("The data dictionary could not be read.")
-        raise Fault(message, transient=isinstance(error, RedcapUnavailable)) from error
+        raise Fault(message, transient=isinstance(error, PASSING)) from error
 
 
 def release() -> None:
@@ -107,7 +107,7 @@ def _rehearse(node: Node, asks_llm: bool) -> Node | Skipped:
     """Only the tools that read, and one trial: a rehearsal does not wait for a better time."""
     if not asks_llm:
         return Skipped("would_ask_llm", node.instruction)
-    found = ((name, registry.get(name)) for name in node.tools)
+    found = ((name, tools().get(name)) for name in node.tools)
     kept = [name for name, tool in found if tool and tool.read_only]
     given = node.model_dump(exclude={"retry"}, exclude_unset=True)
     return Node.model_validate(given | {"tools": kept})

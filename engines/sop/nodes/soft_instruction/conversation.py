@@ -7,6 +7,7 @@ else is undetermined and goes to a person; it is never a pass (decisions.md, Eng
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -27,11 +28,11 @@ from engines.assistant.tools import (
     ToolResult,
     definitions,
     execute,
-    get,
+    tools,
 )
 from engines.models import TaskRun
 from engines.sop import snapshot
-from engines.sop.nodes.notify import waits_for_readers
+from engines.sop.nodes.soft_instruction import message
 from engines.sop.nodes.soft_instruction import verdict as verdicts
 from engines.sop.nodes.soft_instruction.verdict import GIVE_VERDICT, SCHEMA, Unsound, Verdict
 from memory.hot import injection
@@ -94,10 +95,10 @@ class _Talk:
         self.read: list[str] = []
         self.version = ""
         # What a model writes of blinded fields is for no message.
-        tools = [one for one in node.tools if not (run.unblinds and one == "send_message")]
-        self.reads_all = not self.record_id and "read_clinical_data" in tools
+        listed = [one for one in node.tools if not (run.unblinds and one == "send_message")]
+        self.reads_all = not self.record_id and "read_clinical_data" in listed
         preset = preset_of(self.project, Purpose.ENGINES)
-        offered = dict.fromkeys((*tools, *OF_WORKFLOWS * self.reads_all))
+        offered = dict.fromkeys((*listed, *OF_WORKFLOWS * self.reads_all))
         self.tools = tuple(offered) if preset.tools else ()
         self.offered = definitions(self.tools)
         self.by_schema = preset.json_schema or not preset.tools
@@ -110,9 +111,7 @@ class _Talk:
             project=self.project,
             member=self.member or (anybody if self.project.blinded_since else None),
             gate=self.gate,
-            effect_key=f"{run.pk}:{run.seq}",
-            can_wait=waits_for_readers(run),
-            record_id=self.record_id,
+            send=partial(message.send, run, self.gate),
         )
 
     def run(self) -> Verdict:
@@ -140,7 +139,7 @@ class _Talk:
     def _system(self) -> Message:
         # All that there is of the task's subject is with the task.
         known = {"read_clinical_data"} if self.record_id else set[str]()
-        found = [one for name in self.tools if name not in known and (one := get(name))]
+        found = [one for name in self.tools if name not in known and (one := tools().get(name))]
         reads = "、".join(one.name for one in found if one.read_only)
         sends = "、".join(one.name for one in found if not one.read_only)
         names = ["soft", *["soft_tools"] * bool(reads), *["soft_sends"] * bool(sends)]
@@ -286,7 +285,7 @@ class _Talk:
             shown = self.gate.text(tokens.cut(told, RESULT_TOKENS))
             if result.has_data:
                 self.sources.append(shown)
-                tool = get(result.tool)
+                tool = tools().get(result.tool)
                 if not self.record_id and tool and tool.read_only:
                     # For the next node; what a tool did is no data.
                     self.read.append(shown)

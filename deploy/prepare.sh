@@ -1,0 +1,10 @@
+#!/bin/sh
+# Brings database, cache table and static files to this version. Run it once before the processes start, and again
+# after each update. Nothing is lost by running it twice.
+set -eu
+cd "$(dirname "$0")/.."
+python=.venv/bin/python
+$python manage.py check
+$python manage.py migrate --noinput
+$python manage.py createcachetable
+$python manage.py collectstatic --noinput
