@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
+from django.utils import timezone
 from hypothesis import settings as properties
 from pytest_django import Settings
 from pytest_django.plugin import blocking_manager_key
@@ -142,6 +143,13 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.REDCAP_RETRY_PAUSE_S = settings.DIFY_RETRY_PAUSE_S = settings.LLM_RETRY_PAUSE_S = 0.0
     settings.WAKE_REST_S = 0.0
     settings.CHAT_WAIT_S = 0.0
+
+
+@pytest.fixture(autouse=True)
+def _one_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock that tests move is the process's; PostgreSQL's stands still but for `two_clocks`."""
+    if not request.node.get_closest_marker("two_clocks"):
+        monkeypatch.setattr("core.house.machine.database_now", lambda: timezone.now())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -36,16 +36,25 @@ def clock_skew_s() -> float:
 
     The time of the question itself is no skew: what is left is what lies outside of it.
     """
-    if connection.vendor != "postgresql":
-        return 0.0
     before = now()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        there: datetime = cursor.fetchone()[0]
+    there = database_now()
     after = now()
     if there < before:
         return (before - there).total_seconds()
     return min(0.0, (after - there).total_seconds())
+
+
+def database_now() -> datetime:
+    """The moment by the database server's clock, ours with SQLite. Raises DatabaseError.
+
+    For spans that begin in one process and end in another: their machines' clocks may differ.
+    """
+    if connection.vendor != "postgresql":
+        return now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        there: datetime = cursor.fetchone()[0]
+    return there
 
 
 def disk_left(folder: Path | None = None) -> int:

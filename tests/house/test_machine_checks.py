@@ -77,6 +77,7 @@ def test_a_message_outlives_its_task(settings: Settings, timeout_s: int, found: 
 @pytest.mark.django_db
 @pytest.mark.database
 @pytest.mark.skipif(not os.environ.get("DATABASE_URL"), reason="NOT RUN: PostgreSQL")
+@pytest.mark.two_clocks
 @pytest.mark.parametrize("ahead_s", [-90, -5, 5, 90])
 def test_clocks_that_differ(ahead_s: int, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ids(machine_checks.clock_skew()) == []

@@ -208,6 +208,9 @@ SHAPES: dict[str, Any] = {
     "Skill.config": _workflow,
     "SkillVersion.config": _workflow,
     "SkillDraft.config": _workflow,
+    "SkillDraft.effective_on": lambda token: date(
+        2099, 1, 1
+    ),  # a day that has passed refuses every save
     "ModelAcceptance.endpoints": lambda token: {
         "ask": {"preset": "local", "model": f"{token} model", "address": "http://127.0.0.1/v1"}
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 
 import pytest
@@ -284,6 +285,32 @@ def test_a_worker_killed_long_before_the_next_one_comes(wecom: WecomSim) -> None
     with later(61):
         sender.send_lane("zhangyi")
     assert (row().status, row().possible_duplicate) == (Status.SENT, True)
+
+
+def test_a_repeat_that_may_reach_wecom_after_the_interval_is_marked(wecom: WecomSim) -> None:
+    """The call itself takes time: what is taken in the last seconds may be delivered twice."""
+    wecom.fault(SEND, "timeout_after", 0.0)
+    put("x")
+    sender.send_lane("zhangyi")
+    with later(59):
+        sender.send_lane("zhangyi")
+    assert (row().status, row().possible_duplicate) == (Status.SENT, True)
+
+
+@pytest.mark.database
+@pytest.mark.two_clocks
+@pytest.mark.skipif(not os.environ.get("DATABASE_URL"), reason="NOT RUN: PostgreSQL")
+@pytest.mark.parametrize("ahead_s", [-3600, 3600])
+def test_a_repeat_is_late_by_the_databases_clock(wecom: WecomSim, ahead_s: int) -> None:
+    """The first try was another machine's, whose clock is not ours."""
+    with later(ahead_s):
+        put("x")
+        claimed = claim("zhangyi")
+        assert claimed
+        sender._deliver(sender.gateway.client(), claimed)
+    OutboxMessage.objects.update(lease_until=now(), available_at=now())  # its worker was killed
+    sender.send_lane("zhangyi")
+    assert (row().status, row().possible_duplicate) == (Status.SENT, False)
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(wecom: WecomSim) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from django.db.models import F, Min, Q, QuerySet
 from django.utils.timezone import now
 
+from core.house import machine
 from core.house.db import atomic
 from core.integrations.wecom import Kind, SendError, Sent, WecomClient
 from core.integrations.wecom.results import Result
@@ -37,6 +38,8 @@ CODE_RETRIES = 3  # "at most three" where WeCom answers busy (3.6)
 TRANSPORT_RETRIES = 12  # about half an hour where WeCom does not answer
 LONGEST_S = 300.0
 LONGEST_WAIT_S = 3600.0
+# How long after its row was taken a call may still reach WeCom: the token and the send wait 10 s each.
+ARRIVES_WITHIN_S = 20
 WINDOW_MARGIN_S = 5
 # Codes by which WeCom says that the first, unanswered call had worked.
 _USED_UP = {
@@ -120,11 +123,12 @@ def take(head: OutboxMessage) -> OutboxMessage | None:
     """Lease the row; None where it is not due or another worker was faster."""
     if _throttle(head):
         return None
-    at = now()
+    at, by_database = now(), machine.database_now()
     interval = head.duplicate_interval or _next_interval(head)
-    first = head.first_tried_at or at
+    # By a worker on another machine, perhaps: only the database's clock tells how long ago that was.
+    first = head.first_tried_at or by_database
     resent = head.is_ambiguous or head.status == Status.SENDING
-    late = resent and at - first >= timedelta(seconds=interval)
+    late = resent and by_database - first >= timedelta(seconds=interval - ARRIVES_WITHIN_S)
     if head.kind == OutboxMessage.Kind.STREAM:
         late = False  # the stream's id tells WeCom, however late
     # Two workers see the same head: the fencing number lets one of them have it.
@@ -320,8 +324,8 @@ def _in_time(row: OutboxMessage, delay: float) -> float:
     """Rather a little early than after WeCom has forgotten the first try: then it would deliver twice."""
     if row.first_tried_at is None or row.duplicate_interval is None:
         return delay
-    window = timedelta(seconds=row.duplicate_interval - WINDOW_MARGIN_S)
-    left = (row.first_tried_at + window - now()).total_seconds()
+    window = timedelta(seconds=row.duplicate_interval - ARRIVES_WITHIN_S - WINDOW_MARGIN_S)
+    left = (row.first_tried_at + window - machine.database_now()).total_seconds()
     return min(delay, left) if left > 1.0 else delay
 
 
