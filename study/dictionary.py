@@ -131,6 +131,23 @@ def ensure_fresh(project: Project, max_age_s: float = 600) -> StudyMetadata:
     return load(project)
 
 
+def read_again(project: Project, unknown: Collection[str]) -> StudyMetadata:
+    """The dictionary read now, because data hold names `unknown` to the stored one, whatever its age.
+
+    Where REDCap's dictionary did not know them either, it is left alone for a while: the stored one.
+    Raises RedcapError, NotConfiguredError.
+    """
+    names = hashlib.sha256("\n".join(sorted(unknown)).encode()).hexdigest()
+    key = f"dictionary-without:{project.pk}:{names}"
+    if cache.get(key):
+        return load(project)
+    found = refresh(project)
+    events = {str(row["unique_event_name"]) for row in found.events}
+    if not events.union(found.columns, found.fields).issuperset(unknown):
+        cache.set(key, 1, PAUSE_S)
+    return found
+
+
 def stored(project: Project) -> Dictionary | None:
     """Which dictionary is stored, without its content, and beside it when the roster was read (`roster_at`)."""
 

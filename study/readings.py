@@ -51,8 +51,8 @@ def read_all(project: Project) -> datetime:
     Raises RedcapError or NotConfiguredError and then leaves everything as it was.
     """
     with noting_failure(project):
-        metadata = load(project)
         read = read_records(project=project)
+        metadata = load(project)  # as the reading left it
     at = min((data.read_at for data in read), default=now())
     with atomic():
         roster.keep_roster(project, metadata, read)

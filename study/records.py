@@ -24,11 +24,11 @@ from core.integrations.redcap import (
     RedcapUnavailable,
     Row,
 )
-from core.integrations.redcap.export import SITE
+from core.integrations.redcap.export import CHOICE, EVENT, SITE
 from projects.models import Member, Project
 from study.client import NotConfiguredError, OtherProjectError, redcap_client
 from study.dates import read_date
-from study.dictionary import ensure_fresh, load
+from study.dictionary import ensure_fresh, load, read_again
 from study.metadata import StudyMetadata
 from study.models import Subject, SyncState
 
@@ -37,8 +37,9 @@ from study.models import Subject, SyncState
 class RecordData:
     """One subject as read at `read_at` (UTC).
 
-    `complete` is False when the token does not show `missing_columns`: then nothing may be called
-    clean (design.md 9.8). `site` is "" where the record belongs to no data access group.
+    `complete` is False when the token does not show `missing_columns`, or the dictionary does not know what
+    the rows hold: then nothing may be called clean (design.md 9.8). `site` is "" where the record belongs to
+    no data access group.
     """
 
     record_id: str
@@ -102,6 +103,12 @@ def read_records(
         newer = ensure_fresh(project)
         if newer is not metadata and newer.export_field_names != metadata.export_field_names:
             metadata, export = newer, read(newer)
+    if unknown := _unknown(metadata, export.rows):
+        # Rules would find no column, and no form that belongs to the event: nothing would fail.
+        newer = read_again(project, unknown)
+        if newer.export_field_names != metadata.export_field_names:
+            export = read(newer)
+        metadata = newer
     if not export.rows and record_ids is None and Subject.objects.filter(project=project).exists():
         raise EmptyRosterError(200, "no record", "record")
     return _visible(_by_record(metadata, export), member)
@@ -140,6 +147,7 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
     grouped: dict[str, list[Row]] = {}
     for row in export.rows:
         grouped.setdefault(str(row[metadata.record_id_field]), []).append(row)
+    is_known = not _unknown(metadata, export.rows)
     return [
         RecordData(
             record_id=record_id,
@@ -147,10 +155,19 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
             rows=tuple(rows),
             read_at=export.read_at,
             missing_columns=export.missing_columns,
-            complete=not export.missing_columns,
+            complete=not export.missing_columns and (is_known or not _unknown(metadata, rows)),
         )
         for record_id, rows in grouped.items()
     ]
+
+
+def _unknown(metadata: StudyMetadata, rows: Iterable[Row]) -> frozenset[str]:
+    """Columns of checkbox choices, and events, that the rows hold and the dictionary does not know."""
+    rows = [*rows]
+    held = {name for name in set[str]().union(*rows) if CHOICE in name}
+    events = {str(event) for row in rows if (event := row.get(EVENT))}
+    known = {str(row["unique_event_name"]) for row in metadata.events}
+    return frozenset(held - metadata.columns.keys() - metadata.fields.keys() | events - known)
 
 
 def site_of(rows: Iterable[Row]) -> str:

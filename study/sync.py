@@ -129,8 +129,9 @@ def _poll(project: Project) -> None:
         read_records(project=project, record_ids=changes.record_ids) if changes.record_ids else []
     )
     missing = roster.missing_columns(read) if read else known.missing_columns
-    if missing != known.missing_columns:
-        # The token's rights have changed: what it shows of the others is another, too.
+    if missing != known.missing_columns or dictionary.load(project).digest != state.design:
+        # The token's rights have changed: what it shows of the others is another, too. Or the reading found
+        # that the dictionary has.
         _sweep(project)
         return
     gone = _gone(project, changes, read, state.polled_at)

@@ -103,7 +103,7 @@ class Mask:
             data,
             rows=tuple(sorted(rows, key=order)),
             missing_columns=missing,
-            complete=data.complete or not missing,
+            complete=data.complete or bool(data.missing_columns and not missing),
         )
 
     def text(self, text: str) -> str:

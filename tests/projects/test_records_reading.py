@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
 from core.integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
-from projects.models import AuditEntry
+from projects.models import AuditEntry, Project
 from study import dictionary
 from study.client import NotConfiguredError, dify_client, redcap_client
 from study.models import Dictionary
 from study.records import RecordData, list_records, read_record, read_records
-from tests.hospital import DEIDENTIFIED, Hospital, open_hospital
+from tests.hospital import DEIDENTIFIED, SCREENING, Hospital, open_hospital
 from tests.projects.studies import member, study
 
 pytestmark = pytest.mark.django_db
@@ -235,4 +236,65 @@ def test_an_outage_is_told_apart(hospital: Hospital, monkeypatch: pytest.MonkeyP
     hospital.fault("status", 502, times=3)
 
     with pytest.raises(RedcapUnavailable):
+        read_record(project=project, record_id="P001")
+
+
+def _as_of_before(project: Project, change: Callable[[dict[str, Any]], object]) -> None:
+    """The stored dictionary was read a moment before REDCap's was changed."""
+    stored = Dictionary.objects.get(project=project)
+    change(stored.content)
+    stored.digest, stored.read_at = "of before", datetime.now(UTC)
+    stored.save()
+
+
+def _without_choice(content: dict[str, Any]) -> None:
+    rows = content["export_field_names"]
+    content["export_field_names"] = [r for r in rows if r["export_field_name"] != "exclusion___2"]
+
+
+def _without_event(content: dict[str, Any]) -> None:
+    for what in ("events", "mapping"):
+        rows = content[what]
+        content[what] = [row for row in rows if row["unique_event_name"] != SCREENING]
+
+
+@pytest.mark.parametrize("change", [_without_choice, _without_event])
+def test_what_a_young_dictionary_does_not_know_is_looked_up(
+    hospital: Hospital, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """A dictionary of a few minutes hides a new choice or event from every rule."""
+    project = study(hospital)
+    now = dictionary.load(project)
+    _as_of_before(project, change)
+    assert dictionary.load(project) != now
+
+    found = read_record(project=project, record_id="P001")
+
+    assert found is not None
+    assert found.complete
+    assert dictionary.load(project) == now
+
+
+def test_what_no_dictionary_knows_is_incomplete_and_looked_up_once(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    columns = dict.fromkeys(dictionary.load(project).columns, "")
+    strange = {**columns, "record_id": "P003", "redcap_event_name": "new_arm_1"}
+    known = {**strange, "record_id": "7", "redcap_event_name": SCREENING}
+    hospital.fault("body", [strange, known], times=2, body="content=record")
+
+    for _time in range(2):
+        read = read_records(project=project, record_ids=["P003", "7"])
+        assert {data.record_id: data.complete for data in read} == {"P003": False, "7": True}
+
+    assert len(hospital.forms("metadata")) == 2
+
+
+def test_a_dictionary_that_cannot_be_looked_up_is_no_answer(hospital: Hospital) -> None:
+    project = study(hospital)
+    dictionary.load(project)
+    _as_of_before(project, _without_choice)
+    hospital.fault("status", 403, body="content=metadata")
+
+    with pytest.raises(RedcapPermissionError):
         read_record(project=project, record_id="P001")

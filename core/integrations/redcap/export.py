@@ -16,6 +16,8 @@ JsonRow = dict[str, Any]
 INSTANCE = "redcap_repeat_instance"
 EVENT = "redcap_event_name"
 SITE = "redcap_data_access_group"
+CHOICE = "___"
+"""Between a checkbox and the code of a choice in the name of its column."""
 
 
 @dataclass(frozen=True)

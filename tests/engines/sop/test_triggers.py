@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.utils.timezone import now
 
 from engines import sop, tasks
 from engines.models import TaskRun
@@ -14,6 +15,7 @@ from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
 from study import change_handlers
+from study.models import Dictionary
 from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
@@ -129,6 +131,33 @@ def test_the_hook_of_redcap_is_only_a_hint(study: Study, client: Any) -> None:
     drain()
     assert TaskRun.objects.count() == 1
     assert client.post("/redcap/det/wrong/", {"record": "P004"}).status_code == 404
+
+
+def test_a_choice_that_is_newer_than_the_dictionary_is_seen_by_rules(study: Study) -> None:
+    """Such a dictionary is minutes old, and nobody looks again at data that stay as they are."""
+    place = next(row for row in rows_of(study, "P001") if row.get("exclusion___3") == "0")
+    stored = Dictionary.objects.get(project=study.project)
+    names = stored.content["export_field_names"]
+    names[:] = [row for row in names if row["export_field_name"] != "exclusion___3"]
+    for row in stored.content["metadata"]:
+        if row["field_name"] == "exclusion":
+            told = row["select_choices_or_calculations"].split(" | ")
+            row["select_choices_or_calculations"] = " | ".join(told[:2] + told[3:])
+    stored.digest, stored.read_at = "of before", now()
+    stored.save()
+    none = rule(
+        id="X", field="exclusion", logic={"!": {"var": "exclusion"}}, message="符合排除标准"
+    )
+    nodes = {"a": hard(rules=[none], on_fail="end_bad")}
+    new_skill(study, nodes, "on_change", trigger_type="event", event="record_changed")
+    change(
+        study, "P001", str(place["redcap_event_name"]), exclusion___3="1", eligibility_complete="2"
+    )
+
+    (run,) = changed(study)
+
+    assert go(run).final_state == "end_bad"
+    assert [one.rule_key for one in findings(run)] == ["X"]
 
 
 def test_a_schedule_fires_once(study: Study) -> None:
