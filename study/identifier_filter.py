@@ -67,9 +67,10 @@ class IdentifierFilter:
 
 @cache_by_dictionary
 def hidden_columns(metadata: StudyMetadata) -> frozenset[str]:
-    """Export columns of the fields that identify a person."""
+    """Export columns of the fields that identify a person; REDCap names those of files nowhere."""
     hidden = identifying(metadata)
-    return frozenset(column for column, (name, _code) in metadata.columns.items() if name in hidden)
+    columns = {column for column, (name, _code) in metadata.columns.items() if name in hidden}
+    return hidden | columns
 
 
 @cache_by_dictionary

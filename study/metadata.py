@@ -55,7 +55,7 @@ class StudyMetadata:
     def digest(self) -> str:
         """Hash of the content, for caches of what was made from it."""
         parts = (self.metadata, self.project, self.events, self.mapping, self.repeating)
-        content = [*parts, self.answers]
+        content = [*parts, self.export_field_names, self.answers]
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 

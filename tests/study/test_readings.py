@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from core.integrations.redcap import RedcapError
 from projects.models import Project
 from study import readings
 from study.dictionary import load
+from study.identifier_filter import IdentifierFilter
 from study.models import Reading, ReadingState, Subject, SyncState
 from study.records import read_record
 from tests.hospital import SCREENING, V1, Hospital, open_hospital
@@ -61,6 +63,27 @@ def test_what_is_kept_is_what_redcap_shows_but_for_identifiers(project: Project)
     hidden = {"subject_name", "phone"}
     assert kept == [{k: v for k, v in row.items() if k not in hidden} for row in live.rows]
     assert any(row.get("subject_name") for row in live.rows)
+
+
+def test_the_name_of_an_identifying_file_is_not_kept(project: Project) -> None:
+    """REDCap exports it, and leaves its column out of the names of export columns."""
+    metadata = load(project)
+    scan = {
+        **metadata.metadata[1],
+        "field_name": "id_card",
+        "field_type": "file",
+        "field_label": "证件",
+        "identifier": "y",
+    }
+    with_file = replace(metadata, metadata=[*metadata.metadata, scan])
+    live = read_record(project=project, record_id="P001")
+    assert live is not None
+    held = replace(live, rows=({**live.rows[0], "id_card": "张三_身份证.jpg"}, *live.rows[1:]))
+
+    kept = IdentifierFilter(project, with_file).rows(held)
+
+    assert kept[0]["sex"] == "1"
+    assert all("id_card" not in row for row in kept)
 
 
 def test_no_identifier_and_no_value_stands_in_the_table(project: Project) -> None:
