@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -80,6 +81,7 @@ def parse_cron(expression: str) -> Plan:
         raise _with_nearest(error, expression) from None
 
 
+@lru_cache(maxsize=512)  # a sweep asks for each study's schedule once a minute
 def _parsed(expression: str) -> Plan:
     parts = expression.split()
     if len(parts) != len(FIELDS):

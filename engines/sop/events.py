@@ -249,7 +249,11 @@ def unfired() -> list[str]:
         if last is not None and last > skill.updated_at:
             due[job(skill), last] = str(skill.pk)
 
-    each("schedules", scheduled.select_related("project"), look_at)
+    named = ("is_active", "trigger_type", "cron_schedule", "updated_at")
+    rows_of = scheduled.select_related("project").only(
+        *named, "project__timezone", "project__status"
+    )
+    each("schedules", rows_of, look_at)
     # One statement, however many studies; of jobs by their start, because databases bear few parameters.
     times = {at for _job, at in due}
     rows = CronFiring.objects.filter(job__startswith=_JOB, due_at__in=times)

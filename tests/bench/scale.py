@@ -62,8 +62,10 @@ def _row(name: str, few: tuple[int, float], many: tuple[int, float]) -> Row:
 
 
 def _measure(project: Any) -> Figures:
-    works = {f"{name}, {who}": _page(who, path) for who in READERS for name, path in PAGES.items()}
-    works["question"] = _question(project)
+    works = {
+        "question": _question(project)
+    }  # first: its conversation is on the pages of both counts
+    works |= {f"{name}, {who}": _page(who, path) for who in READERS for name, path in PAGES.items()}
     works |= _sweeps()
     return {name: _cost(work) for name, work in works.items()}
 
