@@ -89,7 +89,7 @@ class BlindingRule:
         if self.person:
             knowing = apps.get_model("projects", "Member")._default_manager.filter(
                 Q(wecom_userid=OuterRef(self.person))
-                | Q(wecom_userid="", person__user__username=OuterRef(self.person)),
+                | Q(person__user__username=OuterRef(self.person)),  # before there was a userid, too
                 project_id=project,
                 unblinded_at__isnull=False,
             )

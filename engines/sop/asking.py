@@ -189,6 +189,12 @@ def waiting_for(review: Review) -> QuerySet[TaskRun]:
     return rows.select_related("project", "skill").order_by("created_at", "pk")
 
 
+def orderers(review: Review) -> set[str]:
+    """Who ordered the runs that wait for a review (`Member.names`)."""
+    others = waiting_for(review).order_by().values_list("triggered_by", flat=True)
+    return {review.task_run.triggered_by, *others}
+
+
 def remind_and_escalate() -> None:
     """Act on every open review whose time has come; safe to call at any time, by several at once.
 

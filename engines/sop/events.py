@@ -33,7 +33,7 @@ from engines.sop.study import Study
 from projects.models import Project
 from skills.graph import Graph
 from skills.models import Skill
-from study import dictionary, sync
+from study import dictionary, sync, versions
 from study.blinding import mask
 from study.blinding.mask import names_blinded
 from study.change_handlers import NotNow
@@ -106,9 +106,11 @@ def findings_opened(event: RunEvent) -> None:
     if run is None or about is None or run.config.get("event") == "finding_opened":
         return
     opened = [*PendingAction.objects.filter(pk__in=about["findings"])]
+    form_of = dictionary.load(run.project).form_of
     for skill, graph in _listening(run.project, "finding_opened"):
         if any(
-            graph.event_field in {"", one.field} and graph.event_form in {"", one.instrument}
+            graph.event_field in {"", one.field}
+            and graph.event_form in {"", one.instrument, form_of(one.field or "")}
             for one in opened
         ):
             start(
@@ -133,19 +135,38 @@ def _on_change(
     # That a workflow runs at all tells no change of a field that it may not read.
     reads_blinded = names_blinded(skill.project, skill.config)
     watched = data if reads_blinded else mask.mask_for_all(skill.project).record(data)
-    content = _watched(graph, watched, metadata)
-    if graph.event == "ae_added" and not content:
-        return None
-    mark = snapshot.fingerprint(content)
+    if graph.event == "ae_added":
+        mark = _latest_event(skill, graph, watched)
+        if not mark or _marked(skill, data.record_id, mark):
+            return None
+    else:
+        mark = snapshot.fingerprint(_watched(graph, watched, metadata))
     return start_once_changed(skill, data, mark, actor=ACTOR, kind="changed")
+
+
+def _latest_event(skill: Skill, graph: Graph, data: RecordData) -> str:
+    """When the newest adverse event of the subject came, which one that is deleted takes back; "": none."""
+    form = graph.event_form or AE_FORM
+    places = [snapshot.place_of(row) for row in data.rows]
+    keys = [
+        (data.record_id, place["event"], form, int(place["instance"] or 0))
+        for place in places
+        if place["instrument"] == form
+    ]
+    came = (versions.held_since(skill.project, key, lambda _values: True) for key in keys)
+    newest = max((at for at in came if at), default=None)
+    return newest.isoformat() if newest else ""
+
+
+def _marked(skill: Skill, record_id: str, mark: str) -> bool:
+    """Whether any run of the skill on the subject was for this content, however long ago."""
+    runs = TaskRun.objects.filter(skill=skill, record_id=record_id, triggered_by=ACTOR)
+    return runs.filter(cause__endswith=f":{mark}").exists()
 
 
 def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:
     """What of the subject's data this skill listens to."""
     rows = [dict(row) for row in data.rows]
-    if graph.event == "ae_added":
-        form = graph.event_form or AE_FORM
-        return [_place(row) for row in rows if row.get("redcap_repeat_instrument") == form]
     if not (graph.event_form or graph.event_field):
         return rows
     columns = [column for column in rows[0] if _is_watched(graph, column, metadata)] if rows else []

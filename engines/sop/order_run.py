@@ -168,7 +168,7 @@ def _read(project: Project, record_id: str, member: Member | None) -> RecordData
 def may_take_back(actor: AbstractBaseUser, review: Review) -> bool:
     """Whether the decision is the person's own, nothing was asked after it, and its run has ended."""
     member = reviewer(actor, review)
-    return _stands(review) and member is not None and member.identity == review.decided_by
+    return _stands(review) and member is not None and review.decided_by in member.names
 
 
 def _stands(review: Review) -> bool:
@@ -188,7 +188,7 @@ def take_back(
     SignatureRequired, SignatureWrong, NotEnded, Inactive; RecordNotFound, RedcapError as ordering does.
     """
     member = reviewer(actor, review)
-    if member is None or member.identity != review.decided_by:
+    if member is None or review.decided_by not in member.names:
         raise NotAllowed(_("Only who decided takes a decision back."), review)
     if not _stands(review):
         raise _too_late(review)

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from core.house.db import atomic
 from engines.models import Review, TaskRun
 from engines.sop import run_events
-from engines.sop.asking import ask_anew, read_again, waiting_for
+from engines.sop.asking import ask_anew, orderers, read_again, waiting_for
 from engines.sop.brief import kept_brief, overrides
 from engines.sop.chain import Chain
 from engines.sop.drive import load_study
@@ -270,12 +270,7 @@ def no_say(review: Review) -> NotAllowed:
 
 def _is_own(member: Member, review: Review) -> bool:
     """Whether four eyes are wanted, and the member ordered one of the runs that wait."""
-    if not review.project.four_eyes:
-        return False
-    mine = Q(triggered_by=member.identity)
-    return (
-        review.task_run.triggered_by == member.identity or waiting_for(review).filter(mine).exists()
-    )
+    return review.project.four_eyes and not member.names.isdisjoint(orderers(review))
 
 
 def _is_open(review: Review) -> bool:
@@ -306,7 +301,7 @@ def _settle(chain: Chain, review: Review, said: Said) -> TaskRun:
     run_events.keep_event(run_events.Kind.REVIEW_DECIDED, chain.run, review)
     others = [*waiting_for(review)]
     for run in others:
-        if review.project.four_eyes and run.triggered_by == said.member.identity:
+        if review.project.four_eyes and run.triggered_by in said.member.names:
             raise no_say(review)  # it came while the decision was on its way
         other = said.go_on(run, review)
         other.store()

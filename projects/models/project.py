@@ -290,3 +290,8 @@ class Member(models.Model):
         if self.wecom_userid or not self.person_id:
             return self.wecom_userid
         return self.person.identity
+
+    @property
+    def names(self) -> set[str]:
+        """Its `identity`, and the login that was the identity before there was a userid."""
+        return {self.identity, self.person.login if self.person_id else ""} - {""}

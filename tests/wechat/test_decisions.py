@@ -199,6 +199,7 @@ def test_who_ordered_a_run_does_not_decide_where_four_eyes_are_wanted(
     study.project.four_eyes = True
     study.project.save()
     review = suspend("P001", by="wanghushi")
+    assert card_of(review).to_user == "admin", "whose say it is"
     click(card_of(review).task_id, "approve", "wanghushi")
     work()
     review.refresh_from_db()

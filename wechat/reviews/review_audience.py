@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from core.house.crypto import decrypt
 from engines.models import Review, TaskRun
 from engines.pages.evidence import Evidence, evidence
+from engines.sop.asking import orderers
 from memory.visibility import told_to
 from projects.access import sees, tells_arm
 from projects.models import Member, Role
@@ -23,6 +24,7 @@ from wechat.models import Alert
 def _active(project: UUID, record: str | None) -> QuerySet[Member]:
     away = Alert.objects.filter(code=Alert.Code.UNREACHABLE, cleared_at=None)
     people = Member.objects.filter(project=project, is_active=True).order_by("wecom_userid")
+    people = people.select_related("person__user")
     people = people.annotate(is_away=Exists(away.filter(subject=OuterRef("wecom_userid"))))
     return with_identifiers(people, record)
 
@@ -103,12 +105,17 @@ class Circle:
 
     @cached_property
     def _near(self) -> list[Member]:
-        """Who can be reached and may read all that is shown: nobody decides about a part of it."""
+        """Who can be reached and may read all that is shown: nobody decides about a part of it.
+
+        Where four eyes are wanted, not who ordered a run that waits: they may not decide.
+        """
         text = "\n".join([*self.paragraphs(), *self.values()])
+        barred = orderers(self.review) if self.review.project.four_eyes else set()
         return [
             one
             for one in self.people
             if one.wecom_userid
+            and one.names.isdisjoint(barred)
             and not one.is_away  # type: ignore[attr-defined]
             and told_to(one, text) == text
         ]

@@ -112,6 +112,16 @@ def delete(record: str, store: Store, log: Log, when: datetime, user: str) -> bo
     return True
 
 
+def delete_instance(row: dict[str, Any], store: Store, log: Log, when: datetime, user: str) -> None:
+    """Remove one instance of a repeating form, as "Delete data for this form only" does."""
+    key = _loaded_key(row, store)
+    record = store.records[str(row["record"])]
+    del record.rows[key]
+    record.changed.append(when.replace(microsecond=0))
+    action = f"Update record {record.id}"
+    log.add(Entry(when, user, action, f"[instance = {key.instance}]", record.id, "record_edit"))
+
+
 def rename(old: str, new: str, store: Store, log: Log, when: datetime, user: str) -> None:
     """Give a record another id; the trigger does not fire, and the log knows the old id no more."""
     record = store.records.pop(old)

@@ -21,6 +21,7 @@ from demo.simulators.redcap.rights import Access, Token, require_export, require
 from demo.simulators.redcap.saving import (
     created_before,
     delete,
+    delete_instance,
     load_records,
     parse_save,
     rename,
@@ -201,6 +202,9 @@ class RedcapService:
 
     def _save_one(self, row: dict[str, Any], base: str) -> None:
         record, user = str(row.get("record")), row.get("user") or "crc"
+        if row.get("delete") and row.get("instance"):
+            delete_instance(row, self._store, self._log, self._now(), user)
+            return
         if row.get("delete"):
             delete(record, self._store, self._log, self._now(), user)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from engines import sop
 from engines.models import Review, TaskRun
@@ -119,6 +120,20 @@ def test_four_eyes(study: Study) -> None:
         decide(study, own)
     assert unchanged(own)
     assert decide(study, own, "admin").final_state == "end_success"
+
+
+@pytest.mark.full
+def test_four_eyes_know_who_got_a_userid_since(study: Study) -> None:
+    """Who ordered it went by the login then, and by the userid now."""
+    Project.objects.filter(pk=study.project.pk).update(four_eyes=True)
+    person = study["wanghushi"].person
+    person.user = User.objects.create(username="nurse")
+    person.save()
+    own = run_qc(study, "P012", triggered_by="nurse")
+
+    with pytest.raises(sop.NotAllowed):
+        decide(study, own)
+    assert unchanged(own)
 
 
 @pytest.mark.parametrize("reason", ["", "  \n"])

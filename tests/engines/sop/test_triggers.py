@@ -10,11 +10,11 @@ import time_machine
 from django.utils.timezone import now
 
 from engines import sop, tasks
-from engines.models import TaskRun
+from engines.models import PendingAction, TaskRun
 from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
-from study import change_handlers
+from study import change_handlers, dictionary
 from study.models import Dictionary
 from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
@@ -83,6 +83,36 @@ def test_a_new_adverse_event(study: Study) -> None:
     assert len(changed(study, "P014")) == 1
     study.stand_ins.post("redcap/records", [row | {"values": {"ae_term": "恶心"}}])
     assert changed(study, "P014") == [], "changed, not added"
+
+
+@pytest.mark.full
+def test_an_adverse_event_that_was_deleted_and_one_that_takes_its_place(study: Study) -> None:
+    """What goes is no new one; what comes after it is, in the same instance, too."""
+    listener(study, "ae_added")
+    row = {"record": "P014", "event": "log_arm_1", "instrument": "ae"}
+    first, second = (row | {"instance": n, "values": {"ae_term": "乏力"}} for n in (1, 2))
+    started = []
+    for rows, gone in (([first], []), ([second], []), ([], [second]), ([], [first]), ([first], [])):
+        study.stand_ins.post("redcap/records", [*rows, *(one | {"delete": True} for one in gone)])
+        started.append(len(changed(study, "P014")))
+    assert started == [1, 1, 0, 0, 1]
+
+
+@pytest.mark.full
+def test_a_finding_of_an_ordinary_form_starts_who_listens_to_that_form(study: Study) -> None:
+    finding = findings(run_qc(study, "P004"))[0]
+    assert finding.field
+    form = dictionary.load(study.project).form_of(finding.field)
+    PendingAction.objects.all().delete()
+    for name, about in (("finding_opened", form), ("elsewhere", "ae")):
+        nodes = {"a": hard(rules=[ECOG], on_fail="end_bad")}
+        new_skill(
+            study, nodes, name, trigger_type="event", event="finding_opened", event_form=about
+        )
+    run_qc(study, "P004")
+    tell()
+    assert TaskRun.objects.filter(skill__skill_type="finding_opened").count() == 1
+    assert not TaskRun.objects.filter(skill__skill_type="elsewhere").exists()
 
 
 @pytest.mark.full

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.timezone import now
 
 from core.house import clock
 from engines.briefing import daily_briefing
 from engines.briefing_material import Material, Reading
+from memory.models import ConversationHistory
 from projects import audit
-from projects.models import AuditEntry, AuditHead, Member
+from projects.models import AuditEntry, AuditHead, Member, Person
+from projects.people import link
 from skills.graph import Node
 from tests.study.blinding import life, workflows
 from tests.support.study import Study
@@ -97,3 +100,18 @@ def test_who_is_told_of_the_hidden_chain(lived: Study, unblinded: bool) -> None:
     hidden = AuditEntry.objects.filter(chain=hidden_chain).order_by("-number").first()
     assert hidden
     assert (f"{hidden.number} {hidden.hash[:16]}" in told) == unblinded
+
+
+def test_who_knew_without_a_userid_is_hidden_under_the_new_one_too(lived: Study) -> None:
+    """Their words were kept under the login; who links them to WeCom later shows nobody what they said."""
+    project = lived.project
+    person = Person.objects.create(user=User.objects.create(username="monitor"))
+    told = {"role": "CRC", "wecom_userid": "", "unblinded_at": now(), "is_unblinded": True}
+    Member.objects.create(project=project, person=person, **told)
+    words = {"role": "user", "content": "试验组先用药", "intent": "CHAT"}
+    said = ConversationHistory.objects.create(project=project, user_id="monitor", **words)
+    person.wecom_userid = "mo"
+    link(person=person, actor=User.objects.create_superuser("root"))
+    admin = lived["admin"]
+    assert not admin.is_unblinded
+    assert not ConversationHistory.objects.for_member(admin).filter(pk=said.pk).exists()
