@@ -18,6 +18,7 @@ from tests.wechat.bot_kit import AES_KEY, TOKEN, event, message, poll_of, post, 
 from tests.wechat.test_decisions import Run, card_of, suspend
 from tests.wechat.working import deliver, outgoing, said, work
 from wechat import housekeeping
+from wechat.aibot import streams
 from wechat.models import InboxMessage, OutboxMessage, Stream
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,40 @@ def test_what_nobody_fetched_is_sent(study: Study) -> None:
         housekeeping.send_unfetched()
         housekeeping.send_unfetched()
     assert OutboxMessage.objects.get().kind == "response"
+
+
+def test_what_a_second_delivery_was_answered_with_is_not_sent_again(study: Study) -> None:
+    """Our first response was too late or got lost, and the worker was done before the next delivery."""
+    asked = message()
+    say(asked)
+    work()
+    assert stream_of(say(asked))[1]
+    with later(minutes=2):
+        housekeeping.send_unfetched()
+    assert not OutboxMessage.objects.exists()
+    assert stream_of(say(asked))[1:] == poll(Stream.objects.get().stream_id)
+
+
+def test_what_was_sent_is_not_shown_in_the_stream_too(study: Study) -> None:
+    asked = message()
+    stream = stream_of(say(asked))[0]
+    work()
+    with later(minutes=2):
+        housekeeping.send_unfetched()
+        told = (True, said("This takes longer. The answer follows in a message of its own."))
+        assert poll(stream) == stream_of(say(asked))[1:] == told
+    assert OutboxMessage.objects.get().kind == "response"
+
+
+def test_what_is_fetched_while_the_sweep_looks_is_not_sent(study: Study) -> None:
+    """The sweep has read the row, and then a poll comes."""
+    stream = ask()
+    work()
+    with later(minutes=2):
+        (waiting,) = streams.unfetched()
+        assert poll(stream)[0]
+        streams.send_apart(waiting)
+    assert not OutboxMessage.objects.exists()
 
 
 @pytest.mark.parametrize("moved", [False, True])

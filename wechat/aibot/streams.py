@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -28,7 +29,7 @@ LATE = "……"
 def first(row: InboxMessage) -> dict[str, Any]:
     """The first answer; only here a feedback id can be set."""
     found = Stream.objects.filter(inbox=row).first()
-    return opening(found) if found else {}
+    return opening(_shown(found)) if found else {}
 
 
 def opening(stream: Stream) -> dict[str, Any]:
@@ -48,10 +49,20 @@ def poll(userid: str, asked: str) -> dict[str, Any]:
         # Either the worker finishes it or we expire it, never both.
         streams.filter(finished_at=None, expired_at=None).update(expired_at=now())
         found.refresh_from_db()
-    body = stream_body(found)
-    if found.finished_at and not found.expired_at:
-        streams.filter(delivered_at=None).update(delivered_at=now())
-    return body
+    return stream_body(_shown(found))
+
+
+def _shown(stream: Stream) -> Stream:
+    """The stream as WeCom is told of it now: an answer is either shown in it or sent apart, never both."""
+    if stream.finished_at and not stream.delivered_at:
+        _open_to_both(stream).update(delivered_at=now())
+        stream.refresh_from_db()
+    return stream
+
+
+def _open_to_both(stream: Stream) -> QuerySet[Stream]:
+    """The row while its answer was neither shown nor sent apart."""
+    return Stream.objects.filter(pk=stream.pk, delivered_at=None, expired_at=None)
 
 
 def stream_body(stream: Stream) -> dict[str, Any]:
@@ -87,7 +98,8 @@ def finish(
     )
     stream.refresh_from_db()
     if stream.expired_at:
-        send_apart(stream)
+        _enqueue(stream)
+        Stream.objects.filter(pk=stream.pk).update(delivered_at=now())
     return True
 
 
@@ -102,7 +114,14 @@ def fitted(text: str, userid: str, project: Project | None) -> str:
 
 
 def send_apart(stream: Stream) -> None:
-    """Queue a finished answer as a message of its own: by response_url within its hour, else by the app."""
+    """Queue a finished answer that nobody fetched as a message of its own, and say so to later polls."""
+    at = now()
+    if _open_to_both(stream).update(delivered_at=at, expired_at=at):
+        _enqueue(stream)
+
+
+def _enqueue(stream: Stream) -> None:
+    """By response_url within its hour, else by the app."""
     content = stream.content or LATE
     fresh = stream.response_url and now() - stream.created_at < URL_LIFE
     if fresh:
@@ -125,7 +144,6 @@ def send_apart(stream: Stream) -> None:
             content=content,
             key=f"stream:{stream.pk}",
         )
-    Stream.objects.filter(pk=stream.pk).update(delivered_at=now())
 
 
 def unfetched() -> list[Stream]:
