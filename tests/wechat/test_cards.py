@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import timedelta
 
 import pytest
+import time_machine
+from django.utils.timezone import now
 
-from projects.models import Project
-from tests.wecom_standin import WecomSim
+from projects.models import Member, Project
+from tests.wecom_standin import UPDATE, WecomSim
 from wechat.models import Card, OutboxMessage
 from wechat.outbound import cards, feedback_cards, sender
 from wechat.reviews import review_cards
@@ -81,11 +85,6 @@ def test_an_update_of_a_card_that_never_arrived_becomes_a_text(
 def test_an_unanswered_update_is_done_when_its_code_is_used_up(
     project: Project, wecom: WecomSim, fault: str
 ) -> None:
-    from datetime import timedelta
-
-    import time_machine
-    from django.utils.timezone import now
-
     offer(project, ["zhangyi"])
     sender.send_lane("zhangyi")
     wecom.fault("message/update_template_card", fault, 0.0)
@@ -97,6 +96,45 @@ def test_an_unanswered_update_is_done_when_its_code_is_used_up(
     updates = [row for row in wecom.delivered() if row["type"] == "update_template_card"]
     assert len(updates) == 1
     assert not wecom.texts()
+
+
+@pytest.mark.parametrize(
+    "fault", [("status", 500), ("status", 502), ("status", 503), ("body", ""), ("body", "<html>")]
+)
+def test_an_update_behind_a_gateway_that_stammers_may_have_been_made(
+    project: Project, wecom: WecomSim, fault: tuple[str, object]
+) -> None:
+    """WeCom has made it and the gateway lost the answer: the card is changed, and nobody is told in words."""
+    offer(project, ["zhangyi"])
+    sender.send_lane("zhangyi")
+    wecom.fault(UPDATE, *fault)
+    close(note="done", button="Closed", key="k", fallback="decided")
+    sender.send_lane("zhangyi")
+    wecom.client().update_template_card(
+        wecom.bodies(UPDATE)[0]
+    )  # what it had made of the first call
+    with time_machine.travel(now() + timedelta(seconds=5)):
+        sender.send_lane("zhangyi")
+        sender.send_lane("zhangyi")
+    assert OutboxMessage.objects.get(kind="card_update").status == "sent"
+    assert not wecom.texts()
+
+
+@pytest.mark.parametrize("plain_text", [False, True])
+def test_words_in_place_of_a_card_are_shown_as_their_reader_can_see_them(
+    project: Project, people: dict[str, Member], wecom: WecomSim, plain_text: bool
+) -> None:
+    wecom.errcode(UPDATE, 42031)
+    offer(project, ["zhangyi"])
+    sender.send_lane("zhangyi")
+    people["zhangyi"].plain_text = plain_text
+    people["zhangyi"].save()
+    close(note="done", button="Closed", key="k", fallback="**decided**")
+    sender.send_lane("zhangyi")
+    sender.send_lane("zhangyi")
+    told = OutboxMessage.objects.get(key__startswith="fallback:")
+    shown = ("text", "decided") if plain_text else ("markdown", "**decided**")
+    assert (told.kind, json.loads(told.payload)["message"][told.kind]["content"]) == shown
 
 
 def test_text_of_a_model_on_a_card_is_harmless_and_needs_no_escape() -> None:

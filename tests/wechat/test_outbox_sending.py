@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, USERS, WecomSim
-from wechat.models import AccessToken, OutboxMessage
+from wechat.models import AccessToken, Alert, OutboxMessage
 from wechat.outbound import sender
 from wechat.outbound.outbox import enqueue
 
@@ -94,6 +94,67 @@ def test_busy_for_ever_is_given_up_after_three_more_tries(wecom: WecomSim, code:
             sender.send_lane("zhangyi")
     assert (row().status, row().error_code) == (Status.DEAD, code)
     assert wecom.texts() == ["after"]
+
+
+@pytest.mark.parametrize("before", [4, 12])
+@pytest.mark.parametrize("code", [-1, 6000, 45033, 45009])
+def test_one_busy_answer_after_an_outage_is_the_first_one(
+    wecom: WecomSim, before: int, code: int
+) -> None:
+    """Each trouble has a patience of its own: what was tried often before is not given up at once."""
+    put("x")
+    OutboxMessage.objects.update(attempts=before, alike=before, error_code=0)
+    wecom.errcode(SEND, code)
+    sender.send_lane("zhangyi")
+    assert row().status == Status.PENDING
+    assert code != 45009 or 59 <= wait_s() <= 60
+    with later(400):
+        sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x"]
+
+
+def test_no_answer_after_long_waits_is_the_first_one(wecom: WecomSim) -> None:
+    put("x")
+    OutboxMessage.objects.update(attempts=12, alike=12, error_code=45009)
+    wecom.fault(SEND, "status", 502)
+    for turn in range(2):
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert wecom.texts() == ["x"]
+
+
+@pytest.mark.full
+def test_troubles_that_alternate_for_ever_are_given_up_too(wecom: WecomSim) -> None:
+    put("x", "after")
+    for _ in range(21):
+        wecom.errcode(SEND, -1)
+        wecom.fault(SEND, "status", 502)
+    with time_machine.travel(now(), tick=False) as clock:
+        while row().status == Status.PENDING:
+            clock.move_to(sender.send_lane("zhangyi") or now())
+    assert row().status == Status.DEAD
+
+
+def test_one_busy_answer_after_502s(wecom: WecomSim) -> None:
+    wecom.fault(SEND, "status", 502, times=4)
+    wecom.errcode(SEND, -1)
+    put("x")
+    for turn in range(6):
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert row().status == Status.SENT
+    assert wecom.texts() == ["x"]
+
+
+def test_a_row_that_cannot_be_read_holds_nothing_up(wecom: WecomSim) -> None:
+    put("broken", "after")
+    OutboxMessage.objects.filter(pk=row().pk).update(payload="{}")
+    for turn in range(14):
+        with later(turn * 400):
+            sender.send_lane("zhangyi")
+    assert (row().status, row().error) == (Status.DEAD, "ValidationError")
+    assert wecom.texts() == ["after"]
+    assert Alert.objects.get().code == Alert.Code.SWEEP
 
 
 def test_nothing_overtakes_a_message_that_waits(wecom: WecomSim) -> None:
@@ -178,7 +239,8 @@ def test_a_gateway_that_stammers_is_tried_again(wecom: WecomSim, fault: tuple[st
     wecom.fault(SEND, *fault)
     put("x")
     sender.send_lane("zhangyi")
-    assert (row().status, row().is_ambiguous) == (Status.PENDING, False)
+    # It may stand between us and a WeCom that has worked.
+    assert (row().status, row().is_ambiguous) == (Status.PENDING, True)
     with later(10):
         sender.send_lane("zhangyi")
     assert wecom.texts() == ["x"]

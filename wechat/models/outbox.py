@@ -27,6 +27,8 @@ class OutboxMessage(models.Model):
     it is sent again as the identical JSON (`duplicate_interval`; decisions.md, "resend after an ambiguous
     time-out"), and `possible_duplicate` says when that came too late for WeCom to notice.
 
+    `alike`: how many times in a row the last failure came, by its `error_code` (0: WeCom said nothing).
+
     A briefing or reminder that its reader wants later is `held` until `available_at`, outside of the lane:
     answers pass it. `notice` names the step it comes from; what it says is asked for again before it is
     sent when `checked_at` is a while ago, and it is `withdrawn` when there is nothing left to tell.
@@ -80,6 +82,7 @@ class OutboxMessage(models.Model):
         _("status"), max_length=16, choices=Status.choices, default=Status.PENDING
     )
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    alike = models.PositiveIntegerField(default=0)
     available_at = models.DateTimeField(default=now)
     lease_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)

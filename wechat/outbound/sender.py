@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import InterfaceError, OperationalError
 from django.db.models import F, Min, Q, QuerySet
 from django.utils.timezone import now
+from pydantic import ValidationError
 
 from core.house import machine
 from core.house.db import atomic
@@ -21,11 +25,12 @@ from core.integrations.wecom.results import Result
 from wechat.models import Alert, Card, OutboxMessage
 from wechat.models.cards import CODE_CHARS
 from wechat.outbound import alerts, formats, gateway, notices, pictures
-from wechat.outbound.outbox import Payload, enqueue
+from wechat.outbound.outbox import Payload, enqueue_text
 
 logger = logging.getLogger(__name__)
 
 Status = OutboxMessage.Status
+Found = TypeVar("Found")
 # Longer than a call may take, shorter than the least duplicate interval: a row whose worker was killed is
 # sent again while WeCom still knows it.
 LEASE = timedelta(seconds=25)
@@ -36,6 +41,7 @@ BATCH = 50
 STREAM = Q(kind=OutboxMessage.Kind.STREAM)
 CODE_RETRIES = 3  # "at most three" where WeCom answers busy (3.6)
 TRANSPORT_RETRIES = 12  # about half an hour where WeCom does not answer
+MOST_RETRIES = 40  # however the failures alternate
 LONGEST_S = 300.0
 LONGEST_WAIT_S = 3600.0
 # How long after its row was taken a call may still reach WeCom: the token and the send wait 10 s each.
@@ -56,18 +62,37 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
     """
     wecom = client or gateway.client()
     for _ in range(BATCH):
-        head = current_head(to_user)
+        head = _head(to_user, ~STREAM)
         if head is None:
             return None
+        withdrawn = _alone(notices.is_withdrawn, head)
+        if withdrawn is True:
+            continue
         row = take(head)
         if row is None:
             break
-        result = _deliver(wecom, row)
+        if isinstance(withdrawn, SendError):
+            settle(row, withdrawn)
+            continue
+        result = _alone(partial(_deliver, wecom), row)
         if result is None:
             pictures.withdraw(row)
         else:
             settle(row, result)
     return next_due(to_user)
+
+
+def _alone(step: Callable[[OutboxMessage], Found], row: OutboxMessage) -> Found | SendError:
+    """What a step finds; one that fails at its row, whatever it is, must not hold up the lane behind it."""
+    try:
+        return step(row)
+    except (OperationalError, InterfaceError, SoftTimeLimitExceeded):
+        raise  # not of this row
+    except Exception as error:
+        name = type(error).__name__
+        logger.exception("outbox %s cannot be sent: %s", row.pk, name)
+        alerts.sound(Alert.Code.SWEEP, f"{name} {row.pk}", subject="outbox")
+        return SendError(Kind.RETRY, 0, name)
 
 
 def next_due(to_user: str) -> datetime | None:
@@ -303,16 +328,18 @@ def _refused(row: OutboxMessage, error: SendError) -> dict[str, Any]:
     if error.kind is Kind.ALERT:
         # Kept until an operator acts; these tries do not count (O9).
         return _later(row, error.wait_s, attempts=row.attempts - 1, **noted)
+    # Each trouble has a patience of its own: one busy answer after a long outage is the first one.
+    alike = row.alike + 1 if row.error_code == error.code else 1
+    noted["alike"] = alike
+    is_busy = error.kind is Kind.RETRY and error.code
+    if alike > (CODE_RETRIES if is_busy else TRANSPORT_RETRIES) or row.attempts > MOST_RETRIES:
+        logger.error("ALERT outbox %s given up after %s attempts", row.pk, row.attempts)
+        return {"status": Status.DEAD, **noted}
     if error.kind is Kind.WAIT:
-        delay = min(error.wait_s * 2 ** (row.attempts - 1), LONGEST_WAIT_S)
-        if row.attempts <= TRANSPORT_RETRIES:
-            return _later(row, delay, **noted)
-    elif row.attempts <= (CODE_RETRIES if error.code else TRANSPORT_RETRIES):
-        ambiguous = row.is_ambiguous or error.kind is Kind.AMBIGUOUS
-        delay = backoff(row.attempts)
-        return _later(row, _in_time(row, delay) if ambiguous else delay, ambiguous, **noted)
-    logger.error("ALERT outbox %s given up after %s attempts", row.pk, row.attempts)
-    return {"status": Status.DEAD, **noted}
+        return _later(row, min(error.wait_s * 2 ** (alike - 1), LONGEST_WAIT_S), **noted)
+    ambiguous = row.is_ambiguous or error.kind is Kind.AMBIGUOUS
+    delay = backoff(row.attempts)
+    return _later(row, _in_time(row, delay) if ambiguous else delay, ambiguous, **noted)
 
 
 def backoff(attempts: int) -> float:
@@ -351,15 +378,17 @@ def _note_card(row: OutboxMessage, sent: Sent) -> None:
 
 
 def _fall_back(row: OutboxMessage) -> None:
-    """A text to each recipient in place of a refused card or update (A8)."""
-    payload = Payload.model_validate_json(row.payload)
+    """A text to each recipient, as they can see it, in place of what was refused (A8)."""
+    try:
+        payload = Payload.model_validate_json(row.payload)
+    except ValidationError:  # then it was never sent, and given up for that
+        return
     for userid in row.to_user.split("|") if payload.fallback else ():
         if row.kind == OutboxMessage.Kind.CARD and formats.reads_plain(userid, row.project):
             continue  # who sees no cards has been told in words
-        enqueue(
+        enqueue_text(
             to_user=userid,
             project=row.project,
-            kind=OutboxMessage.Kind.TEXT,
             content=payload.fallback,
             key=f"fallback:{row.pk}:{userid}",
         )

@@ -111,11 +111,6 @@ class WecomClient:
             return refused.error
         return None
 
-    def recall(self, msgid: str) -> Result:
-        """message/recall, within 24 hours."""
-        answer = self._post("message/recall", {"msgid": msgid})
-        return answer if isinstance(answer, SendError) else Sent(msgid)
-
     def getcallbackip(self) -> list[str] | SendError:
         """Addresses that callbacks come from: exact, with a trailing `*`, or CIDR (1.7)."""
         answer = self._call("getcallbackip", None)
@@ -217,20 +212,21 @@ def read_answer(
 ) -> Answer | SendError:
     """The JSON of an answer, or what its status or errcode stands for; `secret` is masked.
 
-    A gateway that waited in vain (504) does not know whether the call worked: that is `unclear`.
+    A gateway in trouble (5xx) and an answer that cannot be read do not tell whether the call worked: that is
+    `unclear`.
     """
     if response.status_code != 200:
-        kind = unclear if response.status_code == 504 else Kind.RETRY
+        kind = unclear if response.status_code >= 500 else Kind.RETRY
         return SendError(kind, 0, f"HTTP {response.status_code}")
     try:
         answer = json.loads(response.content)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
-        return SendError(Kind.RETRY, 0, "the answer is not a JSON object")
+        return SendError(unclear, 0, "the answer is not a JSON object")
     code = _errcode(answer)
     if code is None:
-        return SendError(Kind.RETRY, 0, "the errcode is no number")
+        return SendError(unclear, 0, "the errcode is no number")
     if code:
         return classify(code, redact(str(answer.get("errmsg") or ""), secret))
     return answer

@@ -31,7 +31,7 @@ from tests.engines.cron.kit import (
 from tests.engines.sop.kit import begin, go, new_skill, soft, tell
 from tests.support.study import Study
 from tests.support.tasks import drain
-from wechat.models import OutboxMessage
+from wechat.models import Alert, OutboxMessage
 from wechat.outbound import sender
 from wechat.outbound.outbox import enqueue
 from wechat.tasks import sweep
@@ -226,6 +226,23 @@ def test_what_wecom_did_not_take_is_checked_again_before_it_goes(study: Study) -
     with at(clock(study, "11:00")):
         sender.send_lane(CRC)
     assert " ".join(done) not in delivered(study)[CRC][0]
+
+
+@pytest.mark.full
+def test_one_that_cannot_be_checked_any_more_holds_up_no_answer(study: Study) -> None:
+    """Whatever stands in the way of its check: it is given up and told, and what waits behind it is sent."""
+    remind(study)
+    [reminder] = mine()
+    TaskRun.objects.filter(pk=(reminder.notice or {})["run"]).update(config={"nodes": "none"})
+    enqueue(to_user=CRC, project=None, kind="text", content="answer", key="answer")
+    turn = clock(study, "11:00")
+    for _ in range(30):
+        with at(turn):
+            turn = sender.send_lane(CRC) or turn
+    assert delivered(study)[CRC] == ["answer"]
+    [reminder] = mine()
+    assert (reminder.status, reminder.error) == (Status.DEAD, "ValidationError")
+    assert Alert.objects.get(code=Alert.Code.SWEEP).subject == "outbox"
 
 
 @pytest.mark.full
