@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from core.house import task_queue
 from core.house.db import atomic, is_new, later, write_now
@@ -36,6 +36,8 @@ class Payload(BaseModel):
 
     `uploaded_at`: since when WeCom has the picture that the message names.
     """
+
+    model_config = ConfigDict(hide_input_in_errors=True)  # no text of a message in a log
 
     message: dict[str, Any]
     fallback: str = ""
