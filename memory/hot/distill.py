@@ -159,7 +159,7 @@ def _as_said(item: Item, content: str) -> Change:
     """A statement as it stands: a line of the user's own profile, or one of 当前状态."""
     if not item.is_own:
         return _as_current(item)
-    own = [line.text for line in lines(content) if line.profile == item.user_id.casefold()]
+    own = [line.text for line in lines(content) if line.is_at(Kind.PROFILES, item.user_id)]
     standing = (text for text in own if item.field in SINGLE and f"**{item.field}**" in text)
     old = next(standing, "")
     return Change(

@@ -18,7 +18,7 @@ from memory.hot import injection, proposals
 from memory.hot.distill import day_bounds
 from memory.hot.proposals import Action, Change, State
 from memory.hot.save import Job, MemoryConflict, check_size, retried, save_memory
-from memory.hot.text import Kind, MemoryTooLarge, add_line, change_line, profiles
+from memory.hot.text import Kind, MemoryTooLarge, add_line, change_line, lines
 from memory.hot.tombstones import Guard
 from memory.log import flow_log
 from memory.log.flow_log import Complaint
@@ -166,17 +166,17 @@ def _counted(project: Project, content: str) -> str:
 
     Who wants none is known by the label: the counts are others every day.
     """
-    known = profiles(content)
     for user_id, counts in flow_log.feedback_given(project).items():
-        lines = known.get(user_id.casefold())
-        if lines is None or _is_gone(project, f"- **{STATISTICS}**", user_id):
+        own = [line for line in lines(content) if line.profile == user_id.casefold()]
+        if not own or _is_gone(project, f"- **{STATISTICS}**", user_id):
             continue
-        old = next((line for line in lines if STATISTICS in line), None)
+        # An editor may have given the section of the profiles another heading.
+        old = next((line for line in own if line.is_content and STATISTICS in line.text), None)
         new = f"- **{STATISTICS}**: {counts}"
         if old is None:
             text = add_line(content, kind=Kind.PROFILES, line=new, user_id=user_id)
         else:
-            text = change_line(content, old=old, new=new, kind=Kind.PROFILES, user_id=user_id)
+            text = change_line(content, old=old.text, new=new, kind=old.kind, user_id=user_id)
         content = _if_it_fits(text, content)
     return content
 

@@ -213,6 +213,14 @@ def test_a_single_value_replaces_the_old_one(study: Study) -> None:
     ]
 
 
+def test_a_single_value_reaches_who_has_a_profile_under_another_heading(study: Study) -> None:
+    """What stands outside 用户画像 no job changes: the new value was dropped with the change."""
+    base(study, "# 团队成员", LINES[1], "- **最佳通知时间**: 08:30")
+    said(study, "早上九点半", own=True, field="最佳通知时间", memory_type=UserMemory.Kind.FACT)
+    run(study, how=nobody)
+    assert "- **最佳通知时间**: 早上九点半" in lines_of(study)
+
+
 @pytest.mark.parametrize("kind", [UserMemory.Kind.FACT, UserMemory.Kind.INTENT])
 def test_private_facts_and_intents_stay_out_of_the_study(study: Study, kind: str) -> None:
     base(study)

@@ -254,6 +254,16 @@ def test_statistics_that_a_person_removed_stay_away(study: Study) -> None:
     assert statistics(study, "zhangyi") == []
 
 
+@pytest.mark.parametrize("section", ["# 团队成员", "# 当前状态 (Active Context)"])
+def test_a_profile_under_another_heading_stops_nothing(study: Study, section: str) -> None:
+    """Only a line below 用户画像 could be changed; the job failed over any other for good."""
+    base(study, section, "## 张医生 (user_id: zhangyi)", "- **反馈统计**: 👍 1 / 👎 0")
+    complain(study, "too_long")
+    profiler.profile(study.project)
+    assert BRIEF in profile_of(study, "zhangyi")
+    assert statistics(study, "zhangyi") == ["- **反馈统计**: 👍 12 / 👎 3"]
+
+
 @pytest.mark.full
 def test_the_weekly_report_counts_feedback_and_what_came_of_it(study: Study) -> None:
     forget(study)
