@@ -34,8 +34,10 @@ def summary(obj: Model) -> dict[str, Any]:
 def save_project(*, project: Project, actor: object, typed: Collection[str] = ()) -> Project:
     """Store a new or changed study; `typed` names the secrets that the person gave anew.
 
-    Raises endpoints.SecretOwed where a stored secret would go to another address.
+    Raises endpoints.SecretOwed where a stored secret would go to another address, ValidationError
+    (`Project.clean`).
     """
+    project.clean()
     before = Project.objects.filter(pk=project.pk).first()
     if before and "redcap_token" in typed:
         project.redcap_is_new = True

@@ -8,6 +8,7 @@ from datetime import time
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext
@@ -192,6 +193,19 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} {self.name}"
+
+    def clean(self) -> None:
+        """The start date stays once a report has its number by it: each week is told once (design.md 4).
+
+        Raises ValidationError.
+        """
+        super().clean()
+        if self._state.adding or not self.start_date:
+            return
+        moved = Project.objects.filter(pk=self.pk).exclude(start_date=self.start_date)
+        if moved.filter(weekly_reports__isnull=False).exists():
+            told = _("It stays as it is: the weekly reports that exist count their weeks from it.")
+            raise ValidationError({"start_date": told})
 
 
 class Role(models.TextChoices):

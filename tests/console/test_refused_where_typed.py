@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from hypothesis import strategies as st
 
 from core.house import cron
 from core.house.validators import validate_timezone
+from memory.models import WeeklyReport
+from projects import services
+from projects.models import Project
 from skills.models import Skill
 from study.models import BlindedField
 from tests.console.test_new_study import change, skill
@@ -118,3 +122,26 @@ def test_a_wrong_blinded_field_keeps_what_was_typed(as_user: Login, study: Study
     assert 'value="ecog_scor"' in page
     assert ">甲药</textarea>" in page
     assert not BlindedField.objects.exists()
+
+
+@pytest.mark.parametrize("days", [14, pytest.param(-7, marks=pytest.mark.full)])
+def test_the_start_date_stays_once_a_week_has_its_report(
+    study: Study, as_user: Login, days: int
+) -> None:
+    """Another one gave every report the dates of another week, and weeks without a report."""
+    project = study.project
+    stands, moved = project.start_date, project.start_date + timedelta(days=days)
+    said = {"en": "count their weeks from it", "zh-hans": "已有的周报按它划分各周"}
+    for language, told in said.items():
+        answer = change(as_user("admin", language), project, start_date=moved.isoformat())
+        assert told in answer.content.decode()
+    project.start_date = moved
+    with pytest.raises(ValidationError) as refused:
+        services.save_project(project=project, actor="admin")
+    assert list(refused.value.message_dict) == ["start_date"]
+    assert Project.objects.get(pk=project.pk).start_date == stands
+    project.start_date = stands
+    services.save_project(project=project, actor="admin")
+    WeeklyReport.objects.filter(project=project).delete()
+    assert change(as_user("admin"), project, start_date=moved.isoformat()).status_code == 302
+    assert Project.objects.get(pk=project.pk).start_date == moved
