@@ -37,8 +37,10 @@ AUTHOR = Job.SCHEDULER
 BACK_FILL = 4
 UNFINISHED = 2
 _PAUSE = timedelta(minutes=45)
-# An unfinished report is left to people after this time.
+# After this time figures are left to people. Conversations are tried once a day for as long as it takes: before
+# they are told they may not go (memory.log.retention).
 _GIVE_UP = timedelta(days=14)
+_DAILY = timedelta(days=1)
 # Longer than any task may take: a worker that died leaves the week to the next run.
 _LOCK_S = 600
 
@@ -62,16 +64,18 @@ def due_weeks(project: Project, at: datetime | None = None) -> list[int]:
 
 
 def _unfinished(rows: QuerySet[WeeklyReport], moment: datetime) -> list[int]:
-    """Reports that a machine began and that lack figures or narrative of the whole week."""
+    """Reports that a machine began and that lack figures or narrative of the whole week; then an older one."""
     composed = report_store.machine_versions(OuterRef("pk"))
     week_end = F("week_end")
     counted = Q(counted_at__isnull=False, counted_at__gt=week_end)
     told = Q(narrated_at__isnull=False, narrated_at__gt=week_end)
     rested = Q(tried_at=None) | Q(tried_at__lt=moment - _PAUSE) | Q(tried_at__lte=week_end)
     recent = Q(created_at__gt=moment - _GIVE_UP) | Q(week_end__gt=moment - _GIVE_UP)
-    found = rows.exclude(counted & told).filter(rested, recent, Exists(composed))
-    found = found.order_by(F("tried_at").asc(nulls_first=True), "week_number")
-    return list(found.values_list("week_number", flat=True)[:UNFINISHED])
+    begun = rows.exclude(counted & told).filter(Exists(composed))
+    begun = begun.order_by(F("tried_at").asc(nulls_first=True), "week_number")
+    numbers = begun.values_list("week_number", flat=True)
+    older = numbers.exclude(recent).exclude(told).exclude(tried_at__gte=moment - _DAILY)
+    return [*numbers.filter(rested, recent)[:UNFINISHED], *older[:1]]
 
 
 def work(project: Project, number: int, counted: Count) -> bool:

@@ -6,9 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
 from core.llm.models import LlmUsage
 from engines.tasks import write_report
+from memory.log import retention
 from memory.models import WeeklyNote, WeeklyReport
 from memory.reports import job, report_store, weeks
 from projects.models import AuditEntry, Project
@@ -101,6 +103,33 @@ def test_without_the_model_the_figures_stand_and_the_narrative_follows(
     assert found.narrated_at is not None
     assert KEPT in found.summary
     assert "待整理" not in found.summary
+
+
+@pytest.mark.full
+def test_a_model_that_was_away_for_weeks_tells_them_when_it_is_back(study: Study) -> None:
+    """After 14 days nobody tried again: the conversations of such a week stayed for good."""
+    number = last_number(study) - 3
+    forget(study, number)
+    said(study, DECISION, back=3)
+    study.stand_ins.fault("llm", "status", 500, times=None)
+    write()
+    began = now() - timedelta(days=20)
+    WeeklyReport.objects.filter(pk=report(study, number).pk).update(
+        created_at=began, tried_at=began
+    )
+    write()
+    assert report(study, number).narrated_at is None
+    assert job.due_weeks(study.project) == [], "once a day is enough"
+    assert number in job.due_weeks(study.project, now() + timedelta(days=1, minutes=1))
+    study.stand_ins.reset()
+    study.stand_ins.script(told(claim("decision", KEPT, 1)))
+    WeeklyReport.objects.filter(pk=report(study, number).pk).update(tried_at=began)
+    write()
+    found = report(study, number)
+    assert KEPT in found.summary
+    assert found.narrated_at is not None
+    kept = timedelta(days=study.project.flow_log_days)
+    assert retention.purge(study.project, found.narrated_at + kept) == 2
 
 
 @pytest.mark.full
