@@ -29,7 +29,7 @@ from memory.hot.save import Job, check_size, retried, save_memory
 from memory.hot.text import Kind, Line, LineGone, MemoryTooLarge, lines
 from memory.hot.tombstones import Guard, of_memory
 from memory.log import flow_log
-from memory.models import MemoryProposal, ProjectMemory, UserMemory
+from memory.models import MemoryTurn, ProjectMemory, UserMemory
 from projects import audit
 from projects.models import Project
 
@@ -100,22 +100,24 @@ def item_of(row: UserMemory) -> Item:
 def _statements(project: Project, day: date) -> list[Item]:
     """What users said about themselves (their preferences) and what they proposed, oldest first.
 
-    Without proposals that the editors were shown already.
+    Of the day before, too: its last turns may have been read after it was distilled. Without what a change
+    rests on already.
     """
     since, until = day_bounds(project, day)
     durable = Q(memory_type=UserMemory.Kind.PREFERENCE) | Q(field__in=LABELS)
     rows = UserMemory.objects.for_all(project).filter(
         Q(category=UserMemory.PROPOSAL) | durable,
-        created_at__gte=since,
+        created_at__gte=since - MemoryTurn.KEPT,
         created_at__lt=until,
         superseded_by=None,
         expires_at=None,
     )
-    items = [item_of(row) for row in rows.order_by("created_at")[:_MOST]]
-    keys = {item.id: _tidy(_as_current(item)).key for item in items if not item.is_own}
-    asked = MemoryProposal.objects.filter(project=project, key__in=keys.values())
-    known = set(asked.values_list("key", flat=True))
-    return [item for item in items if keys.get(item.id) not in known]
+    return _uncited(project, [item_of(row) for row in rows.order_by("created_at")])[:_MOST]
+
+
+def _uncited(project: Project, items: Sequence[Item]) -> list[Item]:
+    cited = proposals.cited(project) if items else set()
+    return [item for item in items if item.id not in cited]
 
 
 def _feedback(project: Project, day: date) -> list[Item]:
@@ -183,6 +185,8 @@ def _write(
         if not cron.claim(_job(project), day_bounds(project, day)[1]):
             return None
         save()
+        # Another day may have taken up the same statements meanwhile.
+        items = _uncited(project, items)
         current = ProjectMemory.objects.filter(project=project).first()
         content = current.content if current else ""
         own, others = sort(changes, items, content, project)

@@ -125,6 +125,12 @@ def store(
     return made
 
 
+def cited(project: Project) -> set[str]:
+    """The stored statements that some change rests on already, whatever became of it."""
+    rows = MemoryProposal.objects.filter(project=project).values_list("evidence", flat=True)
+    return {item["id"] for items in rows for item in items if item["kind"] == "memory"}
+
+
 def quotes(proposal: MemoryProposal) -> list[str]:
     """`user: words` of the evidence that is still stored; what a user had forgotten is gone here, too.
 

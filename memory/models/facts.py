@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 from django.db import models
 from django.utils.timezone import localtime, now
@@ -89,6 +90,8 @@ class MemoryTurn(models.Model):
     The assistant's words are never a source, so they are not kept. `created_at` is when the message came;
     `due_at` and `tries` are the lease: who moves `due_at` may work on the row.
     """
+
+    KEPT = timedelta(hours=24)
 
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="+", verbose_name=_("project")

@@ -25,7 +25,6 @@ from memory.people.actions import SaveInput, SaveOutput
 from projects.models import Member
 
 logger = logging.getLogger(__name__)
-KEPT = timedelta(hours=24)
 # The first try, then ever longer: a model that is down stays down for a while.
 _LEASE = timedelta(minutes=5)
 _MOST_DOUBLINGS = 5
@@ -109,7 +108,7 @@ def due_turns() -> list[int]:
 
 def drop_old() -> None:
     """Delete turns that nobody could use within 24 hours."""
-    MemoryTurn.objects.filter(created_at__lt=now() - KEPT).delete()
+    MemoryTurn.objects.filter(created_at__lt=now() - MemoryTurn.KEPT).delete()
 
 
 def summarize_ended() -> int:

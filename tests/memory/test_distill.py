@@ -14,13 +14,16 @@ from core.llm.job_llm import ModelDown
 from core.llm.models import LlmUsage
 from memory import tasks
 from memory.hot import distiller, proposals, tombstones
-from memory.hot.distill import Distilled, distil, is_done
+from memory.hot.distill import Distilled, day_bounds, distil, is_done
 from memory.hot.distiller import Item, Said
 from memory.hot.distiller import propose as by_model
 from memory.hot.proposals import Action, Change
 from memory.hot.text import Kind
 from memory.log.flow_log import Turn, append, set_feedback
 from memory.models import MemoryProposal, UserMemory
+from memory.people import fact_store, grounding
+from memory.people.actions import SaveInput, keep_heard
+from memory.people.extraction import Heard
 from projects.models import AuditEntry, Project
 from tests.engines.chat.kit import prompts, sent
 from tests.memory.hot_kit import (
@@ -256,6 +259,52 @@ def test_a_day_is_distilled_once(study: Study) -> None:
     assert is_done(study.project, yesterday(study))
     assert distil(study.project, yesterday(study)) is None
     assert current(study).version == version
+
+
+def test_what_was_read_after_its_day_was_distilled_comes_with_the_next(study: Study) -> None:
+    """The model was away at midnight; the words keep the time they were said at, which no later day took."""
+    base(study)
+    distil_by(nobody)
+    day = yesterday(study)
+    assert distil(study.project, day) is not None
+    words = "我希望回答先说结论"
+    item = {
+        "field": "偏好",
+        "value": "先说结论",
+        "quote": words,
+        "of_speaker": True,
+        "stated": True,
+    }
+    heard = Heard(words, [grounding.Item.model_validate(item)], lambda: None)
+    with atomic():
+        fact_store.claim(study.project.pk, "zhangyi")
+        late = day_bounds(study.project, day)[1] - timedelta(minutes=10)
+        keep_heard(study["zhangyi"], SaveInput(userMessage=words), heard, at=late, in_passing=True)
+    assert UserMemory.objects.get().created_at == late
+    for ahead in (1, 2):
+        assert distil(study.project, day + timedelta(days=ahead)) is not None
+        assert lines_of(study).count(ADDED) == 1
+    assert MemoryProposal.objects.get().state == "applied"
+
+
+@pytest.mark.full
+def test_no_two_days_take_up_the_same_words(study: Study) -> None:
+    """The second day is distilled while the first one waits for its model, which words it in another way."""
+    base(study)
+    row = said(study, OWN, own=True)
+
+    def slow(project: Project, content: str, items: Sequence[Item]) -> Said[Change]:
+        distil_by(nobody)
+        assert distil(project, yesterday(study) + timedelta(days=1)) is not None
+        new = "- **偏好**: 汇报先说结论"
+        worded = Change(
+            Action.ADD, Kind.PROFILES, new=new, profile="zhangyi", evidence=(str(row.pk),)
+        )
+        return Said([worded], lambda: None)
+
+    distil_by(slow)
+    assert distil(study.project, yesterday(study)) == Distilled(0, 0, 1)
+    assert [line for line in lines_of(study) if "结论" in line] == [f"- **偏好**: {OWN}"]
 
 
 def test_two_at_once_write_once(study: Study) -> None:
