@@ -23,6 +23,7 @@ from projects import audit_watch
 from projects.models import Member, Project, Role
 from projects.scoping import User
 from skills import amendments
+from study.blinding.services import broken_by
 from study.records import state_of
 from study.visits.due import Schedule
 
@@ -35,6 +36,7 @@ class Kind(models.TextChoices):
 
     TRAIL = "trail", _("The audit trail does not hold")
     TRAIL_REVIEW = "trail_review", _("Audit-trail review overdue")
+    BLINDING = "blinding", _("The study tells its arms in spite of blinding")
     READING = "reading", _("REDCap was not read to the end")
     REPORTS = "reports", _("Serious events to be reported")
     REVIEWS = "reviews", _("Reviews for you to decide")
@@ -66,7 +68,8 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         *(Kind.MINE, Kind.VIOLATIONS, Kind.PROPOSALS),
     ),
     Role.ADMIN: (
-        *(Kind.READING, Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE, Kind.DUE, Kind.MINE),
+        *(Kind.BLINDING, Kind.READING, Kind.REPORTS, Kind.REVIEWS, Kind.OVERDUE),
+        *(Kind.DUE, Kind.MINE),
         *(Kind.CHANGED, Kind.ASKED, Kind.AMENDMENTS, Kind.FAILED, Kind.PROPOSALS),
     ),
     Role.AUDITOR: (
@@ -76,7 +79,10 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
 }
 """What belongs to the day of each role, the most pressing first."""
 WHOLE_STUDY = frozenset(
-    {Kind.TRAIL, Kind.TRAIL_REVIEW, Kind.READING, Kind.PROPOSALS, Kind.AMENDMENTS}
+    {
+        *(Kind.TRAIL, Kind.TRAIL_REVIEW, Kind.BLINDING, Kind.READING),
+        *(Kind.PROPOSALS, Kind.AMENDMENTS),
+    }
 )
 """Of all sites: nothing for who sees one."""
 
@@ -105,7 +111,7 @@ class Row:
     @property
     def is_fault(self) -> bool:
         """Whether something is broken, which is told and not counted."""
-        return self.kind in {Kind.TRAIL, Kind.READING}
+        return self.kind in {Kind.TRAIL, Kind.BLINDING, Kind.READING}
 
     @property
     def is_urgent(self) -> bool:
@@ -172,6 +178,9 @@ class _Asked:
                 return Row(kind, len(audit_watch.look()))
             case Kind.TRAIL_REVIEW:
                 return Row(kind, int(trail_reviews.is_overdue(self.project)))
+            case Kind.BLINDING:
+                why = broken_by(self.project)
+                return Row(kind, len(why), tuple(Entry("", one) for one in why))
             case Kind.READING:
                 state = state_of(self.project)
                 return Row(kind, int(bool(state and state.is_failing)))

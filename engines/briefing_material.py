@@ -15,6 +15,7 @@ from core.integrations.redcap import PASSING, RedcapError
 from projects.models import Member, Project
 from skills.graph import Node
 from study import dictionary, readings, records
+from study.blinding.mask import mask_of_member
 from study.client import NotConfiguredError
 from study.metadata import StudyMetadata
 from study.records import RecordData
@@ -127,8 +128,9 @@ class View:
 
     @cached_property
     def records(self) -> list[RecordData]:
-        """The member's subjects."""
-        return records.visible_to(self.material.reading.records or (), self.member)
+        """The member's subjects, without what is blinded for the member."""
+        mine = records.visible_to(self.material.reading.records or (), self.member)
+        return [*map(mask_of_member(self.project, self.member).record, mine)]
 
     @cached_property
     def visits(self) -> list[Visit]:

@@ -27,6 +27,7 @@ from projects.api import PAGE, EditViewSet, ProjectField, find_project
 from projects.filters import DeclaredParameters
 from projects.models import Project, TokenScope
 from study import records
+from study.blinding.mask import mask_of_user
 from study.client import NotConfiguredError
 from study.dictionary import load
 from study.identifier_filter import IdentifierFilter
@@ -138,7 +139,8 @@ def _visits(
     except ValidationError as error:
         text = _("The visit plan of %(study)s cannot be followed.") % {"study": project.code}
         raise Conflict(text, "visit_plan") from error
-    for data in map(IdentifierFilter(project, load(project)).record, found):
+    seen = map(mask_of_user(project, request.user).record, found)
+    for data in map(IdentifierFilter(project, load(project)).record, seen):
         for state in window.visit_states(project, data, plan=plan):
             yield data.record_id, state
 

@@ -30,6 +30,7 @@ from memory.versioned import EDITORS
 from projects import switcher
 from projects.models import Member, Project, Role
 from projects.scoping import User, held, invited
+from study.admin.blinding import PAGE as BLINDING_PAGE
 from study.admin.confirm import CONFIRM, is_waiting
 from study.admin.confirm import PAGE as CONFIRM_PAGE
 from study.records import state_of
@@ -171,6 +172,8 @@ def _part(
 def _address(row: Row, project: Project) -> str:
     if row.kind is Agenda.AMENDMENTS:
         return reverse("amendment_flags", args=[row.entries[0].key])
+    if row.kind is Agenda.BLINDING:
+        return reverse(BLINDING_PAGE, args=[project.pk])
     page, asked = _PAGES[row.kind]
     study = {"project": project.code, "project__id__exact": str(project.pk)}
     query = urlencode({name: value or study[name] for name, value in asked.items()})

@@ -21,6 +21,7 @@ from memory.models import MemoryProposal, WeeklyReport
 from memory.reports.weeks import Period
 from projects.models import Project
 from study import readings
+from study.blinding.mask import mask_for_all
 from study.client import NotConfiguredError
 from study.dictionary import load
 from study.enrolment_stats import enrolled_between
@@ -123,6 +124,7 @@ def _records(project: Project, fields: Sequence[str]) -> list[RecordData]:
         records = readings.of_members(project, load(project), None, None)
     except (RedcapError, NotConfiguredError) as error:
         raise SourceDown from error
+    records = [*map(mask_for_all(project).record, records)]
     columns = {name for record in records for row in record.rows for name in row}
     if any(not record.complete for record in records):
         raise SourceDown

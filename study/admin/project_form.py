@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from core.house.crypto import DecryptionError, decrypt, encrypt
 from projects import endpoints
 from projects.models import Project
-from study.blinding.mask import unnamed_for_all
+from study.blinding.mask import known_to_all
 from study.dictionary import KnownNames, name_refusal
 
 SECRETS = tuple(endpoints.ADDRESSES.values())
@@ -49,10 +49,10 @@ class ProjectForm(forms.ModelForm):
             if name in self.fields and not cleaned.get(name):
                 cleaned[name] = getattr(self.instance, name)
         self._check_addresses(cleaned)
-        known, unnamed = KnownNames.of(self.instance), unnamed_for_all(self.instance)
+        known = KnownNames.of(self.instance)
+        fields = known_to_all(self.instance, known.fields)
         for name in ("enrolment_field", "withdraw_field"):
-            given = cleaned.get(name) or ""
-            if why := name_refusal(given, known.fields, known.closed, unnamed):
+            if why := name_refusal(cleaned.get(name) or "", fields, known.closed):
                 self.add_error(name, why)
         if cleaned.get("withdraw_field") and cleaned.get("has_no_withdraw_field"):
             told = _("A withdrawal date field is given: take away this tick or the field.")

@@ -32,7 +32,8 @@ from study.admin.confirm import PAGE as CONFIRM_PAGE
 from study.admin.enrolled_filter import enrolled_link
 from study.admin.export import ExportAdmin
 from study.admin.project_form import SECRETS, ProjectForm
-from study.blinding.mask import unnamed_for_all
+from study.blinding.mask import known_to_all
+from study.blinding.services import BY_ARM
 from study.dictionary import KnownNames, name_refusal
 from study.models import Dictionary, SyncState, VisitPlanEntry
 from study.records import state_of
@@ -59,13 +60,15 @@ class VisitPlanForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         project = cleaned.get("project") or self.instance.project
-        known, unnamed = KnownNames.of(project), unnamed_for_all(project)
+        known = KnownNames.of(project)
+        fields = known_to_all(project, known.fields)
         for name in ("anchor_field", "date_field"):
-            name_given = cleaned.get(name) or ""
-            if why := name_refusal(name_given, known.fields, known.closed, unnamed):
+            if why := name_refusal(cleaned.get(name) or "", fields, known.closed):
                 self.add_error(name, why)
         if why := name_refusal(cleaned.get("event") or "", known.events):
             self.add_error("event", why)
+        if cleaned.get("arm") and project.blinded_since is not None:
+            self.add_error("arm", BY_ARM)
         return cleaned
 
 

@@ -174,6 +174,11 @@ def unnamed_for_all(project: Project) -> frozenset[str]:
     return columns_of(metadata, telling_fields(metadata, fields))
 
 
+def known_to_all(project: Project, fields: Collection[str]) -> frozenset[str]:
+    """Of the study's fields those that may date what everybody sees: visits, enrolment, withdrawal."""
+    return frozenset(fields) - unnamed_for_all(project)
+
+
 def names_blinded(project: Project, config: Any) -> bool:
     """By its name, an export column of it or a mapped name, anywhere in the configuration."""
     found = mask_for_all(project)

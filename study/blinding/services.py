@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.dispatch import Signal
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.house.db import atomic
 from projects import audit
@@ -17,9 +18,11 @@ from projects import members as rights
 from projects.models import Member, Project
 from study.blinding.mask import telling_fields
 from study.design import design_of
-from study.dictionary import KnownNames, load, name_refusal
+from study.dictionary import KnownNames, load, name_refusal, stored
 from study.metadata import StudyMetadata
 from study.models import BlindedField, CodeBreak, Subject, VisitPlanEntry
+
+BY_ARM = gettext_lazy("The visit plan differs by arm: visits and their windows tell it.")
 
 
 def switch_on(*, project: Project, fields: Sequence[BlindedField], actor: object) -> None:
@@ -143,13 +146,23 @@ def _told(rows: Sequence[BlindedField]) -> dict[str, Any]:
     return {row.field: {"kind": row.kind, "words": row.words.split("\n")} for row in rows}
 
 
+def broken_by(project: Project) -> list[str]:
+    """Why a blinded study tells its arms by itself: what REDCap, the plan or the settings became since."""
+    if project.blinded_since is None or stored(project) is None:
+        return []
+    metadata = load(project)
+    rows = BlindedField.objects.filter(project=project)
+    names = telling_fields(metadata, frozenset(rows.values_list("field", flat=True)))
+    return [*obstacles(project, metadata, names)]
+
+
 def obstacles(project: Project, metadata: StudyMetadata, fields: Collection[str]) -> Iterator[str]:
     """Each reason in the reader's language. `fields`: those to be blinded, with what tells them."""
     if len({*metadata.arms.values()}) > 1:
         yield _("REDCap keeps its subjects in several arms: the events of a subject tell its arm.")
     plan = [*VisitPlanEntry.objects.filter(project=project)]
     if any(entry.arm for entry in plan):
-        yield _("The visit plan differs by arm: visits and their windows tell it.")
+        yield str(BY_ARM)
     design = design_of(project)
     used = {
         _("visit plan"): {name for one in plan for name in (one.anchor_field, one.date_field)},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from projects.models import Project
 from study import dictionary, proposals, record_ids
+from study.blinding.mask import known_to_all
 from study.identity import Answer
 from study.metadata import StudyMetadata
 from study.roster import present_ids
@@ -38,19 +39,22 @@ class Proposed:
 
 
 def proposed_visits(project: Project) -> list[Proposed]:
-    """Date fields of the study, one for each event that asks it; those of the stored plan are left out.
+    """Date fields of the study, one for each event that asks it; without those of the stored plan or blinded.
 
     Raises RedcapError, NotConfiguredError where no dictionary was ever read.
     """
     metadata = dictionary.load(project)
     planned = set(project.visit_plan.values_list("date_field", "event"))
-    return [row for row in _rows(metadata) if (row.field, row.event) not in planned]
+    told = known_to_all(project, metadata.fields)
+    rows = (row for row in _rows(metadata) if row.field in told)
+    return [row for row in rows if (row.field, row.event) not in planned]
 
 
 def anchor_dates(project: Project) -> list[tuple[str, str]]:
     """(field, label) of the dates that days may be counted from."""
     metadata = dictionary.load(project)
-    return [(name, metadata.label(name)) for name in _dates(metadata)]
+    told = known_to_all(project, metadata.fields)
+    return [(name, metadata.label(name)) for name in _dates(metadata) if name in told]
 
 
 def likely_anchor(project: Project) -> str:

@@ -140,7 +140,8 @@ class Turn:
     @cached_property
     def reviewed(self) -> str:
         """When the last review of the reader's subjects was decided (ISO, the study's zone), "" for never."""
-        mine = Review.objects.filter(project=self.project, record_id__in=self.roster.present)
+        seen = Review.objects.for_member(self.member)
+        mine = seen.filter(project=self.project, record_id__in=self.roster.present)
         at = mine.aggregate(last=Max("decided_at"))["last"]
         here = localtime(at, ZoneInfo(self.project.timezone)) if at else None
         return here.replace(tzinfo=None).isoformat("T", "seconds") if here else ""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from django.core.cache import cache
+from django.db import transaction
 from pytest_django import Settings
 
 from study.blinding import services
@@ -14,6 +17,7 @@ from tests.support.stand_ins import StandIns
 from tests.support.study import Study, seed_afresh
 
 Open = Callable[[str], Study]
+OfBoth = Callable[[Callable[[Study], Any]], list[Any]]
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +46,22 @@ def open_twin(db: None, twin_servers: dict[str, StandIns], settings: Settings) -
     yield opened
     for servers in used:
         assert told_to_models(servers.requests("llm")) == []
+
+
+@pytest.fixture
+def of_both(open_twin: Open) -> OfBoth:
+    """What is told of each twin, the other one never having been there."""
+
+    def told(tell: Callable[[Study], Any]) -> list[Any]:
+        found = []
+        for twin in "ab":
+            cache.clear()
+            with transaction.atomic():
+                found.append(tell(open_twin(twin)))
+                transaction.set_rollback(True)
+        return found
+
+    return told
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.study.blinding import twins
 from tests.study.blinding.conftest import Open
 from tests.support.study import Study
 
-HIDDEN = [*twins.BLINDED, "study_drug"]
+HIDDEN = [*twins.BLINDED, "study_drug", "drug_a_start"]
 KEYS: list[dict[str, Any]] = [
     {"select": ["{}"]},
     {"where": [{"field": "{}", "op": "filled"}]},

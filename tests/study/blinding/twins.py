@@ -27,10 +27,17 @@ FIELDS = {
         "choices": "1, 甲药 | 2, 乙药",
         "branching": "[arm] <> ''",
     },
+    "drug_a_start": {
+        "field_type": "text",
+        "field_label": "甲药首剂日期",
+        "choices": "",
+        "number": "date_ymd",
+        "branching": "[arm] = '1'",
+    },
     "marker": {"field_type": "text", "field_label": "药物浓度", "choices": "", "number": "number"},
 }
 BLINDED = {"arm": "arm", "kit_no": "kit", "marker": "lab"}
-"""study_drug is not named: it is shown by the arm."""
+"""study_drug and drug_a_start are not named: they are shown by the arm."""
 SECRETS = (
     "试验组",
     "对照组",
@@ -42,6 +49,7 @@ SECRETS = (
     "药物浓度",
     "kit_no",
     "study_drug",
+    "drug_a_start",
 )
 
 
@@ -110,6 +118,7 @@ def _records(path: Path, twin: str) -> None:
         values = row["values"]
         if row["event"] == EVENT and not row["instrument"]:
             values |= {"arm": arm, "kit_no": kit, "study_drug": arm}
+            values |= {"drug_a_start": "2026-03-02"} if arm == "1" else {}
             values["marker"] = "88.5" if arm == "1" else "0.1"
         if row["instrument"] == "ae" and "ae_term" in values:
             values["ae_term"] = f"{values['ae_term']}({ARMS[arm]},{kit})"
