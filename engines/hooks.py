@@ -34,6 +34,7 @@ audit.register(
         "finding.open": _("Finding opened"),
         "finding.close": _("Finding closed"),
         "finding.step": _("Finding moved on"),
+        "finding.reject": _("Finding rejected as a false alarm"),
         "finding.assign": _("Finding assigned"),
         "finding.comment": _("Finding commented"),
         "finding.gone": _("Findings of a deleted record set aside"),

@@ -34,7 +34,7 @@ CRITICAL = frozenset(
             "blinding.member",
         ),
         *("skill.create", "skill.change", "skill.delete", "mapping.change", "dq.switch"),
-        *("finding.close", "deviation.decide", "rows.export"),
+        *("finding.close", "finding.reject", "deviation.decide", "rows.export"),
     }
 )
 """Always looked at: what overrides a check, breaks a code, ends a violation, changes a rule, is exported."""

@@ -78,15 +78,19 @@ class Ground:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What every door shows of a review: findings, passages of the protocol, and what each button does."""
+    """What every door shows of a review: findings, passages of the protocol, and what each button does.
+
+    `is_complete`: REDCap showed all data of the subject.
+    """
 
     grounds: Sequence[Ground]
     passages: Sequence[SeenPassage]
     verbs: Verbs
+    is_complete: bool
 
     def lines(self) -> list[str]:
         """As a message tells it, without the values."""
-        told: list[str] = []
+        told = [] if self.is_complete else [_("REDCap did not show all data of the subject.")]
         for one in self.grounds:
             told.append(one.told)
             if one.rule:
@@ -119,7 +123,8 @@ def evidence(review: Review) -> Evidence:
         still = {str(key): number for key, number in numbered}
         metadata = dictionary.load(review.project)
         found = grounds(review.task_run, brief.findings, metadata, still)
-    return Evidence(found, brief.passages, verbs(review, brief))
+    is_complete = review.task_run.is_complete or not review.record_id
+    return Evidence(found, brief.passages, verbs(review, brief), is_complete)
 
 
 def grounds(
@@ -214,6 +219,7 @@ def review_view(review: Review) -> dict[str, Any]:
         "record_id": review.record_id,
         "values": values(review),
         "runs": [str(run.pk) for run in waiting_for(review)],
+        "is_complete": shown.is_complete,
         "findings": [_finding(one) for one in shown.grounds],
         "passages": [one.model_dump() for one in shown.passages],
         "verbs": dict(zip(("approve", "reject"), shown.verbs, strict=True)),

@@ -18,7 +18,7 @@ from django.utils.timezone import now
 
 from core.house.alone import each
 from core.house.db import atomic, is_new, write_now
-from engines.models import Review, TaskRun
+from engines.models import FindingEvent, Review, TaskRun
 from engines.sop import run_events, snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.journal import audited
@@ -60,8 +60,16 @@ def meet(run: TaskRun) -> Review | None:
             if _join(found, run):
                 return found
         else:
-            return found if found.digest == snapshot.data_digest(run) else None
+            is_same = found.digest == snapshot.data_digest(run)
+            return found if is_same and not _is_contested(found) else None
     return None
+
+
+def _is_contested(review: Review) -> bool:
+    """Whether somebody took up again, after the decision, a finding that it was about."""
+    reopened = FindingEvent.objects.filter(what="reopen", at__gt=review.decided_at)
+    about = reopened.filter(finding__project=review.project_id)
+    return about.filter(finding__open_key__in=review.open_keys).exists()
 
 
 def _join(review: Review, run: TaskRun) -> bool:

@@ -49,6 +49,8 @@ SAVED = (
     "question_key",
 )
 READ = ("data", "read_at", "is_complete")
+PASSED = "on_pass"
+CHANGE_ACTOR = "system_change"
 
 
 class Chain:
@@ -151,7 +153,7 @@ class Chain:
         self._observe(self.key, done.observations)
         self.add_step(self.key, node.type, outcome, done.result, started)
         self.run.message = ""
-        self.go(never_clean(self.run, node.target(done.edge)))
+        self.go(never_clean(self.run, node.target(done.edge), done.edge))
 
     def add_step(
         self,
@@ -350,9 +352,13 @@ class Chain:
         self.__dict__.pop("open", None)
 
 
-def never_clean(run: TaskRun, target: str) -> str:
-    """What was read in part only does not end as a success by itself (design.md 9.8)."""
-    if target != SUCCESS_END or not run.record_id or run.is_complete:
+def never_clean(run: TaskRun, target: str, edge: str) -> str:
+    """What was read in part only does not end as a success by itself, under no name (design.md 9.8).
+
+    A recheck of changed data tells nobody of its end; what it saw stands in its findings.
+    """
+    is_clean = target == SUCCESS_END or (edge == PASSED and is_end(target))
+    if not is_clean or not run.record_id or run.is_complete or run.triggered_by == CHANGE_ACTOR:
         return target
     run.message = _("REDCap did not show all data: the result is incomplete.")
     return REVIEW_END

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef
 from core.house.alone import each
 from core.house.db import atomic
 from engines.models import PendingAction
-from engines.sop import snapshot
+from engines.sop import run_events, snapshot
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.journal import note_event
 from projects import audit
@@ -78,9 +78,11 @@ def revive(rows: Iterable[PendingAction]) -> int:
 def _moved(row: PendingAction, state: str, what: str, note: str = "") -> bool:
     """Whether the finding was still in the state that was read."""
     same = PendingAction.objects.filter(pk=row.pk, state=row.state, open_key__isnull=False)
-    row.state = state
+    was, row.state = row.state, state
     if is_same := same.update(state=state) == 1:
         note_event(row, what, note=note)
+        if was == State.QUERIED:
+            run_events.keep_settled(row)
     return is_same
 
 

@@ -118,7 +118,7 @@ def walk(
 
 def _visit(run: TaskRun, study: Study, key: str, node: Node, ask_llm: bool) -> DryStep:
     def step(outcome: str, message: str, edge: str = "", seen: Any = ()) -> DryStep:
-        target = never_clean(run, node.target(edge)) if edge else ""
+        target = never_clean(run, node.target(edge), edge) if edge else ""
         return DryStep(key, node.type, outcome, message, target, edge, tuple(seen))
 
     visited = NODES[node.type].rehearse(node, ask_llm)

@@ -24,6 +24,7 @@ from core.rules.limits import RuleError
 from engines.briefing import CONTENTS
 from engines.models import PendingAction, RunEvent, TaskRun
 from engines.sop import snapshot
+from engines.sop.chain import CHANGE_ACTOR
 from engines.sop.deleted import mark_back, mark_gone
 from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.nodes.notify import SCHEDULED
@@ -41,7 +42,7 @@ from study.design import identifying
 from study.metadata import StudyMetadata
 from study.records import RecordData
 
-ACTOR, CHANGE_ACTOR = "system_event", "system_change"
+ACTOR = "system_event"
 AE_FORM = "ae"
 
 

@@ -103,7 +103,8 @@ def move(*, finding: PendingAction, step: str, actor: object, reason: str = "") 
             note_event(finding, step, by=name, note=reason)
             _announce(finding, found.target, before)
             told = {"old": {"state": before}, "new": {"state": found.target}}
-            audited("finding.step", finding, actor=actor, reason=reason, **told)
+            action = "finding.reject" if found.target == State.REJECTED else "finding.step"
+            audited(action, finding, actor=actor, reason=reason, **told)
     except IntegrityError as error:  # a later run has found the same again
         raise NoSuchStep(_("The same is open as another finding.")) from error
     finding.refresh_from_db()
@@ -146,7 +147,7 @@ def _announce(finding: PendingAction, target: str, before: str) -> None:
         told = about | {"number": number}
         run_events.keep_event(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
     elif before == State.QUERIED:
-        run_events.keep_event(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
+        run_events.keep_settled(finding)
 
 
 def assign(

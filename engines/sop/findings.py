@@ -415,7 +415,9 @@ def _resolve(
     still = PendingAction.objects.filter(pk__in=[row.pk for row in good], open_key__isnull=False)
     is_resolved = bool(good and still.update(state=State.DATA_CHANGED))
     for row in good:
-        row.state = State.DATA_CHANGED
+        was, row.state = row.state, State.DATA_CHANGED
+        if is_resolved and was == State.QUERIED:
+            run_events.keep_settled(row)
         if is_resolved:
             note_event(row, RESOLVED, run=run)
     return kept
@@ -502,8 +504,7 @@ def close_finding(
         return False
     note_event(finding, "closed", by=name, note=resolution)
     if finding.state == State.QUERIED:
-        about = {"finding": str(finding.pk)}
-        run_events.keep_event(run_events.Kind.FINDING_SETTLED, finding.task_run, payload=about)
+        run_events.keep_settled(finding)
     told = {"old": {"state": finding.state}, "new": {"state": State.CLOSED}}
     audited("finding.close", finding, actor=actor, reason=resolution, **told)
     return True

@@ -18,7 +18,7 @@ from engines.models.runs import Batch
 from engines.sop import finding_life
 from engines.sop.errors import NotAllowed, NotSuspended, ReasonRequired
 from engines.sop.journal import audited
-from engines.sop.reviews import STATUS, Signature, reviewer, sign
+from engines.sop.reviews import STATUS, Signature, reviewer, reviews_of, sign
 from engines.sop.runs import OPEN, rerun
 from projects import audit
 from projects.access import member_in
@@ -176,7 +176,11 @@ def _stands(review: Review) -> bool:
     if review.status not in STATUS.values() or review.task_run.status in OPEN:
         return False
     later = Review.objects.filter(question_key=review.question_key, pk__gt=review.pk)
-    return not (review.question_key and later.exists())
+    if review.question_key and later.exists():
+        return False
+    going = TaskRun.objects.filter(record_id=review.record_id, status__in=OPEN)
+    going = going.filter(project=review.project_id, skill=review.task_run.skill_id)
+    return not any(reviews_of(run).filter(pk=review.pk).exists() for run in going)
 
 
 def take_back(

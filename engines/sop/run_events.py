@@ -22,7 +22,7 @@ from django.utils.timezone import now
 
 from core.house import task_queue
 from core.house.db import after_commit, atomic, later
-from engines.models import Batch, Review, RunEvent, TaskRun
+from engines.models import Batch, PendingAction, Review, RunEvent, TaskRun
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +58,12 @@ def keep_event(
             payload=payload,
         )
     )
+
+
+def keep_settled(finding: PendingAction) -> None:
+    """Note that nobody has to answer the query about a finding any more."""
+    about = {"finding": str(finding.pk)}
+    keep_event(Kind.FINDING_SETTLED, finding.task_run, payload=about)
 
 
 def keep_end(batch: Batch) -> None:

@@ -13,8 +13,10 @@ from django.utils.timezone import now
 from core.house.db import atomic
 from engines import trail_reviews
 from engines.agenda import Kind, agenda
+from engines.sop import finding_life
 from projects import audit
 from projects.models import AuditEntry, Member
+from tests.engines.sop.kit import run_qc
 from tests.memory.hot_kit import browser
 from tests.support.study import Study
 
@@ -59,6 +61,19 @@ def written(study: Study, action: str, count: int) -> list[int]:
 
 def test_every_action_called_critical_is_one() -> None:
     assert set(audit.actions()) >= trail_reviews.CRITICAL
+
+
+def test_what_ends_a_violation_is_always_looked_at(study: Study) -> None:
+    """A false alarm as well as a correction: later runs open neither again."""
+    finding = run_qc(study, "P004").findings.all()[0]
+    actor = study["zhangyi"]
+    finding_life.move(finding=finding, step="reject", actor=actor, reason="误报")
+    finding_life.move(finding=finding, step="reopen", actor=actor, reason="再看")
+    finding_life.close(finding=finding, actor=actor, resolution="已核对")
+    planned(share=0)
+    about = AuditEntry.objects.filter(project=study.project, object_id=str(finding.pk))
+    kept = {one.action for one in about.filter(number__in=opened(study).critical)}
+    assert kept == {"finding.reject", "finding.close"}
 
 
 def test_the_sample_holds_all_critical_entries_and_a_share_of_the_others(study: Study) -> None:

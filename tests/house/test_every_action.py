@@ -433,13 +433,14 @@ def _(study: Study) -> None:
     deleted.read_again(study)
 
 
-@door("finding.step", "finding.assign", "finding.comment")
+@door("finding.step", "finding.reject", "finding.assign", "finding.comment")
 def _(study: Study) -> None:
     finding = run_qc(study, "P012").findings.all()[0]
     about = f"pending-actions/{finding.pk}"
     post(study, "wanghushi", f"{about}/move/", step="confirm")
     post(study, "wanghushi", f"{about}/assign/", assignee="wanghushi")
     post(study, "wanghushi", f"{about}/comment/", text="等待中心回复")
+    post(study, "wanghushi", f"{about}/move/", step="reject", reason="误报")
 
 
 @door("study.setting")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.models import FindingEvent, PendingAction, RunEvent
-from engines.sop import finding_life
+from engines.sop import deleted, finding_life
 from tests.engines.sop.kit import change, run_qc, tell
 from tests.support.study import Study
 from tests.wechat.working import click, outgoing, payloads, said, work
@@ -113,6 +113,23 @@ def test_what_was_settled_in_the_console_takes_the_buttons_off(
     assert "误报" in update["template_card"]["sub_title_text"]
     assert "误报" in answer(card)
     assert state(finding) == State.REJECTED
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_the_site_corrects_or_deletes_takes_the_buttons_off(
+    study: Study, finding: PendingAction, gone: bool
+) -> None:
+    card = query(study, finding)
+    if gone:
+        deleted.mark_gone(study.project, "P004")
+    else:
+        correct(study)
+        run_qc(study, "P004")
+    tell()
+    card.refresh_from_db()
+    assert card.state == Card.State.CLOSED
+    assert state(finding) == (State.GONE if gone else State.DATA_CHANGED)
 
 
 def test_who_was_settled_before_anybody_was_asked_gets_no_card(

@@ -10,6 +10,7 @@ import pytest
 from core.house.db import atomic
 from engines import sop
 from engines.models import FindingEvent, PendingAction, TaskRun
+from engines.pages.evidence import evidence, review_view
 from engines.sop import finding_life
 from engines.sop import findings as book
 from engines.sop.nodes import soft_instruction as judging
@@ -18,6 +19,7 @@ from skills.models import Skill
 from study import roster
 from study.models import Subject
 from study.records import read_record
+from tests.engines.sop.doors import console
 from tests.engines.sop.kit import (
     birth_rule,
     born,
@@ -26,6 +28,7 @@ from tests.engines.sop.kit import (
     hard,
     human,
     new_skill,
+    review_of,
     rule,
     run_of,
     run_qc,
@@ -182,11 +185,29 @@ def test_an_incomplete_read_resolves_nothing(study: Study) -> None:
     assert PendingAction.objects.get(rule_key="EL03").state == State.OPEN
 
 
-def test_an_incomplete_read_never_ends_in_success(study: Study) -> None:
+@pytest.mark.full
+def test_who_decides_on_an_incomplete_read_is_told_so(study: Study) -> None:
+    hide_identifiers(study)
+    run = run_of(
+        study, new_skill(study, {"a": hard(rules=[ECOG], on_fail="b"), "b": human()}), "P004"
+    )
+    shown = review_view(review_of(run))
+    assert not shown["is_complete"]
+    assert "REDCap 未能返回该受试者的全部数据。" in evidence(review_of(run)).lines()
+    page = console("wanghushi").get(f"/admin/engines/review/{review_of(run).pk}/desk/")
+    assert "REDCap did not show all data of the subject." in page.content.decode()
+
+
+def hide_identifiers(study: Study) -> None:
     token = study.run["redcap_tokens"]["deidentified"]
     Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
     study.project.refresh_from_db()
-    run = run_of(study, new_skill(study, {"a": hard()}))
+
+
+@pytest.mark.parametrize("end", ["end_success", "end", "end_ok"])
+def test_an_incomplete_read_never_ends_in_success(study: Study, end: str) -> None:
+    hide_identifiers(study)
+    run = run_of(study, new_skill(study, {"a": hard(on_pass=end)}))
 
     assert (run.is_complete, run.final_state) == (False, "end_review_required")
     assert run.message

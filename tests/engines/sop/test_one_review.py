@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from engines import sop
 from engines.models import FindingEvent, PendingAction, Review, TaskRun
+from engines.sop import finding_life, order_run
 from projects import audit
 from projects.models import AuditEntry, Project
 from skills.services import save_skill
@@ -259,6 +260,43 @@ def test_slow_work_between_rule_and_question_changes_nothing(study: Study) -> No
     decide(study, runs[1])
     later = run_of(study, skill)
     assert (later.final_state, PendingAction.objects.count()) == ("end_success", 1)
+
+
+@pytest.mark.full
+def test_a_decision_is_not_followed_where_somebody_took_its_finding_up_again(
+    study: Study, skill: Any
+) -> None:
+    decide(study, run_of(study, skill))
+    finding = PendingAction.objects.get()
+    finding_life.move(finding=finding, step="reopen", actor=study["zhangyi"], reason="再看")
+    later = run_of(study, skill)
+    finding.refresh_from_db()
+    assert (later.status, finding.state) == ("SUSPENDED", PendingAction.State.OPEN)
+    decide(study, later)
+    assert run_of(study, skill).final_state == "end_success", "decided after that"
+
+
+@pytest.mark.full
+def test_a_decision_stands_while_a_run_that_it_let_go_on_is_on_its_way(study: Study) -> None:
+    skill = new_skill(study, asking(on_approve="judge") | {"judge": soft()})
+    runs = [run_of(study, skill) for _number in range(2)]
+    review = review_of(runs[0])
+    sop.decide(
+        review_id=review.pk,
+        actor=study["wanghushi"],
+        decision="approve",
+        reason="已核对",
+        seen=review.seen,
+    )
+    taken = {"review": review, "actor": study["wanghushi"], "reason": "点错了"}
+    for run in runs:
+        review.refresh_from_db()
+        with pytest.raises(sop.NotSuspended):
+            order_run.take_back(**taken)
+        study.stand_ins.script(said())
+        go(run)
+    review.refresh_from_db()
+    assert order_run.take_back(**taken).rerun_of_id
 
 
 def test_a_finding_closed_by_hand_is_asked_about_as_before(study: Study, skill: Any) -> None:
