@@ -167,12 +167,15 @@ def compute(function: Callable[..., Number], *values: Number) -> Number:
         with localcontext(CONTEXT if is_divided else EXACT):
             result = function(*values)
     except ArithmeticError as error:
-        return Unknown(
-            None, _("The calculation has no result (%(why)s).") % {"why": type(error).__name__}
-        )
+        return Unknown(None, no_result(error))
     if not is_divided or isinstance(result, Unknown):
         return result
     return Quotient(result) if isinstance(result, Decimal) else _bounded(result, Quotient)
+
+
+def no_result(error: Exception) -> str:
+    """What is told of a calculation that failed."""
+    return _("The calculation has no result (%(why)s).") % {"why": type(error).__name__}
 
 
 def _bounds(value: Decimal | Range) -> Range:

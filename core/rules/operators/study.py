@@ -142,8 +142,10 @@ def build_redcap(compiler: Compiler, call: Call) -> Expr:
         _check_reference(compiler, ref, call.path)
 
     def evaluate(scope: Scope) -> Value:
-        found = truth(logic.node(RowView(scope.row, visibility)))
-        return Unknown(found.reason) if isinstance(found, Open) else found
+        found = truth(logic.node(RowView(scope.row, visibility, is_rule=True)))
+        if not isinstance(found, Open):
+            return found
+        return Unknown(None, found.note) if found.note else Unknown(found.reason)
 
     return Expr(evaluate, Type.FLAG)
 

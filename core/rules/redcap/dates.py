@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 from core.rules import parse
-from core.rules.redcap.nodes import UNTOLD, Counted, MinutesSeconds, Open, Operand, need
+from core.rules.redcap.nodes import UNTOLD, Counted, MinutesSeconds, Open, Operand, UnfitError, need
 from core.rules.values import DAY, SECOND, Moment, Range, Reason
 
 UNITS = {
@@ -49,7 +49,7 @@ def _moment(today: date | None, value: Operand, order: str = "ymd") -> Moment:
         text = f"{found[3]}-{month}-{day}{found[4]}"
     moment = parse.moment(text)
     if moment is None:
-        raise ValueError
+        raise UnfitError if text.strip() else ValueError
     return moment
 
 

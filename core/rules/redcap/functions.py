@@ -28,6 +28,7 @@ from core.rules.redcap.nodes import (
     number,
     truth,
     undecided,
+    without_result,
 )
 
 _MAX_PLACES = 20
@@ -194,7 +195,10 @@ class Function:
 def _plain(function: Callable[..., Operand]) -> Build:
     """Of known values; an open one leaves it open."""
 
-    return _asked(lambda *values: known(function, values))
+    def build(arguments: Sequence[Node]) -> Node:
+        return lambda view: known(function, [node(view) for node in arguments], view)
+
+    return build
 
 
 def _dated(function: Callable[..., Operand]) -> Build:
@@ -202,10 +206,11 @@ def _dated(function: Callable[..., Operand]) -> Build:
 
     def build(arguments: Sequence[Node]) -> Node:
         def evaluate(view: View) -> Operand:
+            values = [node(view) for node in arguments]
             try:
-                return function(view.today, *(node(view) for node in arguments))
-            except MISTAKES:
-                return ""
+                return function(view.today, *values)
+            except MISTAKES as error:
+                return without_result(error, values, view)
 
         return evaluate
 
@@ -241,10 +246,15 @@ def _aggregate(function: Callable[[list[Decimal]], Decimal]) -> Build:
     return _asked(evaluate)
 
 
-def _joined(separator: Operand, *values: Operand) -> Operand:
+def _joined(arguments: Sequence[Node]) -> Node:
     """concat_ws: blanks are skipped, whether or not they may still be filled in."""
-    present = [one for one in values if not (isinstance(one, Open) and one.is_blank)]
-    return known(concat_ws, [separator, *present])
+
+    def evaluate(view: View) -> Operand:
+        separator, *values = (node(view) for node in arguments)
+        present = [one for one in values if not (isinstance(one, Open) and one.is_blank)]
+        return known(concat_ws, [separator, *present], view)
+
+    return evaluate
 
 
 def _if(arguments: Sequence[Node]) -> Node:
@@ -267,7 +277,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "isblanknotmissingcode": Function(_asked(is_blank), 1, 1),
     "ismissingcode": Function(_asked(is_missing_code), 1, 1),
     "hasmissingcode": Function(_asked(is_missing_code), 2, 2),
-    "concat_ws": Function(_asked(_joined), 3, None),
+    "concat_ws": Function(_joined, 3, None),
     **{name: Function(_aggregate(f), 1, None) for name, f in _AGGREGATES.items()},
     **{name: Function(_plain(f), low, high) for name, (f, low, high) in _OF_NUMBERS.items()},
     **{name: Function(_plain(f), low, high) for name, (f, low, high) in _OF_TEXTS.items()},

@@ -24,7 +24,7 @@ class Open:
 
     `missing_code`: the code that stands there instead of a value, one of `codes`. `bounds`: a censored
     number or partial date, which decides a comparison when all it can be lies on one side. `why` where it
-    is neither blank nor a code.
+    is neither blank nor a code; `note` tells of a computation without a result.
     """
 
     cause: str
@@ -34,6 +34,7 @@ class Open:
     codes: frozenset[str] = frozenset()
     bounds: Range | Moment | None = None
     why: Reason = Reason.NOT_EXPORTED
+    note: str = ""
 
     @property
     def reason(self) -> Reason:
@@ -215,13 +216,20 @@ class View(Protocol):
     def read(self, ref: Ref) -> Operand:
         """What stands there."""
 
+    def refuse(self, error: Exception) -> Operand | None:
+        """What stands for what has no result; None where it is what REDCap makes of it."""
+
 
 Node: TypeAlias = Callable[[View], Operand]
 Counted = tuple[Callable[..., Operand], int, int | None]
 """A function and the least and greatest number of its arguments."""
 
 MISTAKES = (ArithmeticError, LookupError, TypeError, ValueError)
-"""What a computation without a result raises; it is blank then."""
+"""What a computation without a result raises; it is blank then, but for a rule."""
+
+
+class UnfitError(ValueError):
+    """A text where a number or a date is needed."""
 
 
 def constant(value: Operand) -> Node:
@@ -262,7 +270,23 @@ def negate(node: Node) -> Node:
 
 def compared(operator: str, left: Node, right: Node) -> Node:
     """A comparison; white space around texts is none of them."""
-    return lambda view: compare(operator, _trimmed(left(view)), _trimmed(right(view)))
+
+    def evaluate(view: View) -> Operand:
+        a, b = _trimmed(left(view)), _trimmed(right(view))
+        is_unfit = operator not in _EQUALITIES and (_is_unfit(a, b) or _is_unfit(b, a))
+        told = view.refuse(UnfitError()) if is_unfit else None
+        return compare(operator, a, b) if told is None else told
+
+    return evaluate
+
+
+def _is_unfit(value: Operand, other: Operand) -> bool:
+    """Whether a text is neither a number nor a date beside `other`, which is one."""
+    if not isinstance(value, str) or isinstance(other, Open) or value == "":
+        return False
+    if number(other) is not None:
+        return number(value) is None
+    return parse.is_full_date(str(other)) and parse.moment(value) is None
 
 
 def _trimmed(value: Operand) -> Operand:
@@ -275,26 +299,36 @@ def chained(first: Node, steps: Sequence[tuple[str, Node]]) -> Node:
     def evaluate(view: View) -> Operand:
         value = first(view)
         for operator, node in steps:
-            value = known(_ARITHMETIC[operator], [value, node(view)])
+            value = known(_ARITHMETIC[operator], [value, node(view)], view)
         return value
 
     return evaluate
 
 
-def known(function: Callable[..., Operand], values: Sequence[Operand]) -> Operand:
-    """`function` of values that are all known; blank where it has no result."""
+def known(function: Callable[..., Operand], values: Sequence[Operand], view: View) -> Operand:
+    """`function` of values that are all known."""
     for value in values:
         if isinstance(value, Open):
             return undecided(value)
     try:
         return function(*values)
-    except MISTAKES:
+    except MISTAKES as error:
+        return without_result(error, values, view)
+
+
+def without_result(error: Exception, values: Sequence[Operand], view: View) -> Operand:
+    """Blank, also for a rule where one of the values is blank; else as the view has it."""
+    if "" in values and not isinstance(error, UnfitError):
         return ""
+    told = view.refuse(error)
+    return "" if told is None else told
 
 
 def need(value: Operand) -> Decimal:
-    """A number; ValueError for anything else."""
+    """A number; ValueError for anything else, UnfitError for a text."""
     found = number(value)
+    if found is None and str(value).strip():
+        raise UnfitError
     if found is None or not found.is_finite():
         raise ValueError
     return found

@@ -12,10 +12,11 @@ from datetime import date
 from decimal import Decimal
 
 from core.rules import convert
+from core.rules.arithmetic import no_result
 from core.rules.context import Column, Kind, checkbox_column
 from core.rules.convert import Reading
 from core.rules.record import Cause, Record, Row
-from core.rules.redcap.nodes import HERE, MinutesSeconds, Open, Operand, Ref
+from core.rules.redcap.nodes import HERE, MinutesSeconds, Open, Operand, Ref, UnfitError
 from core.rules.values import Moment, Range, Reason, Unknown
 
 RELATIVE_EVENTS = frozenset(
@@ -89,12 +90,19 @@ _DAG, _DAG_VARIABLE = "redcap_data_access_group", "record-dag-name"
 
 
 class RowView:
-    """A view from `row`. `is_calculation`: blanks are blank, and the day of saving is not known."""
+    """A view from `row`. `is_calculation`: blanks are blank, and the day of saving is not known.
 
-    def __init__(self, row: Row, shown: Shown, *, is_calculation: bool = False) -> None:
+    `is_rule`: what has no result decides nothing, as in other rules; for REDCap it is blank, and less than
+    whatever it is compared with.
+    """
+
+    def __init__(
+        self, row: Row, shown: Shown, *, is_calculation: bool = False, is_rule: bool = False
+    ) -> None:
         self._row = row
         self._shown = shown
         self._is_calculation = is_calculation
+        self._is_rule = is_rule
         self.today: date | None = None if is_calculation else row.record.today
         self.codes: Collection[str] = row.record.context.missing_codes
 
@@ -114,6 +122,15 @@ class RowView:
             return self._at(row, ref, event)
         told = event if ref.event and event else None
         return row if told is None or not isinstance(row, Open) else replace(row, event=told)
+
+    def refuse(self, error: Exception) -> Operand | None:
+        """What stands for what has no result; None where it is what REDCap makes of it."""
+        if not self._is_rule:
+            return None
+        if isinstance(error, UnfitError):
+            self._row.record.force(Reason.TYPE_MISMATCH)
+            return Open("", why=Reason.TYPE_MISMATCH)
+        return Open("", note=no_result(error))
 
     def _there(self, ref: Ref, event: str | None, column: Column) -> Row | Operand:
         """The row that is meant, or what a row that is not there is worth."""

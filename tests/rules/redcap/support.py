@@ -23,6 +23,9 @@ class Cells:
         name = f"{ref.event}/{name}" if ref.event else name
         return self._cells[f"{name}/{ref.instance}" if ref.instance else name]
 
+    def refuse(self, error: Exception) -> None:
+        """As REDCap has it."""
+
 
 def value(
     text: str, cells: Mapping[str, Operand], today: date | None = date(2024, 6, 1)

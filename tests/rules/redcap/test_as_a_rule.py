@@ -39,6 +39,32 @@ def test_a_verdict_of_its_logic(text: str, row: dict[str, str], expected: str) -
     assert verdict(rule(text), {"sex": "0", **row}) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "row", "expected"),
+    [
+        ("[text] > 40", {"text": "185 U/L"}, "FAIL type_mismatch"),
+        ("40 < [text]", {"text": "1,200"}, "FAIL type_mismatch"),
+        ("[text] > '2024-01-01'", {"text": "2024年三月"}, "FAIL type_mismatch"),
+        ("datediff([text], [icf], 'd') > 2", {"text": "2024年三月", "icf": "2024-05"}, "FAIL type_mismatch"),
+        ("[weight] / ([text]^2) > 25", {"weight": "80", "text": "1.70m"}, "FAIL type_mismatch"),
+        ("round([text], 1) > 5", {"text": "six"}, "FAIL type_mismatch"),
+        ("[age] = 5 or [text] > 40", {"age": "6", "text": "185 U/L"}, "FAIL type_mismatch"),
+        ("[age] / 0 > 25", {"age": "50"}, "ERROR"),
+        ("datediff([icf], [icf], 'days') > 25", {"icf": "2024-05-01"}, "ERROR"),
+        # guarded, empty, or compared as texts: as ever
+        ("isnumber([text]) and [text] > 40", {"text": "185 U/L"}, "PASS"),
+        ("[text] > 40", {"text": ""}, "UNKNOWN missing"),
+        ("[text] > 40", {"text": "41"}, "FAIL"),
+        ("[text] <> 40", {"text": "185 U/L"}, "FAIL"),
+        ("[text] > 'm'", {"text": "a"}, "PASS"),
+        ("[preg] + 1 > 1", {"preg": "", "sex": "1"}, "PASS"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_computed_is_no_pass(text: str, row: dict[str, str], expected: str) -> None:
+    """REDCap takes it for blank, and less than anything; the rules of a study fail or say why not."""
+    assert verdict(rule(text), {"sex": "0", **row}) == expected
+
+
 def test_the_detail_shows_what_the_logic_read() -> None:
     found = result(rule("[age] < 18 and [sex] = '0'"), {"age": "17", "sex": "0"})
     assert [(entry["var"], entry["raw"]) for entry in found.detail] == [("age", "17"), ("sex", "0")]
