@@ -19,6 +19,7 @@ from core.rules.context import Kind, StudyContext
 from core.rules.expression import Conversion, Expr, Node, Scope, Type, constant, entered
 from core.rules.limits import RuleError
 from core.rules.record import Record
+from core.rules.redcap.nodes import Ref
 from core.rules.text import translate as _
 from core.rules.values import Items, Unknown, Value
 
@@ -139,6 +140,7 @@ class Compiler:
     """Compiles one rule; `problems` is empty when it may be used.
 
     `reads` are the (column, event) pairs the rule mentions, in order; event None is the row itself.
+    `looks_for` are references whose row each place finds for itself, with the event from where they look.
     `is_saving` also refuses what can only be a mistake of the author, though it could be run.
     `types` are those that columns without one take from what stands beside them, `conversions` what
     columns are worth in the units they are compared in. `nodes` counts what was compiled, `cost` each as
@@ -150,6 +152,7 @@ class Compiler:
         self.is_saving = is_saving
         self.problems: list[Problem] = []
         self.reads: dict[tuple[str, str | None], None] = {}
+        self.looks_for: dict[tuple[Ref, str | None], None] = {}
         self.types: dict[str, Type] = {}
         self.conversions: list[Conversion] = []
         self.event: str | None = None

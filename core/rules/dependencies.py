@@ -9,6 +9,7 @@ from typing import Any
 from core.rules.context import Column, Kind, StudyContext, checkbox_column
 from core.rules.limits import parts
 from core.rules.rule import Rule
+from core.rules.visibility import logic_names
 
 Columns = dict[str, Column]
 _REPEATING_VALUES = frozenset({Kind.CODE, Kind.FLAG, Kind.TICK, Kind.TICKS})
@@ -88,15 +89,20 @@ def _of_branching(context: StudyContext, field_name: str) -> Columns | None:
 
 def fields_of(context: StudyContext, rule: Rule) -> frozenset[str]:
     """All fields, of whatever row or event, whose change can change the rule's verdict."""
-    todo = [rule.column.field]
-    todo += [context.columns[name].field for name, _event in rule.reads if name in context.columns]
+    todo = [rule.column.name, *(name for name, _event in rule.reads)]
+    todo += [ref.column for ref, _event in rule.looks_for]
     found: set[str] = set()
+    seen: set[str] = set()
     while todo:
         name = todo.pop()
         column = context.columns.get(name)
-        if name in found:
+        if name in seen:
             continue
-        found.add(name)
-        for first, second in _FIELD.findall(column.branching if column else ""):
-            todo.append((second or first)[1:-1].partition("(")[0].strip())
+        seen.add(name)
+        found.add(column.field if column else name)
+        if column is None:
+            continue
+        if column.kind in {Kind.TICK, Kind.TICKS}:
+            found.add(f"{column.form}_complete")
+        todo += [named for named, _event in logic_names(column.branching)]
     return frozenset(found)

@@ -14,6 +14,7 @@ from core.rules.convert import Place, Reading, absent, text_of
 from core.rules.expression import Scope
 from core.rules.limits import TooMuchError
 from core.rules.record import Cause, Record, Row
+from core.rules.redcap.rows import RowView
 from core.rules.rule import Rule
 from core.rules.text import translate as _
 from core.rules.values import Items, Reason, Unknown
@@ -162,6 +163,9 @@ def _of_logic(rule: Rule, row: Row) -> list[Reading]:
     found = [
         row.read(n) if event is None else read_column(row, n, event) for n, event in rule.reads
     ]
+    for ref, event in rule.looks_for:
+        if (origin := row if event is None else row.record.base_row(event)) is not None:
+            found.append(RowView(origin, visibility).reading(ref))
     return found + [one for c in rule.conversions if (one := c.of(row)) is not None]
 
 

@@ -15,6 +15,7 @@ from core.rules.compiler import Compiler, Problem
 from core.rules.context import Column, StudyContext
 from core.rules.expression import Conversion, Expr, Node, Type
 from core.rules.limits import RuleError, check_limits
+from core.rules.redcap.nodes import Ref
 from core.rules.text import translate as _
 
 SEVERITIES = ("error", "warning", "info")
@@ -31,6 +32,7 @@ class Rule:
     node: Node
     column: Column
     reads: tuple[tuple[str, str | None], ...]
+    looks_for: tuple[tuple[Ref, str | None], ...]
     logic: Any
     types: Mapping[str, Type]
     conversions: tuple[Conversion, ...]
@@ -85,6 +87,7 @@ def compile_rule(
         node=_verdict(expr),
         column=column,
         reads=tuple(compiler.reads),
+        looks_for=tuple(compiler.looks_for),
         logic=rule["logic"],
         types=compiler.types,
         conversions=tuple(compiler.conversions),
@@ -99,7 +102,8 @@ def part_of(rule: Rule, logic: Any, context: StudyContext) -> Rule | None:
     compiler.check_condition(expr, "")
     if compiler.problems:
         return None
-    return replace(rule, node=_verdict(expr), reads=tuple(compiler.reads), logic=logic)
+    reads, looks_for = tuple(compiler.reads), tuple(compiler.looks_for)
+    return replace(rule, node=_verdict(expr), reads=reads, looks_for=looks_for, logic=logic)
 
 
 def _logic(compiler: Compiler, rule: Mapping[str, Any], path: str) -> Expr | None:

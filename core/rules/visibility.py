@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from core.rules.context import checkbox_column
 from core.rules.limits import RuleError
 from core.rules.record import Cause, Row
 from core.rules.redcap.nodes import HERE, Open, truth
@@ -23,8 +22,7 @@ def logic_names(text: str) -> list[tuple[str, str | None]]:
         return []
     names: dict[tuple[str, str | None], None] = {}
     for ref in refs:
-        column = checkbox_column(ref.name, ref.code) if ref.code else ref.name
-        names[column, None if ref.event in {"", HERE} else ref.event] = None
+        names[ref.column, None if ref.event in {"", HERE} else ref.event] = None
     return list(names)
 
 

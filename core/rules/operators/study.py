@@ -7,7 +7,7 @@ from typing import Any
 
 from core.rules import units
 from core.rules.compiler import Call, Compiler, operator
-from core.rules.context import Kind, checkbox_column
+from core.rules.context import Kind
 from core.rules.expression import NOT_EXPORTED, Conversion, Expr, Node, Scope, Type, type_of
 from core.rules.limits import RuleError
 from core.rules.redcap.nodes import HERE, Open, Ref, truth
@@ -151,7 +151,7 @@ def build_redcap(compiler: Compiler, call: Call) -> Expr:
 
 
 def _check_reference(compiler: Compiler, ref: Ref, path: str) -> None:
-    """Note what no row can answer, and what the logic reads where it stands."""
+    """Note what no row can answer, and what the logic reads, where it stands or elsewhere."""
     is_literal = ref.event not in {"", HERE, *RELATIVE_EVENTS}
     if is_literal:
         _check_event(compiler, ref.event, path)
@@ -162,7 +162,7 @@ def _check_reference(compiler: Compiler, ref: Ref, path: str) -> None:
         if ref.name not in SMART:
             compiler.problem(path, unanswered % {"name": ref.name})
         return
-    name = checkbox_column(ref.name, ref.code) if ref.code else ref.name
+    name = ref.column
     column = compiler.context.column(name)
     if column is None:
         message = _("“%(name)s” is not a column of the data dictionary.")
@@ -170,5 +170,7 @@ def _check_reference(compiler: Compiler, ref: Ref, path: str) -> None:
     elif column.kind is Kind.TICKS:
         message = _("“%(name)s” is a checkbox; name one of its codes in parentheses.")
         compiler.problem(path, message % {"name": name})
-    elif not ref.instance and ref.event not in RELATIVE_EVENTS:
+    elif ref.instance or ref.event in RELATIVE_EVENTS:
+        compiler.looks_for[(ref, compiler.event)] = None
+    else:
         compiler.reads[(name, ref.event if is_literal else compiler.event)] = None

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from core.rules import parse
 from core.rules.arithmetic import is_other_than_zero
 from core.rules.compare import Span, equal_span, less_span
+from core.rules.context import checkbox_column
 from core.rules.values import DAY, Moment, Range, Reason
 
 
@@ -200,6 +201,11 @@ class Ref:
     code: str = ""
     event: str = ""
     instance: str = ""
+
+    @property
+    def column(self) -> str:
+        """The export column of the field, or of the choice of a checkbox."""
+        return checkbox_column(self.name, self.code) if self.code else self.name
 
 
 class View(Protocol):

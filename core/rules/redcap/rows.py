@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from core.rules import convert
 from core.rules.arithmetic import no_result
-from core.rules.context import Column, Kind, checkbox_column
-from core.rules.convert import Reading
+from core.rules.context import Column, Kind
+from core.rules.convert import Place, Reading
 from core.rules.record import Cause, Record, Row
 from core.rules.redcap.nodes import HERE, MinutesSeconds, Open, Operand, Ref, UnfitError
 from core.rules.values import Moment, Range, Reason, Unknown
@@ -123,6 +123,15 @@ class RowView:
         told = event if ref.event and event else None
         return row if told is None or not isinstance(row, Open) else replace(row, event=told)
 
+    def reading(self, ref: Ref) -> Reading:
+        """The cell that is meant; absent where no row is, or it can't be told which."""
+        column = self._row.record.context.column(ref.name)
+        event = None if column is None else event_of(self._row, ref.event, column.form)
+        row = None if column is None or event is None else self._there(ref, event or None, column)
+        if isinstance(row, Row):
+            return row.read(ref.column)
+        return convert.absent(ref.column, Place(event or None, None, None))
+
     def refuse(self, error: Exception) -> Operand | None:
         """What stands for what has no result; None where it is what REDCap makes of it."""
         if not self._is_rule:
@@ -161,8 +170,7 @@ class RowView:
         return "" if self._is_calculation else Open(ref.name, is_blank=True)
 
     def _at(self, row: Row, ref: Ref, event: str) -> Operand:
-        name = checkbox_column(ref.name, ref.code) if ref.code else ref.name
-        operand = self._operand(row, ref.name, row.read(name))
+        operand = self._operand(row, ref.name, row.read(ref.column))
         if row is self._row or not isinstance(operand, Open):
             return operand
         return replace(operand, event=operand.event or event or None)

@@ -8,10 +8,12 @@ import pytest
 from django.utils import translation
 
 from core.rules.context import StudyContext
+from core.rules.dependencies import fields_of
 from core.rules.redcap.calculation import agrees, formula_of, written
+from core.rules.ruleset import compile_rule_set
 from tests.fuzz.checks import validate_rules
-from tests.rules.redcap.test_functions import EXTRA, PROJECT
-from tests.rules.support import DICTIONARY, problems, result, results, verdict
+from tests.rules.redcap.test_functions import EXTRA, PROJECT, ROWS
+from tests.rules.support import DICTIONARY, field, problems, result, results, verdict
 
 
 def rule(text: str) -> dict[str, Any]:
@@ -137,3 +139,63 @@ def test_what_agrees_with_a_calculation(name: str, stored: str, expected: str, s
     column = StudyContext.build(DICTIONARY).columns[name]
     assert agrees(column, stored, expected) is same
     assert written(column, expected) in expected
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("[age] > [previous-event-name][weight]", {"age", "weight"}),
+        ("[v1_arm_1][visit_alt] > 5", {"age", "visit_alt"}),
+        ("[score][last-instance] > 5", {"age", "score"}),
+        ("[base_arm_1][score][1] > 5", {"age", "score"}),
+        ("[next-event-name][exclusion(1)] = '1'", {"age", "exclusion", "base_complete"}),
+        ("[exclusion(1)] = '1'", {"age", "exclusion", "base_complete"}),
+        ("[first-event-name][preg] = '1'", {"age", "preg", "sex"}),
+        ("[later] > 5", {"age", "later", "score"}),
+    ],
+)
+def test_a_rule_depends_on_all_fields_it_names_wherever_they_stand(
+    text: str, fields: set[str]
+) -> None:
+    more = field("later", shown_if="[score][previous-instance] > 3")
+    context = StudyContext.build([*DICTIONARY, *EXTRA, more], PROJECT)
+    [compiled] = compile_rule_set(
+        [{"field": "age", "logic": rule(text), "message": "m"}], context
+    ).rules
+    assert fields_of(context, compiled) == fields
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[age] > [first-event-name][age]", ("base_arm_1", None, "64")),
+        ("[age] > [previous-event-name][age]", ("v2_arm_1", None, None)),
+        ("[age] > [score][last-instance]", ("v3_arm_1", None, None)),
+        ("[age] > [base_arm_1][score][first-instance]", ("base_arm_1", 1, "4")),
+        ("[age] > [next-event-name][age]", (None, None, None)),
+    ],
+)
+def test_the_detail_names_what_was_read_elsewhere(
+    text: str, told: tuple[str | None, int | None, str | None]
+) -> None:
+    found = results(
+        rule(text),
+        {"record_id": "P-7", "rows": ROWS},
+        dictionary=[*DICTIONARY, *EXTRA],
+        project=PROJECT,
+    )
+    [last] = [one for one in found if one.event == "v3_arm_1"]
+    assert told in [(entry["event"], entry["instance"], entry["raw"]) for entry in last.detail]
+
+
+def test_an_impossible_value_elsewhere_fails_the_rule() -> None:
+    rows = [{**ROWS[0], "age": "x"}, ROWS[-1]]
+    found = results(
+        rule("[age] > [first-event-name][age]"),
+        {"record_id": "P-7", "rows": rows},
+        dictionary=[*DICTIONARY, *EXTRA],
+        project=PROJECT,
+    )
+    assert [(str(one.outcome), str(one.reason)) for one in found if one.event == "v3_arm_1"] == [
+        ("FAIL", "type_mismatch")
+    ]
