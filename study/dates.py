@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from core.rules.values import Reason
+
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)"
@@ -20,12 +22,14 @@ _PARTIAL = re.compile(r"[0-9]{4}(-([0-9]{2}|[A-Za-z]{2,3})(-[A-Za-z]{2,3})?)?-?"
 class Reading:
     """What a date field holds: a day, nothing (both empty), or a problem to be told.
 
-    `span`: first and last day that a partial date can be, where that is its problem.
+    `span`: first and last day that a partial date can be, where that is its problem. `reason`: the problem as
+    the rules name it, where they do.
     """
 
     day: date | None = None
     problem: str = ""
     span: tuple[date, date] | None = None
+    reason: Reason | None = None
 
 
 def read_date(field: str, raw: str | None, zone: ZoneInfo) -> Reading:
@@ -42,8 +46,9 @@ def read_date(field: str, raw: str | None, zone: ZoneInfo) -> Reading:
         return Reading(day)
     if _PARTIAL.fullmatch(text):
         problem = _("%(field)s is a partial date") % {"field": field}
-        return Reading(problem=problem, span=_span(text))
-    return Reading(problem=_("%(field)s is not a possible date") % {"field": field})
+        return Reading(problem=problem, span=_span(text), reason=Reason.PARTIAL_DATE)
+    problem = _("%(field)s is not a possible date") % {"field": field}
+    return Reading(problem=problem, reason=Reason.TYPE_MISMATCH)
 
 
 def _span(text: str) -> tuple[date, date] | None:

@@ -230,7 +230,7 @@ class Measure:
         ranges = self.ranges(source)
         if not ranges:
             return None
-        sex = self._sex(line) if any(r.sex for r in ranges) else ""
+        sex = self.sex(line) if any(r.sex for r in ranges) else ""
         own = (r for r in ranges if r.sex and r.sex == sex)
         return next(own, next((r for r in ranges if not r.sex), None))
 
@@ -240,7 +240,8 @@ class Measure:
         found = limits(str(row.get("field_note") or "")) if row and is_number else None
         return (ReferenceRange(source.name, "", "", *found),) if found else ()
 
-    def _sex(self, line: Line) -> str:
+    def sex(self, line: Line) -> str:
+        """The code of the subject's sex; "" where none is told."""
         source = self.names.column_source(self.names.design.sex_field)
         lines = line.subject.lines(source.form) if source else []
         value = lines[-1].cell(source).value if source and lines else None

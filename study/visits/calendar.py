@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from core.rules.values import Reason
 from study.dates import Reading, read_date
 
 FAR = 36_500
@@ -62,6 +63,8 @@ class VisitPlanSpec(BaseModel):
     arm_field: str | None = None
     arms: Mapping[str, str] = {}
     """Unique event name -> the number of its REDCap arm."""
+    missing_codes: frozenset[str] = frozenset()
+    """The study's codes for data that are missing: no date, and no arm."""
     visits: list[VisitSpec]
 
     @field_validator("timezone")
@@ -108,12 +111,25 @@ class Standing:
     left: date | None = None
 
 
+_BLANK = Reading()
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The three dates one visit depends on."""
+
+    anchor: Reading = _BLANK
+    actual: Reading = _BLANK
+    withdrawal: Reading = _BLANK
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitState(Standing):
     """One planned visit of one subject; `days` >= 0, `reason` for unknown and not_applicable.
 
     A visit date after today is `planned` and not `actual`: nothing was done yet, and the window alone
-    tells the state; the reason names the planned day.
+    tells the state; the reason names the planned day. `given`: the dates as they were read; `doubt`: why the
+    state is unknown as the rules name it, where they do.
     """
 
     visit: str
@@ -124,6 +140,8 @@ class VisitState(Standing):
     actual: date | None
     days: int = 0
     reason: str | None = None
+    doubt: Reason | None = None
+    given: Readings = Readings()
 
     def as_json(self, record_id: str) -> dict[str, object]:
         """The line of `manage.py visit_window`, keys in the order of the contract."""
@@ -154,15 +172,6 @@ def is_due_within(visit: Standing, first: date, last: date, today: date) -> bool
     return visit.open <= last and min(visit.close, leaves) >= first
 
 
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """The three dates one visit depends on."""
-
-    anchor: Reading
-    actual: Reading
-    withdrawal: Reading
-
-
 def plan_windows(
     plan: VisitPlanSpec, values: Mapping[str, str | None], *, today: date
 ) -> list[VisitState]:
@@ -181,25 +190,32 @@ def states_of(
     plan: VisitPlanSpec,
     read: Callable[[str, str], Reading],
     today: date,
+    doubt: Callable[[VisitSpec], Reading | None] = lambda _visit: None,
 ) -> list[VisitState]:
-    """The states of visits; `read` gives the date of a field, in an event where one is named."""
+    """The states of visits; `read` gives the date of a field, in an event where one is named.
+
+    `doubt`: what leaves open whether a visit is planned so for the subject; None where nothing does.
+    """
     withdrawal = read(plan.withdraw_field or "", "")
     found = []
     for visit in visits:
-        anchor, actual = read(visit.anchor_field, ""), read(visit.date_field, visit.event)
+        why = doubt(visit)
+        anchor = why or read(visit.anchor_field, "")
+        actual = why or read(visit.date_field, visit.event)
         found.append(_state(visit, Readings(anchor, actual, withdrawal), plan.anchor_is_day, today))
     return found
 
 
 def _state(visit: VisitSpec, readings: Readings, anchor_is_day: int, today: date) -> VisitState:
     """One visit: its window from the anchor, then its state from the visit date or today."""
+    given = readings
     planned = readings.actual.day if (readings.actual.day or date.min) > today else None
     if planned:
         readings = replace(readings, actual=Reading())
     anchor = readings.anchor.day
     window = _window(visit, anchor, anchor_is_day) if anchor else None
     target, opens, closes = window or (None, None, None)
-    state, days, reason = _judge(visit, readings, window, today)
+    state, days, reason, doubt = _judge(visit, readings, window, today)
     if planned and reason is None:
         reason = _("planned for %(day)s") % {"day": planned}
     return VisitState(
@@ -214,13 +230,23 @@ def _state(visit: VisitSpec, readings: Readings, anchor_is_day: int, today: date
         state=state,
         days=days,
         reason=reason,
+        doubt=doubt,
+        given=given,
         planned=planned,
         left=(readings.withdrawal.span or (readings.withdrawal.day,))[0],
     )
 
 
 Window = tuple[date, date, date]
-Verdict = tuple[State, int, str | None]
+
+
+class Verdict(NamedTuple):
+    """A state with what `VisitState` tells beside it."""
+
+    state: State
+    days: int = 0
+    reason: str | None = None
+    doubt: Reason | None = None
 
 
 def _window(visit: VisitSpec, anchor: date, anchor_is_day: int) -> Window | None:
@@ -236,20 +262,26 @@ def _window(visit: VisitSpec, anchor: date, anchor_is_day: int) -> Window | None
 
 def _judge(visit: VisitSpec, given: Readings, window: Window | None, today: date) -> Verdict:
     if given.anchor.day is None:
+        if given.anchor.problem:
+            return _undecided(given.anchor)
         missing = _("the anchor date %(field)s is missing") % {"field": visit.anchor_field}
-        return State.UNKNOWN, 0, given.anchor.problem or missing
+        return Verdict(State.UNKNOWN, reason=missing, doubt=Reason.MISSING)
     if window is None:
         outside = _("the window counted from %(field)s leaves the calendar")
-        return State.UNKNOWN, 0, outside % {"field": visit.anchor_field}
+        return Verdict(State.UNKNOWN, reason=outside % {"field": visit.anchor_field})
     _target, opens, closes = window
     left = _withdrawn(given.withdrawal, opens)
     if left is not None:
         return left
     if given.actual.problem:
-        return State.UNKNOWN, 0, given.actual.problem
+        return _undecided(given.actual)
     if given.actual.day is not None:
-        return *_compare(given.actual.day, opens, closes, _DONE), None
-    return *_compare(today, opens, closes, _OPEN), None
+        return Verdict(*_compare(given.actual.day, opens, closes, _DONE))
+    return Verdict(*_compare(today, opens, closes, _OPEN))
+
+
+def _undecided(reading: Reading) -> Verdict:
+    return Verdict(State.UNKNOWN, reason=reading.problem, doubt=reading.reason)
 
 
 def _withdrawn(withdrawal: Reading, opens: date) -> Verdict | None:
@@ -258,16 +290,16 @@ def _withdrawn(withdrawal: Reading, opens: date) -> Verdict | None:
     A partial date decides when all its days lie on one side of the opening day.
     """
     if withdrawal.problem and withdrawal.span is None:
-        return State.UNKNOWN, 0, withdrawal.problem
+        return _undecided(withdrawal)
     first, last = withdrawal.span or (withdrawal.day, withdrawal.day)
     if first is None or last is None or first >= opens:
         return None
     if last >= opens:
-        return State.UNKNOWN, 0, withdrawal.problem
+        return _undecided(withdrawal)
     # A day, month or year as it was entered.
     size = 10 if first == last else 7 if first.month == last.month else 4
     left = _("withdrawn on %(day)s, before the window opens")
-    return State.NOT_APPLICABLE, 0, left % {"day": first.isoformat()[:size]}
+    return Verdict(State.NOT_APPLICABLE, reason=left % {"day": first.isoformat()[:size]})
 
 
 _DONE = (State.EARLY, State.IN_WINDOW, State.LATE)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from core.house import clock
 from core.house.request_cache import once_each
 from core.integrations.redcap import Row
+from core.rules.values import Reason
 from projects.models import Project
 from study import dictionary
 from study.dates import Reading, read_date
@@ -24,13 +25,15 @@ def plan_of(project: Project) -> VisitPlanSpec:
     """The study's stored plan. Raises pydantic.ValidationError for a plan nobody could follow."""
     entries = once_each("visit plan", project.pk, _entries)
     has_arms = any(entry.arm for entry in entries)
-    roles, stored = field_roles(project), dictionary.stored(project) if has_arms else None
+    roles, stored = field_roles(project), dictionary.stored(project)
+    metadata = dictionary.parsed(project.pk, stored.digest) if stored else None
     return VisitPlanSpec(
         timezone=project.timezone,
         anchor_is_day=project.anchor_is_day,
         withdraw_field=project.withdraw_field or None,
         arm_field=(has_arms and roles.get((FieldRole.Role.ARM, ""))) or None,
-        arms=dictionary.parsed(project.pk, stored.digest).arms if stored else {},
+        arms=metadata.arms if metadata and has_arms else {},
+        missing_codes=frozenset(metadata.missing_codes if metadata else ()),
         visits=[VisitSpec.model_validate(entry, from_attributes=True) for entry in entries],
     )
 
@@ -63,7 +66,7 @@ def visit_states(
     """The states of the visits that are planned for this subject's arm.
 
     `today` defaults to now in the study's time zone; `plan` spares the look-up for many subjects.
-    A date the token may not see is a reason for unknown, never a blank.
+    A date or an arm that the token may not see is a reason for unknown, never a blank.
     """
     plan = plan or plan_of(project)
     today = today or clock.today(plan.timezone)
@@ -76,7 +79,8 @@ def planned_states(
     """As `visit_states`, each with the visit of the plan that it is the state of."""
     reader = _Reader(record, plan)
     visits = reader.own(plan)
-    return [*zip(visits, states_of(visits, plan, reader.read, today), strict=True)]
+    states = states_of(visits, plan, reader.read, today, reader.doubt)
+    return [*zip(visits, states, strict=True)]
 
 
 class _Reader:
@@ -84,9 +88,13 @@ class _Reader:
 
     def __init__(self, record: RecordData, plan: VisitPlanSpec) -> None:
         self._record = record
+        self._missing_codes = plan.missing_codes
         self._zone = ZoneInfo(plan.timezone)
         self._read: dict[tuple[str, str], Reading] = {}
+        self._numbers = frozenset(f"arm_{number}" for number in plan.arms.values())
         self.arms = _names_of_arms(record.rows, plan)
+        self._no_arm = self._doubted_arm(plan)
+        self._open = {v.visit for v in plan.visits if self._no_arm and self._is_by_field(v)}
 
     def read(self, name: str, event: str = "") -> Reading:
         """The one date `name` holds (in `event`); several different ones are a problem."""
@@ -99,24 +107,58 @@ class _Reader:
         if not name:
             return Reading()
         if name in self._record.missing_columns:
-            return Reading(problem=_("%(field)s is not exported by REDCap") % {"field": name})
+            problem = _("%(field)s is not exported by REDCap") % {"field": name}
+            return Reading(problem=problem, reason=Reason.NOT_EXPORTED)
         rows = [row for row in self._record.rows if not event or row.get(_EVENT) == event]
         values = [row[name] for row in rows if name in row]
         if rows and not values:
-            return Reading(problem=_("REDCap has no field %(field)s") % {"field": name})
+            problem = _("REDCap has no field %(field)s") % {"field": name}
+            return Reading(problem=problem, reason=Reason.NOT_EXPORTED)
         found = {text for value in values if (text := str(value).strip())}
         if len(found) > 1:
             return Reading(problem=_("%(field)s holds several dates") % {"field": name})
-        return read_date(name, found.pop() if found else "", self._zone)
+        text = found.pop() if found else ""
+        if text in self._missing_codes:
+            problem = _("%(field)s is missing: %(code)s") % {"field": name, "code": text}
+            return Reading(problem=problem, reason=Reason.MISSING_CODE)
+        return read_date(name, text, self._zone)
 
     def own(self, plan: VisitPlanSpec) -> list[VisitSpec]:
-        """The visits planned for the subject's arm; what is planned for all gives way to the arm's own."""
+        """The visits planned for the subject's arm; what is planned for all gives way to the arm's own.
+
+        Where nobody can tell the arm, a visit that it decides is there once, at no event and of no arm.
+        """
         of_arm = {visit.visit for visit in plan.visits if visit.arm in self.arms}
-        return [
-            visit
-            for visit in plan.visits
-            if (visit.arm in self.arms if visit.arm else visit.visit not in of_arm)
-        ]
+        first = {visit.visit: visit for visit in reversed(plan.visits)}
+        own = []
+        for visit in plan.visits:
+            if visit.visit in self._open:
+                if visit is first[visit.visit]:
+                    own.append(visit.model_copy(update={"event": "", "arm": ""}))
+            elif visit.arm in self.arms if visit.arm else visit.visit not in of_arm:
+                own.append(visit)
+        return own
+
+    def doubt(self, visit: VisitSpec) -> Reading | None:
+        """That nobody can tell whether a visit is planned for the subject's arm; None where that is decided."""
+        return self._no_arm if visit.visit in self._open else None
+
+    def _is_by_field(self, visit: VisitSpec) -> bool:
+        """Whether the arm field decides for whom the visit is planned, and not the event's arm in REDCap."""
+        return bool(visit.arm) and visit.arm not in self._numbers
+
+    def _doubted_arm(self, plan: VisitPlanSpec) -> Reading | None:
+        """Why the arm field tells nothing; None where it does, or is blank. No text tells what it holds."""
+        rows, field = self._record.rows, plan.arm_field
+        if not field or not rows:
+            return None
+        values = {str(row[field]).strip() for row in rows if field in row} - {""}
+        if field in self._record.missing_columns or not any(field in row for row in rows):
+            problem = _("the arm is not exported by REDCap")
+            return Reading(problem=problem, reason=Reason.NOT_EXPORTED)
+        if values and values <= plan.missing_codes:
+            return Reading(problem=_("the arm is not known"), reason=Reason.MISSING_CODE)
+        return None
 
 
 _EVENT = "redcap_event_name"

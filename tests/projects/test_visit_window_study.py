@@ -18,7 +18,7 @@ from pytest_django import Settings
 from core.integrations.redcap import Row
 from projects.models import Project
 from study import dictionary
-from study.models import Dictionary
+from study.models import Dictionary, FieldRole
 from study.records import RecordData, read_record
 from study.visits.calendar import State, VisitState
 from study.visits.window import visit_states
@@ -159,6 +159,60 @@ def test_the_arm_of_an_event_is_the_one_that_redcap_says(project: Project) -> No
 
     assert planned("v1_arm_1b") == ["V1"]
     assert planned("check_arm_1_arm_9") == ["V2"]
+
+
+@pytest.mark.parametrize(
+    ("arm", "missing", "doubt"),
+    [
+        (None, ("arm",), "not_exported"),
+        (None, (), "not_exported"),
+        ("UNK", (), "missing_code"),
+    ],
+)
+def test_an_arm_that_nobody_can_tell_leaves_its_visits_unknown(
+    project: Project, arm: str | None, missing: tuple[str, ...], doubt: str
+) -> None:
+    """Each once, whatever it would be in which arm; what is planned for all and by REDCap's arms is decided."""
+    dictionary.refresh(project)
+    stored = Dictionary.objects.get(project=project)
+    stored.content["project"]["missing_data_codes"] = "UNK, Unknown"
+    stored.digest = "with codes"
+    stored.save()
+    FieldRole.objects.create(project=project, role=FieldRole.Role.ARM, field="arm")
+    entries = [
+        {"visit": "V0", "event": V1, "day": 1, "plus": 3},
+        {"visit": "V2", "event": V2, "day": 8},
+        {"visit": "V2", "event": V2, "arm": "A", "day": 15},
+        {"visit": "V2", "event": "v2_arm_2", "arm": "B", "day": 22},
+        {"visit": "V3", "event": V2, "arm": "B", "day": 29},
+        {"visit": "V4", "event": V1, "arm": "arm_1", "day": 1, "plus": 3},
+    ]
+    plan(project, *entries)
+    told = {} if arm is None else {"arm": arm}
+    rows = [screening(**told), visit(V1, "2024-03-02", **dict.fromkeys(told, ""))]
+
+    found = visit_states(project, record(*rows, missing=missing), TODAY)
+
+    states = [(one.visit, one.state.value, one.doubt) for one in found]
+    assert states == [
+        ("V0", "in_window", None),
+        ("V2", "unknown", doubt),
+        ("V3", "unknown", doubt),
+        ("V4", "in_window", None),
+    ]
+    open_ones = [one for one in found if one.state is State.UNKNOWN]
+    assert {(one.target, one.open, one.actual) for one in open_ones} == {(None, None, None)}
+    assert all("A" not in (one.reason or "") for one in open_ones)
+
+
+def test_a_blank_arm_is_none_of_the_plans(project: Project) -> None:
+    dictionary.refresh(project)
+    FieldRole.objects.create(project=project, role=FieldRole.Role.ARM, field="arm")
+    plan(project, {"visit": "V2", "day": 8}, {"visit": "V2", "arm": "A", "day": 15})
+
+    [found] = visit_states(project, record(screening(arm="")), TODAY)
+
+    assert found.target == date(2024, 3, 8)
 
 
 def test_the_studys_convention_is_used_and_told(project: Project) -> None:
