@@ -1,8 +1,8 @@
-"""Rules about the course of a study: nothing before consent, nothing that the protocol prohibits."""
+"""Rules about the course of a study: nothing before consent, each visit in its window and order."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from core.integrations.redcap import Row
 from core.rules.context import Kind as Type
 from core.rules.convert import text_of
+from core.rules.values import Reason
 from engines.sop.checks.dictionary import Rule, rule
 from engines.sop.checks.kinds import Kind, key, kind_of, severity
 from engines.sop.findings import Observation
-from study import proposals
+from study.dates import Reading
 from study.design import StudyDesign
 from study.records import RecordData
 from study.visits.calendar import State, VisitSpec, VisitState
@@ -122,18 +123,6 @@ def procedures(design: StudyDesign, consent_field: str) -> list[str]:
     ]
 
 
-def prohibited(design: StudyDesign, told: Mapping[str, Any]) -> Iterator[Rule]:
-    """No medication whose name holds one of `names`; `field` is where medications are named."""
-    field = told.get("field") or proposals.medication_field(design.metadata)
-    names: Sequence[str] = told.get("names") or ()
-    if not names or field not in design.context.columns:
-        return
-    var = {"var": field}
-    hits = [{"in": [name, var]} for name in names]
-    logic = {"or": [{"is_blank": [var]}, {"!": [{"or": hits}]}]}
-    yield rule(Kind.PROHIBITED, field, logic, _("A medication that the protocol prohibits"))
-
-
 def _at(event: str, expression: Any) -> Any:
     """The expression at an event; in a classic study there is none."""
     return {"across_events": [event, expression]} if event else expression
@@ -144,21 +133,21 @@ def visits(
 ) -> Iterator[Observation]:
     """What the checks of visits among `kinds` say of each planned visit of the subject."""
     planned = planned_states(design.plan, record, today)
-    has_left = bool(record.day(design.plan.withdraw_field or "", design.plan.timezone))
     if Kind.VISIT_WINDOW in kinds:
         for visit, state in planned:
-            yield _window(design, visit, state, has_left)
+            yield _window(design, visit, state)
     if Kind.VISIT_ORDER in kinds:
         yield from _order(design, planned)
 
 
-def _window(
-    design: StudyDesign, visit: VisitSpec, state: VisitState, has_left: bool
-) -> Observation:
+def _window(design: StudyDesign, visit: VisitSpec, state: VisitState) -> Observation:
     about = {"visit": visit.visit, "days": state.days, "open": state.open, "close": state.close}
-    outcome, message = "PASS", visit.visit
-    if state.state is State.OVERDUE and not has_left:
-        outcome = "FAIL"
+    outcome, message, reason = "PASS", visit.visit, ""
+    has_left = _left_before(state.close, state.given.withdrawal) if state.close else False
+    if state.state is State.OVERDUE and has_left is not True:
+        # A visit that the subject left the study before its end is not missed; one before that is.
+        outcome = "FAIL" if has_left is False else "UNKNOWN"
+        reason = "" if has_left is False else Reason.PARTIAL_DATE
         message = _("%(visit)s is missing; its window closed on %(close)s, %(days)s days ago")
     elif state.state in {State.EARLY, State.LATE}:
         outcome = "FAIL"
@@ -169,34 +158,53 @@ def _window(
         )
     elif state.state is State.UNKNOWN:
         # Without an anchor nothing is planned yet; a visit that was done all the same cannot be judged.
-        outcome = "UNKNOWN" if state.actual else "NOT_APPLICABLE"
+        is_planned = bool(state.anchor or state.given.anchor.problem)
+        is_done = bool(state.actual or state.given.actual.problem)
+        outcome = "UNKNOWN" if is_planned or is_done else "NOT_APPLICABLE"
+        reason = state.doubt or ""
         message = _("The window of %(visit)s could not be worked out")
-    return _seen(design, Kind.VISIT_WINDOW, visit, state, outcome, message % about)
+    return _seen(design, Kind.VISIT_WINDOW, visit, state, (outcome, reason, message % about))
+
+
+def _left_before(close: date, withdrawal: Reading) -> bool | None:
+    """Whether the subject withdrew before a window had closed; None where a partial date leaves it open."""
+    first, last = withdrawal.span or (withdrawal.day, withdrawal.day)
+    if first is None or last is None or first > close:
+        return False
+    return True if last <= close else None
 
 
 def _order(design: StudyDesign, planned: Planned) -> Iterator[Observation]:
     last: tuple[date, str] | None = None
     for visit, state in planned:
-        outcome, message = "PASS", visit.visit
-        if state.actual and last and state.actual < last[0]:
+        outcome, message, reason = "PASS", visit.visit, ""
+        if problem := state.given.actual.problem:
+            outcome, message = "UNKNOWN", f"{visit.visit}: {problem}"
+            reason = state.given.actual.reason or ""
+        elif state.actual and last and state.actual < last[0]:
             about = {"visit": visit.visit, "earlier": last[1], "day": last[0]}
             outcome = "FAIL"
             message = _("%(visit)s is dated before %(earlier)s (%(day)s)") % about
         elif state.actual:
             last = (state.actual, visit.visit)
-        yield _seen(design, Kind.VISIT_ORDER, visit, state, outcome, message)
+        yield _seen(design, Kind.VISIT_ORDER, visit, state, (outcome, reason, message))
 
 
 def _seen(
-    design: StudyDesign, kind: Kind, visit: VisitSpec, state: VisitState, outcome: str, message: str
+    design: StudyDesign,
+    kind: Kind,
+    visit: VisitSpec,
+    state: VisitState,
+    said: tuple[str, str, str],
 ) -> Observation:
+    outcome, reason, message = said
     return Observation(
         rule_key=key(kind, visit.visit),
         outcome=outcome,
         field=visit.date_field,
         message=message,
         severity=severity(kind),
-        reason="missing" if outcome == "UNKNOWN" else "",
+        reason=reason,
         value=state.actual,
         event=visit.event or event_of(design, visit.date_field),
     )

@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _
 from core.rules import parse
 from core.rules.context import Column, StudyContext
 from core.rules.context import Kind as Type
+from core.rules.values import Reason
 from engines.sop.checks.kinds import Kind, key, severity
+from engines.sop.findings import Observation
 from study.metadata import StudyMetadata
 
 Rule = dict[str, Any]
@@ -129,6 +131,17 @@ def _within(name: str, comparison: str, bound: Any, kind: Type) -> dict[str, Any
     if kind not in _MOMENTS:
         return {comparison: [var, bound]}
     return {"!": [{"before" if comparison == ">=" else "after": [var, bound]}]}
+
+
+def not_exported(kind: Kind, name: str) -> Observation:
+    """What a check says of a field that it was told and that is no column of REDCap: nothing is decided."""
+    return Observation(
+        rule_key=key(kind, name),
+        outcome="UNKNOWN",
+        field=name,
+        message=_("REDCap has no field %(field)s") % {"field": name},
+        reason=Reason.NOT_EXPORTED,
+    )
 
 
 def rule(kind: Kind, name: str, logic: Any, message: str) -> Rule:

@@ -98,8 +98,12 @@ def _of_study(
     checks: Checks, run: TaskRun, study: Study, evaluate: Evaluate, failed: Collection[str]
 ) -> Iterator[Observation]:
     design, rows = snapshot.design_for(run), snapshot.rows(run)
+    whole = bool(run.is_complete)
+    record = RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
     if Kind.CONSENT in checks:
         signed = age_fields(run.project, study.metadata)[1]
+        if signed and signed not in design.context.columns:
+            yield dictionary.not_exported(Kind.CONSENT, signed)
         required = key(Kind.REQUIRED, signed)
         here = {event for row in rows if (event := str(row.get(snapshot.PLACE[0]) or ""))}
         seen = [*map(_own, evaluate([*course.consent(design, signed, here)]))]
@@ -111,14 +115,13 @@ def _of_study(
             fact = same_fact.of_standard(required, one.place()[1:])
             yield replace(one, fact=fact) if is_blank else one
     if Kind.PROHIBITED in checks:
-        yield from map(_own, evaluate([*course.prohibited(design, checks[Kind.PROHIBITED])]))
+        told = checks[Kind.PROHIBITED]
+        yield from adverse.prohibited(design, record, told, study.today())
     if Kind.LAB_AE in checks:
-        yield from adverse.lab_without_event(design, rows, checks[Kind.LAB_AE])
+        yield from adverse.lab_without_event(design, record, checks[Kind.LAB_AE], study.today())
     if Kind.AE_MEDICATION in checks:
         yield from adverse.event_without_medication(design, rows, checks[Kind.AE_MEDICATION])
     if OF_VISITS & checks.keys():
-        whole = bool(run.is_complete)
-        record = RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
         yield from course.visits(design, record, study.today(), checks.keys())
 
 
