@@ -71,9 +71,23 @@ def test_the_same_message_again_is_the_same_stream() -> None:
     assert InboxMessage.objects.count() == Stream.objects.count() == 1
 
 
-def test_in_a_group_the_name_of_the_bot_is_no_part_of_the_question() -> None:
-    say(message("@RobotA P001 入组了吗?", chattype="group"))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@RobotA P001 入组了吗?",
+        "P001 入组了吗? @RobotA",
+        " @RobotA\nP001 入组了吗?\u2005@RobotA \n",
+    ],
+)
+def test_in_a_group_the_name_of_the_bot_is_no_part_of_the_question(text: str) -> None:
+    say(message(text, chattype="group"))
     assert InboxMessage.objects.get().content == "P001 入组了吗?"
+
+
+@pytest.mark.parametrize("text", ["@张三 的受试者呢", "邮箱 @P001", "@RobotA"])
+def test_in_a_single_chat_every_word_is_of_the_question(text: str) -> None:
+    say(message(text))
+    assert InboxMessage.objects.get().content == text
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from wechat.inbound.parse import (
     checked,
 )
 
-_MENTION = re.compile(r"^\s*@\S+\s+")
+# Of the bot, in front of a question in a group or behind it.
+_MENTION = re.compile(r"^\s*@\S+\s+|\s+@\S+\s*$")
 _PARTS = 50
 
 
@@ -45,13 +46,15 @@ def parse_json(raw: str) -> Incoming:
     kind = _text(found, "msgtype").lower()
     event = _part(found, "event")
     click = _part(event, "template_card_event")
+    is_group = _text(found, "chattype").lower() not in ("", "single") or "chatid" in found
+    content = _content(found, kind)
     incoming = Incoming(
         to_user=_text(found, "aibotid"),
         from_user=_text(_part(found, "from"), "userid"),
         created=_seconds(found.get("create_time")),
         msg_type=kind,
         msg_id=_text(found, "msgid"),
-        content=_content(found, kind),
+        content=_MENTION.sub("", content) if is_group else content,
         event=_text(event, "eventtype").lower(),
         event_key=_text(click, "event_key"),
         task_id=_text(click, "task_id"),
@@ -59,7 +62,7 @@ def parse_json(raw: str) -> Incoming:
         selected=_selected(click),
         response_url=_text(found, "response_url"),
         stream_id=_text(_part(found, "stream"), "id"),
-        is_group=_text(found, "chattype").lower() not in ("", "single") or "chatid" in found,
+        is_group=is_group,
         chat_id=_text(found, "chatid"),
         beside=tuple(_beside(found)),
         vote=_vote(_part(event, "feedback_event")),
@@ -100,12 +103,12 @@ def _seconds(value: object) -> int:
 
 
 def _content(found: Mapping[str, Any], kind: str) -> str:
-    """What was typed or said; a group's message starts with the bot's name."""
+    """What was typed or said."""
     if kind == "mixed":
         texts = [_text(_part(item, "text"), "content") for item in _items(found)]
-        return _MENTION.sub("", "\n".join(text for text in texts if text))
+        return "\n".join(text for text in texts if text)
     value = _part(found, kind).get("content") if kind in ("text", "voice") else ""
-    return _MENTION.sub("", clean(value)) if isinstance(value, str) else ""
+    return clean(value) if isinstance(value, str) else ""
 
 
 def _items(found: Mapping[str, Any]) -> list[dict[str, Any]]:
