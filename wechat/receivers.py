@@ -73,7 +73,7 @@ def on_memory_over_cap(
 def on_code_broken(*, broken: CodeBreak, **_kwargs: Any) -> None:
     """The principal investigators are told who was shown whose arm and why; never the arm."""
     people = Member.objects.filter(project=broken.project, role=Role.PI, is_active=True)
-    for member in people.exclude(wecom_userid=""):
+    for member in people:
         with translation.override(member.language):
             text = _(
                 "%(study)s: the code of %(subject)s was broken by %(who)s.\nReason: %(reason)s"
@@ -90,7 +90,7 @@ def on_code_broken(*, broken: CodeBreak, **_kwargs: Any) -> None:
 def on_model_standing(*, canary: LlmCanary, is_down: bool, **_kwargs: Any) -> None:
     """The administrators are told that answers are plain from now on, or no longer, once each."""
     people = Member.objects.filter(project=canary.project, role=Role.ADMIN, is_active=True)
-    for member in people.exclude(wecom_userid=""):
+    for member in people:
         with translation.override(member.language):
             text = _model_standing(canary, is_down)
         key = f"canary:{canary.pk}:{is_down}:{member.wecom_userid}"

@@ -12,6 +12,7 @@ from core.integrations import tokens
 from memory.hot import injection, proposals
 from memory.hot.prune import memory_over_cap, prune, surplus
 from memory.models import MemoryProposal
+from projects.models import Member, Role
 from tests.memory.hot_kit import LINES, base, browser, current, lines_of, write
 from tests.support.study import Study
 from wechat.models import OutboxMessage
@@ -218,6 +219,13 @@ def test_administrators_get_a_message_once(study: Study) -> None:
     assert f"/admin/memory/memoryproposal/{proposal.pk}/change/" in payload
     assert "热记忆" in payload
     assert LONG not in payload
+
+
+def test_an_administrator_without_a_wecom_userid_is_sent_nothing(study: Study) -> None:
+    Member.objects.create(project=study.project, role=Role.ADMIN, wecom_userid="")
+    base(study, *big(60, 5))
+    prune(study.project)
+    assert [row.to_user for row in OutboxMessage.objects.all()] == ["admin"]
 
 
 def test_administrators_hear_each_day_only_of_a_new_text(study: Study) -> None:

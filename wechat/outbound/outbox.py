@@ -95,10 +95,12 @@ def enqueue(
 def tell(*, to: Member, content: str, key: str, held: Held | None = None) -> bool:
     """What the house tells a member of a study, of its own accord; True where something is left to tell.
 
+    Who has an account of the console only is told nothing: there is nobody to send it to.
+
     Whoever wrote the text: lines that name a record, a subject or a site that is not this reader's are left
     out (memory.visibility), and nothing says so.
     """
-    text = told_to(to, content)
+    text = told_to(to, content) if to.wecom_userid else ""
     if text.strip():
         enqueue_text(
             to_user=to.wecom_userid,
