@@ -18,7 +18,7 @@ from core.house.alone import alone, each
 from core.house.db import atomic
 from core.house.models import CronFiring
 from wechat import retention
-from wechat.aibot import streams
+from wechat.aibot import posting, streams
 from wechat.models import Stream
 from wechat.outbound import audit_alarm
 from wechat.reviews import reconcile
@@ -34,8 +34,9 @@ JOBS: dict[str, tuple[str, Callable[[], int]]] = {
 
 
 def run_due() -> None:
-    """Run what is due and not yet claimed; send what WeCom stopped asking for."""
+    """Run what is due and not yet claimed; send what WeCom stopped asking for, or nobody can post."""
     alone("streams", send_unfetched)
+    alone("stranded", posting.strand)
     for name in JOBS:
         alone(name, partial(_run, name))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import DataError, connection
+from django.db import DataError, InterfaceError, OperationalError, connection
 from django.utils.timezone import now
 from pytest_django import Settings
 
@@ -31,6 +31,7 @@ from tests.wechat.link_kit import (
     link,
     worked,
 )
+from tests.wechat.working import work
 from wechat.aibot.holder import Holder
 from wechat.aibot.link import Timing
 from wechat.models import Alert, BotConnection, InboxMessage, OutboxMessage, Stream
@@ -217,6 +218,44 @@ def test_a_push_that_may_have_arrived_is_marked(stand_ins: StandIns) -> None:
     hold(lambda: OutboxMessage.objects.filter(status="sent").exists())
     assert OutboxMessage.objects.get().possible_duplicate
     assert {row["type"] for row in finals(stand_ins)} == {"aibot_push"}
+
+
+def test_a_push_is_not_repeated_while_its_acknowledgement_stands_out(stand_ins: StandIns) -> None:
+    """WeCom may take longer than the row is claimed for; only a row that nobody has in hand is claimed anew."""
+    asks(stand_ins, **IMAGE)
+    hold(lambda: Stream.objects.filter(opened_at__isnull=False).exists())
+    Stream.objects.update(expired_at=now())
+    work()
+    link(stand_ins, switches={"ack_delay_s": 0.5})
+
+    def sent() -> bool:
+        claimed = OutboxMessage.objects.filter(status="sending")
+        claimed.update(lease_until=now() - timedelta(seconds=1))
+        return all_sent()
+
+    hold(sent)
+    assert [row["type"] for row in finals(stand_ins)] == ["aibot_push"]
+    assert not OutboxMessage.objects.get().possible_duplicate
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("away", [OperationalError, InterfaceError])
+def test_a_database_that_is_away_for_a_moment_does_not_end_the_process(
+    stand_ins: StandIns, away: type[Exception]
+) -> None:
+    """Neither when the lease is taken nor when it is given back."""
+    left = [2]
+
+    def refuse(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith(f'UPDATE "{BotConnection._meta.db_table}"'):
+            left[0] -= 1
+            if left[0] >= 0 or '"lease_until" = NULL' in sql:
+                raise away("connection already closed")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(refuse):
+        hold(lambda: link(stand_ins)["subscribed"])
+    assert BotConnection.objects.get().lease_until
 
 
 def test_a_stop_finishes_what_is_in_hand(stand_ins: StandIns) -> None:

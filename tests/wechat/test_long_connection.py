@@ -29,8 +29,10 @@ from tests.wechat.link_kit import (
     worked,
 )
 from tests.wechat.working import said, work
+from wechat import housekeeping
 from wechat.aibot.lease import Lease
 from wechat.models import Alert, BotConnection, GroupChat, InboxMessage, OutboxMessage, Stream
+from wechat.outbound import sender
 
 pytestmark = pytest.mark.django_db
 
@@ -149,6 +151,49 @@ def test_a_request_that_wecom_forgot_is_answered_by_a_push(stand_ins: StandIns) 
     hold(lambda: OutboxMessage.objects.filter(status="sent").exists())
     assert [row["type"] for row in finals(stand_ins)] == ["aibot_push"]
     assert not OutboxMessage.objects.get().possible_duplicate
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("mode", ["socket", "callback"])
+def test_an_answer_that_nobody_can_post_goes_by_the_app(
+    stand_ins: StandIns, settings: Settings, mode: str
+) -> None:
+    """Once, and only what cannot have arrived; the house may have changed to callbacks meanwhile."""
+    for user in ("zhangyi", "wanghushi"):
+        asks(stand_ins, user=user, **IMAGE)
+    hold(lambda: InboxMessage.objects.count() == 2)
+    work()
+    OutboxMessage.objects.filter(to_user="wanghushi").update(is_ambiguous=True)
+    if mode == "callback":
+        settings.WECOM_AIBOT_SECRET = ""
+    with later(minutes=9):
+        housekeeping.run_due()
+    assert not OutboxMessage.objects.exclude(status="pending").exists()
+    with later(minutes=15):
+        housekeeping.run_due()
+        housekeeping.run_due()
+        told = OutboxMessage.objects.exclude(kind="stream").get()
+        assert (told.kind, told.to_user) == ("text", "zhangyi")
+        sender.send_lane("zhangyi")
+    assert [row["to"] for row in stand_ins.sent() if row["type"] == "text"] == ["zhangyi"]
+    left = OutboxMessage.objects.filter(kind="stream").values_list("to_user", "status")
+    assert {*left} == {("zhangyi", "failed"), ("wanghushi", "pending")}
+
+
+@pytest.mark.usefixtures("people")
+def test_an_answer_is_left_to_who_holds_the_connection(stand_ins: StandIns) -> None:
+    asks(stand_ins, **IMAGE)
+    hold(lambda: InboxMessage.objects.exists())
+    work()
+    with later(minutes=15):
+        lease = Lease(beats=False)
+        assert lease.acquire()
+        assert lease.connected()
+        housekeeping.run_due()
+        assert OutboxMessage.objects.get().status == "pending"
+        lease.release()
+        housekeeping.run_due()
+        assert OutboxMessage.objects.filter(kind="text").exists()
 
 
 def test_another_connection_is_told_and_not_fought_over(stand_ins: StandIns) -> None:

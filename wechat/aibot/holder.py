@@ -11,7 +11,7 @@ from datetime import timedelta
 from threading import Event
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, InterfaceError, connections
 from django.utils.timezone import now
 
 from core.integrations.wecom.socket import BotSocket, SocketDown, SocketRefused
@@ -67,7 +67,7 @@ class Holder:
                 self.stop.wait(self.pauses.standby_s)
         except LeaseLost:
             logger.warning("another process holds the long connection now")
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             logger.error("the database does not answer: %s", type(error).__name__)
             connections.close_all()
             self.stop.wait(self.pauses.standby_s)
@@ -75,7 +75,7 @@ class Holder:
     def _release(self) -> None:
         try:
             self.lease.release()
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             logger.error("the lease is left to run out: %s", type(error).__name__)
 
     def _hold(self) -> None:

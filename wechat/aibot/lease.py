@@ -43,6 +43,12 @@ def is_held(connection: BotConnection) -> bool:
     return connection.lease_until is not None and connection.lease_until > now()
 
 
+def stands() -> bool:
+    """Whether a process of the house has a connection that WeCom accepted; without a look at WeCom."""
+    rows = BotConnection.objects.filter(pk=settings.WECOM_AIBOT_ID, connected_at__isnull=False)
+    return is_configured() and rows.filter(lease_until__gt=now()).exists()
+
+
 class Lease:
     """What one process knows of its claim, which every write names; `beats`: it gives signs of life."""
 

@@ -154,7 +154,9 @@ class Link:
             raise SocketDown("WeCom says that we are not subscribed")
 
     def _post(self) -> None:
-        for one in posting.due(frozenset(self._waiting)):
+        cargoes = [waiting.cargo for waiting in self._waiting.values()]
+        under_way = {one.row.pk for one in cargoes if isinstance(one, Posting)}
+        for one in posting.due(frozenset(self._waiting), under_way):
             self._waiting[one.req_id] = Waiting(time.monotonic(), one)
             self._socket.send(one.cmd, one.req_id, one.body)
 

@@ -6,7 +6,7 @@ request or the stream is over it is a message of its own, and so is what was ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from core.integrations.wecom import socket as protocol
 from core.integrations.wecom.results import classify
 from core.integrations.wecom.socket import Frame
 from projects.models import Project
-from wechat.aibot import streams
+from wechat.aibot import lease, streams
 from wechat.aibot.parse import parse_json
 from wechat.models import InboxMessage, OutboxMessage, Stream
 from wechat.outbound import outbox, sender
@@ -31,6 +31,8 @@ SINGLE = 1  # chat_type
 QUICK = 6
 """An answer whose connection broke goes out on the next one; one that breaks so many waits, as others do."""
 BUSY_S = 30.0
+STRANDED = timedelta(minutes=10)
+"""What was due for so long while nobody held the connection goes by the app."""
 _OURS = Q(inbox__channel=InboxMessage.Channel.SOCKET)
 
 
@@ -83,17 +85,32 @@ def _enqueue(
     )
 
 
-def due(busy: frozenset[str] = frozenset()) -> Iterator[Posting]:
-    """Claim what can go out now: of each recipient the first row, none under a req_id of `busy`."""
+def due(busy: frozenset[str] = frozenset(), under_way: Collection[int] = ()) -> Iterator[Posting]:
+    """Claim what can go out now: of each recipient the first row, none under a req_id of `busy`.
+
+    `under_way`: rows whose frames WeCom has not said anything of, however long ago they were claimed.
+    """
     taken = set(busy)
     for to_user in sender.due_streams(AT_ONCE):
         head = sender.current_head(to_user, sender.STREAM)
-        if head is None or _is_busy(head, taken):
+        if head is None or head.pk in under_way or _is_busy(head, taken):
             continue
         if row := sender.take(head):
             posting = _posting(row)
             taken.add(posting.req_id)
             yield posting
+
+
+def strand() -> int:
+    """Let the app tell what nobody is there to post; how many."""
+    if lease.stands():
+        return 0
+    told = 0
+    for head in sender.stranded(STRANDED, AT_ONCE):
+        if row := sender.take(head):
+            sender.settle(row, SendError(Kind.PERMANENT, 0, "nobody holds the long connection"))
+            told += 1
+    return told
 
 
 def _is_busy(row: OutboxMessage, busy: set[str]) -> bool:

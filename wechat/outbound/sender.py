@@ -114,6 +114,12 @@ def due_streams(limit: int) -> Iterator[str]:
     return _due(STREAM, limit)
 
 
+def stranded(after: timedelta, limit: int) -> list[OutboxMessage]:
+    """What has been due for the long connection for so long, in order; not what may have arrived."""
+    rows = OutboxMessage.objects.filter(STREAM, status=Status.PENDING, is_ambiguous=False)
+    return list(rows.filter(available_at__lt=now() - after).order_by("pk")[:limit])
+
+
 def _due(which: Q, limit: int) -> Iterator[str]:
     heads = (
         OutboxMessage.objects.filter(which, status__in=OutboxMessage.UNSENT)
