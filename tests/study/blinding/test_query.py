@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core.privacy.veiled_words import MARK
+from core.privacy.veiled_words import MARK, masked, pattern
 from projects.models import Member
 from study import door
 from study.blinding import services
@@ -116,3 +116,51 @@ def test_an_open_study_asks_the_database_nothing_more(open_twin: Open) -> None:
         shown = told(study, study["zhangyi"], select=["arm"])
     assert "试验组" in shown
     assert not [one for one in asked.captured_queries if "blinded_fields" in one["sql"]]
+
+
+WORDS = ("A组", "B组", "试验组", "安慰剂", "Drug X")
+NUMBERS = ("R00123", "12345", "KT-1234")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("患者Ａ组", "患者"),
+        ("属 A 组", "属 "),
+        ("入A「组」。", "入」。"),
+        ("試驗組，今日", "，今日"),
+        ("安慰劑", ""),
+        ("安慰 剂", ""),
+        ("安\u200b慰·剂", ""),
+        ("用ｄｒｕｇ-x后", "用后"),
+        ("用Drug\nX后", "用后"),
+        ("随机号Ｒ００４５６", "随机号"),
+        ("药盒１２３４５；", "药盒；"),
+        ("药盒KT\u20139876", "药盒"),
+    ],
+)
+def test_a_word_is_masked_however_it_is_written(text: str, left: str) -> None:
+    told = masked(text, pattern(WORDS, NUMBERS))
+    assert MARK in told
+    assert told.replace(MARK, "") == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "维生素A，组织学检查",
+        "HLA组分",
+        "ＡＬＴ １２３４，正常",
+        "入组：今日",
+        "维生素A\n组织",
+        "试验，组长",
+        "",
+    ],
+)
+def test_what_is_no_word_of_an_arm_stays_as_it_was_written(text: str) -> None:
+    assert masked(text, pattern(WORDS, NUMBERS)) == text
+
+
+def test_both_arms_read_alike_in_any_width() -> None:
+    found = pattern(WORDS, NUMBERS)
+    assert masked("属Ａ组，发药", found) == masked("属Ｂ组，发药", found) == f"属{MARK}，发药"
