@@ -29,6 +29,7 @@ _room: ContextVar[str] = ContextVar("room", default="")
 class Session:
     """De-identified messages and the subjects last spoken of.
 
+    `said`: each round as it was typed and answered, to be told to the member again; never part of a prompt.
     `chosen`: ids of the member's memories that it began with; None before its first message that had some.
     `talk`: what a follow-up refers to, as JSON that names nobody: ids, names of fields, parts of a question.
     `order`: what the last answer offered to do; the next message says yes to it, or it is over.
@@ -41,6 +42,7 @@ class Session:
     talk: dict[str, Any] = field(default_factory=dict)
     order: dict[str, Any] | None = None
     undo: str = ""
+    said: list[list[str]] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -96,13 +98,19 @@ def load(member: Member, guard: Guard | None = None) -> Session:
     found = Session(**stored)
     guard = guard or Guard(member.project, member.identity)
     rounds = [found.messages[at : at + 2] for at in range(0, len(found.messages), 2)]
+    # What is kept of a time before it was kept as typed is told without identifiers.
+    bare = [[message["content"] for message in one] for one in rounds]
+    told = [*bare[: len(bare) - len(found.said)], *found.said]
     allowed = [
-        message
-        for one in rounds
-        if not any(guard.blocks(said["content"], profile=member.identity) for said in one)
-        for message in one
+        (one, said)
+        for one, said in zip(rounds, told, strict=True)
+        if not any(guard.blocks(part["content"], profile=member.identity) for part in one)
     ]
-    return replace(found, messages=allowed)
+    return replace(
+        found,
+        messages=[message for one, _said in allowed for message in one],
+        said=[said for _one, said in allowed],
+    )
 
 
 def remember(
@@ -114,9 +122,11 @@ def remember(
     talk: dict[str, Any] | None = None,
     order: dict[str, Any] | None = None,
     undo: str | None = None,
+    said: tuple[str, str] | None = None,
 ) -> None:
-    """Add a round (all of it must be de-identified already) and drop the oldest beyond three.
+    """Add a round (all but `said` must be de-identified already) and drop the oldest beyond three.
 
+    `said`: the question and the answer as the member typed and read them, where they are others.
     `undo` None leaves what may be taken back as it is.
     """
     session = load(member)
@@ -124,6 +134,7 @@ def remember(
     newer = replace(
         session,
         messages=[*session.messages, *added][-2 * ROUNDS :],
+        said=[*session.said, [*(said or (question, answer))]][-ROUNDS:],
         record_ids=record_ids or session.record_ids,
         talk=talk or {},
         order=order,

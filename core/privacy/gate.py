@@ -44,7 +44,7 @@ from core.privacy.outbound_policy import PrivacyError
 from core.privacy.person_names import INSIDE_NAMES, names
 from core.privacy.strangers import Strangers, outside_terms
 
-_AT_SPLITS = re.compile(r"[、,;。!?:\s]")
+AT_SPLITS = re.compile(r"[、,;。!?:\s]")
 MOST_SKETCHED = 2_048
 """Texts whose masking is remembered: the lines of memory and reports that come with every message."""
 _SEAL = object()
@@ -166,8 +166,8 @@ class Gate:
         """
         whole = Gate(self._known, strangers=self._strangers, digest_key=self._key)
         masked = whole.text(raw, own=True)
-        typed = {token: _AT_SPLITS.sub("", value) for token, value in whole._own.items()}
-        if not any(_AT_SPLITS.search(value) for value in whole._own.values()):
+        typed = {token: AT_SPLITS.sub("", value) for token, value in whole._own.items()}
+        if not any(AT_SPLITS.search(value) for value in whole._own.values()):
             return raw
         return PLACEHOLDER.sub(lambda found: typed.get(found[0], found[0]), masked)
 

@@ -127,8 +127,9 @@ def preview(member: Member, question: str) -> Preview:
 
 @staff_member_required
 def sent_view(request: HttpRequest) -> HttpResponse:
-    """What would be sent to the LLM for a question of the user, part by part; for administrators."""
-    held = list(memberships(request.user).filter(role=Role.ADMIN))
+    """What would be sent to the LLM for a question, part by part; for administrators of all sites."""
+    # What the gate replaces tells who is in the study: nothing for who sees one site.
+    held = list(memberships(request.user).filter(role=Role.ADMIN, site=""))
     if not held:
         raise Http404
     code, question = request.POST.get("project", ""), request.POST.get("question", "")[:_LONGEST]

@@ -111,8 +111,12 @@ def _answered(token: ApiToken, tool: Tool, member: Member, arguments: Mapping[st
         context = ToolContext(project, member, gate_for(reader), reader=reader)
         function = tool.function if _tells_rows(token, project) else tool.guarded
         found = function(context, arguments)
-        # The client's model stands outside: the same gate as for the house's own model.
-        shown = str(context.gate.data(found.data))
+        # The client's model stands outside: the same gate as for the house's own model. A refusal holds the
+        # client's words and names of the dictionary alone: masked, they would tell who is in the study.
+        if found.is_error:
+            shown = json.dumps(found.data, ensure_ascii=False)
+        else:
+            shown = str(context.gate.data(found.data))
     except (RedcapError, NotConfiguredError) as error:
         logger.warning("MCP %s: %s", tool.name, error)
         raise Refused(redcap_down(error)) from error

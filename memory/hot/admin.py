@@ -179,7 +179,7 @@ class ProjectMemoryAdmin(TextAdmin):
     def beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Beside the versions each line with where it comes from, and what was taken out, for editors."""
         shown = super().beside(request, row)
-        previews = memberships(request.user).filter(role=Role.ADMIN).exists()
+        previews = memberships(request.user).filter(role=Role.ADMIN, site="").exists()
         return {**shown, **(_lines_of(row) if shown else {}), "may_preview": previews}
 
     def save_model(self, request: HttpRequest, obj: ProjectMemory, form: Any, change: bool) -> None:

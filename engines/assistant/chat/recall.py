@@ -85,10 +85,10 @@ def _value(line: str) -> str:
 
 def _of_talk(turn: Turn, limit: int) -> str:
     """The reader's last question."""
-    asked = [said["content"] for said in turn.session.messages if said["role"] == "user"]
-    if not asked:
+    if not turn.session.said:
         return _("There is nothing before this in our conversation.")
-    told = _("Before this you said: %(words)s") % {"words": turn.gate.restore(asked[-1])}
+    # As it was typed: what the gate took out of it tells who is in the study.
+    told = _("Before this you said: %(words)s") % {"words": turn.session.said[-1][0]}
     return render.cut(told, limit)
 
 

@@ -85,10 +85,12 @@ def finished(
         if in_transaction:
             in_transaction(reply)
     spoken_of = looked_at + [i for i in turn.reading.record_ids if turn.scope.allows(i)]
+    answer = text if len(told) == 1 else "\n".join(one for *_job, one in told)
     session.remember(
         turn.member,
         question=turn.plain(turn.resolved(turn.text)),
-        answer=turn.plain(text if len(told) == 1 else "\n".join(one for *_job, one in told)),
+        answer=turn.plain(answer),
+        said=(turn.text, answer),
         record_ids=list(dict.fromkeys(spoken_of))[:5],
         talk=turn.state.as_json(),
         order=turn.order,
@@ -118,7 +120,7 @@ def _composed(turn: Turn, told: Sequence[tuple[Task, Outcome, str]]) -> str:
         for n, (task, outcome, text) in enumerate(told, 1)
     ]
     unread = _("“%(words)s” was not understood.")
-    rows += [unread % {"words": echo(words)} for words in turn.reading.unread]
+    rows += [unread % {"words": echo(turn.typed(words))} for words in turn.reading.unread]
     return "\n".join(rows)
 
 

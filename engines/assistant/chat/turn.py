@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +18,8 @@ from django.utils.timezone import localtime
 
 from core.language.values import PLACEHOLDER
 from core.llm.asking import Llm
-from core.privacy.gate import Deidentified, Gate
+from core.privacy.fold_text import normalise
+from core.privacy.gate import AT_SPLITS, Deidentified, Gate
 from engines.assistant.read.scan import scan
 from engines.assistant.read.setting import Setting, setting_of
 from engines.assistant.read.task import Reading, State
@@ -158,6 +160,15 @@ class Turn:
     def question(self, text: str) -> Deidentified:
         """Words of the message as they may go out: names already turned into record ids, the rest masked."""
         return self.gate.text(self.resolved(text), own=True)
+
+    def typed(self, words: str) -> str:
+        """Words of the message with the blanks and stops that the reader typed.
+
+        The gate takes them out of what it knows: whether they are there must not tell whom it knows.
+        """
+        letters = (re.escape(char) for char in normalise(words) if not AT_SPLITS.match(char))
+        found = re.search(f"{AT_SPLITS.pattern}*".join(letters), normalise(self.text))
+        return found[0] if found else words
 
     def resolved(self, text: str) -> str:
         """Names of subjects the reader may see, replaced by their record ids (E47)."""

@@ -36,11 +36,12 @@ _LIKE_IDENTIFIER = re.compile(r"\d{5,}[\dXx]*|\S+@\S+")
 def answer_talk(turn: Turn, task: Task, limit: int) -> Outcome:
     """A fixed text, or the last question or answer of the running session."""
     if task.topic in (talk.AGAIN, talk.LAST_QUESTION):
-        said = [message["content"] for message in turn.session.messages]
-        if not said:
+        if not turn.session.said:
             return Outcome(_("There is nothing before this in our conversation."))
-        again = said[-2] if task.topic == talk.LAST_QUESTION else said[-1]
-        return Outcome(render.cut(turn.gate.restore(again), limit))
+        # As it was: what the gate took out of it tells who is in the study.
+        question, answer = turn.session.said[-1]
+        again = question if task.topic == talk.LAST_QUESTION else answer
+        return Outcome(render.cut(again, limit))
     if task.topic == talk.REMINDER:
         return refuse_reminder()
     sorry = _(
