@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from core.integrations.wecom import Crypt, SendError, probe
 from wechat.aibot import lease
 from wechat.aibot import probe as link
+from wechat.aibot.probe import Finding
 from wechat.checks import wecom_settings
-from wechat.findings import Finding
 from wechat.models import Alert
 from wechat.outbound import gateway
 

@@ -148,4 +148,4 @@ def _vote(found: Mapping[str, Any]) -> Vote | None:
     reasons = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
     kind = found.get("type")
     number = kind if type(kind) is int else 0
-    return Vote(_text(found, "id"), number, tuple(reasons[:MAX_QUESTIONS]), _text(found, "content"))
+    return Vote(_text(found, "id"), number, tuple(reasons[:MAX_QUESTIONS]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.utils.timezone import localtime
@@ -12,13 +13,22 @@ from core.integrations.wecom.socket import BotSocket, SocketDown, SocketRefused
 from wechat.aibot import lease as leases
 from wechat.aibot.lease import Lease
 from wechat.aibot.link import Kicked, LeaseLost, Link, Timing
-from wechat.findings import Finding
 from wechat.models import Alert, BotConnection
 from wechat.outbound import alerts
 
 Code = Alert.Code
 LISTEN_S = 2.0
 """A connection from elsewhere that fights for the bot comes back within a moment."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: what was looked at, whether it is well, what was seen, what to do if not."""
+
+    name: str
+    ok: bool
+    seen: str = ""
+    remedy: str = ""
 
 
 def look() -> Finding:

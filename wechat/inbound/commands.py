@@ -23,11 +23,10 @@ class Decide:
 
 @dataclass(frozen=True)
 class Feedback:
-    """👍 or 👎 on the last answer; `reason` is one of our labels, `words` what was typed."""
+    """👍 or 👎 on the last answer; `reason` is one of our labels."""
 
     feedback: str
     reason: str | None
-    words: str
 
 
 @dataclass(frozen=True)
@@ -184,6 +183,6 @@ def _is_asked(reason: str, approves: bool) -> bool:
 
 def _feedback(thumb: str, words: str) -> Feedback:
     if thumb in UP_WORDS:
-        return Feedback("thumbs_up", None, words)
+        return Feedback("thumbs_up", None)
     labels = (label for word, label in FEEDBACK_REASONS.items() if word in words)
-    return Feedback("thumbs_down", next(labels, None), words)
+    return Feedback("thumbs_down", next(labels, None))

@@ -30,7 +30,6 @@ class Vote:
     feedback_id: str
     kind: int
     reasons: tuple[int, ...] = ()
-    words: str = ""
 
 
 @dataclass(frozen=True)
