@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.bench._soak_house import call
+from tests.bench._soak_house import call, eventually
 from tests.bench._soak_load import Seen, deliveries, write
 from tests.chaos import _judge
 from tests.chaos._faults import Faults
@@ -54,8 +54,16 @@ def _set_up(house: Chaos) -> None:
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
     house.all()
+    _poll()
+    eventually(_was_read, "the first reading of the study")  # what is changed later is a change
     _members()
     call(f"{house.env['SIM']}/_control/configure", {"wecom": {"users": []}})
+
+
+def _was_read() -> bool:
+    from study.models import ReadingState
+
+    return ReadingState.objects.filter(read_at__isnull=False).exists()
 
 
 def _members() -> None:

@@ -134,13 +134,14 @@ def verdict(house: Chaos, seen: Seen, sent: list[dict[str, Any]], work: Work) ->
         "decisions": len({*work.decided}) - decided,
     }
     named = [f"{kind} {count}" for kind, count in lost.items() if count]
-    clean = wrongly_clean()
+    clean, unseen = wrongly_clean(), unseen_changes(work)
     doubles = doubled_deeds()
     return {
         "zero": {
             "lost": sum(lost.values()),
             "doubled": questions["doubled (arrived twice, no mark)"] + len(doubles),
             "wrongly clean": len(clean),
+            "changes without a finding": len(unseen),
             "faults of the audit trail": len([*audit_watch.verify()]),
             **under_way(),
         },
@@ -151,9 +152,7 @@ def verdict(house: Chaos, seen: Seen, sent: list[dict[str, Any]], work: Work) ->
             "orders confirmed": len(work.orders),
             "decisions confirmed": len(work.decided),
             "data changed": len(work.changed),
-            # Told, not judged: a study that was never read before takes the change as its first reading.
-            "changes without a finding": len(unseen_changes(work)),
             "refused, nothing promised": dict(work.refused),
-            "named": ", ".join([*named, *doubles, *clean]) or "-",
+            "named": ", ".join([*named, *doubles, *clean, *unseen]) or "-",
         },
     }
