@@ -223,6 +223,36 @@ def test_what_was_found_on_days_off_is_new_on_the_next_working_day(study: Study)
 
 
 @pytest.mark.full
+def test_what_a_reader_was_not_told_is_new_to_them(study: Study) -> None:
+    """The message of eight o'clock waits for a reader's best time, and the one of 16:00 replaces it."""
+    configure(study, "daily_briefing", schedule="0 8,16 * * *")
+    content = "# 用户画像\n\n## 某人 (user_id: admin)\n- **最佳通知时间**: 17:00"
+    ProjectMemory.objects.filter(project=study.project).update(content=content)
+    finding(study, "P004", 1.5, "at seven")
+    assert announced(told(study, "daily_briefing", "08:00")["wanghushi"])
+    messages = told(study, "daily_briefing", "16:00")
+    assert announced(messages["admin"])
+    assert not announced(messages["wanghushi"]), "who was told in the morning"
+    assert announced(told(study, "daily_briefing", "08:00", days=1)["admin"]) is False
+
+
+@pytest.mark.full
+def test_what_waited_over_the_holidays_is_new_after_them(study: Study) -> None:
+    """At ten in the evening before a holiday: not of a day of rest, and yet nobody is told."""
+    evening = "22:00"
+    configure(study, "daily_briefing", schedule="0 22 * * *")
+    Project.objects.filter(pk=study.project.pk).update(
+        quiet_from="21:00", quiet_until="07:30", quiet_weekends=True
+    )
+    friday = (4 - clock(study, evening).weekday()) % 7
+    told(study, "daily_briefing", evening, days=friday - 1)
+    finding(study, "P004", -24 * friday - 3, "on Friday")
+    for days in (0, 1, 2):
+        messages = told(study, "daily_briefing", evening, days=friday + days)
+    assert announced(messages["admin"])
+
+
+@pytest.mark.full
 def test_reviews_wait_for_those_who_decide(study: Study) -> None:
     run = begin(study, skill_of(study, "qc_process"), "P004")
     for roles, record in ((["CRC"], "P004"), (["PI"], "P004"), ([], "P004")):

@@ -28,6 +28,7 @@ from tests.engines.cron.kit import (
     text,
     today,
 )
+from tests.engines.cron.test_contents import announced, finding
 from tests.engines.sop.kit import begin, go, new_skill, soft, tell
 from tests.support.study import Study
 from tests.support.tasks import drain
@@ -123,6 +124,18 @@ def test_after_the_holidays_there_is_one_message(study: Study) -> None:
     sweep_at(datetime(2026, 10, 8, 7, 31, tzinfo=ZONE))
     (message,) = delivered(study)[CRC]
     assert "2026-10-08" in message.splitlines()[0], "and it is of the day it is read"
+
+
+@pytest.mark.full
+def test_one_message_tells_what_the_replaced_ones_found(study: Study) -> None:
+    configure(study, "daily_briefing", schedule="0 8,16 * * *")
+    profile(study, CRC, "17:00")
+    finding(study, "P004", 1.5, "at seven")
+    for moment in ("08:00", "16:00"):
+        remind(study, clock(study, moment), "daily_briefing")
+    sweep_at(clock(study, "17:00"))
+    (message,) = delivered(study)[CRC]
+    assert announced(message)
 
 
 @pytest.mark.full

@@ -6,9 +6,9 @@ come and asks `renewed` before it sends what has waited.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -26,8 +26,8 @@ from projects.quiet import Rest, delivery_time
 from skills.graph import Graph, Node
 
 SCHEDULED = "cron:"
-# More than the longest holiday has.
-_NEWEST = 31
+# More than the longest holiday has of an hourly schedule.
+_NEWEST = 31 * 24
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def _work(visit: Visit) -> Done:
     """
     node, run = visit.node, visit.run
     visit.keep_alive()
-    material = _material(node, run)
+    reading, past = _read(node, run), Past.of(run)
     may_wait = "retry" in node.model_fields_set and run.attempts <= node.retry.times
-    if material.reading.transient and may_wait:
+    if reading.transient and may_wait:
         raise Fault(_("REDCap could not be read."), transient=True)
     graph = Graph.model_validate(run.config)
     notices = [
@@ -91,11 +91,12 @@ def _work(visit: Visit) -> Done:
             node=run.current_node or "",
             seq=run.seq,
             replaces=graph.catch_up != "all",
-            visits=_asked_about(material, member),
+            visits=_asked_about(made, member),
             has_picture=node.content == "weekly_report",
         )
         for member in recipients(node, run)
-        if (text := briefing.compose(material, member))
+        if (made := briefing_material.Material(run.project, node, past.since(member), reading))
+        and (text := briefing.compose(made, member))
     ]
     told = [notice.as_payload() for notice in notices]
     return Done("on_pass", {"messages": len(notices)}, notices=told)
@@ -120,6 +121,13 @@ def recipients(node: Node, run: TaskRun) -> list[Member]:
     if run.unblinds and run.project.blinded_since:
         people = people.filter(is_unblinded=True)  # that there is a message may tell an arm
     return [*people.order_by("wecom_userid")]
+
+
+def may_remind(run: TaskRun, member: Member) -> bool:
+    """Whether a run that reminded a member of visits would still do so."""
+    nodes = Graph.model_validate(run.config).nodes.values()
+    reminders = (node for node in nodes if node.content == "visit_reminder")
+    return run.skill.is_active and any(member in recipients(node, run) for node in reminders)
 
 
 def deliver_at(member: Member, *, urgent: bool = False) -> datetime:
@@ -147,48 +155,68 @@ def renewed(run_id: UUID | str, node_key: str, userid: str) -> str:
     member = next((one for one in recipients(node, run) if one.wecom_userid == userid), None)
     if member is None:
         return ""
-    material = _material(node, run)
-    if material.reading.records is None:
+    reading = _read(node, run)
+    if reading.records is None:
         raise Unreadable
-    return briefing.compose(material, member)
+    since = Past.of(run).since(member)
+    return briefing.compose(briefing_material.Material(run.project, node, since, reading), member)
 
 
-def _material(node: Node, run: TaskRun) -> briefing_material.Material:
-    needs_data = briefing.CONTENTS[node.content].needs_data
-    reading = (
-        briefing_material.read_study(run.project) if needs_data else briefing_material.Reading()
-    )
-    return briefing_material.Material(run.project, node, since(run), reading)
+def _read(node: Node, run: TaskRun) -> briefing_material.Reading:
+    if briefing.CONTENTS[node.content].needs_data:
+        return briefing_material.read_study(run.project)
+    return briefing_material.Reading()
 
 
-def since(run: TaskRun) -> datetime:
-    """When members were told before: the run before this one, however long the house was down.
+@dataclass(frozen=True)
+class Past:
+    """The runs of the same workflow before a scheduled one: the times they were due, newest first."""
 
-    What a holiday held back, a newer message replaced: nobody was told. Where there is no such run, it is when
-    the workflow was due before; a day ago where it runs out of turn.
-    """
-    cause, schedule = run.cause or "", run.skill.cron_schedule
-    if not schedule or not cause.startswith(SCHEDULED):
-        return run.created_at - timedelta(days=1)
-    due = _due(cause)
-    told = [before for before in _told(run) if before < due]
-    last = cron.last_due(schedule, zone=run.project.timezone, at=due - timedelta(minutes=1))
-    return max(told, default=last or due - timedelta(days=1))
+    run: TaskRun
+    dues: Sequence[datetime]
+    never_replaced: bool
+
+    @classmethod
+    def of(cls, run: TaskRun) -> Past:
+        """Without the runs that told nobody because they failed."""
+        graph = Graph.model_validate(run.config)
+        runs = TaskRun.objects.filter(skill=run.skill, cause__startswith=SCHEDULED)
+        runs = runs.exclude(status__in=(TaskRun.Status.FAILED, TaskRun.Status.CANCELLED))
+        newest = runs.exclude(pk=run.pk).order_by("-created_at").values_list("cause", flat=True)
+        dues = {_due(cause or "") for cause in newest[:_NEWEST]}
+        return cls(run, sorted(dues, reverse=True), graph.urgent or graph.catch_up == "all")
+
+    def since(self, member: Member) -> datetime:
+        """When a member was told before: by the run before this one, however long the house was down.
+
+        What waited for its reader until the next one was due, that one replaced: the reader was not told.
+        Where no run told them, it is when the workflow was due before; a day ago where it runs out of turn.
+        """
+        cause, schedule = self.run.cause or "", self.run.skill.cron_schedule
+        if not schedule or not cause.startswith(SCHEDULED):
+            return self.run.created_at - timedelta(days=1)
+        this = following = _due(cause)
+        rest, best = Rest.of(self.run.project), best_time(member)
+        for due in (one for one in self.dues if one < this):
+            if self.never_replaced or not _waits(due, following, rest, best):
+                return due
+            following = due
+        at = following - timedelta(minutes=1)
+        last = cron.last_due(schedule, zone=self.run.project.timezone, at=at)
+        return last or following - timedelta(days=1)
 
 
 def _due(cause: str) -> datetime:
     return datetime.fromisoformat(cause.removeprefix(SCHEDULED))
 
 
-def _told(run: TaskRun) -> Iterator[datetime]:
-    """The due times of the newest runs that reached their readers."""
-    rest, urgent = Rest.of(run.project), Graph.model_validate(run.config).urgent
-    runs = TaskRun.objects.filter(skill=run.skill, cause__startswith=SCHEDULED)
-    runs = runs.exclude(status__in=(TaskRun.Status.FAILED, TaskRun.Status.CANCELLED))
-    newest = runs.exclude(pk=run.pk).order_by("-created_at").values_list("cause", flat=True)
-    for due in (_due(cause or "") for cause in newest[:_NEWEST]):
-        if urgent or not rest.rests_on(due.astimezone(rest.zone).date()):
-            yield due
+def _waits(due: datetime, following: datetime, rest: Rest, best: time | None) -> bool:
+    """Whether a message still waits when the following one is due, or for the end of a day of rest.
+
+    Of two at the same moment either may be the first: rather told twice than never.
+    """
+    on_rest = rest.rests_on(due.astimezone(rest.zone).date())
+    return on_rest or delivery_time(due, rest, best) >= following
 
 
 TYPE = NodeType(
