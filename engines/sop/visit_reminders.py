@@ -18,11 +18,12 @@ from core.integrations.redcap import RedcapError
 from engines.models import TaskRun, VisitReminder
 from engines.sop import run_events
 from engines.sop.journal import audited
-from engines.sop.nodes.notify import Notice, deliver_at
-from projects.models import Member
+from engines.sop.nodes.notify import Notice, deliver_at, may_remind
+from projects.models import Member, Project
 from study.client import NotConfiguredError
 from study.visits import due
 from study.visits.calendar import is_to_do
+from study.visits.due import SubjectVisit
 
 Answer = VisitReminder.Answer
 QUIET = {
@@ -34,6 +35,10 @@ QUIET = {
 MOST = 5
 """Visits that a member is asked about a day; the message lists all of them."""
 AT_ONCE = 50
+"""Promises of one study that a sweep looks at: what cannot be read in one study holds up no other."""
+LATEST = timedelta(days=7)
+"""A promise that could not be kept for so long is given up."""
+_ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -112,31 +117,54 @@ def _hold(rows: QuerySet[VisitReminder]) -> None:
         VisitReminder.objects.filter(pk=pk).update(visit=F("visit"))
 
 
+def is_still_asked(reminder: VisitReminder, member: Member) -> bool:
+    """Whether its member would still be asked, as far as REDCap can be read. Not inside a transaction."""
+    if not may_remind(reminder.run, member):
+        return False
+    found = _to_do(reminder, member)
+    return found is None or bool(found)
+
+
+def _to_do(reminder: VisitReminder, member: Member) -> list[SubjectVisit] | None:
+    """The reminder's visit while it is to be done, as the member may know it; None: it could not be read."""
+    try:
+        found = due.schedule(reminder.project, member, [reminder.record_id])
+    except (RedcapError, NotConfiguredError, ValidationError):
+        return None
+    return [v for v in found.visits if v.visit == reminder.visit and is_to_do(v, found.today)]
+
+
 def keep_promises() -> None:
     """Ask again whom "tomorrow" was promised to, where the visit is still to be done; once, killed anywhere."""
-    waiting = VisitReminder.objects.filter(answer=Answer.TOMORROW, is_again=False)
-    rows = waiting.select_related("project", "run", "member__person", "member__project")
+    studies = Project.objects.exclude(status=Project.Status.CLOSED)
+    each("visits", studies.filter(pk__in=_promises().values("project")), _keep_promises_of)
+
+
+def _promises() -> QuerySet[VisitReminder]:
+    return VisitReminder.objects.filter(answer=Answer.TOMORROW, is_again=False)
+
+
+def _keep_promises_of(project: Project) -> None:
+    today = clock.today(project.timezone)
+    waiting = _promises().filter(
+        project=project, quiet_until__range=(today - LATEST, today - _ONE_DAY)
+    )
+    rows = waiting.select_related(
+        "project", "run__project", "run__skill", "member__person", "member__project"
+    )
     each("visits", rows.order_by("pk")[:AT_ONCE], _again)
 
 
 def _again(row: VisitReminder) -> None:
     """An outage leaves the promise open: it is tried again."""
-    if row.quiet_until is None or row.asked_on >= clock.today(row.project.timezone):
+    found = _to_do(row, row.member)
+    if found is None:
         return
-    try:
-        found = due.schedule(row.project, row.member, [row.record_id])
-    except (RedcapError, NotConfiguredError, ValidationError):
-        return
-    visits = [
-        (one.subject, one.visit, str(one.open), str(one.close))
-        for one in found.visits
-        if one.visit == row.visit and is_to_do(one, found.today)
-    ]
-    mine = VisitReminder.objects.filter(pk=row.pk, is_again=False)
+    visits = [(one.subject, one.visit, str(one.open), str(one.close)) for one in found]
     with atomic():
-        if not mine.update(is_again=True):
+        if not _promises().filter(pk=row.pk).update(is_again=True):
             return
-        if visits and row.member.is_active:
+        if visits and may_remind(row.run, row.member):
             notice = Notice(
                 member=row.member,
                 text="",

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from engines import sop
 from engines.models import VisitReminder
 from engines.sop import visit_reminders
-from projects.models import AuditEntry, Member, Person
+from memory.models import ProjectMemory
+from projects.models import AuditEntry, Member, Person, Project
+from skills.services import save_skill
 from study.models import Reading, ReadingState
-from tests.engines.cron.kit import at, clock, do_visit, fired, no_rest, skill_of
-from tests.engines.sop.kit import go, tell
+from tests.engines.cron.kit import at, clock, do_visit, fired, no_rest, skill_of, today
+from tests.engines.sop.kit import change, go, tell
+from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
+from tests.support.tasks import drain
 from tests.wechat.working import click, outgoing, payloads, said, work
 from wechat.models import Card, OutboxMessage
+from wechat.outbound import sender
+from wechat.tasks import sweep
 
 pytestmark = pytest.mark.django_db
 USER = "wanghushi"
+Status = OutboxMessage.Status
 
 
 @pytest.fixture
@@ -212,3 +220,223 @@ def test_who_sees_no_cards_gets_the_text_alone(study: Study) -> None:
         fired(study, "visit_reminder")
     assert not VisitReminder.objects.filter(member__wecom_userid=USER).exists()
     assert any("P008" in text for text in outgoing(USER))
+
+
+@pytest.fixture
+def held(study: Study) -> Study:
+    """The reminder of nine o'clock, whose reader wants it at six in the evening."""
+    no_rest(study)
+    content = f"# 用户画像\n\n## 某人 (user_id: {USER})\n- **最佳通知时间**: 18:00"
+    ProjectMemory.objects.filter(project=study.project).update(content=content)
+    with at(clock(study, "09:00")):
+        fired(study, "visit_reminder")
+    assert {row.status for row in outbox()} == {Status.HELD}
+    return study
+
+
+def outbox(user: str = USER, kind: str = "card") -> list[OutboxMessage]:
+    return [*OutboxMessage.objects.filter(to_user=user, kind=kind).order_by("pk")]
+
+
+def sweep_at(moment: datetime) -> None:
+    with at(moment):
+        sweep()
+        drain()
+
+
+def cards_sent(study: Study, user: str = USER) -> list[str]:
+    """The titles of the cards that a reader has."""
+    sent = [one for one in study.stand_ins.sent() if one["type"] == "template_card"]
+    return [str(one["content"]["main_title"]["title"]) for one in sent if one["to"] == user]
+
+
+def about(record_id: str, titles: list[str]) -> list[str]:
+    return [one for one in titles if f"{record_id} " in one]
+
+
+def withdraw_subject(study: Study, record_id: str) -> None:
+    field = study.project.withdraw_field
+    place = next(row for row in rows_of(study, record_id) if field in row)
+    change(study, record_id, str(place["redcap_event_name"]), **{field: "2026-01-01"})
+
+
+def switch_off(study: Study) -> None:
+    skill = skill_of(study, "visit_reminder")
+    skill.is_active = False
+    save_skill(skill=skill, actor="admin")
+
+
+@pytest.mark.full
+def test_a_card_that_waited_still_asks(held: Study) -> None:
+    number = len(outbox())
+    sweep_at(clock(held, "18:00"))
+    assert len(cards_sent(held)) == number
+    assert about("P008", cards_sent(held))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("what", ["done", "withdrew"])
+def test_a_card_is_withdrawn_when_its_visit_is_settled(held: Study, what: str) -> None:
+    if what == "done":
+        do_visit(held, "P008", "V2")
+    else:
+        withdraw_subject(held, "P008")
+    sweep_at(clock(held, "18:00"))
+    assert cards_sent(held)
+    assert not about("P008", cards_sent(held))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("what", ["left", "other role", "other site", "switched off", "closed"])
+def test_a_card_goes_to_nobody_who_may_not_know_its_visit(held: Study, what: str) -> None:
+    changes: dict[str, dict[str, Any]] = {
+        "left": {"is_active": False},
+        "other role": {"role": "AUDITOR"},
+        "other site": {"site": "site_b"},
+    }
+    if what == "switched off":
+        switch_off(held)
+    elif what == "closed":
+        Project.objects.filter(pk=held.project.pk).update(status=Project.Status.CLOSED)
+    else:
+        Member.objects.filter(wecom_userid=USER).update(**changes[what])
+    sweep_at(clock(held, "18:00"))
+    assert not cards_sent(held)
+    assert {row.status for row in outbox()} == {Status.WITHDRAWN}
+
+
+@pytest.mark.full
+def test_a_card_that_waits_is_withdrawn_when_a_colleague_answers(study: Study) -> None:
+    colleague(study)
+    no_rest(study)
+    content = f"# 用户画像\n\n## 某人 (user_id: {USER})\n- **最佳通知时间**: 18:00"
+    ProjectMemory.objects.filter(project=study.project).update(content=content)
+    with at(clock(study, "09:00")):
+        fired(study, "visit_reminder")
+    sweep_at(clock(study, "09:01"))
+    with at(clock(study, "10:00")):
+        tap(card(user="crc_a2"), "done", user="crc_a2")
+    sweep_at(clock(study, "18:00"))
+    assert answers() == ["done"]
+    assert cards_sent(study)
+    assert not about("P008", cards_sent(study))
+    assert {row.status for row in outbox()} == {Status.SENT, Status.WITHDRAWN}
+    assert not outbox(kind="card_update")
+
+
+@pytest.mark.full
+def test_a_card_that_nobody_was_sent_is_withdrawn_and_not_updated(asked: Study) -> None:
+    """WeCom was away: the card of yesterday is still in its lane when there is a newer one."""
+    with at(clock(asked, "09:00", days=1)):
+        fired(asked, "visit_reminder")
+        sender.send_lane(USER)
+    old = OutboxMessage.objects.get(key=f"card:{card().task_id}#1")
+    assert old.status == Status.WITHDRAWN
+    assert len(about("P008", cards_sent(asked))) == 1
+    assert not outbox(kind="card_update")
+
+
+@pytest.mark.full
+def test_what_cannot_be_read_again_is_asked(held: Study) -> None:
+    number = len(outbox())
+    held.stand_ins.fault("redcap", "status", 503, times=None)
+    sweep_at(clock(held, "18:00"))
+    assert len(cards_sent(held)) == number
+
+
+@pytest.mark.full
+def test_after_days_of_rest_a_visit_is_asked_about_once(study: Study) -> None:
+    no_rest(study)
+    Project.objects.update(quiet_weekends=True)
+    saturday = (5 - today(study).weekday()) % 7
+    for days in (saturday, saturday + 1):
+        with at(clock(study, "09:00", days)):
+            fired(study, "visit_reminder")
+    asked = VisitReminder.objects.filter(member__wecom_userid=USER)
+    visits = {*asked.values_list("record_id", "visit")}
+    assert asked.count() > len(visits) > 0
+    sweep_at(clock(study, "07:31", saturday + 2))
+    sent = cards_sent(study)
+    assert sent
+    assert sorted(sent) == sorted({*sent})
+    assert len(sent) == len(visits)
+    assert {row.status for row in outbox()} == {Status.SENT, Status.WITHDRAWN}
+    assert not outbox(kind="card_update")
+
+
+@pytest.mark.full
+def test_tomorrow_counts_from_the_day_it_was_tapped(asked: Study) -> None:
+    with at(clock(asked, "08:30", days=1)):
+        tap(card(), "tomorrow")
+        visit_reminders.keep_promises()
+        tell()
+    mine = VisitReminder.objects.filter(record_id="P008", member__wecom_userid=USER)
+    assert mine.count() == 1
+    with at(clock(asked, "09:30", days=2)):
+        visit_reminders.keep_promises()
+        tell()
+    first, second = mine.order_by("asked_on")
+    assert second.asked_on - first.asked_on == timedelta(days=2)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("what", ["closed", "switched off"])
+def test_tomorrow_is_not_kept_in_a_study_that_asks_no_more(asked: Study, what: str) -> None:
+    with at(clock(asked, "09:30")):
+        tap(card(), "tomorrow")
+    if what == "closed":
+        Project.objects.filter(pk=asked.project.pk).update(status=Project.Status.CLOSED)
+    else:
+        switch_off(asked)
+    before = OutboxMessage.objects.count()
+    with at(clock(asked, "09:30", days=1)):
+        visit_reminders.keep_promises()
+        tell()
+    assert VisitReminder.objects.filter(record_id="P008", member__wecom_userid=USER).count() == 1
+    assert OutboxMessage.objects.count() == before
+
+
+@pytest.mark.full
+def test_a_study_that_cannot_be_read_holds_up_no_other(
+    asked: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit_reminders, "AT_ONCE", 1)
+    with at(clock(asked, "09:30")):
+        tap(card(), "tomorrow")
+    lost = promise_of_another_study(asked)
+    with at(clock(asked, "09:30", days=1)):
+        visit_reminders.keep_promises()
+        tell()
+    assert VisitReminder.objects.filter(record_id="P008", member__wecom_userid=USER).count() == 2
+    lost.refresh_from_db()
+    assert not lost.is_again
+
+
+def promise_of_another_study(study: Study) -> VisitReminder:
+    """Of a study without REDCap, older than all others."""
+    other = Project.objects.create(code="away", name="away", start_date="2026-01-01")
+    person = Person.objects.get(wecom_userid=USER)
+    day = today(study).date()
+    return VisitReminder.objects.create(
+        pk=-1,
+        project=other,
+        run=VisitReminder.objects.order_by("pk")[0].run,
+        member=Member.objects.create(project=other, person=person, role="CRC"),
+        record_id="X1",
+        visit="V1",
+        opens=day,
+        closes=day,
+        asked_on=day,
+        answer=VisitReminder.Answer.TOMORROW,
+        quiet_until=day,
+    )
+
+
+@pytest.mark.full
+def test_a_promise_that_could_not_be_kept_for_long_is_given_up(asked: Study) -> None:
+    with at(clock(asked, "09:30")):
+        tap(card(), "tomorrow")
+    with at(clock(asked, "09:30", days=8)):
+        visit_reminders.keep_promises()
+        tell()
+    assert VisitReminder.objects.filter(record_id="P008", member__wecom_userid=USER).count() == 1

@@ -156,6 +156,17 @@ def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
     return [card for card in found if still.filter(pk=card.pk).update(state=Card.State.CLOSED)]
 
 
+def take_back(card: Card) -> bool:
+    """Withdraw a card that nobody has been sent yet; False: it may be with its reader, and has to be shown."""
+    status = OutboxMessage.Status
+    waiting = OutboxMessage.objects.filter(
+        key=f"card:{card.task_id}#1",
+        status__in=(status.HELD, status.PENDING),
+        is_ambiguous=False,
+    )
+    return waiting.update(status=status.WITHDRAWN) == 1
+
+
 def replace(
     job: Job, card: Card, *, note: str, button: str, key: str = "", fallback: str = ""
 ) -> None:

@@ -12,15 +12,16 @@ from django.utils import translation
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from engines.models import RunEvent, TaskRun
+from engines.models import RunEvent, TaskRun, VisitReminder
+from engines.sop import visit_reminders
 from engines.sop.nodes.notify import Notice, Unreadable, renewed
 from memory.visibility import may_know, told_to
 from projects.members import headed, without_head
 from projects.models import Member
-from wechat.models import OutboxMessage
+from wechat.models import Card, OutboxMessage
 from wechat.outbound import formats, outbox, pictures
 from wechat.outbound.neutralise import neutralise
-from wechat.outbound.outbox import Held, Payload
+from wechat.outbound.outbox import TEXTS, Held, Payload
 from wechat.outbound.splitting import LIMIT, cut_to_bytes
 
 Status = OutboxMessage.Status
@@ -94,22 +95,26 @@ def is_withdrawn(row: OutboxMessage) -> bool:
     if row.notice is None or not _has_waited(row):
         return False
     text = _as_of_now(row, row.notice)
-    is_picture = row.kind == OutboxMessage.Kind.IMAGE
     mine = OutboxMessage.objects.filter(pk=row.pk, fence=row.fence, status=Status.PENDING)
     if not text:
         return mine.update(status=Status.WITHDRAWN, checked_at=now(), fence=F("fence") + 1) == 1
-    # A picture is drawn when it is sent: that there is still a message is all it needs.
-    renewal = {} if is_picture else {"payload": _with_text(row, text)}
+    # A picture is drawn when it is sent, a card asks what it asked: that it still holds is all they need.
+    renewal = {"payload": _with_text(row, text)} if row.kind in TEXTS else {}
     mine.update(**renewal, checked_at=now())
     return False
 
 
 def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
-    """The text as it would read now, as far as its reader may still know it; a workflow's words stand."""
+    """The text as it would read now, as far as its reader may still know it; a workflow's words stand.
+
+    Of a card any text: it is still asked.
+    """
     members = Member.objects.active_of(row.to_user).filter(project=row.project_id)
     member = members.first()
     if member is None:
         return ""
+    if "visit" in about:
+        return row.key if _is_still_asked(about["visit"], member) else ""
     if "run" not in about:
         own = without_head(_text(row), member)
         return headed(told_to(member, own), member) if may_know(member, about["record"]) else ""
@@ -120,6 +125,17 @@ def _as_of_now(row: OutboxMessage, about: dict[str, str]) -> str:
             return row.key  # it has no words, and is drawn of what is known when it is sent
         text = _unchecked(row)
     return headed(told_to(member, without_head(text, member)), member)
+
+
+def _is_still_asked(key: str, member: Member) -> bool:
+    """Whether a card about a visit still waits for its reader's answer."""
+    if not Card.objects.filter(kind="visit", ref=key, state=Card.State.OPEN).exists():
+        return False
+    rows = VisitReminder.objects.select_related("project", "run__project", "run__skill")
+    reminder = rows.filter(pk=key, member=member).first()
+    if reminder is None or not may_know(member, reminder.record_id):
+        return False
+    return visit_reminders.is_still_asked(reminder, member)
 
 
 def _has_waited(row: OutboxMessage) -> bool:

@@ -38,7 +38,7 @@ def ready(event: RunEvent) -> None:
                 project=reminder.project,
                 to=[member.wecom_userid],
                 content=visit_card(reminder),
-                held=Held(notice.not_before),
+                held=Held(notice.not_before, {"visit": str(reminder.pk)}),
             )
 
 
@@ -100,10 +100,11 @@ def _note(outcome: visit_reminders.Outcome, member: Member) -> str:
 
 
 def _close_others(reminder: VisitReminder, note: str, *, own_only: bool = False) -> None:
-    """Take the buttons off other cards of the same visit that nobody needs to answer any more."""
+    """Take back other cards of the same visit that nobody needs to answer any more, or their buttons."""
     for other in visit_reminders.unanswered(reminder):
         if own_only and other.member_id != reminder.member_id:
             continue
         for card in cards.close(kind=KIND, ref=other.pk, up_to=1):
-            key = f"closed:{card.task_id}"
-            cards.show_closed(card, note=note, button=_("No longer open"), key=key)
+            if not cards.take_back(card):
+                key = f"closed:{card.task_id}"
+                cards.show_closed(card, note=note, button=_("No longer open"), key=key)
