@@ -3,7 +3,7 @@
 One open review for one question about one subject (design.md 9.11): a run that would ask the same waits for the
 open review, or follows what was decided on the same values. Whoever asks, decides or cancels changes the
 review's row before it goes on: of what meets there one waits for the other. A review that waits too long is
-brought to mind once, then put to the administrators (`on_timeout`).
+brought to mind once, then put to the administrators (`on_timeout`), while people are not at rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from engines.sop.errors import Fault, NoSuchSubject
 from engines.sop.journal import audited
 from engines.sop.nodes.base import Question
 from engines.sop.snapshot import Rows
-from projects.models import Role
+from projects.models import Project, Role
+from projects.quiet import Rest
 from skills.graph import Graph, Node
 
 SUSPENDED = "任务已挂起,等待人工复核"
@@ -209,19 +210,33 @@ def remind_and_escalate() -> None:
     One that cannot be worked out, as its node has left the graph, is told and stops no other.
     """
     rows = Review.objects.filter(status=Review.Status.OPEN)
+    rows = rows.exclude(project__status=Project.Status.CLOSED)
     rows = rows.select_related("project", "task_run__project", "task_run__skill")
     each("reviews", rows.filter(remind_at__lte=now()), _remind)
     each("reviews", rows.filter(escalated_at__isnull=True), _escalate)
 
 
+def may_recall(review: Review) -> bool:
+    """Whether a review may be brought to mind now: not while its people rest, nor once its study is closed.
+
+    What is urgent waits for nothing.
+    """
+    if review.project.status == Project.Status.CLOSED:
+        return False
+    is_rest = Rest.of(review.project).covers(now())
+    return not is_rest or Graph.model_validate(review.task_run.config).urgent
+
+
 def _remind(review: Review) -> None:
-    _act(review, run_events.Kind.REVIEW_REMINDED, "reminded", remind_at=None)
+    if may_recall(review):
+        _act(review, run_events.Kind.REVIEW_REMINDED, "reminded", remind_at=None)
 
 
 def _escalate(review: Review) -> None:
     graph = Graph.model_validate(review.task_run.config)
     hours = graph.nodes[review.node].on_timeout.escalate_hours
-    if hours and review.created_at + timedelta(hours=hours) <= now():
+    is_late = hours and review.created_at + timedelta(hours=hours) <= now()
+    if is_late and may_recall(review):
         reviewers = [*dict.fromkeys([*review.reviewers, Role.ADMIN.value])]
         told = {"escalated_at": now(), "reviewers": reviewers}
         _act(review, run_events.Kind.REVIEW_ESCALATED, "escalated", **told)

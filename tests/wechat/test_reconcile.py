@@ -11,17 +11,24 @@ from django.utils.timezone import now
 
 from core.house.db import atomic
 from engines.models import Review
+from engines.sop.asking import ask_anew
 from engines.sop.run_events import Kind, keep_event
-from projects.models import Member
+from projects.models import Member, Project
+from tests.engines.cron.kit import at, clock, no_rest
 from tests.engines.sop.kit import tell
 from tests.support.study import Study
 from tests.wechat.test_decisions import Run, suspend
 from tests.wechat.working import click, deliver, outgoing, receive, work
 from wechat.models import Alert, Card, OutboxMessage
-from wechat.tasks import reconcile_reviews
+from wechat.reviews.reconcile import reconcile
 
 pytestmark = pytest.mark.django_db
 __all__ = ["suspend"]
+
+
+@pytest.fixture(autouse=True)
+def _rested(study: Study) -> None:
+    no_rest(study)
 
 
 def later(**span: float) -> Any:
@@ -30,15 +37,15 @@ def later(**span: float) -> Any:
 
 def hours(count: float) -> None:
     with later(hours=count):
-        reconcile_reviews()
+        reconcile()
 
 
 def test_a_review_on_its_way_is_left_alone(suspend: Run) -> None:
     suspend()
     before = OutboxMessage.objects.count()
-    reconcile_reviews()
+    reconcile()
     with later(minutes=30):
-        reconcile_reviews()
+        reconcile()
     assert OutboxMessage.objects.count() == before
 
 
@@ -115,8 +122,8 @@ def test_a_dropped_click_is_brought_to_mind(suspend: Run) -> None:
     OutboxMessage.objects.update(status=OutboxMessage.Status.SENT)
     hours(23)
     assert not outgoing("wanghushi")
-    for at in (25, 26, 49, 73, 97, 121):
-        hours(at)
+    for late in (25, 26, 49, 73, 97, 121):
+        hours(late)
     assert len(outgoing("wanghushi")) == 3
     card = Card.objects.get(ref=str(review.pk), kind="review")
     click(card.task_id, "approve", "wanghushi", selected="r_ok")
@@ -158,3 +165,62 @@ def test_a_reviewer_who_sees_no_cards_is_asked_in_words(study: Study, suspend: R
     work()
     review.refresh_from_db()
     assert review.status == Review.Status.APPROVED
+
+
+def rest(study: Study) -> None:
+    Project.objects.filter(pk=study.project.pk).update(quiet_from="21:00", quiet_until="07:30")
+
+
+@pytest.mark.full
+def test_nobody_is_reminded_at_night(study: Study, suspend: Run) -> None:
+    rest(study)
+    with at(clock(study, "02:30")):
+        suspend()
+        assert Card.objects.filter(kind="review").exists(), "the card itself goes out"
+    told = []
+    for moment in ("02:31", "07:29", "07:31", "07:41"):
+        with at(clock(study, moment, days=1)):
+            reconcile()
+        told.append(len(outgoing("wanghushi")))
+    assert told == [0, 0, 1, 1]
+
+
+@pytest.mark.full
+def test_what_is_urgent_is_recalled_at_night(study: Study, suspend: Run) -> None:
+    rest(study)
+    with at(clock(study, "02:30")):
+        review = suspend()
+    run = review.task_run
+    run.config = {**run.config, "urgent": True}
+    run.save()
+    with at(clock(study, "02:31", days=1)):
+        reconcile()
+    assert len(outgoing("wanghushi")) == 1
+
+
+def test_nobody_is_reminded_once_the_study_is_closed(study: Study, suspend: Run) -> None:
+    suspend()
+    Project.objects.filter(pk=study.project.pk).update(status=Project.Status.CLOSED)
+    hours(25)
+    assert not outgoing("wanghushi")
+
+
+@pytest.mark.full
+def test_a_review_is_recalled_after_a_long_downtime(suspend: Run) -> None:
+    suspend()
+    hours(150)
+    hours(250)
+    assert len(outgoing("wanghushi")) == 1
+
+
+@pytest.mark.full
+def test_a_question_that_is_put_anew_is_no_late_one(suspend: Run) -> None:
+    review = suspend()
+    with later(hours=47):
+        ask_anew(review, [{"record_id": "P001"}])
+        tell()
+    before = len(outgoing("wanghushi"))
+    hours(49)
+    assert len(outgoing("wanghushi")) == before
+    hours(72)
+    assert len(outgoing("wanghushi")) == before + 1

@@ -1,7 +1,7 @@
 """Reviews that nobody decides because WeCom lost something (wecom.md 0.1 item 10; A13, A14).
 
 A card that never arrived goes to others, a review whose click was dropped is recalled to its reviewers.
-Every message has a key of its own, so the job may run as often as it likes.
+Every message has a key of its own, so the job may run as often as it likes. Nobody is recalled while they rest.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop
 from core.house.alone import each
 from core.house.db import atomic
 from engines.models import Review
+from engines.sop import asking
 from projects.models import Member
 from wechat.models import Card, OutboxMessage
 from wechat.outbound import alerts
@@ -65,7 +66,7 @@ def _look_at(review: Review) -> bool:
             return True
         if is_lost(found):
             return _reassign(circle, found)
-    return _remind_late(circle)
+    return _remind_late(circle, found)
 
 
 def _is_still_asked(review: Review) -> bool:
@@ -109,13 +110,13 @@ def _remind(circle: Circle, key: str) -> bool:
     return _ask(circle, circle.reviewers(), OPEN, key)
 
 
-def _remind_late(circle: Circle) -> bool:
+def _remind_late(circle: Circle, card: Card) -> bool:
     review = circle.review
-    times = int((now() - review.created_at) / timedelta(hours=settings.WECOM_REMIND_HOURS))
-    if not times or times > MOST_REMINDERS:
+    times = int((now() - card.created_at) / timedelta(hours=settings.WECOM_REMIND_HOURS))
+    if not times or not asking.may_recall(review):
         return False
     with atomic():
-        return _remind(circle, f"remind:{review.pk}@{review.version}:{times}")
+        return _remind(circle, f"remind:{review.pk}@{review.version}:{min(times, MOST_REMINDERS)}")
 
 
 def _ask(circle: Circle, people: list[Member], intro: str, key: str) -> bool:

@@ -12,7 +12,8 @@ from engines import sop, tasks
 from engines.models import RunEvent, TaskRun
 from engines.sop import run_events
 from engines.sop.run_events import Kind
-from projects.models import AuditEntry
+from projects.models import AuditEntry, Project
+from tests.engines.cron.kit import at, clock, no_rest
 from tests.engines.sop.kit import human, new_skill, review_of, run_of, tell
 from tests.support.study import Study
 
@@ -30,6 +31,11 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for kind in (Kind.REVIEW_REMINDED, Kind.REVIEW_ESCALATED):
         monkeypatch.setitem(run_events._readers, kind, [note])
     return told
+
+
+@pytest.fixture(autouse=True)
+def _rested(study: Study) -> None:
+    no_rest(study)
 
 
 def waiting(study: Study, **on_timeout: float) -> TaskRun:
@@ -96,3 +102,29 @@ def test_a_late_sweeper_does_both(study: Study, heard: list[str]) -> None:
     sweep(9)
 
     assert [line.split()[0] for line in heard] == ["reminded", "escalated"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("urgent", [False, True])
+def test_what_is_due_at_night_waits_for_the_morning(
+    study: Study, heard: list[str], urgent: bool
+) -> None:
+    Project.objects.filter(pk=study.project.pk).update(quiet_from="21:00", quiet_until="07:30")
+    timed = {"remind_hours": 1, "escalate_hours": 2}
+    with at(clock(study, "02:30")):
+        run_of(study, new_skill(study, {"a": human(on_timeout=timed)}, urgent=urgent))
+    told = []
+    for moment in ("05:00", "07:29", "07:31"):
+        with at(clock(study, moment)):
+            tasks.sweep_runs()
+            tell()
+        told.append(len(heard))
+    assert told == ([2, 2, 2] if urgent else [0, 0, 2])
+
+
+def test_nothing_of_a_closed_study_is_brought_to_mind(study: Study, heard: list[str]) -> None:
+    waiting(study, remind_hours=1, escalate_hours=2)
+    Project.objects.filter(pk=study.project.pk).update(status=Project.Status.CLOSED)
+    sweep(9)
+
+    assert heard == []

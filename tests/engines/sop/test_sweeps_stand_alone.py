@@ -14,6 +14,7 @@ from engines import tasks
 from engines.models import RunEvent, TaskRun
 from engines.sop.run_events import Kind
 from skills.models import Skill
+from tests.engines.cron.kit import no_rest
 from tests.engines.sop.kit import (
     begin,
     expire,
@@ -47,6 +48,7 @@ def orphaned(study: Study) -> TaskRun:
 
 @pytest.mark.full
 def test_a_review_whose_node_left_its_graph_stops_nothing(study: Study) -> None:
+    no_rest(study)
     lost = review_of(orphaned(study))
     timed = {"remind_hours": 4, "escalate_hours": 24}
     good = run_of(study, new_skill(study, {"a": human(on_timeout=timed)}))
