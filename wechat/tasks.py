@@ -11,10 +11,9 @@ from django.utils.timezone import now
 from kombu.exceptions import OperationalError
 
 from core.house.alone import alone
-from wechat import housekeeping, retention
+from wechat import housekeeping
 from wechat.inbound import inbox
 from wechat.outbound import notices, safety_notices, sender
-from wechat.reviews import reconcile
 
 logger = logging.getLogger(__name__)
 
@@ -63,15 +62,3 @@ def _queue(task: Any, keys: Iterable[int | str]) -> None:
             task.delay(key)
     except OperationalError as error:
         logger.error("sweep: the broker does not answer: %s", type(error).__name__)
-
-
-@shared_task
-def reconcile_reviews() -> None:
-    """Recall or re-assign reviews that nobody decides; the sweeper runs it every ten minutes."""
-    reconcile.reconcile()
-
-
-@shared_task
-def forget_messages() -> None:
-    """Delete raw messages that are old enough; the sweeper runs it once a night."""
-    retention.forget()

@@ -16,7 +16,7 @@ from wechat import housekeeping
 from wechat.models import Answer, Card, InboxMessage, OutboxMessage
 from wechat.outbound.cards import send
 from wechat.retention import forget, kept_for
-from wechat.tasks import forget_messages, sweep
+from wechat.tasks import sweep
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("people")]
 
@@ -36,7 +36,7 @@ def test_thirty_days_by_default() -> None:
     with after(days=29):
         assert forget() == 0
     with after(days=31):
-        forget_messages()
+        forget()
         assert not InboxMessage.objects.exists()
         assert not OutboxMessage.objects.exists()
 
