@@ -164,25 +164,27 @@ WORKER_NICE = envint("WORKER_NICE", 10, least=0, most=19)
 WAKE_REST_S = 0.05  # between two messages that wake workers (house.task_queue)
 CHAT_WAIT_S = 30.0  # so long POST chat/ waits for the worker (contracts.md)
 SWEEPERS = ["wechat.tasks.sweep", "engines.tasks.sweep_runs"]
+# None waits longer than an hour: before its first run a job counts from beat's start, and some houses switch
+# their computer off each evening.
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "projects.tasks.heartbeat", "schedule": 15.0, "args": ["beat"]},
     "sweep messages": {"task": SWEEPERS[0], "schedule": 30.0},
     "sweep runs": {"task": SWEEPERS[1], "schedule": 30.0},
     "fire missed skills": {"task": "engines.tasks.fire_missed_skills", "schedule": 60.0},
-    "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 86400.0},
+    "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 3600.0},
     "distil memory": {"task": "memory.tasks.distil_days", "schedule": 3600.0},
-    "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 86400.0},
+    "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 3600.0},
     "check models": {"task": "engines.tasks.check_models", "schedule": 3600.0},
     "weekly reports": {"task": "engines.tasks.write_reports", "schedule": 3600.0},
     "profile users": {"task": "memory.tasks.profile_users", "schedule": 3600.0},
-    "forget flow log": {"task": "memory.tasks.purge_flow_logs", "schedule": 86400.0},
+    "forget flow log": {"task": "memory.tasks.purge_flow_logs", "schedule": 3600.0},
     "forget turns": {"task": "memory.tasks.forget_turns", "schedule": 3600.0},
     "sweep turns": {"task": "memory.tasks.sweep_turns", "schedule": 300.0},
     "end sessions": {"task": "memory.tasks.summarize_sessions", "schedule": 600.0},
     "write reads": {"task": "projects.tasks.write_reads", "schedule": 600.0},
     "read subjects": {"task": "study.tasks.read_studies", "schedule": 240.0},
     "follow uploads": {"task": "study.tasks.follow_uploads", "schedule": 300.0},
-    "forget readings": {"task": "study.tasks.forget_readings", "schedule": 86400.0},
+    "forget readings": {"task": "study.tasks.forget_readings", "schedule": 3600.0},
 }
 
 AUTHENTICATION_BACKENDS = [

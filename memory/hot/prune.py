@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from django.db.models import Q
 from django.dispatch import Signal
 
 from core.house.db import atomic
@@ -33,14 +34,16 @@ memory_over_cap = Signal()
 def prune(project: Project) -> MemoryProposal | None:
     """Propose what could go and tell the administrators; None when nothing is to be done.
 
-    While a proposal to shorten waits, there is no other one. 系统禁令 and profiles are never shortened.
+    While a proposal to shorten waits, there is no other one, nor a second one for the same text. 系统禁令 and
+    profiles are never shortened.
     """
     memory = ProjectMemory.objects.filter(project=project).first()
     count = tokens.count(memory.content) if memory else 0
-    waiting = MemoryProposal.objects.filter(
-        project=project, action=Action.SHORTEN, state=MemoryProposal.State.PENDING
-    )
-    if memory is None or count <= injection.LIMIT or waiting.exists():
+    if memory is None or count <= injection.LIMIT:
+        return None
+    made_before = MemoryProposal.objects.filter(project=project, action=Action.SHORTEN)
+    open_or_of_it = Q(state=MemoryProposal.State.PENDING) | Q(created_at__gte=memory.updated_at)
+    if made_before.filter(open_or_of_it).exists():
         return None
     goes, new, said = _shorter(project, memory.content)
     change = Change(

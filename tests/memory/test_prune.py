@@ -102,6 +102,19 @@ def test_one_proposal_at_a_time(study: Study, told: list[Any]) -> None:
     assert len(told) == 1
 
 
+def test_a_refused_one_is_not_made_again_for_the_same_text(study: Study) -> None:
+    """The job comes each hour, and each time it would ask a model."""
+    base(study, *big(60, 5))
+    first = prune(study.project)
+    assert first is not None
+    proposals.refuse_proposal(proposal=first, actor=study["admin"])
+    asked = len(study.stand_ins.requests("llm"))
+    assert prune(study.project) is None
+    assert len(study.stand_ins.requests("llm")) == asked
+    write(study, *big(61, 5))
+    assert prune(study.project) is not None
+
+
 def test_where_nothing_may_go_the_administrators_are_told(study: Study, told: list[Any]) -> None:
     base(study, "# 自由文本", *[f"- 其他{n}:{LONG}" for n in range(70)])
     assert prune(study.project) is None
