@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from core.house import clock
 from core.house.paper.value import PRODUCER, Figure, Paper, Section, Table, ai_mark
+from core.privacy.gate import Gate
 from engines.assistant.say.conditions import name_of
 from engines.assistant.say.reader import Reader
 from engines.labels import AI_GENERATED
@@ -31,7 +32,7 @@ from projects.access import reads_as
 from projects.models import Project
 from projects.scoping import User
 from study import door, proposals
-from study.admin.export import gate_of
+from study.admin.export import known_of
 from study.client import NeverReadError
 from study.design import StudyDesign
 from study.dictionary import load
@@ -114,7 +115,7 @@ def make(project: Project, user: User, wish: Wish) -> Made:
         own_site=own_site,
         language=get_language() or "zh-hans",
     )
-    gate = gate_of(project)
+    gate = Gate(known_of(project))
     answers = iter(found)
     at_site = {str(one.by[0]): one.count for one in first.groups}
     subjects: list[str] = []

@@ -30,7 +30,8 @@ from core.house import spreadsheet
 from core.house.db import atomic
 from core.house.paper.value import PRODUCER, ai_mark
 from core.integrations.redcap import RedcapError
-from core.privacy.gate import Gate
+from core.privacy.gate import NOTHING_KNOWN, Gate
+from core.privacy.identifier_index import Known
 from projects import audit
 from projects.admin_base import ScopedAdmin
 from projects.admin_lists import Undeclared
@@ -194,8 +195,8 @@ class Sheet:
         self._request = request
         self._language = get_language()
         self._columns = page.get_exported(request)
-        self._gates: dict[UUID | None, Gate] = {None: Gate()}
-        self._gates |= {pk: gate_of(project) for pk, project in projects.items()}
+        self._known: dict[UUID | None, Known] = {None: NOTHING_KNOWN}
+        self._known |= {pk: known_of(project) for pk, project in projects.items()}
         self._zones = {pk: ZoneInfo(project.timezone) for pk, project in projects.items()}
         self.plain = lru_cache(_REMEMBERED)(self._plain)
 
@@ -211,7 +212,7 @@ class Sheet:
         yield head
         found = chain(rows.iterator(chunk_size=_CHUNK), more)
         while chunk := [*islice(found, _CHUNK)]:
-            known = [row for row in chunk if row.project_id in self._gates]
+            known = [row for row in chunk if row.project_id in self._known]
             # The response outlives the request's own language.
             with override(self._language):
                 self._page.prepare(self._request, known)
@@ -232,7 +233,8 @@ class Sheet:
         return narrowed
 
     def _plain(self, text: str, project_id: UUID | None) -> str:
-        return unnamed(text, self._gates[project_id])
+        # A gate keeps all that it has read, and a file may be long: each text has one of its own.
+        return unnamed(text, Gate(self._known[project_id]))
 
     def _cell(self, row: Any, name: str) -> str:
         field, _attribute, value = lookup_field(
@@ -254,11 +256,11 @@ class Sheet:
         return self.plain(str(value), row.project_id)
 
 
-def gate_of(project: Project) -> Gate:
-    """What knows the identifiers of a study. Raises Unread."""
+def known_of(project: Project) -> Known:
+    """The identifiers of a study, for a gate. Raises Unread."""
     reader = Reader(project)
     try:
         roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
-        return Gate(identities.known_identifiers(reader))
+        return identities.known_identifiers(reader)
     except (RedcapError, NotConfiguredError) as error:
         raise Unread(project.code) from error

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 from openpyxl import load_workbook
 
 from core.house.db import atomic
@@ -19,6 +22,7 @@ from engines.models import PendingAction, TaskRun
 from engines.sop.findings import VERDICT
 from projects import audit
 from projects.models import AuditEntry, Project
+from study.admin.export import ExportAdmin, Sheet
 from study.models import Dictionary, Subject, SyncState
 from tests.console.conftest import SITE_A, SITE_B
 from tests.support.study import Study
@@ -287,3 +291,31 @@ def test_a_filter_that_does_not_exist_leads_back_to_the_list(
 ) -> None:
     answer = as_user("admin").get(f"{FINDINGS}export/?created_at__gte=never")
     assert (answer.status_code, answer.headers["Location"]) == (302, FINDINGS)
+
+
+def reached(root: object, *stop: object) -> set[int]:
+    """The ids of all that an object keeps alive by itself, beyond modules, classes and `stop`."""
+    seen = {id(one) for one in stop}
+    left = [root]
+    while left:
+        one = left.pop()
+        if id(one) not in seen and not isinstance(one, ModuleType | FunctionType | type):
+            seen.add(id(one))
+            left += gc.get_referents(one)
+    return seen
+
+
+@pytest.mark.full
+def test_a_long_file_does_not_keep_all_that_it_has_read(study: Study) -> None:
+    """Below the bounded memory of the file each gate kept every cell, and every number that it masked."""
+    page, request = admin.site._registry[PendingAction], RequestFactory().get("/")
+    request.user = User.objects.create_superuser("root")
+    assert isinstance(page, ExportAdmin)
+    project = study.project
+    sheet = Sheet(page, request, {project.pk: project})
+    before = len(reached(sheet, page, request))
+    for number in range(5000):
+        for of in (project.pk, None):
+            assert "13812" not in sheet.plain(f"{number} 电话 1381234{number:04}", of)
+    # Of each cell that is remembered: its text and what became of it, with their place in the memory.
+    assert len(reached(sheet, page, request)) - before < 6 * 4096
