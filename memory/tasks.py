@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from celery import Task, shared_task
+from celery import shared_task
 from django.db.models import QuerySet
 
 from core.house import clock
@@ -79,7 +79,7 @@ def distil_day(project_id: str, day: str) -> None:
 @shared_task
 def prune_memories() -> None:
     """Propose a shorter text where hot memory exceeds its 2000 tokens."""
-    _for_each(prune_memory, Project.objects.filter(status__in=REPORTED))
+    each("pruning", _keys(Project.objects.filter(status__in=REPORTED)), prune_memory.delay)
 
 
 @shared_task
@@ -92,7 +92,7 @@ def prune_memory(project_id: str) -> None:
 @shared_task
 def profile_users() -> None:
     """Turn repeated feedback into lines of the profiles."""
-    _for_each(profile_study, Project.objects.filter(status__in=REPORTED))
+    each("profiles", _keys(Project.objects.filter(status__in=REPORTED)), profile_study.delay)
 
 
 @shared_task
@@ -105,7 +105,7 @@ def profile_study(project_id: str) -> None:
 @shared_task
 def purge_flow_logs() -> None:
     """Queue the studies whose conversations may have to go."""
-    _for_each(purge_flow_log, Project.objects.all())
+    each("conversations", _keys(Project.objects.all()), purge_flow_log.delay)
 
 
 @shared_task
@@ -116,7 +116,5 @@ def purge_flow_log(project_id: str) -> None:
         purge_flow_log.delay(project_id)
 
 
-def _for_each(task: Task, projects: QuerySet[Project]) -> None:
-    """One job for each study: whatever is wrong with one stops no other."""
-    for pk in projects.values_list("pk", flat=True):
-        task.delay(str(pk))
+def _keys(projects: QuerySet[Project]) -> list[str]:
+    return [str(pk) for pk in projects.values_list("pk", flat=True)]
