@@ -9,6 +9,7 @@ from typing import TypeAlias
 from engines.assistant.read.build import forms_of
 from engines.assistant.read.clause import Clause, NotRead, refuse
 from engines.assistant.read.conditions import Conditions
+from engines.assistant.read.queries import any_row
 from engines.assistant.read.question import Question, Shape, Topic, condition_fields
 from engines.assistant.read.setting import Setting
 from engines.assistant.read.task import State
@@ -216,8 +217,7 @@ def _who(clause: Clause, last: Question, _narrows: bool) -> Question:
         return replace(last, aggregate="", shape=shape)
     compared = condition_fields(last.where)
     forms = [form_of(n) if setting.repeats(form_of(n)) else n for n in compared]
-    filled = [setting.naming_field(n) if setting.repeats(n) else n for n in last.select]
-    where = last.where or tuple({"field": name, "op": "filled"} for name in filled)
+    where = (*last.where, *any_row(last, setting, last.where))
     denied = any("none" in part for part in last.where)
     select = () if denied else tuple(dict.fromkeys([*last.select, *forms]))
     told = replace(last, aggregate="", select=select, of=(), shape=Shape.LIST)

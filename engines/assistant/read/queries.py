@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,7 @@ _CHANGES = [f"@changes.{c}" for c in ("field", "from", "to", "at")]
 _FILLED = {"undecided": "@findings.reason", "mine": "@findings.mine"}
 _JUDGED = (Shape.LIST, Shape.COUNT, Shape.YES_NO, Shape.GROUPS, Shape.SHARE)
 _COMING = ["overdue", "due", "not_due"]
+_LATE = ["late", "early"]
 _STATES = {"closing": ["due"], "overdue": ["overdue"], "early": ["early"], "pending": _COMING} | {
     "late": ["late", "overdue", "early"]
 }
@@ -84,7 +86,10 @@ def _data(asked: Question, setting: Setting) -> list[Query]:
         # The repeating forms whose rows are counted beside the subjects.
         forms = (form_of(name) or name for name in select)
         select = [form for form in dict.fromkeys(forms) if setting.repeats(form)]
-        where += _any_row(asked, setting, where)
+        where += any_row(asked, setting, where)
+    elif asked.shape is Shape.YES_NO and not asked.subjects:
+        rows = tuple(filter(setting.repeats, asked.select))
+        where += any_row(replace(asked, select=rows), setting, where)
     if asked.change:
         select = _changed(asked, setting)
     dated = _dated(asked, setting) if asked.period else ""
@@ -156,8 +161,8 @@ def _ordered(asked: Question, query: Query) -> Query:
     return query | ({"limit": asked.limit} if asked.limit else {})
 
 
-def _any_row(asked: Question, setting: Setting, where: list[Query]) -> list[Query]:
-    """To count who has a form or a value, it must be filled."""
+def any_row(asked: Question, setting: Setting, where: Sequence[Query]) -> list[Query]:
+    """Who is counted, or asked for, by a form or a value has it: it must be filled."""
     if any("none" in part for part in where):
         return []
     form_of = setting.design.form_of
@@ -240,7 +245,10 @@ def _visits(asked: Question, setting: Setting) -> list[Query]:
     plan = {visit.visit for visit in setting.design.plan.visits}
     planned = [place for place in asked.place if place in plan]
     where = [*asked.where, *_among("@visits.visit", planned)]
-    where += _visit_states(asked, bool(planned)) + _visit_period(asked)
+    if asked.aspect == "late" and asked.period:
+        where += _late_within(asked, bool(planned))
+    else:
+        where += _visit_states(asked, bool(planned)) + _visit_period(asked)
     query = _base(asked, where, [] if asked.aggregate else list(_VISITS))
     if asked.shape is Shape.NEXT_VISIT or asked.aspect == "last":
         query["rows"] = "latest" if asked.aspect == "last" else "first"
@@ -267,11 +275,22 @@ def _visit_period(asked: Question) -> list[Query]:
     """A window that touches the days asked for; of visits that were made, the day itself."""
     if asked.aspect == "closing":
         return _between("@visits.close", replace(asked, period=asked.period or _SOON))
-    if asked.aspect not in ("due", "next", "close", "overdue", ""):
+    if asked.aspect in ("last", "early", "actual"):
         return _between("@visits.actual", asked)
     first, last = asked.period or (None, None)
     opens = _between("@visits.open", replace(asked, period=(None, last)))
     return opens + _between("@visits.close", replace(asked, period=(first, None)))
+
+
+def _late_within(asked: Question, planned: bool) -> list[Query]:
+    """Out of its window in a period: done on one of its days, or overdue since one of them.
+
+    An overdue visit has no day on which it was made. One that is named is told though it was in time.
+    """
+    done = [*_LATE, "in_window"] if asked.subjects and planned else _LATE
+    made = [*_among("@visits.state", done), *_between("@visits.actual", asked)]
+    due = [*_among("@visits.state", ["overdue"]), *_between("@visits.close", asked)]
+    return [{"any": [{"all": made}, {"all": due}]}]
 
 
 def _findings(asked: Question, setting: Setting) -> list[Query]:

@@ -60,9 +60,42 @@ class Case:
         """The same with one of its results."""
         return replace(self, results=self.results[at : at + 1])
 
+    def among(self, subjects: Sequence[str]) -> Case:
+        """The same of some of those who were named."""
+        return replace(self, results=tuple(_of(pair, subjects) for pair in self.results))
+
     def with_facts(self, facts: Sequence[Fact]) -> Case:
         """The same with some of the facts."""
         return replace(self, results=((self.query, replace(self.answer, facts=tuple(facts))),))
+
+
+def _of(result: tuple[Query, Answer], subjects: Sequence[str]) -> tuple[Query, Answer]:
+    query, answer = result
+    own = replace(
+        answer,
+        facts=tuple(fact for fact in answer.facts if fact.subject in subjects),
+        undecided=tuple(one for one in answer.undecided if one.subject in subjects),
+        basis=replace(answer.basis, subjects=len(subjects)),
+    )
+    return query | {"subjects": list(subjects)}, own
+
+
+def apart(case: Case) -> list[Case]:
+    """Of several who are named those with facts, then those of whom there are none; only who may be seen.
+
+    Of the latter those who cannot be judged stand apart, and those of whom nothing at all was read.
+    """
+    if len(case.subjects) < 2 or case.answer.left_out:
+        return [case]
+    held = {fact.subject for fact in case.answer.facts}
+    unsure = {one.subject for one in case.answer.undecided}
+    read = {f.subject for _query, answer in case.results[1:] for f in answer.facts}
+    groups: dict[tuple[bool, ...], list[str]] = {}
+    for name in dict.fromkeys(case.subjects):
+        if name in case.reader.subjects:
+            key = (name not in held, name in unsure, name not in read)
+            groups.setdefault(key if key[0] else (False,), []).append(name)
+    return [case.among(groups[key]) for key in sorted(groups)] or [case]
 
 
 def total_of(sheet: Sheet, subject: str, form: str) -> int | None:
@@ -77,33 +110,30 @@ def total_of(sheet: Sheet, subject: str, form: str) -> int | None:
     return None
 
 
-def chosen(query: Query, reader: Reader) -> str:
-    """What the rows of a result were chosen by: visits and conditions."""
-    parts = (
-        conditions.places(query, reader),
-        conditions.period(query),
-        conditions.sought(query, reader),
-    )
+def chosen(query: Query, reader: Reader, what: str | None = None) -> str:
+    """What the rows of a result were chosen by: visits, days and conditions, or `what` in their place."""
+    said = conditions.sought(query, reader) if what is None else what
+    parts = (conditions.places(query, reader), conditions.period(query), said)
     return " ".join(filter(None, parts))
 
 
 def nothing(case: Case) -> Part:
     """That nothing was there, and what was searched: 在 2 条不良事件中没有…; else over whom it was looked."""
-    reader, what = case.reader, chosen(case.query, case.reader)
+    reader, query = case.reader, case.query
     names = [one for one in case.query.get("select") or () if isinstance(one, str)]
     label = joint().join(conditions.name_of(one, reader) for one in names)
+    what = chosen(query, reader, conditions.sought(query, reader) or label)
     if not case.subjects:
-        return plain(_("No subject meets this") + looked_at(case, what or label))
+        return plain(_("No subject meets this") + looked_at(case, what))
     who = joint().join(case.subjects)
     form = _form(case)
     total = total_of(case.sheet, case.subjects[0], form) if len(case.subjects) == 1 else None
-    if what and total:
-        known = {"subject": who, "what": conditions.described(case.query, reader), "count": total}
+    if total and chosen(query, reader):
+        described = chosen(query, reader, conditions.described(query, reader))
+        known = {"subject": who, "what": described, "count": total}
         text = _("%(subject)s has none with %(what)s among %(count)s entries of %(form)s")
         return plain(text % (known | {"form": reader.design.metadata.form_label(form)}))
-    place = conditions.places(case.query, reader)
-    sought = conditions.sought(case.query, reader) or label
-    known = {"subject": who, "what": " ".join(filter(None, [place, sought]))}
+    known = {"subject": who, "what": what}
     if case.answer.undecided or case.answer.left_out:
         return plain(_("%(subject)s: of %(what)s nothing could be told") % known)
     return plain(_("%(subject)s has no record of %(what)s") % known)

@@ -78,12 +78,15 @@ def period(query: Query, span: Sequence[str | None] | None = None) -> str:
 def _days_of_work(query: Query) -> Sequence[str | None]:
     """The days that visits, findings, reviews or checks were chosen by."""
     days = ("@visits.actual", "@findings.opened", "@reviews.since", "@runs.ended")
-    for condition in query.get("where") or ():
-        op, value = condition.get("op"), condition.get("value")
-        if condition.get("field") in days and op in ("between", ">=", "<="):
+    where = conditions_of(query.get("where") or ())
+    for condition in where:
+        op, value = condition["op"], condition.get("value", "")
+        if condition["field"] in days and op in ("between", ">=", "<="):
             ends = {"between": value, ">=": (value, None), "<=": (None, value)}[op]
             return [str(end) if end else None for end in ends]
-    return None, None
+    # A window that touches days opens before the last of them and closes after the first.
+    touched = {f"{c['field']}{c['op']}": str(c.get("value")) for c in where}
+    return touched.get("@visits.close>="), touched.get("@visits.open<=")
 
 
 def word_condition(condition: Query, reader: Reader) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from engines.assistant.read.question import Query
+from engines.assistant.read.question import Query, condition_fields
 from engines.assistant.say import conditions, words
 from engines.assistant.say.parts import Part, joined, joint
 from engines.assistant.say.reader import Reader
@@ -151,7 +151,7 @@ def name(query: Query, fact: Fact, group: Group | None, reader: Reader) -> str:
 
 def topic(query: Query) -> str:
     """What is counted where no condition says it: findings, reviews, visits, checks."""
-    fields = [str(c.get("field")) for c in query.get("where") or ()]
+    fields = condition_fields(query.get("where") or ())
     if "@findings.status" in fields:
         return _("open findings")
     return next(filter(None, map(conditions.topic_of, fields)), "")

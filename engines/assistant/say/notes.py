@@ -140,7 +140,7 @@ def _undecided(case: Case) -> str:
         )
         text = _("cannot be told for %(count)s subjects: ") % {"count": len(known)}
         said.append(text + named + ("…" if len(known) > _NAMED else ""))
-    if missing and case.question.topic is Topic.DATA:
+    if missing and case.question.topic in (Topic.DATA, Topic.VISITS):
         said.append(_("%(count)s subjects have no value") % {"count": len(missing)})
     return joint().join(said)
 

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 from core.language.denials import denies, only_denies
 from engines.assistant.read.question import Query, conditions_of
 from engines.assistant.say import computed, conditions, values, words
-from engines.assistant.say.case import Case, looked_at, nothing, total_of
+from engines.assistant.say.case import Case, apart, looked_at, nothing, total_of
 from engines.assistant.say.parts import Part, begun, joint, noted, plain
 from engines.assistant.say.rows import Row, by_subject, rows_of
 from study.facts import Fact, Flag, Kind
@@ -97,8 +97,13 @@ def yes_or_no(case: Case) -> list[Part]:
     """Whether there is such a row, and which; of who was named and cannot be judged the notes speak.
 
     A second result holds all readings of who was named, whatever their value: a no then says over which. What
-    must hold of every reading, or of none (`aspect` never), is said of all of them.
+    must hold of every reading, or of none (`aspect` never), is said of all of them. Those for whom it is so and
+    those for whom it is not stand apart.
     """
+    return [part for group in apart(case) for part in _whether(group)]
+
+
+def _whether(case: Case) -> list[Part]:
     question, held = case.question, bool(case.answer.facts)
     if not question.where:
         return _plainly(case)

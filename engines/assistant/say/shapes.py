@@ -28,8 +28,8 @@ from engines.assistant.say import (
     words,
     work,
 )
-from engines.assistant.say.case import Case, chosen, looked_at, nothing
-from engines.assistant.say.parts import Part, begun, colon, joint, noted, plain
+from engines.assistant.say.case import Case, apart, chosen, looked_at, nothing
+from engines.assistant.say.parts import Part, begun, colon, comma, joint, noted, plain
 from engines.assistant.say.plan import Step
 from engines.assistant.say.reader import Reader
 from engines.assistant.say.render import Renderer, merged
@@ -40,6 +40,8 @@ from study.facts import json_value as as_json
 
 _IDS, _MONTHS = 5, 3
 _RULES = 3
+_EACH = (Asked.VALUE, Asked.SERIES, Asked.ROWS, Asked.WHEN, Asked.DIFFERENCE)
+"""Shapes that tell what is there of each who is named."""
 _LONG = 3
 """From so many readings on a series is told with the way it goes."""
 _CLAUSE = re.compile(r"[，。；;（(]")
@@ -76,15 +78,24 @@ def _worded(case: Case, answered: Answered, renderer: Renderer) -> list[Part]:
     if question.aggregate or case.query.get("aggregate"):
         return _groups(case) if question.by else _figures(case)
     if question.topic is Topic.VISITS:
-        return _visits(case)
+        return [part for group in apart(case) for part in _visits(group)]
     if question.topic in _WORK:
-        return _work(case)
+        return [part for group in apart(case) for part in _work(group)]
     if question.nth:
         return _nth(case)
     if worded := _SHAPES.get(question.shape):
-        return worded(case)
+        return [*worded(case), *_without_facts(case)]
     steps = _steps(case, answered)
-    return [p for one in steps for p in renderer.step(one)] if steps else _values(case)
+    made = [p for one in steps for p in renderer.step(one)] if steps else _values(case)
+    return [*made, *_without_facts(case)]
+
+
+def _without_facts(case: Case) -> list[Part]:
+    """That nothing is there of some, where several are named and values of others are told."""
+    if case.question.change or case.question.shape not in _EACH:
+        return []
+    held, *others = apart(case)
+    return [nothing(one) for one in others if held.answer.facts and not one.answer.undecided]
 
 
 def _steps(case: Case, answered: Answered) -> list[Step]:
@@ -410,7 +421,7 @@ def _visits(case: Case) -> list[Part]:
         of_all = _("No visit is out of its window")
     if case.subjects:
         said = of_one % {"subject": joint().join(case.subjects)}
-        return [plain(said + words.bracketed(joint().join(question.place)))]
+        return [plain(said + words.bracketed(when, joint().join(question.place)))]
     return [plain(of_all + looked_at(case, when))]
 
 
@@ -462,10 +473,8 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
     waits = work.word_work(kind, rows, case.reader, case.marks) if rows else []
     if made or (why and not others):
         return [*made, *waits] or [_no_work(case, Kind.RUN)]
-    labels = (conditions.name_of(name, case.reader) for name in case.question.select)
     checked = {row.subject for row in runs} >= {*case.subjects}
     said = _no_work(case, Kind.FINDING if checked else Kind.RUN).head
-    said += words.bracketed(joint().join(labels))
     # Of what nobody looked at it is not said that there is nothing.
     notes = [] if checked else [_("whether there is a finding is not known")]
     notes += [] if waits or not checked else [_("no review waits")]
@@ -474,6 +483,7 @@ def _findings_of(case: Case, made: list[Part]) -> list[Part]:
 
 
 def _no_work(case: Case, kind: Kind) -> Part:
+    """That there is nothing of a kind, of which fields and in which days."""
     by_aspect = {
         "undecided": (
             _("Of %(subject)s every rule could be evaluated"),
@@ -488,8 +498,17 @@ def _no_work(case: Case, kind: Kind) -> Part:
         Kind.CHANGE: (_("of %(subject)s no change was read"), _("no change of data was read")),
     }
     of_one, of_all = by_aspect.get(case.question.aspect) or by_kind[kind]
-    who = joint().join(case.subjects)
-    return plain(_since(case) + (of_one % {"subject": who} if who else of_all + looked_at(case)))
+    question, who = case.question, joint().join(case.subjects)
+    labels = joint().join(conditions.name_of(name, case.reader) for name in question.select)
+    what = [conditions.period({}, question.period), labels]
+    if kind is Kind.RUN and question.topic is not Topic.RUNS:
+        what = [labels]  # who was never checked was not in these days either
+    elif kind is Kind.RUN and (question.period or question.aspect):
+        of_one, of_all = _("%(subject)s has no such check"), _("There is no such check")
+    of_all += looked_at(case, comma().join(filter(None, what)))
+    return plain(
+        _since(case) + (of_one % {"subject": who} + words.bracketed(*what) if who else of_all)
+    )
 
 
 def _since(case: Case) -> str:
