@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -18,34 +19,55 @@ from study.visits.calendar import State
 
 _OF_WORK = ("@findings.", "@reviews.", "@runs.", "@visits.open", "@visits.close", "@visits.actual")
 """Columns whose conditions the topic of a question says already."""
+_TODAY = re.compile(r"today([+-]\d{1,5})?")
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤"}
 
 
 def described(query: Query, reader: Reader) -> str:
-    """The conditions of a query besides the site, "" for none."""
+    """The conditions of a query besides the site that it is limited to, "" for none."""
     # Who has a day in a period has one.
     said = {"field": (query.get("period") or {}).get("field"), "op": "filled"}
-    conditions = [c for c in query.get("where") or () if c != said]
-    return joint().join(
-        dict.fromkeys(filter(None, (word_condition(c, reader) for c in conditions)))
-    )
+    return worded([c for c in _beside_site(query) if c != said], reader)
+
+
+def worded(where: Sequence[Query], reader: Reader) -> str:
+    """Conditions that hold together, "" for none."""
+    return joint().join(dict.fromkeys(filter(None, (word_condition(c, reader) for c in where))))
 
 
 def sought(query: Query, reader: Reader) -> str:
     """The same for what was not found: a word with the field in which it was looked for."""
     told = []
-    for condition in query.get("where") or ():
+    for condition in _beside_site(query):
         looked = [part for part in conditions_of([condition]) if part.get("op") == "contains"]
-        fields = dict.fromkeys(name_of(str(part["field"]), reader) for part in looked)
+        fields = dict.fromkeys(operand(part["field"], reader) for part in looked)
         said = word_condition(condition, reader)
         told.append(joint().join(fields) + said if said and "none" not in condition else said)
     return joint().join(filter(None, told))
 
 
+def site_of(query: Query) -> Query | None:
+    """The condition that limits a query to sites by their names.
+
+    Of a share it says over whom it is only where it holds of the whole, too.
+    """
+    own = [c for c in query.get("where") or () if c.get("field") == "@site"]
+    whole = query.get("aggregate") != "share" or own[:1] == [
+        c for c in query.get("of") or () if c.get("field") == "@site"
+    ]
+    named = len(own) == 1 and own[0].get("op") in ("=", "in") and whole
+    return own[0] if named and not isinstance(own[0].get("value"), dict) else None
+
+
+def _beside_site(query: Query) -> list[Query]:
+    limit = site_of(query)
+    return [c for c in query.get("where") or () if c is not limit]
+
+
 def sites_of(query: Query) -> list[str]:
     """The codes of the sites that a query is limited to."""
-    codes = [c.get("value") for c in query.get("where") or () if c.get("field") == "@site"]
-    return [code for one in codes for code in ([one] if isinstance(one, str) else one or [])]
+    named = (site_of(query) or {}).get("value") or ()
+    return [named] if isinstance(named, str) else [*map(str, named)]
 
 
 def scope(query: Query, reader: Reader) -> str:
@@ -90,20 +112,91 @@ def _days_of_work(query: Query) -> Sequence[str | None]:
 
 
 def word_condition(condition: Query, reader: Reader) -> str:
-    """One condition in words."""
+    """One condition in words: with the visits, rows and values that its sides are of."""
     for key, joined in (("any", _(" or ")), ("all", joint()), ("none", joint())):
         if key in condition:
-            inner = joined.join(filter(None, (word_condition(c, reader) for c in condition[key])))
+            told = [(c, word_condition(c, reader)) for c in condition[key]]
+            inner = joined.join(_apart(c, said) for c, said in told if said)
             return _("without %(what)s") % {"what": inner} if key == "none" else inner
-    name = condition["field"]
-    if isinstance(name, dict):
-        which = {"latest": _(" latest reading"), "first": _(" first reading")}
-        label = name_of(name["field"], reader)
-        said = word_condition(condition | {"field": name["field"]}, reader)
-        return said.replace(label, label + which.get(str(name.get("rows")), ""), 1)
-    if not isinstance(name, str) or name == "@site":
-        return ""
-    return _simple(name, condition["op"], condition.get("value"), reader)
+    named, op, value = condition["field"], str(condition["op"]), condition.get("value")
+    name = str(named["field"] if isinstance(named, dict) else named)
+    label = operand(named, reader)
+    if condition.get("holds") == "every":
+        label += pgettext("reading", " each time")
+    if label == name_of(name, reader):
+        return _simple(name, op, value, reader)
+    if op in ("filled", "blank", "missing_code"):
+        return _explicit(label, op)
+    # What is worked out of choices is a number.
+    coded = "" if isinstance(named, dict) and named.get("minus") is not None else name
+    return f"{label} {_side(op, value, coded, reader)}"
+
+
+def _apart(condition: Query, said: str) -> str:
+    """Alternatives, and what must hold together, inside other conditions."""
+    return f"({said})" if len(condition.get("any") or condition.get("all") or ()) > 1 else said
+
+
+def operand(told: Any, reader: Reader) -> str:
+    """V2 谷丙转氨酶ALT, 入组日期至首次用药日期天数: a field with where it is read, and what it is less."""
+    if not isinstance(told, dict):
+        return name_of(str(told), reader)
+    name, rows, minus = str(told["field"]), told.get("rows"), told.get("minus")
+    label = f"{places(told, reader)} {name_of(name, reader)}{_rows(rows)}".strip()
+    if minus is None:
+        return label
+    sides = {"last": label, "first": _value(name, minus, reader)}
+    texts = {
+        "days": _("days from %(first)s to %(last)s"),
+        "percent": _("change of %(last)s from %(first)s in percent"),
+        "ratio": _("ratio of %(last)s to %(first)s"),
+    }
+    return texts.get(str(told.get("as")), _("%(last)s less %(first)s")) % sides
+
+
+def _rows(rows: Any) -> str:
+    if isinstance(rows, dict):
+        [(side, count)] = rows.items()
+        last, first = (
+            pgettext("reading", "last %(number)s"),
+            pgettext("reading", "first %(number)s"),
+        )
+        return (last if side == "latest" else first) % {"number": count}
+    which = {
+        "latest": _(" latest reading"),
+        "first": _(" first reading"),
+        "highest": _(" highest"),
+        "lowest": _(" lowest"),
+    }
+    return which.get(str(rows), "")
+
+
+def _value(name: str, value: Any, reader: Reader) -> str:
+    """The other side of a comparison with a field."""
+    if not isinstance(value, dict):
+        return _literal(name, value, reader)
+    return _bound(value) if "ref" in value else operand(value, reader)
+
+
+def _side(op: str, value: Any, name: str, reader: Reader) -> str:
+    """> 40, 40–60, “恶心”: how a field is compared, and with what."""
+    values = [_value(name, one, reader) for one in (value if isinstance(value, list) else [value])]
+    if op == "contains":
+        return f"“{values[0]}”"
+    if op == "between":
+        return "–".join(values)
+    if op == "in":
+        return _(" or ").join(values)
+    return f"{_SIGNS.get(op, op)} {joint().join(values)}"
+
+
+def _explicit(label: str, op: str) -> str:
+    texts = {
+        "filled": _("%(label)s filled in"),
+        "blank": _("%(label)s not filled in"),
+        "missing_code": _("%(label)s with a missing code"),
+    }
+    return texts[op] % {"label": label}
 
 
 def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
@@ -119,26 +212,13 @@ def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
     if name == "@enrolled" and op in ("filled", "blank"):
         return pgettext("subjects", "enrolled") if op == "filled" else _("not enrolled")
     if op in ("filled", "blank", "missing_code"):
-        texts = {
-            "filled": _("%(label)s filled in"),
-            "blank": _("%(label)s not filled in"),
-            "missing_code": _("%(label)s with a missing code"),
-        }
-        return texts[op] % {"label": label}
-    if isinstance(value, dict):
-        known = "ref" in value
-        return f"{label} {_SIGNS.get(op, op)} {_bound(value)}" if known else label
-    if op == "contains":
-        return f"“{value}”"
-    if op == "between":
-        low, high = (_literal(name, end, reader) for end in value)
-        return f"{label} {low}–{high}"
-    if op == "in":
-        return _(" or ").join(_literal(name, one, reader) for one in value)
-    said = _literal(name, value, reader)
-    if choices(name, reader) and op == "=":
-        return _chosen(name, label, said, reader)
-    return f"{label} {_SIGNS.get(op, op)} {said}"
+        return _explicit(label, op)
+    said, is_coded = _side(op, value, name, reader), bool(choices(name, reader))
+    if op == "contains" or (op == "in" and is_coded):
+        return said
+    if op == "=" and is_coded and isinstance(value, str | int):
+        return _chosen(name, label, _literal(name, value, reader), reader)
+    return f"{label} {said}"
 
 
 def _chosen(name: str, label: str, said: str, reader: Reader) -> str:
@@ -230,4 +310,8 @@ def settled(query: Query) -> set[str]:
 def _literal(name: str, value: Any, reader: Reader) -> str:
     if isinstance(value, float):
         value = Decimal(str(value))
+    if name == "@site":
+        return words.site_name(str(value), reader)
+    if day := _TODAY.fullmatch(str(value)):
+        return (reader.today + timedelta(int(day[1] or 0))).isoformat()
     return choices(name, reader).get(str(value), str(value))

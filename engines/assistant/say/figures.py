@@ -84,11 +84,10 @@ def about(query: Query, fact: Fact | None, reader: Reader) -> str:
     by = query.get("by") or ()
     is_count = query.get("aggregate") in ("count", "share")
     what = f"{topic(query) if is_count else ''} {conditions.described(query, reader)}".strip()
-    select = [one for one in query.get("select") or () if isinstance(one, str)]
     blank_only = what and all(c.get("op") == "blank" for c in query.get("where") or ())
     if is_count and (not what or blank_only):
         # 在用几种药: what is not filled in does not say what is counted.
-        names = [conditions.name_of(one, reader) for one in select]
+        names = [conditions.operand(one, reader) for one in query.get("select") or ()]
         what = joint().join([*names, *([what] if what else [])])
     if not is_count and fact is not None:
         what = f"{what} {joined(measured(query, fact, reader), _how(query))}".strip()
@@ -105,19 +104,19 @@ def about(query: Query, fact: Fact | None, reader: Reader) -> str:
 
 def _among(query: Query, reader: Reader) -> str:
     """已入组者中, of whom a share is."""
-    told = conditions.described({"where": query.get("of") or ()}, reader)
+    # The site stands before it.
+    limit = conditions.site_of(query)
+    told = conditions.worded([c for c in query.get("of") or () if c != limit], reader)
     return _("among %(what)s") % {"what": told} if told else ""
 
 
 def measured(query: Query, fact: Fact, reader: Reader) -> str:
     """The label of what is averaged; 入组日期至首次用药日期 of the days between."""
     item = next(iter(query.get("select") or ()), None)
-    minus = item.get("minus") if isinstance(item, dict) and item.get("as") == "days" else None
-    if isinstance(item, dict) and isinstance(minus, dict) and "field" in minus:
-        names = {"first": str(minus["field"]), "last": str(item["field"])}
-        labels = {key: conditions.name_of(one, reader) for key, one in names.items()}
-        return _("days from %(first)s to %(last)s") % labels
-    return conditions.name_of(fact.field, reader) if fact.field else fact.label
+    if not fact.field or item is None:
+        return fact.label
+    own = item if isinstance(item, dict) else {"field": item}
+    return conditions.operand({"rows": query.get("rows")} | own, reader)
 
 
 def _how(query: Query) -> str:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from engines.assistant.read.question import Shape as Asked
-from engines.assistant.read.question import Topic
+from engines.assistant.read.question import Topic, conditions_of
 from engines.assistant.say import (
     computed,
     conditions,
@@ -229,7 +229,11 @@ def _without(case: Case) -> tuple[tuple[str, ...], ...]:
     if case.query.get("limit"):
         return ()  # a site that is not there may only have been cut
     there = {str(group.by[0]) for group in case.answer.groups}
-    codes = [c for c in conditions.sites_of(case.query) or case.reader.sites if c not in there]
+    named = conditions.sites_of(case.query)
+    asked = {str(c.get("field")) for c in conditions_of(case.query.get("where") or ())}
+    if "@site" in asked and not named:
+        return ()  # which sites are meant is not said by name
+    codes = [c for c in named or case.reader.sites if c not in there]
     return tuple((f"{words.site_name(c, case.reader)} {words.people(0)}",) for c in codes)
 
 
