@@ -93,6 +93,10 @@ def lasted(base: Question, figure: str, setting: Setting) -> Question:
         ends = dates or [words.ends.get(form, "")]
         dates = list(dict.fromkeys([words.onsets[form], *ends]))
     if len(dates) == 1 and (figure == "since" or not rows):
+        # A visit says which row is meant; else it is an end of its own, as a form is, and not today.
+        placed = len(base.place) < 2 and all(setting.stands(dates[0], p) for p in base.place)
+        if not placed or any(n not in (dates[0], form) for n in named):
+            raise Refused("lasted")
         return replace(base, select=(dates[0],), change="since")
     if len(dates) != 2 or not all(dates):
         raise Refused("lasted")

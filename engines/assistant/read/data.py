@@ -380,4 +380,8 @@ class Named(Parts):
         figure = "since" if len(dates) == 1 and not self._row_forms() else ""
         base = lasted(self._told(Shape.LASTED, self.select), figure, setting)
         refuse(scope.period and base.change != "since")
+        kinds = [t.kind for t in clause.tokens]
+        before = kinds[: kinds.index(Kind.FIELD)] if Kind.FIELD in kinds else kinds
+        # A visit behind the date is where the days end.
+        refuse(base.change == "since" and scope.place and Kind.PLACE not in before)
         return base

@@ -332,3 +332,25 @@ def test_every_kind_of_message_is_taken_without_an_error() -> None:
     for message in ("", " ", "。", "的的的", "P" * 500, "1" * 200, "谁" * 90, "\x00吗", "那呢"):
         only(message)
         only(message, after("P016的ALT多少"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "P005入组到V2多少天",
+        "P005入组到V3几天",
+        "P016采血日期到V2多少天",
+        "P005从入组到化验多少天",
+        "P005入组到不良事件多少天",
+        "P001从首次用药日期到化验多少天",
+    ],
+)
+def test_days_to_a_visit_or_a_form_are_none_until_today(message: str) -> None:
+    read = only(message)
+    assert read is None or read.question is None or read.question.change != "since"
+
+
+def test_days_since_one_date_go_until_today() -> None:
+    assert question("P005入组多少天了").change == "since"
+    of_visit = question("P016 V2采血日期到现在多少天")
+    assert (of_visit.change, of_visit.place) == ("since", ("V2",))
