@@ -206,8 +206,8 @@ def prepare(project: Project, member: Member, text: str, at: datetime) -> Turn:
     roster.ensure_fresh(project, settings.ROSTER_MAX_AGE_S, reader.stored)
     gate = gate_for(reader)
     names = names_in(reader, text)
-    # What is split is masked in pieces: an identifier that lies across a split is put together before.
-    asked = names_to_ids(gate.joined(text), names)
+    # Names as they stand first. What is split is masked in pieces: an identifier across a split is joined.
+    asked = gate.joined(names_to_ids(text, names))
     scope = scope_of(member, reader)
     content = injection.hot_text(project)
     ban = injection.length_ban(content, member.identity)

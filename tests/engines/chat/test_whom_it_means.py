@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from django.utils.timezone import now
 
 from engines.models import TaskRun
+from study.models import Subject
 from tests.engines.chat.kit import ask, mute
 from tests.support.study import Study
 
@@ -77,3 +81,14 @@ def test_decisions_are_guided_and_start_nothing(talked: Study, text: str) -> Non
     assert reply.intents == ["data_entry"]
     assert started() == set()
     assert reply.text != ask("wanghushi", "把P002的ECOG改成1").text
+
+
+@pytest.mark.parametrize("name", ["Zhang Wei", "Li-Na O'Hara"])
+def test_a_name_of_several_words_is_the_subject_that_it_is_of(study: Study, name: str) -> None:
+    mute(study)
+    subject = Subject.objects.get(project=study.project, record_id="P001")
+    subject.identifiers = json.dumps({"subject_name": name})
+    subject.synced_at = now()
+    subject.save()
+    asked = "{}入组了吗?"
+    assert ask("wanghushi", asked.format(name)).text == ask("wanghushi", asked.format("P001")).text
