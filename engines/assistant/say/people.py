@@ -14,6 +14,7 @@ from engines.assistant.read.question import Query, conditions_of
 from engines.assistant.say import computed, conditions, values, words
 from engines.assistant.say.case import Case, apart, looked_at, nothing, total_of
 from engines.assistant.say.parts import Part, begun, joint, noted, plain
+from engines.assistant.say.reader import Reader
 from engines.assistant.say.rows import Row, by_subject, rows_of
 from study.facts import Fact, Flag, Kind
 
@@ -253,18 +254,22 @@ def _against(case: Case) -> list[Part]:
     readings, where = _readings(case), [*map(_turned, conditions_of(case.question.where))]
     if not readings:
         return [nothing(case.of(1) if len(case.results) > 1 else case)]
-    broken = [fact for fact in readings if any(_meets(fact, part) for part in where)]
+    broken = [f for f in readings if any(_meets(f, part, case.reader) for part in where)]
     return _within(_values(case.of(1).with_facts(broken or readings)), case)
 
 
-def _meets(fact: Fact, part: Query) -> bool:
-    """Whether a reading meets a comparison; with its limits as the study judged it."""
+def _meets(fact: Fact, part: Query, reader: Reader) -> bool:
+    """Whether a reading surely meets a comparison, as it is written and limited.
+
+    Where each reading has a unit of its own only the study can convert it: no number is compared then.
+    """
     number, value, holds = computed.number(fact), part.get("value"), _SIGNS.get(str(part.get("op")))
     if part.get("field") != fact.field or number is None or holds is None:
         return False
-    if isinstance(value, dict):
-        return bool(fact.flags & {Flag.HIGH, Flag.LOW})
-    return holds(number, Decimal(str(value)))
+    if not isinstance(value, dict):
+        return fact.field not in reader.design.unit_fields and holds(number, Decimal(str(value)))
+    limit = getattr(fact.limit, str(value.get("ref")), None)
+    return limit is not None and holds(number, limit * Decimal(str(value.get("times") or 1)))
 
 
 def _within(parts: list[Part], case: Case) -> list[Part]:
@@ -282,7 +287,7 @@ def _over(readings: Sequence[Fact], where: Sequence[Query], case: Case) -> str:
     """(共 6 次,最高 1.0 mg/dL): the end that came nearest to what was asked for."""
     numbers = [fact for fact in readings if computed.number(fact) is not None]
     count = _("%(count)s readings") % {"count": len(readings)}
-    if len({fact.field for fact in numbers}) != 1:
+    if len({(fact.field, fact.unit) for fact in numbers}) != 1:
         return words.bracketed(count)
     ops = {str(part.get("op", ""))[:1] for part in where}
     high = _("highest %(value)s") % {"value": words.value(max(numbers, key=_size), case.reader)}

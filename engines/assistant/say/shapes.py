@@ -76,7 +76,10 @@ def _worded(case: Case, answered: Answered, renderer: Renderer) -> list[Part]:
     if question.topic is Topic.TARGET:
         return _target(case)
     if question.aggregate or case.query.get("aggregate"):
-        return _groups(case) if question.by else _figures(case)
+        if not question.by:
+            return _figures(case)
+        told = [n for n, (query, _a) in enumerate(case.results) if n == 0 or query.get("by")]
+        return [part for n in told for part in _groups(case.of(n))]
     if question.topic is Topic.VISITS:
         return [part for group in apart(case) for part in _visits(group)]
     if question.topic in _WORK:
@@ -347,24 +350,35 @@ def _lasted(case: Case) -> list[Part]:
         for f in case.answer.facts
         if words.is_computed(f, reader) or (f.field.startswith("@") and f.unit)
     ]
+    read = [f for f in case.answer.facts if f not in spans]
     for span in spans:
-        spot = (span.subject, span.instance)
-        near = [f for f in case.answer.facts if (f.subject, f.instance) == spot]
-        rows = {f.field: f for f in near if f not in spans and not words.is_blank(f)}
+        rows = _rows_beside(span, read)
         dated = [(f, day) for n in names if (f := rows.get(n)) and (day := computed.day(f))]
+        beside = [words.value(f, reader) for n, f in rows.items() if n not in names]
+        spots = (words.place(f, reader, dated=False) for f, _day in dated)
+        # What a row is called says which it is.
+        where = [] if beside else [*filter(None, spots)][:1]
         if case.question.change == "since" and dated:
             fact, day = dated[-1]
-            said = f"{fact.subject} {words.label(fact, reader)} {fact.text}"
+            said = " ".join([fact.subject, *where, words.label(fact, reader), fact.text])
             said += words.bracketed(computed.since(day, reader))
-        elif len(dated) == 2:
+        elif len(dated) == 2 and computed.number(span) == (dated[1][1] - dated[0][1]).days:
             (a, first), (b, last) = dated
-            beside = [words.value(f, reader) for n, f in rows.items() if n not in names]
             said = computed.between(a, b, first, last, reader).removeprefix(a.subject).strip()
-            said = " ".join([a.subject, *beside, said])
+            said = " ".join([a.subject, *where, *beside, said])
         else:
             continue
-        made.append(plain(said, case.marks(near)))
+        made.append(plain(said, case.marks([span, *rows.values()])))
     return made or _values(case)
+
+
+def _rows_beside(span: Fact, read: Sequence[Fact]) -> dict[str, Fact]:
+    """What stands in the row of a span; of what the subject has in one row only, this."""
+    own = [f for f in read if f.subject == span.subject]
+    count = Counter(f.field for f in own)
+    spot = (span.event, span.instance)
+    near = [f for f in own if (f.event, f.instance) == spot or count[f.field] == 1]
+    return {f.field: f for f in near if not words.is_blank(f)}
 
 
 def _difference(case: Case) -> list[Part]:
@@ -384,6 +398,8 @@ def _difference(case: Case) -> list[Part]:
         names = computed.names_of(facts[0], facts[1], case.reader)
         said = computed.compared(facts[0], facts[1], names, case.reader)
         return [plain(said, case.marks(facts))] if said else _values(case)
+    if len({fact.unit for fact in facts}) > 1:
+        return _values(case)
     gap = (computed.number(facts[0]) or Decimal(0)) - (computed.number(facts[-1]) or Decimal(0))
     text = _("highest and lowest differ by %(apart)s")
     span = text % {"apart": words.with_unit(computed.plain(gap), facts[0].unit)}
