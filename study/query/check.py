@@ -281,6 +281,8 @@ class Checker:
             return
         if not plan.items:
             raise QueryError("select", _("“%(name)s” needs a field.") % {"name": query.aggregate})
+        if query.by and len(plan.items) > 1:
+            raise QueryError("select[1]", _("A group has one value: ask for one field at a time."))
         for number, item in enumerate(plan.items):
             self._summable(query.aggregate, item, f"select[{number}]")
 

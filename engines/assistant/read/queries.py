@@ -14,6 +14,7 @@ from engines.assistant.read.question import (
     Topic,
     condition_fields,
     conditions_of,
+    one_each,
 )
 from engines.assistant.read.setting import Setting
 from engines.assistant.read.tokens import Kind
@@ -126,7 +127,8 @@ def _data(asked: Question, setting: Setting) -> list[Query]:
         looked = {"subjects": list(asked.subjects), "where": ended, "select": [form]}
         return [query, {key: value for key, value in looked.items() if value}]
     figures = asked.aggregate.split(",")
-    return [_figure(query, figure) for figure in figures] if figures[1:] else [query]
+    made = [_figure(query, figure) for figure in figures] if figures[1:] else [query]
+    return [one for query in made for one in one_each(query)]
 
 
 def _form_looked_at(asked: Question, setting: Setting) -> str:

@@ -116,6 +116,18 @@ def conditions_of(parts: Iterable[Query], *, but: str = "") -> list[Query]:
     return found
 
 
+def one_each(query: Query) -> list[Query]:
+    """Of an average or the like over several fields one query each: over what it is is its own."""
+    select, order = query.get("select"), query.get("order")
+    is_measure = query.get("aggregate") not in (None, "count", "share")
+    if not is_measure or not isinstance(select, list) or len(select) < 2:
+        return [query]
+    if isinstance(order, dict) and order.get("by") in select:
+        # Each is ordered by its own figure.
+        query = query | {"order": order | {"by": "value"}}
+    return [query | {"select": [name]} for name in select]
+
+
 def condition_fields(parts: Iterable[Query], *, but: str = "") -> list[str]:
     """The fields that conditions are on, in order, each once; not those of `but`."""
     fields = (condition["field"] for condition in conditions_of(parts, but=but))

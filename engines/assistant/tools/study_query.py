@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from engines.assistant.read.naming import fold
+from engines.assistant.read.question import one_each
 from engines.assistant.read.tokens import Kind
 from engines.assistant.read.vocabulary import vocabulary
 from engines.assistant.tools.results import Status, ToolContext, ToolResult, not_found
@@ -29,7 +30,7 @@ _OPEN = {"field": "@findings.status", "op": "in", "value": ["open", "data_change
 
 def query_study(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """The facts as lines; what is no query comes back with the place and the nearest names."""
-    return answered(context, "query_study", [dict(arguments)])
+    return answered(context, "query_study", one_each(dict(arguments)))
 
 
 def read_clinical_data(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:

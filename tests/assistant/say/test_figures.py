@@ -138,3 +138,15 @@ def test_a_site_that_is_left_out_is_not_told_as_empty() -> None:
         text = say_answer(sheet(reader, study, [(question, [query])]), reader).text
     assert "演示医院B 12 例" in text
     assert "0 例" not in text
+
+
+def test_of_groups_of_several_figures_each_is_told() -> None:
+    names = ("alt", "weight_kg")
+    queries = [{"select": [name], "aggregate": "mean", "by": ["@site"]} for name in names]
+    question = Question(Topic.DATA, Shape.GROUPS, select=names, aggregate="mean", by=("@site",))
+    study = demo()
+    reader = reader_of(study, limit=500)
+    with translation.override("zh-hans"):
+        text = say_answer(sheet(reader, study, [(question, queries)]), reader).text
+    assert "谷丙转氨酶ALT 平均:演示医院A" in text
+    assert "体重平均:演示医院A" in text

@@ -67,3 +67,17 @@ def test_another_site_is_not_there(study: Study) -> None:
     assert [line.replace("P001", "P099") for line in mine.data["结果"]] == none.data["结果"]
     assert mine.data["读取范围"] == none.data["读取范围"]
     assert not mine.facts
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("by", [[], ["@site"]])
+def test_averages_of_several_fields_each_say_over_what(study: Study, by: list[str]) -> None:
+    """What one is over says nothing of another, and none is left out."""
+    names = ["alt", "weight_kg"]
+    both = run(study, aggregate="mean", select=names, by=by)
+    alone = [run(study, aggregate="mean", select=[name], by=by) for name in names]
+    assert len(both.asked) == len(names)
+    assert [answer.basis for _query, answer in both.asked] == [
+        one.asked[0][1].basis for one in alone
+    ]
+    assert [fact.value for fact in both.facts] == [f.value for one in alone for f in one.facts]

@@ -20,6 +20,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"aggregate": "count", "by": ["alt"]}, "by[0]", ""),
     ({"aggregate": "count", "by": ["sex", "@site", "event"]}, "by", ""),
     ({"aggregate": "mean"}, "select", ""),
+    ({"aggregate": "mean", "select": ["alt", "sugar"], "by": ["@site"]}, "select[1]", ""),
     ({"aggregate": "mean", "select": ["enrolled_on"]}, "select[0]", ""),
     ({"as_of": "昨天"}, "as_of", ""),
     ({"select": ["@changes.fields"]}, "select[0]", "@changes.field"),
