@@ -9,7 +9,7 @@ from celery import shared_task
 from core.house.alone import alone, each
 from engines import deviations, llm_canary, safety, sop, work
 from engines.assistant import chat_queue
-from engines.sop import batches, brief, deleted, events, run_events, visit_reminders
+from engines.sop import batches, brief, deleted, events, missed_visits, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
 from engines.sop.nodes import soft_instruction
@@ -97,6 +97,21 @@ def fire_missed_skills() -> None:
     each("planned versions", publish.due(), publish.publish_due)
     for skill_id in events.unfired():
         fire_skill.delay(skill_id)
+
+
+@shared_task
+def check_visits() -> None:
+    """Queue the studies in which nobody has looked for missed visits today."""
+    for pk in Project.objects.filter(status__in=missed_visits.STUDIES).values_list("pk", flat=True):
+        check_visits_of.delay(str(pk))
+
+
+@shared_task
+def check_visits_of(project_id: str) -> None:
+    """Look for missed visits of some subjects of a study; come back for the others."""
+    project = Project.objects.filter(pk=project_id, status__in=missed_visits.STUDIES).first()
+    if project is not None and missed_visits.check(project):
+        check_visits_of.delay(project_id)
 
 
 @shared_task

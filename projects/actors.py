@@ -18,6 +18,7 @@ JOBS: dict[str, Promise] = {
     "system_scheduler": _("scheduler"),
     "system_change": _("data change"),
     "system_event": _("event"),
+    "system_day": _("visit window that closed"),
     "system_clock": _("clock of a serious event"),
     "profiler_job": _("feedback of a user, counted"),
     "dry_run": _("trial"),

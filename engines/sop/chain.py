@@ -50,7 +50,7 @@ SAVED = (
 )
 READ = ("data", "read_at", "is_complete")
 PASSED = "on_pass"
-CHANGE_ACTOR = "system_change"
+CHANGE_ACTOR, DAY_ACTOR = "system_change", "system_day"
 
 
 class Chain:
@@ -355,10 +355,11 @@ class Chain:
 def never_clean(run: TaskRun, target: str, edge: str) -> str:
     """What was read in part only does not end as a success by itself, under no name (design.md 9.8).
 
-    A recheck of changed data tells nobody of its end; what it saw stands in its findings.
+    A recheck of changed data or of a day tells nobody of its end; what it saw stands in its findings.
     """
     is_clean = target == SUCCESS_END or (edge == PASSED and is_end(target))
-    if not is_clean or not run.record_id or run.is_complete or run.triggered_by == CHANGE_ACTOR:
+    is_recheck = run.triggered_by in (CHANGE_ACTOR, DAY_ACTOR)
+    if not is_clean or not run.record_id or run.is_complete or is_recheck:
         return target
     run.message = _("REDCap did not show all data: the result is incomplete.")
     return REVIEW_END

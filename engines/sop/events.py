@@ -219,10 +219,15 @@ def _config(skill: Skill, study: Study, changed: Collection[str]) -> dict[str, A
             looks_at = {"rules": rules, "checks": node.checks}
             told = {what: one for what, one in looks_at.items() if one}
             nodes[name] = {"type": node.type, "description": node.description, **told}
+    return one_after_the_other(graph, nodes) if nodes else None
+
+
+def one_after_the_other(graph: Graph, nodes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """These nodes of a workflow, whatever each comes to: nobody is asked, and no model."""
     order = [*nodes, _LAST]
     for name, following in zip(nodes, order[1:], strict=True):
         nodes[name] |= dict.fromkeys(("on_pass", "on_fail", "on_error"), following)
-    return {"name": graph.name, "start_node": order[0], "nodes": nodes} if nodes else None
+    return {"name": graph.name, "start_node": order[0], "nodes": nodes}
 
 
 def _reads(rule: dict[str, Any], study: Study, changed: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ JOBS: dict[str, Promise] = {
     "partitions": _("Prepare the months of the flow log"),
     "distil memory": _("Distil the day into hot memory"),
     "prune memory": _("Shorten hot memory that has grown too long"),
+    "check visits": _("Check visits that were missed"),
     "check models": _("Check the language models of the day"),
     "weekly reports": _("Write weekly reports"),
     "profile users": _("Learn preferences from feedback"),
@@ -37,6 +38,7 @@ SKILL = "skill:"
 FIRED: dict[str, Promise] = {
     "skill": _("A scheduled workflow of a study"),
     "distil": JOBS["distil memory"],
+    "visits": JOBS["check visits"],
     "feedback": JOBS["profile users"],
     "wechat.reviews.reconcile": _("Compare review cards with their reviews"),
     "wechat.forget": _("Delete messages after their time"),
