@@ -234,6 +234,7 @@ def test_administrators_get_a_message_once(study: Study) -> None:
     assert LONG not in payload
 
 
+@pytest.mark.full
 def test_an_administrator_without_a_wecom_userid_is_sent_nothing(study: Study) -> None:
     Member.objects.create(project=study.project, role=Role.ADMIN, wecom_userid="")
     base(study, *big(60, 5))
