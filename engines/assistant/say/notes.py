@@ -40,7 +40,6 @@ def beside(case: Case) -> Iterator[str]:
         _elsewhere(case),
         _unrecorded(case),
         _unlimited(case),
-        *_during(case),
         _undecided(case),
         _outdated(case),
     )
@@ -113,19 +112,6 @@ def _unlimited(case: Case) -> str:
         return ""
     labels = joint().join(words.field_label(name, case.reader) for name in names)
     return _("no normal range is set for %(labels)s") % {"labels": labels}
-
-
-def _during(case: Case) -> list[str]:
-    """吃药那几天有没有AE: the rows of both forms stand side by side, the days are for the reader to compare."""
-    if case.question.aspect != "during":
-        return []
-    label = case.reader.design.metadata.form_label
-    there = {fact.instrument for fact in case.answer.facts}
-    if none := joint().join(label(form) for form in case.question.select if form not in there):
-        who = joint().join(case.question.subjects)
-        return [_("%(subject)s has no record of %(what)s") % {"subject": who, "what": none}]
-    forms = joint().join(map(label, case.question.select))
-    return [_("%(forms)s are listed with their days; compare them yourself") % {"forms": forms}]
 
 
 def _undecided(case: Case) -> str:
