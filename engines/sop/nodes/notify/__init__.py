@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
+from pydantic import ValidationError
 
 from core.house import cron
 from engines import briefing, briefing_material
@@ -124,8 +125,11 @@ def recipients(node: Node, run: TaskRun) -> list[Member]:
 
 
 def may_remind(run: TaskRun, member: Member) -> bool:
-    """Whether a run that reminded a member of visits would still do so."""
-    nodes = Graph.model_validate(run.config).nodes.values()
+    """Whether a run that reminded a member of visits would still do so; not where its graph is broken."""
+    try:
+        nodes = Graph.model_validate(run.config).nodes.values()
+    except ValidationError:
+        return False
     reminders = (node for node in nodes if node.content == "visit_reminder")
     return run.skill.is_active and any(member in recipients(node, run) for node in reminders)
 
