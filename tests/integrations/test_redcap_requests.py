@@ -35,9 +35,9 @@ def client(url: str, token: str = FULL) -> RedcapClient:
 
 
 def everything(redcap: RedcapClient) -> None:
-    redcap.project(), redcap.metadata(), redcap.events(), redcap.arms(), redcap.instruments()
+    redcap.project(), redcap.metadata(), redcap.events(), redcap.instruments()
     redcap.form_event_mapping(), redcap.repeating(), redcap.export_field_names(), redcap.dags()
-    redcap.records(), redcap.records(["7"], fields=["sex"], events=["v1_arm_1"]), redcap.log()
+    redcap.records(), redcap.records(["7"], fields=["sex"]), redcap.log()
     redcap.version()
 
 
@@ -77,13 +77,12 @@ def test_nothing_else_can_be_asked(
 
 
 def test_lists_are_sent_as_arrays(hospital: Hospital) -> None:
-    client(hospital.redcap_url).records(["7", "P001"], fields=["sex"], events=["screening_arm_1"])
+    client(hospital.redcap_url).records(["7", "P001"], fields=["sex"])
 
     form = hospital.forms("record")[0]
     assert (form["records[0]"], form["records[1]"]) == ("7", "P001")
     assert (form["fields[0]"], form["fields[1]"]) == ("record_id", "sex")
-    assert form["events[0]"] == "screening_arm_1"
-    assert not {"records", "fields", "events"} & form.keys()
+    assert not {"records", "fields"} & form.keys()
 
 
 def test_site_and_form_status_are_always_asked_for(hospital: Hospital) -> None:

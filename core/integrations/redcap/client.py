@@ -70,10 +70,6 @@ class RedcapClient:
         """Events of a longitudinal project; [] for a classic one, which has none (1.4)."""
         return self._list("event") if self._flag("is_longitudinal") else []
 
-    def arms(self) -> list[JsonRow]:
-        """Arms of a longitudinal project; [] for a classic one."""
-        return self._list("arm") if self._flag("is_longitudinal") else []
-
     def form_event_mapping(self) -> list[JsonRow]:
         """Which form is filled at which event; [] for a classic project."""
         return self._list("formEventMapping") if self._flag("is_longitudinal") else []
@@ -105,25 +101,10 @@ class RedcapClient:
             raise RedcapProtocolError(200, "expected a version number", "version")
         return text
 
-    def log(
-        self,
-        *,
-        begin: datetime | None = None,
-        end: datetime | None = None,
-        record: str | None = None,
-        user: str | None = None,
-        logtype: str | None = None,
-    ) -> list[JsonRow]:
-        """Log rows, newest first. `begin`, `end`: wall-clock times of REDCap's server (1.5)."""
-        given = {
-            "beginTime": f"{begin:%Y-%m-%d %H:%M}" if begin else None,
-            "endTime": f"{end:%Y-%m-%d %H:%M}" if end else None,
-            "record": record,
-            "user": user,
-            "logtype": logtype,
-        }
-        body = self._transport.ask_json("log", {k: v for k, v in given.items() if v is not None})
-        return as_rows(body, "log")
+    def log(self, *, begin: datetime | None = None) -> list[JsonRow]:
+        """Log rows, newest first. `begin`: wall-clock time of REDCap's server (1.5)."""
+        given = {"beginTime": f"{begin:%Y-%m-%d %H:%M}"} if begin else {}
+        return as_rows(self._transport.ask_json("log", given), "log")
 
     def open_queries(self, pid: str) -> list[JsonRow]:
         """Open data queries as the external module exports them (1.12); `pid`: number of the project.
@@ -157,31 +138,28 @@ class RedcapClient:
         record_ids: Collection[str] | None = None,
         *,
         fields: Sequence[str] | None = None,
-        forms: Sequence[str] | None = None,
-        events: Sequence[str] | None = None,
-        filter_logic: str | None = None,
         date_range_begin: datetime | None = None,
     ) -> RecordExport:
         """Rows of these records (None: all), with site and record id, in batches of 100.
 
-        `fields` and `forms` None: every field. `date_range_begin` is REDCap's server time.
+        `fields` None: every field. `date_range_begin` is REDCap's server time.
         Rows of a record that was not asked for are dropped: ids are compared exactly, so "7"
         never brings "007" (edge case E10). One failed batch fails the whole read, and so does one
         that lacks a record which REDCap itself has just listed.
         """
         read_at, shape = datetime.now(UTC), self.shape()
-        params = _selection(shape, fields, forms, events)
-        if filter_logic:
-            params["filterLogic"] = filter_logic
+        if fields is not None:  # with the record id, which REDCap does not add (1.1)
+            fields = list(dict.fromkeys([shape.record_id_field, *fields]))
+        params = _selection(fields)
         if date_range_begin is not None:
             params["dateRangeBegin"] = f"{date_range_begin:%Y-%m-%d %H:%M:%S}"
         rows: list[Row] = []
-        for batch in self._batches(record_ids, params, narrow=fields is not None and not forms):
+        for batch in self._batches(record_ids, params, narrow=fields is not None):
             some = self._batch(batch, params)
             if record_ids is None and batch and not _are_all_there(batch, some, shape):
                 raise RedcapProtocolError(200, "records listed a moment ago are missing", "record")
             rows += some
-        expected = shape.columns(*_named(shape, fields, forms))
+        expected = shape.columns(fields)
         return RecordExport(tuple(rows), missing_columns(rows, expected), read_at)
 
     def _batches(
@@ -193,8 +171,7 @@ class RedcapClient:
             return
         if record_ids is None:
             key = self.shape().record_id_field
-            ids = {k: v for k, v in params.items() if k not in ("fields", "forms")}
-            record_ids = [str(row[key]) for row in self._batch(None, {**ids, "fields": [key]})]
+            record_ids = [str(row[key]) for row in self._batch(None, {**params, "fields": [key]})]
         unique = list(dict.fromkeys(record_ids))
         for start in range(0, len(unique), BATCH):
             yield unique[start : start + BATCH]
@@ -220,30 +197,11 @@ def _are_all_there(ids: Collection[str], rows: Sequence[Row], shape: ExportShape
     return {*ids} <= {str(row[shape.record_id_field]) for row in rows}
 
 
-def _named(
-    shape: ExportShape, fields: Sequence[str] | None, forms: Sequence[str] | None
-) -> tuple[Sequence[str] | None, Sequence[str] | None]:
-    """Fields and forms to ask for, with the record id, which REDCap does not add (1.1)."""
-    if fields is None and forms is None:
-        return None, None
-    return list(dict.fromkeys([shape.record_id_field, *(fields or ())])), forms
-
-
-def _selection(
-    shape: ExportShape,
-    fields: Sequence[str] | None,
-    forms: Sequence[str] | None,
-    events: Sequence[str] | None,
-) -> dict[str, str | list[str]]:
-    if events is not None and not shape.longitudinal:
-        raise ValueError("a classic project has no events")
-    asked_fields, asked_forms = _named(shape, fields, forms)
-    lists = {"fields": asked_fields, "forms": asked_forms, "events": events}
+def _selection(fields: Sequence[str] | None) -> dict[str, str | list[str]]:
     params: dict[str, str | list[str]] = {
         "type": "flat",
         "rawOrLabel": "raw",
         "exportDataAccessGroups": "true",
         "exportBlankForGrayFormStatus": "true",
     }
-    params.update({name: list(values) for name, values in lists.items() if values})
-    return params
+    return params if fields is None else {**params, "fields": [*fields]}

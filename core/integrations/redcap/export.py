@@ -1,9 +1,8 @@
 """The values around `content=record`: rows, the columns they should have, and what is missing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from core.integrations.redcap.errors import RedcapProtocolError
@@ -36,26 +35,14 @@ class ExportShape:
         """The first row of the dictionary is the record id (1.3)."""
         return str(self.metadata[0]["field_name"])
 
-    @cached_property
-    def _form_of(self) -> Mapping[str, str]:
-        return {row["field_name"]: row["form_name"] for row in self.metadata}
-
-    def columns(
-        self, fields: Iterable[str] | None = None, forms: Iterable[str] | None = None
-    ) -> frozenset[str]:
-        """The columns an export of these fields and forms must have; both None means all."""
-        named, of_forms = set(fields or ()), set(forms or ())
-        everything = fields is None and forms is None
+    def columns(self, fields: Iterable[str] | None = None) -> frozenset[str]:
+        """The columns an export of these fields must have; None means all."""
+        named = set(fields or ())
         return frozenset(
             row["export_field_name"]
             for row in self.export_field_names
-            if everything
-            or row["original_field_name"] in named
-            or self._form(row["original_field_name"]) in of_forms
+            if fields is None or row["original_field_name"] in named
         )
-
-    def _form(self, name: str) -> str:
-        return self._form_of.get(name, name.removesuffix("_complete"))
 
 
 @dataclass(frozen=True)

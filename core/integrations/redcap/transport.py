@@ -32,7 +32,6 @@ ALLOWED: Mapping[str, str | None] = {
     "project": None,
     "metadata": None,
     "event": None,
-    "arm": None,
     "formEventMapping": None,
     "instrument": None,
     "repeatingFormsEvents": None,
