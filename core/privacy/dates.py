@@ -24,13 +24,29 @@ _NUMBERED_DAY = (
 _WRITTEN_DAY = (
     rf"{_NUMBERED_DAY}|[A-Z]{{3,9}}\.? \d{{1,2}},? {YEAR}|\d{{1,2}}[ -][A-Z]{{3,9}}\.?,?[ -]{YEAR}"
 )
-BIRTH_DATES = (
-    re.compile(rf"{_BIRTH_CUE}({_WRITTEN_DAY})", re.IGNORECASE),
-    re.compile(
-        rf"(?=[^生]{{3,24}}生)({_NUMBERED_DAY})[\s(]{{0,3}}"
-        rf"(?:出生(?!缺陷|率|队列)|生人|生(?=$|的|[^\u4e00-\u9fff]))"
-    ),
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED_MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_UNCOUNTED = r"(?!\d|\.\d|\s?(?:[克例人名个]|k?g\b|m?L\b))"
+_LESS_THAN_A_DAY = (
+    rf"{YEAR}(?:0[1-9]|1[0-2])(?!\d)|{YEAR}{_UNCOUNTED}|"
+    rf"\d{{1,2}}[ -]?{_NAMED_MONTH},?[ -]?\d{{2}}(?!\d)|{_NAMED_MONTH} ?\d{{1,2}},? ?\d{{2}}(?!\d)|"
+    rf"{_NAMED_MONTH},? ?(?:{YEAR}|\d{{2}})(?!\d)"
 )
+"""With a year of two digits, or without a day: only right behind a word of birth."""
+_BIRTHDAY_CUE = rf"(?:出生日期?|生{NOT_BORN}日在?|D\.?O\.?B\.?|birth(?:day| date)|\bborn on){IS}"
+_MONTH_AND_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)"
+_WITHOUT_A_YEAR = rf"{_MONTH_AND_DAY}|\d{{1,2}}\s?[/.{DASHES}]\s?\d{{1,2}}(?![\d/.])"
+BIRTH_DATES = (
+    re.compile(rf"{_BIRTH_CUE}({_WRITTEN_DAY}|{_LESS_THAN_A_DAY})", re.IGNORECASE),
+    re.compile(rf"{_BIRTHDAY_CUE}({_WITHOUT_A_YEAR})", re.IGNORECASE),
+    re.compile(
+        rf"(?=[^生]{{3,24}}生)({_NUMBERED_DAY}|(?<!\d)\d{{2}}年\d{{1,2}}月|"
+        rf"(?<!\d){YEAR}(?:年|(?=生))|(?<!\d)\d{{2}}年(?=生人))[\s(]{{0,3}}"
+        rf"(?:出生(?!缺陷|率|队列|体重)|生人|生(?=$|的|[^\u4e00-\u9fff]))"
+    ),
+    re.compile(rf"((?:{YEAR}年)?(?<!\d)\d{{1,2}}月\d{{1,2}}[日号])[^\W\d]{{0,4}}生{NOT_BORN}日"),
+)
+"""The first two behind their cues, the others before them."""
 MORE_BIRTHS = re.compile(rf"\s?[、和及]\s?({_WRITTEN_DAY})", re.IGNORECASE)
 """One more date right behind one of birth: 出生日期1987-06-15、1988-07-16."""
 BIRTH_VALUE = re.compile(rf"^\W{{0,9}}{YEAR}|(?<!\d)(?:{_WRITTEN_DAY})", re.IGNORECASE)
@@ -38,7 +54,6 @@ BIRTH_VALUE = re.compile(rf"^\W{{0,9}}{YEAR}|(?<!\d)(?:{_WRITTEN_DAY})", re.IGNO
 
 _HAN = "零一二三四五六七八九"
 _ZERO = "〇○"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 _TH = r"(?:st|nd|rd|th)?"
 _APART = rf"\s?[-/.,\s{DASHES}]\s?"

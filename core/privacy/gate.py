@@ -329,7 +329,7 @@ class Gate:
             text.edit([self._masked(SUBJECT, text, *span) for span in spans])
 
     def _mask_births(self, text: Written) -> None:
-        for regex, more in zip(BIRTH_DATES, (MORE_BIRTHS, NEVER), strict=True):
+        for regex, more in zip(BIRTH_DATES, (MORE_BIRTHS, *[NEVER] * 3), strict=True):
             edits: list[Edit] = []
             for found in regex.finditer(text.plain):
                 edits.append(self._aged(text, found, found.start()))

@@ -36,6 +36,38 @@ def test_what_happened_on_a_day_was_not_born(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("出生年月：196203", "出生年月:"), ("出生：1962", "出生:"), ("生于1962", "生于"), ("DOB: 3/5", "DOB: "),
+        ("生日0305", "生日"), ("生日3.5", "生日"), ("生日 3/5", "生日 "), ("生日：12-25", "生日:"),
+        ("62年3月生", "生"), ("1962年生人", "生人"), ("62年生人", "生人"), ("他1962年生", "他生"),
+        ("1962年出生", "出生"), ("女,1962年生,汉族", "女,生,汉族"),
+        ("3月5日是她生日", "是她生日"), ("她3月5号过生日", "她过生日"), ("3月5日是患者的生日", "是患者的生日"),
+        ("born 5 Mar 62", "born "), ("born in 1962", "born in "), ("born March 5, 62", "born "),
+        ("DOB 05-Mar-62", "DOB "), ("born Mar 62", "born "),
+    ],
+)  # fmt: skip
+def test_a_birth_without_a_whole_date_is_masked_beside_its_words(text: str, left: str) -> None:
+    told = mask(text)
+    assert "[出生日期#1]" in told
+    assert told.replace("[出生日期#1]", "") == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3月5日生化检查", "2024年生化", "2024年3月生物样本", "2024年出生缺陷筛查", "2019年出生队列",
+        "2024年出生体重", "1962 出生体重", "出生 3.5 kg", "出生2010例", "近10年出生的患儿", "2024年生存率",
+        "随访10年生存", "5年生存率62%", "AE发生于2024", "AE发生2024", "发生日0305", "发生日3.5", "产生2024条",
+        "医生于2024年查房", "3月5日学生日记", "3月5日发生日志", "2024年新生儿", "患者1962年确诊",
+        "born 2000 g", "birth weight 3.5 kg", "birth 3.5",
+    ],
+)  # fmt: skip
+def test_figures_beside_words_of_other_things_stay(text: str) -> None:
+    assert mask(text) == text
+
+
+@pytest.mark.parametrize(
     "text",
     ["患者生于1987-06-15", "她生于1987年6月15日", "女,生于1987-06-15", "刘女士生于1987-06-15", "生日1987/6/15",
      "诞生于1987-06-15", "出生于1987-06-15", "李中生于1987-06-15"],
