@@ -44,9 +44,17 @@ def run() -> list[Row]:
 
 
 def _row(task: str, text: str, member: Any) -> Row:
-    taken = [seconds(lambda: _assemble(task, text, member)) for _ in range(ROUNDS + 5)][5:]
+    taken = [seconds(lambda: _answering(task, text, member)) for _ in range(ROUNDS + 5)][5:]
     p95 = sorted(taken)[int(len(taken) * 0.95)] * 1000
     return row(NAME.format(task=task), round(p95, 2), goal=f"< {GOAL_MS:g} ms", met=p95 < GOAL_MS)
+
+
+def _answering(task: str, text: str, member: Any) -> None:
+    """As a message is answered: what was read for it is not read again."""
+    from core.house.request_cache import remembered
+
+    with remembered():
+        _assemble(task, text, member)
 
 
 def _assemble(task: str, text: str, member: Any) -> None:
