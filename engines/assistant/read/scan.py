@@ -95,9 +95,12 @@ class _Scanner:
     def __init__(self, setting: Setting) -> None:
         self.vocabulary, self.calendar = setting.vocabulary, setting.calendar
         self.pattern, self.subjects = setting.pattern, setting.subjects
+        self._resolved: dict[str, str] = {}
 
     def resolve(self, said: str) -> str:
-        return resolved(said, self.subjects)
+        if said not in self._resolved:  # a long message names the same ones again and again
+            self._resolved[said] = resolved(said, self.subjects)
+        return self._resolved[said]
 
     def known(self, said: str) -> bool:
         return said in self.subjects
