@@ -267,8 +267,8 @@ class _Scanner:
 
     def _word(self, text: str, sounds: str, at: int) -> tuple[int, str | None]:
         """The longest word at a place as it is spelt, or a longer one that sounds like what stands there."""
-        exact = 0
-        for size in range(min(self.vocabulary.longest, len(text) - at), 0, -1):
+        exact, reach = 0, self.vocabulary.reach.get(text[at], 0)
+        for size in range(min(reach, len(text) - at), 0, -1):
             word = text[at : at + size]
             if self._known(word) and _whole(text, at, at + size):
                 exact = size - self._belongs_behind(text, at, size)

@@ -90,6 +90,8 @@ class Vocabulary:
     done_choices: frozenset[Reading] = frozenset()
     visit_stems: frozenset[str] = frozenset()
     longest: int = 0
+    reach: dict[str, int] = field(default_factory=dict)
+    """The first letter of a word -> the length of the longest one that begins so."""
 
     def add(self, word: str, meaning: Meaning) -> None:
         """Keep the strongest meaning; equally strong ones of a kind are readings of one word."""
@@ -163,7 +165,9 @@ def _compile(design: StudyDesign, sites: Mapping[str, str]) -> Vocabulary:
     for word in lay().measured:
         if len(word) > 1 and not _begins_known(word, found):
             found.add(word, Meaning(Kind.ABSENT, word, rank=Rank.TRADE))
-    found.longest = max(map(len, [*found.words, *found.rewrites]))
+    for word in (*found.words, *found.rewrites):
+        found.reach[word[:1]] = max(len(word), found.reach.get(word[:1], 0))
+    found.longest = max(found.reach.values())
     for word, meaning in found.words.items():
         # A numeral is not misheard into a word, and none into one that only asks or denies.
         numbered = any(char in HAN for char in word)
