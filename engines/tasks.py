@@ -107,11 +107,11 @@ def check_visits() -> None:
 
 
 @shared_task
-def check_visits_of(project_id: str) -> None:
-    """Look for missed visits of some subjects of a study; come back for the others."""
+def check_visits_of(project_id: str, after: str = "") -> None:
+    """Look for missed visits of some subjects of a study `after` the last ones; come back for the others."""
     project = Project.objects.filter(pk=project_id, status__in=missed_visits.STUDIES).first()
-    if project is not None and missed_visits.check(project):
-        check_visits_of.delay(project_id)
+    if project is not None and (last := missed_visits.check(project, after)):
+        check_visits_of.apply_async((project_id,), {"after": last})
 
 
 @shared_task

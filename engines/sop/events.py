@@ -9,7 +9,7 @@ no model, and tells nobody of its end.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -125,8 +125,18 @@ def findings_opened(event: RunEvent) -> None:
 
 def _listening(project: Project, event: str) -> list[tuple[Skill, Graph]]:
     active = Skill.objects.filter(project=project, is_active=True, trigger_type=Skill.Trigger.EVENT)
-    graphs = [(skill, Graph.model_validate(skill.config)) for skill in active]
-    return [(skill, graph) for skill, graph in graphs if graph.event == event]
+    return [(skill, graph) for skill, graph in with_graphs(active) if graph.event == event]
+
+
+def with_graphs(skills: Iterable[Skill]) -> list[tuple[Skill, Graph]]:
+    """Each workflow with its graph; one that cannot be read stops no other, and somebody is told."""
+    found: list[tuple[Skill, Graph]] = []
+
+    def read(skill: Skill) -> None:
+        found.append((skill, Graph.model_validate(skill.config)))
+
+    each("workflows", skills, read)
+    return found
 
 
 def _on_change(
@@ -201,17 +211,16 @@ def recheck(project: Project, data: RecordData, columns: Collection[str]) -> lis
     ).select_related("project")
     rows = [dict(row) for row in data.rows]
     runs = []
-    for skill in skills:
-        if config := _config(skill, study, changed):
+    for skill, graph in with_graphs(skills):
+        if config := _config(graph, study, changed):
             mark = snapshot.fingerprint([rows, config])
             how = {"actor": CHANGE_ACTOR, "kind": "rules"}
             runs.append(start_once_changed(skill, data, mark, config=config, **how))
     return [run for run in runs if run]
 
 
-def _config(skill: Skill, study: Study, changed: Collection[str]) -> dict[str, Any] | None:
+def _config(graph: Graph, study: Study, changed: Collection[str]) -> dict[str, Any] | None:
     """The workflow with the rules that read what changed, one node after the other; None for none."""
-    graph = Graph.model_validate(skill.config)
     nodes: dict[str, dict[str, Any]] = {}
     for name, node in graph.nodes.items():
         rules = [rule for rule in node.rules if _reads(rule, study, changed)]

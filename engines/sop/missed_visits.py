@@ -22,12 +22,12 @@ from engines.sop import snapshot
 from engines.sop.chain import DAY_ACTOR
 from engines.sop.checks.kinds import OF_VISITS
 from engines.sop.errors import Fault
-from engines.sop.events import one_after_the_other
+from engines.sop.events import one_after_the_other, with_graphs
 from engines.sop.runs import start
 from projects.models import Project
-from skills.graph import Graph
 from skills.models import Skill
 from study.client import NotConfiguredError
+from study.records import EmptyRosterError
 from study.visits import due
 
 log = logging.getLogger(__name__)
@@ -37,28 +37,29 @@ AT_ONCE = 100
 """So many subjects are read from REDCap in one request."""
 
 
-def check(project: Project) -> bool:
-    """Check some subjects whose visits were missed, where today's look is not done; whether there are more.
+def check(project: Project, after: str = "") -> str:
+    """Check some subjects whose visits were missed, where today's look is not done; the last one.
 
+    Subjects are taken in the order of their ids, those `after` the last ones: "" says that there are no more.
     An outage leaves the day open: it is tried again.
     """
     job, day = f"{JOB}:{project.pk}", cron.last_due(AT, zone=project.timezone, at=now())
     if day is None or CronFiring.objects.filter(job=job, due_at=day).exists():
-        return False
+        return ""
     try:
-        is_more = _check_some(project)
+        last = _check_some(project, after)
     except (RedcapError, NotConfiguredError, ValidationError, Fault) as error:
         log.warning("missed visits of %s were not looked for: %s", project.code, error)
-        return False
-    if not is_more:
+        return ""
+    if not last:
         cron.claim(job, day)
-    return is_more
+    return last
 
 
-def _check_some(project: Project) -> bool:
+def _check_some(project: Project, after: str) -> str:
     skills = _skills(project)
     if not skills:
-        return False
+        return ""
     closed: dict[str, date] = {}
     for visit in due.schedule(project, None).overdue():
         if visit.close is not None:
@@ -68,11 +69,14 @@ def _check_some(project: Project) -> bool:
     done = {*mine.values_list("skill_id", "cause")}
     left = [
         subject
-        for subject, cause in causes.items()
-        if any((skill.pk, cause) not in done for skill, _config in skills)
+        for subject, cause in sorted(causes.items())
+        if subject > after and any((skill.pk, cause) not in done for skill, _config in skills)
     ]
     some = left[:AT_ONCE]
-    for data in snapshot.read_subjects(project, some) if some else ():
+    read = snapshot.read_subjects(project, some) if some else []
+    if some and not read:
+        raise EmptyRosterError(200, "no record", "record")
+    for data in read:
         for skill, config in skills:
             start(
                 project=project,
@@ -83,7 +87,7 @@ def _check_some(project: Project) -> bool:
                 data=data,
                 config=config,
             )
-    return len(left) > len(some)
+    return some[-1] if len(left) > len(some) else ""
 
 
 def _skills(project: Project) -> list[tuple[Skill, dict[str, Any]]]:
@@ -91,8 +95,7 @@ def _skills(project: Project) -> list[tuple[Skill, dict[str, Any]]]:
     kinds = (Skill.Trigger.EVENT, Skill.Trigger.WEBHOOK)
     active = Skill.objects.filter(project=project, is_active=True, trigger_type__in=kinds)
     found = []
-    for skill in active.select_related("project"):
-        graph = Graph.model_validate(skill.config)
+    for skill, graph in with_graphs(active.select_related("project")):
         if skill.trigger_type == Skill.Trigger.EVENT and graph.event != "record_changed":
             continue
         nodes = {}

@@ -9,8 +9,10 @@ import pytest
 import time_machine
 from django.utils.timezone import now
 
+from core.house.models import CronFiring
 from engines import tasks
 from engines.models import PendingAction, TaskRun
+from engines.sop import events, missed_visits
 from engines.sop.chain import DAY_ACTOR
 from projects.models import Project
 from skills.models import Skill
@@ -18,6 +20,7 @@ from study import sync
 from tests.engines.sop.kit import hard, new_skill
 from tests.support.study import Study
 from tests.support.tasks import drain
+from wechat.models import Alert
 
 pytestmark = pytest.mark.django_db
 
@@ -79,3 +82,57 @@ def test_nothing_runs_where_the_study_is_closed_or_no_check_is_on(
     Project.objects.filter(pk=study.project.pk).update(status=Project.Status.PAUSED)
     Skill.objects.filter(pk=skill.pk).update(is_active=False)
     assert looked() == []
+
+
+def no_records(study: Study, times: int) -> None:
+    """REDCap answers whoever asks for records, but with none: a token of an empty group."""
+    fault = {"service": "redcap", "kind": "body", "value": [], "body": "content=record"}
+    study.stand_ins.post("faults", [{**fault, "times": times}])
+
+
+def asked_for(study: Study) -> int:
+    forms = study.stand_ins.requests("redcap")
+    return sum("content=record&" in f"{form['body']}&" for form in forms)
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("_later")
+def test_subjects_that_redcap_does_not_show_are_not_asked_for_again_at_once(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day stays open, and the next look begins anew."""
+    monkeypatch.setattr(missed_visits, "AT_ONCE", 1)
+    missed_visits.due.schedule(study.project, None)
+    no_records(study, times=99)
+    assert not missed_visits.check(study.project)
+    before = asked_for(study)
+    assert looked() == []
+    assert asked_for(study) - before == 1
+    assert not CronFiring.objects.filter(job__startswith=missed_visits.JOB).exists()
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("_later")
+def test_all_subjects_are_reached_in_the_order_of_their_ids(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that REDCap leaves out of its answer hold up nobody behind them."""
+    monkeypatch.setattr(missed_visits, "AT_ONCE", 2)
+    late = sorted({v.subject for v in missed_visits.due.schedule(study.project, None).overdue()})
+    assert len(late) > 2
+    study.stand_ins.post("redcap/records", [{"record": late[0], "delete": True}])
+    assert [run.record_id for run in looked()][::-1] == late[1:]
+    assert CronFiring.objects.filter(job__startswith=missed_visits.JOB).exists()
+
+
+@pytest.mark.usefixtures("_later")
+def test_a_workflow_that_cannot_be_read_stops_no_other(study: Study, skill: Skill) -> None:
+    """Neither the look for missed visits, nor what follows from changed data."""
+    changed = {"trigger_type": "event", "event": "record_changed"}
+    broken = new_skill(study, {"a": hard()}, "qc_process:broken", **changed)
+    Skill.objects.filter(pk=broken.pk).update(config={"nodes": {"a": {"type": "of old"}}})
+
+    assert {run.skill_id for run in looked()} == {skill.pk}
+    assert events.subjects_changed(study.project, ["P001"])
+    [alert] = Alert.objects.filter(code=Alert.Code.SWEEP)
+    assert (alert.subject, alert.detail) == ("workflows", f"ValidationError {broken.pk}")
