@@ -142,8 +142,7 @@ def read_again(project: Project, unknown: Collection[str]) -> StudyMetadata:
     if cache.get(key):
         return load(project)
     found = refresh(project)
-    events = {str(row["unique_event_name"]) for row in found.events}
-    if not events.union(found.columns, found.fields).issuperset(unknown):
+    if not found.known_names.issuperset(unknown):
         cache.set(key, 1, PAUSE_S)
     return found
 

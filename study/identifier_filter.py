@@ -69,8 +69,8 @@ class IdentifierFilter:
 def hidden_columns(metadata: StudyMetadata) -> frozenset[str]:
     """Export columns of the fields that identify a person; REDCap names those of files nowhere."""
     hidden = identifying(metadata)
-    columns = {column for column, (name, _code) in metadata.columns.items() if name in hidden}
-    return hidden | columns
+    columns = {**metadata.columns, **metadata.code_columns}
+    return hidden | {column for column, (name, _code) in columns.items() if name in hidden}
 
 
 @cache_by_dictionary

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from core.integrations.redcap import ExportShape
 from core.rules import labels
-from core.rules.context import arms_of
+from core.rules.context import arms_of, checkbox_column
 from core.rules.limits import RuleError
 from core.rules.redcap.calculation import formula_of
 from core.rules.redcap.parser import parse_logic
@@ -123,9 +123,31 @@ class StudyMetadata:
         }
 
     @cached_property
+    def code_columns(self) -> Mapping[str, tuple[str, str]]:
+        """As `columns`: those of missing data codes at a checkbox, which REDCap exports where one is used.
+
+        Its versions differ in whether the names of all columns hold them.
+        """
+        found: dict[str, tuple[str, str]] = {}
+        for name, row in self.fields.items() if self.missing_codes else ():
+            if row["field_type"] == "checkbox":
+                own = {checkbox_column(name, code) for code in self.choices(name)}
+                extra = {checkbox_column(name, code): (name, code) for code in self.missing_codes}
+                found |= {column: told for column, told in extra.items() if column not in own}
+        return found
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """Columns, fields and events that may stand in a row."""
+        events = (str(row["unique_event_name"]) for row in self.events)
+        return frozenset({*self.columns, *self.code_columns, *self.fields, *events})
+
+    @cached_property
     def shape(self) -> ExportShape:
         """What the REDCap client needs to see gaps."""
-        return ExportShape(self.metadata, self.export_field_names, self.longitudinal)
+        rows = self.export_field_names
+        promised = [row for row in rows if row["export_field_name"] not in self.code_columns]
+        return ExportShape(self.metadata, promised, self.longitudinal)
 
     def label(self, name: str) -> str:
         """What people call a field; of `<form>_complete` the form's label; else the name itself."""

@@ -38,8 +38,8 @@ class RecordData:
     """One subject as read at `read_at` (UTC).
 
     `complete` is False when the token does not show `missing_columns`, or the dictionary does not know what
-    the rows hold: then nothing may be called clean (design.md 9.8). `site` is "" where the record belongs to
-    no data access group.
+    the rows hold (`is_known`): then nothing may be called clean (design.md 9.8). `site` is "" where the record
+    belongs to no data access group.
     """
 
     record_id: str
@@ -48,6 +48,7 @@ class RecordData:
     read_at: datetime
     missing_columns: tuple[str, ...]
     complete: bool
+    is_known: bool = True
 
     def day(self, field: str, zone: str) -> date | None:
         """The first row's date in `field` as `zone` counts days; None where none is a whole date."""
@@ -147,7 +148,8 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
     grouped: dict[str, list[Row]] = {}
     for row in export.rows:
         grouped.setdefault(str(row[metadata.record_id_field]), []).append(row)
-    is_known = not _unknown(metadata, export.rows)
+    are_known = not _unknown(metadata, export.rows)
+    known = {name: are_known or not _unknown(metadata, rows) for name, rows in grouped.items()}
     return [
         RecordData(
             record_id=record_id,
@@ -155,7 +157,8 @@ def _by_record(metadata: StudyMetadata, export: RecordExport) -> list[RecordData
             rows=tuple(rows),
             read_at=export.read_at,
             missing_columns=export.missing_columns,
-            complete=not export.missing_columns and (is_known or not _unknown(metadata, rows)),
+            complete=not export.missing_columns and known[record_id],
+            is_known=known[record_id],
         )
         for record_id, rows in grouped.items()
     ]
@@ -166,8 +169,7 @@ def _unknown(metadata: StudyMetadata, rows: Iterable[Row]) -> frozenset[str]:
     rows = [*rows]
     held = {name for name in set[str]().union(*rows) if CHOICE in name}
     events = {str(event) for row in rows if (event := row.get(EVENT))}
-    known = {str(row["unique_event_name"]) for row in metadata.events}
-    return frozenset(held - metadata.columns.keys() - metadata.fields.keys() | events - known)
+    return frozenset((held | events) - metadata.known_names)
 
 
 def site_of(rows: Iterable[Row]) -> str:

@@ -35,7 +35,8 @@ def columns_of(metadata: StudyMetadata, fields: frozenset[str]) -> frozenset[str
     """Export columns of the fields, with the status of a form of which nothing else is left."""
     forms = hidden_forms(metadata, fields)
     hidden = fields | {f"{form}_complete" for form in forms}
-    of_fields = {column for column, (name, _code) in metadata.columns.items() if name in hidden}
+    columns = {**metadata.columns, **metadata.code_columns}
+    of_fields = {column for column, (name, _code) in columns.items() if name in hidden}
     return frozenset(of_fields | hidden)
 
 
@@ -103,7 +104,7 @@ class Mask:
             data,
             rows=tuple(sorted(rows, key=order)),
             missing_columns=missing,
-            complete=data.complete or bool(data.missing_columns and not missing),
+            complete=not missing and data.is_known if data.missing_columns else data.complete,
         )
 
     def text(self, text: str) -> str:

@@ -14,6 +14,7 @@ from pytest_django import Settings
 from core.integrations.redcap import RedcapPermissionError, RedcapProtocolError, RedcapUnavailable
 from projects.models import AuditEntry, Project
 from study import dictionary
+from study.blinding.mask import Mask
 from study.client import NotConfiguredError, dify_client, redcap_client
 from study.models import Dictionary
 from study.records import RecordData, list_records, read_record, read_records
@@ -288,6 +289,50 @@ def test_what_no_dictionary_knows_is_incomplete_and_looked_up_once(hospital: Hos
         assert {data.record_id: data.complete for data in read} == {"P003": False, "7": True}
 
     assert len(hospital.forms("metadata")) == 2
+
+
+def _with_code(content: dict[str, Any]) -> None:
+    column = {"original_field_name": "exclusion", "choice_value": "NA"}
+    content["export_field_names"].append({**column, "export_field_name": "exclusion___na"})
+
+
+@pytest.mark.parametrize("are_listed", [True, False], ids=["listed", "not_listed"])
+@pytest.mark.parametrize("is_used", [True, False], ids=["used", "not_used"])
+def test_a_missing_data_code_at_a_checkbox_leaves_a_record_complete(
+    hospital: Hospital, *, are_listed: bool, is_used: bool
+) -> None:
+    """REDCap exports a column of it where it is used, whether or not it lists that column."""
+    project = study(hospital)
+    columns = dict.fromkeys(dictionary.load(project).columns, "")
+    if are_listed:
+        _as_of_before(project, _with_code)
+    row = {**columns, "record_id": "P003", "redcap_event_name": SCREENING}
+    code = {"exclusion___na": "1"} if is_used else {}
+    hospital.fault("body", [row | code], body="content=record")
+
+    found = read_record(project=project, record_id="P003")
+
+    assert found is not None
+    assert (found.missing_columns, found.complete) == ((), True)
+    assert len(hospital.forms("metadata")) == 1
+
+
+def test_what_is_not_exported_and_blinded_hides_nothing_that_is_unknown(hospital: Hospital) -> None:
+    """A reader who may not see a column loses nothing with it; an event that no dictionary knows does."""
+    project = study(hospital)
+    metadata = dictionary.load(project)
+    columns = dict.fromkeys(metadata.columns.keys() - {"weight"}, "")
+    known = {**columns, "record_id": "P003", "redcap_event_name": SCREENING}
+    strange = {**known, "record_id": "7", "redcap_event_name": "new_arm_1"}
+    hospital.fault("body", [known, strange], times=3, body="content=record")
+    blinded = Mask(metadata, frozenset({"weight"}))
+
+    read = read_records(project=project, record_ids=["P003", "7"])
+
+    assert [data.complete for data in read] == [False, False]
+    masked = {data.record_id: blinded.record(data) for data in read}
+    assert {name: data.complete for name, data in masked.items()} == {"P003": True, "7": False}
+    assert not Mask(metadata, frozenset({"sex"})).record(read[0]).complete
 
 
 def test_a_dictionary_that_cannot_be_looked_up_is_no_answer(hospital: Hospital) -> None:
