@@ -180,6 +180,30 @@ def test_an_answer_that_nobody_can_post_goes_by_the_app(
     assert {*left} == {("zhangyi", "failed"), ("wanghushi", "pending")}
 
 
+@pytest.mark.full
+@pytest.mark.usefixtures("people")
+def test_an_answer_that_may_have_arrived_goes_by_the_app_later(stand_ins: StandIns) -> None:
+    """Put back, or under way as its process died: a second copy, noted as such, is better than none."""
+    users = {"zhangyi", "wanghushi"}
+    for user in users:
+        asks(stand_ins, user=user, **IMAGE)
+    hold(lambda: InboxMessage.objects.count() == len(users))
+    work()
+    OutboxMessage.objects.filter(to_user="zhangyi").update(is_ambiguous=True)
+    held = {"status": "sending", "lease_until": now() + sender.LEASE}
+    OutboxMessage.objects.filter(to_user="wanghushi").update(**held)
+    with later(minutes=29):
+        housekeeping.run_due()
+    assert not OutboxMessage.objects.filter(kind="text").exists()
+    with later(minutes=32):
+        housekeeping.run_due()
+        housekeeping.run_due()
+    texts = OutboxMessage.objects.filter(kind="text").values_list("to_user", flat=True)
+    assert sorted(texts) == sorted(users)
+    left = OutboxMessage.objects.filter(kind="stream").values_list("status", "possible_duplicate")
+    assert {*left} == {("failed", True)}
+
+
 @pytest.mark.usefixtures("people")
 def test_an_answer_is_left_to_who_holds_the_connection(stand_ins: StandIns) -> None:
     asks(stand_ins, **IMAGE)

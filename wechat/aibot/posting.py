@@ -33,6 +33,8 @@ QUICK = 6
 BUSY_S = 30.0
 STRANDED = timedelta(minutes=10)
 """What was due for so long while nobody held the connection goes by the app."""
+DOUBTFUL = timedelta(minutes=30)
+"""What may have arrived is left to who may come for longer; then twice is better than not at all."""
 _OURS = Q(inbox__channel=InboxMessage.Channel.SOCKET)
 
 
@@ -106,8 +108,9 @@ def strand() -> int:
     if lease.stands():
         return 0
     told = 0
-    for head in sender.stranded(STRANDED, AT_ONCE):
+    for head in sender.stranded(STRANDED, DOUBTFUL, AT_ONCE):
         if row := sender.take(head):
+            _note_doubt(row)
             sender.settle(row, SendError(Kind.PERMANENT, 0, "nobody holds the long connection"))
             told += 1
     return told
@@ -137,9 +140,7 @@ def _posting(row: OutboxMessage) -> Posting:
             body["feedback"] = {"id": stream.stream_id}
         said = {"msgtype": "stream", "stream": body}
         return Posting(row, protocol.RESPOND, stream.req_id, said)
-    if row.is_ambiguous:
-        # The one before may have arrived, and nothing tells WeCom that this is the same.
-        OutboxMessage.objects.filter(pk=row.pk).update(possible_duplicate=True)
+    _note_doubt(row)
     pushed = {
         "chatid": message["chatid"],
         "chat_type": SINGLE,
@@ -147,6 +148,12 @@ def _posting(row: OutboxMessage) -> Posting:
         "markdown": markdown,
     }
     return Posting(row, protocol.SEND, protocol.new_id("send"), pushed)
+
+
+def _note_doubt(row: OutboxMessage) -> None:
+    """Note that it goes out another way than before: WeCom cannot tell that both are the same."""
+    if row.is_ambiguous:
+        OutboxMessage.objects.filter(pk=row.pk).update(possible_duplicate=True)
 
 
 def is_over(stream: Stream) -> bool:

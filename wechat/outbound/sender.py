@@ -114,10 +114,14 @@ def due_streams(limit: int) -> Iterator[str]:
     return _due(STREAM, limit)
 
 
-def stranded(after: timedelta, limit: int) -> list[OutboxMessage]:
-    """What has been due for the long connection for so long, in order; not what may have arrived."""
-    rows = OutboxMessage.objects.filter(STREAM, status=Status.PENDING, is_ambiguous=False)
-    return list(rows.filter(available_at__lt=now() - after).order_by("pk")[:limit])
+def stranded(after: timedelta, doubtful_after: timedelta, limit: int) -> list[OutboxMessage]:
+    """What has been due for the long connection for so long, in order; of what may have arrived, for longer."""
+    at = now()
+    sure = Q(status=Status.PENDING, is_ambiguous=False, available_at__lt=at - after)
+    put_back = Q(status=Status.PENDING, available_at__lt=at - doubtful_after)
+    under_way = Q(status=Status.SENDING, lease_until__lt=at - doubtful_after)
+    rows = OutboxMessage.objects.filter(STREAM, sure | put_back | under_way)
+    return list(rows.order_by("pk")[:limit])
 
 
 def _due(which: Q, limit: int) -> Iterator[str]:
