@@ -224,6 +224,11 @@ def test_who_sees_no_cards_gets_the_text_alone(study: Study) -> None:
 
 @pytest.fixture
 def held(study: Study) -> Study:
+    hold(study)
+    return study
+
+
+def hold(study: Study) -> None:
     """The reminder of nine o'clock, whose reader wants it at six in the evening."""
     no_rest(study)
     content = f"# 用户画像\n\n## 某人 (user_id: {USER})\n- **最佳通知时间**: 18:00"
@@ -231,7 +236,6 @@ def held(study: Study) -> Study:
     with at(clock(study, "09:00")):
         fired(study, "visit_reminder")
     assert {row.status for row in outbox()} == {Status.HELD}
-    return study
 
 
 def outbox(user: str = USER, kind: str = "card") -> list[OutboxMessage]:
@@ -308,11 +312,7 @@ def test_a_card_goes_to_nobody_who_may_not_know_its_visit(held: Study, what: str
 @pytest.mark.full
 def test_a_card_that_waits_is_withdrawn_when_a_colleague_answers(study: Study) -> None:
     colleague(study)
-    no_rest(study)
-    content = f"# 用户画像\n\n## 某人 (user_id: {USER})\n- **最佳通知时间**: 18:00"
-    ProjectMemory.objects.filter(project=study.project).update(content=content)
-    with at(clock(study, "09:00")):
-        fired(study, "visit_reminder")
+    hold(study)
     sweep_at(clock(study, "09:01"))
     with at(clock(study, "10:00")):
         tap(card(user="crc_a2"), "done", user="crc_a2")
@@ -321,6 +321,25 @@ def test_a_card_that_waits_is_withdrawn_when_a_colleague_answers(study: Study) -
     assert cards_sent(study)
     assert not about("P008", cards_sent(study))
     assert {row.status for row in outbox()} == {Status.SENT, Status.WITHDRAWN}
+    assert not outbox(kind="card_update")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("by", ["a colleague's answer", "a newer reminder"])
+def test_a_card_that_was_withdrawn_is_not_updated_when_it_is_closed(study: Study, by: str) -> None:
+    colleague(study)
+    hold(study)
+    reader = Member.objects.filter(wecom_userid=USER)
+    reader.update(is_active=False)
+    sweep_at(clock(study, "18:00"))
+    reader.update(is_active=True)
+    if by == "a newer reminder":
+        with at(clock(study, "19:00", days=1)):
+            fired(study, "visit_reminder")
+    else:
+        with at(clock(study, "18:30")):
+            tap(card(user="crc_a2"), "done", user="crc_a2")
+    assert card().state == Card.State.CLOSED
     assert not outbox(kind="card_update")
 
 

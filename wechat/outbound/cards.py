@@ -157,14 +157,17 @@ def close(*, kind: str, ref: object, up_to: int) -> list[Card]:
 
 
 def take_back(card: Card) -> bool:
-    """Withdraw a card that nobody has been sent yet; False: it may be with its reader, and has to be shown."""
+    """Withdraw a card that nobody has been sent yet, where it is not withdrawn already.
+
+    False: it may be with its reader, and has to be shown.
+    """
     status = OutboxMessage.Status
-    waiting = OutboxMessage.objects.filter(
+    unsent = OutboxMessage.objects.filter(
         key=f"card:{card.task_id}#1",
-        status__in=(status.HELD, status.PENDING),
+        status__in=(status.HELD, status.PENDING, status.WITHDRAWN),
         is_ambiguous=False,
     )
-    return waiting.update(status=status.WITHDRAWN) == 1
+    return unsent.update(status=status.WITHDRAWN) == 1
 
 
 def replace(
