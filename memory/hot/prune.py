@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from django.db.models import Q
 from django.dispatch import Signal
 
 from core.house.db import atomic
@@ -34,27 +33,36 @@ memory_over_cap = Signal()
 def prune(project: Project) -> MemoryProposal | None:
     """Propose what could go and tell the administrators; None when nothing is to be done.
 
-    While a proposal to shorten waits, there is no other one, nor a second one for the same text. 系统禁令 and
-    profiles are never shortened.
+    While a proposal to shorten waits there is no other one, nor one for the same lines once it was decided.
+    系统禁令 and profiles are never shortened.
     """
     memory = ProjectMemory.objects.filter(project=project).first()
     count = tokens.count(memory.content) if memory else 0
-    if memory is None or count <= injection.LIMIT:
-        return None
-    made_before = MemoryProposal.objects.filter(project=project, action=Action.SHORTEN)
-    open_or_of_it = Q(state=MemoryProposal.State.PENDING) | Q(created_at__gte=memory.updated_at)
-    if made_before.filter(open_or_of_it).exists():
+    if memory is None or count <= injection.LIMIT or _was_asked(project, memory.content):
         return None
     goes, new, said = _shorter(project, memory.content)
-    change = Change(
-        Action.SHORTEN, Kind.CURRENT, old="\n".join(line.text for line in goes), new=new
-    )
+    change = Change(Action.SHORTEN, Kind.CURRENT, old=_joined(goes), new=new)
     with atomic():
         said.save()
         made = proposals.store(project=project, changes=[change] if goes else [], author=AUTHOR)
         proposal = made[0] if made else None
-        memory_over_cap.send(MemoryProposal, memory=memory, tokens=count, proposal=proposal)
+        if proposal or not goes:
+            memory_over_cap.send(MemoryProposal, memory=memory, tokens=count, proposal=proposal)
     return proposal
+
+
+def _was_asked(project: Project, content: str) -> bool:
+    """Whether people are asked to let lines go, or decided on those that would be proposed now."""
+    shorter, without = (_joined(surplus(content, room)) for room in (ROOM, 0))
+    made = MemoryProposal.objects.filter(project=project, action=Action.SHORTEN)
+    return any(
+        one.state == MemoryProposal.State.PENDING or one.old == (shorter if one.new else without)
+        for one in made
+    )
+
+
+def _joined(goes: Sequence[Line]) -> str:
+    return "\n".join(line.text for line in goes)
 
 
 def is_over(content: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -113,6 +113,28 @@ def test_a_refused_one_is_not_made_again_for_the_same_text(study: Study) -> None
     assert len(study.stand_ins.requests("llm")) == asked
     write(study, *big(61, 5))
     assert prune(study.project) is not None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("is_down", [False, True])
+@pytest.mark.parametrize("decide", [proposals.refuse_proposal, proposals.accept])
+def test_what_was_decided_is_not_asked_again_when_other_lines_change(
+    study: Study, told: list[Any], decide: Callable[..., object], is_down: bool
+) -> None:
+    base(study, *big(60, 5))
+    if is_down:
+        study.stand_ins.fault("llm", "status", 500, times=None)
+        first = prune(study.project)
+    else:
+        first = summarise(study, ("当前阶段为入组冲刺期,本周目标 3 例", [1, 2]))
+    assert first is not None
+    decide(proposal=first, actor=study["admin"])
+    asked = len(study.stand_ins.requests("llm"))
+    write(study, *(f"{line}。" if line == LINES[3] else line for line in big(60, 5)))
+    for _hour in range(2):
+        assert prune(study.project) is None
+    assert len(study.stand_ins.requests("llm")) == asked
+    assert [what["proposal"] for what in told] == [first]
 
 
 def test_where_nothing_may_go_the_administrators_are_told(study: Study, told: list[Any]) -> None:
