@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import time_machine
 
+from core.house.holidays import is_weekend
 from engines import sop
 from engines.models import TaskRun
 from memory.models import ProjectMemory
@@ -55,6 +56,15 @@ def at(moment: datetime) -> Iterator[None]:
 def clock(study: Study, text: str, days: int = 0) -> datetime:
     hour, minute = map(int, text.split(":"))
     return today(study) + timedelta(days=days, hours=hour, minutes=minute)
+
+
+def weekend(study: Study) -> int:
+    """In how many days the next Saturday comes whose weekend nobody works in exchange for a holiday."""
+    day = today(study).date()
+    days = 1 + (4 - day.weekday()) % 7
+    while not all(is_weekend(day + timedelta(days=days + one)) for one in (0, 1)):
+        days += 7
+    return days
 
 
 def fired(study: Study, kind: str) -> TaskRun:

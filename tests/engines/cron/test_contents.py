@@ -31,6 +31,7 @@ from tests.engines.cron.kit import (
     rows,
     skill_of,
     texts,
+    weekend,
 )
 from tests.engines.sop.kit import begin, run_of, tell
 from tests.support.study import Study
@@ -213,13 +214,24 @@ def test_what_was_found_while_the_house_was_down_is_new(study: Study) -> None:
 def test_what_was_found_on_days_off_is_new_on_the_next_working_day(study: Study) -> None:
     """Messages of the days off wait, and each replaces the one before."""
     Project.objects.filter(pk=study.project.pk).update(quiet_weekends=True)
-    friday = (4 - clock(study, "08:30").weekday()) % 7
+    friday = weekend(study) - 1
     told(study, "daily_briefing", "08:30", days=friday)
     finding(study, "P004", -24 * friday - 3, "on Friday")
     for days in (1, 2):
         told(study, "daily_briefing", "08:30", days=friday + days)
     assert announced(told(study, "daily_briefing", "08:30", days=friday + 3)["admin"])
     assert not announced(told(study, "daily_briefing", "08:30", days=friday + 4)["admin"])
+
+
+@pytest.mark.full
+def test_a_message_of_a_day_off_is_told_before_the_next_week(study: Study) -> None:
+    """It waits for the first working day, long before the next one is due."""
+    configure(study, "daily_briefing", schedule="0 9 * * 6")
+    Project.objects.filter(pk=study.project.pk).update(quiet_weekends=True)
+    saturday = weekend(study)
+    finding(study, "P004", -24 * saturday + 3, "on Saturday")
+    weeks = [told(study, "daily_briefing", days=saturday + 7 * week)["admin"] for week in range(3)]
+    assert [announced(message) for message in weeks] == [True, False, False]
 
 
 @pytest.mark.full
@@ -244,7 +256,7 @@ def test_what_waited_over_the_holidays_is_new_after_them(study: Study) -> None:
     Project.objects.filter(pk=study.project.pk).update(
         quiet_from="21:00", quiet_until="07:30", quiet_weekends=True
     )
-    friday = (4 - clock(study, evening).weekday()) % 7
+    friday = weekend(study) - 1
     told(study, "daily_briefing", evening, days=friday - 1)
     finding(study, "P004", -24 * friday - 3, "on Friday")
     for days in (0, 1, 2):

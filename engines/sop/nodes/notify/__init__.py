@@ -215,12 +215,14 @@ def _due(cause: str) -> datetime:
 
 
 def _waits(due: datetime, following: datetime, rest: Rest, best: time | None) -> bool:
-    """Whether a message still waits when the following one is due, or for the end of a day of rest.
+    """Whether a message still waits when the following one is due, or has waited for that day over a rest.
 
-    Of two at the same moment either may be the first: rather told twice than never.
+    Either of the two may then be the first that is read: rather told twice than never.
     """
+    told = delivery_time(due, rest, best).astimezone(rest.zone)
     on_rest = rest.rests_on(due.astimezone(rest.zone).date())
-    return on_rest or delivery_time(due, rest, best) >= following
+    is_same_day = told.date() == following.astimezone(rest.zone).date()
+    return told >= following or (on_rest and is_same_day)
 
 
 TYPE = NodeType(
