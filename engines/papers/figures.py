@@ -219,7 +219,7 @@ def _defined(measure: Measure, answer: Answer, reader: Reader, at_site: Mapping[
     told = [_("Counted: %(what)s") % {"what": _counted(measure)[0]}]
     if said := measure.said or conditions.described(query, reader):
         told.append(_("condition: %(what)s") % {"what": said})
-    if days := conditions.period(query):
+    if days := conditions.period(query, reader):
         told.append(_("days: %(what)s") % {"what": days})
     over = conditions.scope(query, reader) or _("all sites")
     sites = conditions.sites_of(query)

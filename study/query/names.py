@@ -30,7 +30,7 @@ _TYPES = {
     Kind.RAW: Type.TEXT,
 }
 TEXT, DATE, NUMBER = Type.TEXT, Type.DATE, Type.NUMBER
-_COLUMNS: Mapping[str, Source] = {
+COLUMNS: Mapping[str, Source] = {
     name: Source(name, name.partition(".")[0], kind, label=label)
     for name, kind, label in (
         (f"{VISITS}.visit", TEXT, gettext_lazy("visit")),
@@ -63,14 +63,16 @@ _COLUMNS: Mapping[str, Source] = {
         (f"{PROJECT}.start", DATE, gettext_lazy("Start of the study")),
         (f"{PROJECT}.sites", Type.CODES, gettext_lazy("Sites")),
     )
+} | {
+    f"{VISITS}.state": Source(
+        f"{VISITS}.state",
+        VISITS,
+        Type.CODE,
+        choices={state.value: state.value for state in State},
+        label=gettext_lazy("state"),
+    )
 }
-_STATE = Source(
-    f"{VISITS}.state",
-    VISITS,
-    Type.CODE,
-    choices={state.value: state.value for state in State},
-    label=gettext_lazy("state"),
-)
+"""The columns that every study has."""
 
 
 class Names:
@@ -108,7 +110,7 @@ class Names:
 
     def source(self, name: str, at: str) -> Source:
         """The column that `name` means. Raises QueryError: also for a form, and for what is hidden."""
-        own = _COLUMNS.get(name) or self._own_columns.get(name)
+        own = COLUMNS.get(name) or self._own_columns.get(name)
         found = own if name.startswith("@") else self._field(name)
         if found is None:
             if told := self._not_set(name):
@@ -238,7 +240,6 @@ class Names:
         found = {
             "@site": Source("@site", SUBJECT, Type.CODE, choices=sites, label=_("Site")),
             "@age": Source("@age", SUBJECT, NUMBER, label=_("Age at consent")),
-            _STATE.name: _STATE,
         }
         status = self.column_source(self.design.status_field)
         if status is not None:
@@ -261,7 +262,7 @@ class Names:
         told = {metadata.label(name): name for name in metadata.fields if name in shown}
         told |= {metadata.form_label(form): form for form in self._forms}
         told |= {alias: alias for alias, name in self.design.mapped.items() if name in shown}
-        return told | {name: name for name in (*_COLUMNS, *self._own_columns, *self._forms, *shown)}
+        return told | {name: name for name in (*COLUMNS, *self._own_columns, *self._forms, *shown)}
 
     # --- events -----------------------------------------------------------------------------------
 

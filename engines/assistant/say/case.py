@@ -113,7 +113,7 @@ def total_of(sheet: Sheet, subject: str, form: str) -> int | None:
 def chosen(query: Query, reader: Reader, what: str | None = None) -> str:
     """What the rows of a result were chosen by: visits, days and conditions, or `what` in their place."""
     said = conditions.sought(query, reader) if what is None else what
-    parts = (conditions.places(query, reader), conditions.period(query), said)
+    parts = (conditions.places(query, reader), conditions.period(query, reader), said)
     return " ".join(filter(None, parts))
 
 
@@ -121,7 +121,8 @@ def nothing(case: Case) -> Part:
     """That nothing was there, and what was searched: 在 2 条不良事件中没有…; else over whom it was looked."""
     reader, query = case.reader, case.query
     names = [one for one in case.query.get("select") or () if isinstance(one, str)]
-    label = joint().join(conditions.name_of(one, reader) for one in names)
+    labels = (conditions.topic_of(one) or conditions.name_of(one, reader) for one in names)
+    label = joint().join(dict.fromkeys(labels))
     what = chosen(query, reader, conditions.sought(query, reader) or label)
     if not case.subjects:
         return plain(_("No subject meets this") + looked_at(case, what))

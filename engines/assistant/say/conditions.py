@@ -11,23 +11,38 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from engines.assistant.read.question import Query, conditions_of
+from engines.assistant.read.question import Query, condition_fields, conditions_of
 from engines.assistant.say import words
 from engines.assistant.say.parts import joint
 from engines.assistant.say.reader import Reader
+from engines.labels import ENDS
+from engines.models import TaskRun
+from study.query.names import COLUMNS
 from study.visits.calendar import State
 
-_OF_WORK = ("@findings.", "@reviews.", "@runs.", "@visits.open", "@visits.close", "@visits.actual")
-"""Columns whose conditions the topic of a question says already."""
+_DAYS = ("@visits.actual", "@findings.opened", "@reviews.since", "@runs.ended")
+_WINDOW = ("@visits.actual", "@visits.open", "@visits.close")
+_TOUCHED = (("@visits.close", ">="), ("@visits.open", "<="))
+"""A window that touches days opens before the last of them and closes after the first."""
+_ENDS = ("between", ">=", "<=")
+_OPEN = {"open", "data_changed"}
 _TODAY = re.compile(r"today([+-]\d{1,5})?")
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤"}
 
 
-def described(query: Query, reader: Reader) -> str:
-    """The conditions of a query besides the site that it is limited to, "" for none."""
+def described(query: Query, reader: Reader, *, beside_topic: bool = False) -> str:
+    """The conditions of a query besides the site and the days that it is limited to, "" for none.
+
+    `beside_topic`: nor those that `topic` says.
+    """
     # Who has a day in a period has one.
     said = {"field": (query.get("period") or {}).get("field"), "op": "filled"}
-    return worded([c for c in _beside_site(query) if c != said], reader)
+    where = [c for c in _untold(query) if c != said]
+    if beside_topic:
+        rows = _rows_of(query)
+        own = [c for c in where if _has_row(c) and str(c["field"]).startswith(rows)]
+        where = [c for c in where if not _is_open(c) and c not in own]
+    return worded(where, reader)
 
 
 def worded(where: Sequence[Query], reader: Reader) -> str:
@@ -38,7 +53,7 @@ def worded(where: Sequence[Query], reader: Reader) -> str:
 def sought(query: Query, reader: Reader) -> str:
     """The same for what was not found: a word with the field in which it was looked for."""
     told = []
-    for condition in _beside_site(query):
+    for condition in _untold(query):
         looked = [part for part in conditions_of([condition]) if part.get("op") == "contains"]
         fields = dict.fromkeys(operand(part["field"], reader) for part in looked)
         said = word_condition(condition, reader)
@@ -59,9 +74,49 @@ def site_of(query: Query) -> Query | None:
     return own[0] if named and not isinstance(own[0].get("value"), dict) else None
 
 
-def _beside_site(query: Query) -> list[Query]:
-    limit = site_of(query)
-    return [c for c in query.get("where") or () if c is not limit]
+def _untold(query: Query) -> list[Query]:
+    """The conditions that the site and the days before a figure do not say."""
+    told = [one for one in (site_of(query), *_day_conditions(query)) if one is not None]
+    return _without(query.get("where") or (), told)
+
+
+def _without(where: Sequence[Query], told: Sequence[Query]) -> list[Query]:
+    kept = [c for c in where if not any(c is one for one in told)]
+    keys = [next((key for key in ("any", "all", "none") if key in c), "") for c in kept]
+    return [c | {k: _without(c[k], told)} if k else c for c, k in zip(kept, keys, strict=True)]
+
+
+def topic(query: Query) -> str:
+    """What is counted: findings, reviews, visits, checks; "" for subjects."""
+    is_open = any(map(_is_open, query.get("where") or ()))
+    return _("open findings") if is_open else topic_of(_rows_of(query))
+
+
+def _rows_of(query: Query) -> str:
+    """What the names of the columns that are counted begin with. Of whom none holds, nobody has a row."""
+    where = query.get("where") or ()
+    if any(map(_is_open, where)):
+        return "@findings."
+    named = (name for name in condition_fields(where, but="none") if topic_of(name))
+    return next((f"{name.partition('.')[0]}." for name in named), "")
+
+
+def _is_open(condition: Query) -> bool:
+    """Whether it chooses the open findings: the topic of a figure says it."""
+    value = condition.get("value")
+    known = {*map(str, value if isinstance(value, list) else [value])}
+    is_status = condition.get("field") == "@findings.status" and _is_plain(condition)
+    return is_status and condition["op"] in ("=", "in") and {"open"} <= known <= _OPEN
+
+
+def _has_row(condition: Query) -> bool:
+    """Whether it chooses whoever has a row: the topic of a figure says it."""
+    named = condition.get("field") in ("@reviews.question", "@runs.status")
+    return named and condition["op"] == "filled"
+
+
+def _is_plain(condition: Query) -> bool:
+    return condition.get("holds") != "every"
 
 
 def sites_of(query: Query) -> list[str]:
@@ -83,10 +138,11 @@ def places(query: Query, reader: Reader) -> str:
     return joint().join(words.place_name(place, reader) for place in listed)
 
 
-def period(query: Query, span: Sequence[str | None] | None = None) -> str:
+def period(query: Query, reader: Reader, span: Sequence[str | None] | None = None) -> str:
     """The days that a figure is of, "" for all; `span`: of a question whose query has none."""
     own = query.get("period") or {}
-    first, last = (own.get("from"), own.get("to")) if own else span or _days_of_work(query)
+    ends = (own.get("from"), own.get("to")) if own else span or _days_of_work(query)
+    first, last = (_literal("", end, reader) if end else None for end in ends)
     if first and last:
         begins = first[:7] == last[:7] and first[8:] == "01"
         if begins and (date.fromisoformat(last) + timedelta(1)).day == 1:
@@ -99,16 +155,45 @@ def period(query: Query, span: Sequence[str | None] | None = None) -> str:
 
 def _days_of_work(query: Query) -> Sequence[str | None]:
     """The days that visits, findings, reviews or checks were chosen by."""
-    days = ("@visits.actual", "@findings.opened", "@reviews.since", "@runs.ended")
-    where = conditions_of(query.get("where") or ())
+    first = last = None
+    for condition in _day_conditions(query):
+        op, value = condition["op"], condition["value"]
+        first, last = value if op == "between" else (first, last)
+        first, last = (value, last) if op == ">=" else (first, value if op == "<=" else last)
+    return first, last
+
+
+def _day_conditions(query: Query) -> list[Query]:
+    """The conditions whose days stand before a figure: on one day of a row, or on its window.
+
+    Of alternatives (done on one of the days, or overdue since one) they stand there where each has the same.
+    """
+    where, rows = [] if query.get("period") else query.get("where") or (), _rows_of(query)
+    days = [name for name in _DAYS if name.startswith(rows)]
+    own = [c for c in where if c.get("field") in days and _has_ends(c)]
+    if own and own[0]["op"] == "between":
+        return own[:1]
+    ends = [c for c in own if c["field"] == own[0]["field"] and c["op"] != "between"]
+    ends = ends or [c for c in where if (c.get("field"), c.get("op")) in _TOUCHED]
+    if ends := [c for c in ends if _has_ends(c)]:
+        return [*{c["op"]: c for c in reversed(ends)}.values()]
     for condition in where:
-        op, value = condition["op"], condition.get("value", "")
-        if condition["field"] in days and op in ("between", ">=", "<="):
-            ends = {"between": value, ">=": (value, None), "<=": (None, value)}[op]
-            return [str(end) if end else None for end in ends]
-    # A window that touches days opens before the last of them and closes after the first.
-    touched = {f"{c['field']}{c['op']}": str(c.get("value")) for c in where}
-    return touched.get("@visits.close>="), touched.get("@visits.open<=")
+        sides: list[Query] = [
+            next(
+                (c for c in one.get("all") or () if c.get("field") in _WINDOW and _has_ends(c)), {}
+            )
+            for one in condition.get("any") or ()
+        ]
+        if sides and len({(c.get("op"), str(c.get("value"))) for c in sides}) == 1 and sides[0]:
+            return sides
+    return []
+
+
+def _has_ends(condition: Query) -> bool:
+    value = condition.get("value")
+    ends = value if isinstance(value, list) else [value]
+    known = condition["op"] in _ENDS and not any(isinstance(end, dict) for end in ends)
+    return known and _is_plain(condition)
 
 
 def word_condition(condition: Query, reader: Reader) -> str:
@@ -202,8 +287,12 @@ def _explicit(label: str, op: str) -> str:
 def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
     if name == "@visits.visit" and op in ("=", "in"):
         return _(" or ").join([value] if isinstance(value, str) else value)
-    if name.startswith(_OF_WORK):
-        return ""
+    if _is_open({"field": name, "op": op, "value": value}):
+        return _("open findings")
+    if _has_row({"field": name, "op": op}):
+        return topic_of(name)
+    if name in ("@findings.mine", "@findings.reason") and op == "filled":
+        return _("assigned to you") if name == "@findings.mine" else _("that cannot be told")
     label = name_of(name, reader)
     form = reader.design.form_of(name)
     names_rows = form in reader.design.repeating_forms and name == words.naming_field(form, reader)
@@ -266,8 +355,8 @@ def name_of(name: str, reader: Reader) -> str:
     columns = {"@enrolled": _("Enrolment date"), "@age": _("Age at consent"), "@site": _("Site")}
     if name in columns:
         return columns[name]
-    if name.startswith("@") and (topic := topic_of(name)):
-        return topic
+    if name in COLUMNS:
+        return str(COLUMNS[name].label)
     name = reader.design.mapped.get(name, name)
     known = name in metadata.fields
     return words.field_label(name, reader) if known else metadata.form_label(name)
@@ -296,7 +385,21 @@ def choices(name: str, reader: Reader) -> dict[str, str]:
             State.LATE: _("late"),
             State.IN_WINDOW: _("done in its window"),
         }
+    if name == "@findings.status":
+        return {
+            "open": pgettext("finding", "open"),
+            "closed": pgettext("finding", "closed"),
+            "data_changed": pgettext("finding", "resolved by a change of data"),
+            "gone": pgettext("finding", "of a deleted record"),
+        }
+    if name == "@runs.status":
+        return {code: str(label) for code, label in TaskRun.Status.choices}
+    if name == "@runs.final_state":
+        return {code: str(label) for code, label in ENDS.items()}
     design = reader.design
+    if name in ("@findings.field", "@changes.field"):
+        shown = (field for field in design.metadata.fields if field not in design.hidden)
+        return {field: words.field_label(field, reader) for field in shown}
     field = design.status_field if name == "@status" else design.mapped.get(name, name)
     return dict(design.metadata.choices(field))
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from engines.assistant.read.question import Query, condition_fields
+from engines.assistant.read.question import Query
 from engines.assistant.say import conditions, words
 from engines.assistant.say.parts import Part, joined, joint
 from engines.assistant.say.reader import Reader
@@ -83,15 +83,19 @@ def about(query: Query, fact: Fact | None, reader: Reader) -> str:
     """What is counted or measured and over whom, before its number: 演示医院A 2026-10 已入组."""
     by = query.get("by") or ()
     is_count = query.get("aggregate") in ("count", "share")
-    what = f"{topic(query) if is_count else ''} {conditions.described(query, reader)}".strip()
+    chosen = conditions.described(query, reader, beside_topic=is_count)
+    what = f"{conditions.topic(query) if is_count else ''} {chosen}".strip()
     blank_only = what and all(c.get("op") == "blank" for c in query.get("where") or ())
     if is_count and (not what or blank_only):
         # 在用几种药: what is not filled in does not say what is counted.
-        names = [conditions.operand(one, reader) for one in query.get("select") or ()]
+        selected = query.get("select") or ()
+        names = [conditions.topic_of(str(n)) or conditions.operand(n, reader) for n in selected]
         what = joint().join([*names, *([what] if what else [])])
     if not is_count and fact is not None:
         what = f"{what} {joined(measured(query, fact, reader), _how(query))}".strip()
-    when = "" if any(str(key).startswith(_PERIODS) for key in by) else conditions.period(query)
+    when = (
+        "" if any(str(key).startswith(_PERIODS) for key in by) else conditions.period(query, reader)
+    )
     who = joint().join(query.get("subjects") or ())
     site = "" if "@site" in by else conditions.scope(query, reader)
     place = "" if "event" in by else conditions.places(query, reader)
@@ -148,14 +152,6 @@ def name(query: Query, fact: Fact, group: Group | None, reader: Reader) -> str:
     )
 
 
-def topic(query: Query) -> str:
-    """What is counted where no condition says it: findings, reviews, visits, checks."""
-    fields = condition_fields(query.get("where") or ())
-    if "@findings.status" in fields:
-        return _("open findings")
-    return next(filter(None, map(conditions.topic_of, fields)), "")
-
-
 def word_figure(
     query: Query,
     answer: Answer,
@@ -173,9 +169,13 @@ def word_figure(
         if group and "@subject" in (query.get("by") or ()):
             return entries
         one = len(query.get("subjects") or ()) == 1
-        if rows != people and (group or several or topic(query)) and people and not one:
+        if rows != people and (group or several or conditions.topic(query)) and people and not one:
             return entries + words.bracketed(words.people(people))
-        return entries if as_rows or (one and several) or topic(query) else words.people(people)
+        return (
+            entries
+            if as_rows or (one and several) or conditions.topic(query)
+            else words.people(people)
+        )
     if fact.value is None:
         return _("no value") if aggregate != "share" else _("nobody to count among")
     of_whom = words.people(group.count) if group else ""

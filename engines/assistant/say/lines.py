@@ -278,7 +278,7 @@ def _count(rows: int, scope: Scope) -> str:
 
 def _of_all(query: Query, answer: Answer, reader: Reader, scope: Scope) -> Line:
     """`读取范围: 您可见的 20 例,全部读到; 符合 SAE: 2 例: P003、P010`."""
-    what = conditions.described(query, reader)
+    what = case.chosen(query, reader, conditions.described(query, reader))
     who = list(dict.fromkeys(fact.subject for fact in answer.facts if fact.subject))
     text = f"读取范围: 您可见的 {answer.basis.subjects} 例,全部读到"
     rows, names = query.get("rows"), [n for n in query.get("select") or () if isinstance(n, str)]

@@ -428,7 +428,7 @@ def _uncomputed(case: Case) -> Part:
 def _visits(case: Case) -> list[Part]:
     rows, question = rows_of(case.answer.facts), case.question
     aspect = "next" if question.shape is Asked.NEXT_VISIT else question.aspect
-    when = conditions.period({}, question.period)
+    when = conditions.period({}, case.reader, question.period)
     if rows:
         made = visits.word_visits(rows, case.reader, case.marks, aspect, when)
         one = question.shape is Asked.YES_NO and len(rows) == 1
@@ -520,7 +520,7 @@ def _no_work(case: Case, kind: Kind) -> Part:
     of_one, of_all = by_aspect.get(case.question.aspect) or by_kind[kind]
     question, who = case.question, joint().join(case.subjects)
     labels = joint().join(conditions.name_of(name, case.reader) for name in question.select)
-    what = [conditions.period({}, question.period), labels]
+    what = [conditions.period({}, case.reader, question.period), labels]
     if kind is Kind.RUN and question.topic is not Topic.RUNS:
         what = [labels]  # who was never checked was not in these days either
     elif kind is Kind.RUN and (question.period or question.aspect):

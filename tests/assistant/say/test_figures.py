@@ -10,14 +10,20 @@ import pytest
 from django.utils import translation
 
 from engines.assistant.read.question import Question, Shape, Topic
-from engines.assistant.say import figures
+from engines.assistant.say import conditions, figures
 from engines.assistant.say.answer import say_answer
-from tests.assistant.say.studies import reader_of, sheet
+from tests.assistant.say.studies import STUDIES, reader_of, sheet
 from tests.study.query.studies import demo
 
 ENROLLED = {"field": "@enrolled", "op": "filled"}
 SITE_A = {"field": "@site", "op": "=", "value": "site_a"}
 BASELINE = {"field": "alt", "place": "baseline_arm_1"}
+OPEN = {"field": "@findings.status", "op": "=", "value": "open"}
+SINCE = {"field": "@findings.opened", "op": ">=", "value": "2026-10-01"}
+UNTIL = SINCE | {"op": "<=", "value": "2026-10-20"}
+OLD = {"field": "@findings.age", "op": ">", "value": 30}
+REVIEW = {"field": "@reviews.question", "op": "filled"}
+FAILED = {"field": "@runs.status", "op": "=", "value": "FAILED"}
 
 
 def about(query: dict[str, Any]) -> str:
@@ -85,11 +91,73 @@ def counted(*where: Any) -> dict[str, Any]:
             {"where": [SITE_A], "of": [ENROLLED], "aggregate": "share"},
             "已入组中中心 = 演示医院A",
         ),
+        (counted(OPEN), "未关闭疑点"),
+        (counted(OPEN | {"op": "in", "value": ["open", "data_changed"]}), "未关闭疑点"),
+        (counted(OPEN | {"value": "closed"}), "疑点 已关闭"),
+        (counted(OPEN | {"value": "data_changed"}), "疑点 数据修改后已解决,待确认"),
+        (counted(OPEN | {"op": "!="}), "疑点 疑点:状态 ≠ 未关闭"),
+        (counted({"none": [OPEN]}), "无未关闭疑点"),
+        (counted({"none": [SINCE]}), "无疑点:开启时间 ≥ 2026-10-01"),
+        (counted({"any": [SINCE, OLD]}), "疑点 疑点:开启时间 ≥ 2026-10-01或疑点:已开启天数 > 30"),
+        (counted(SINCE), "2026-10-01 起疑点"),
+        (counted(SINCE, UNTIL), "2026-10-01–2026-10-20 疑点"),
+        (counted(SINCE | {"op": "between", "value": ["2026-10-01", "2026-10-31"]}), "2026-10 疑点"),
+        (counted(SINCE | {"value": "today-7"}), "2026-11-16 起疑点"),
+        (counted(SINCE | {"op": ">"}), "疑点 疑点:开启时间 > 2026-10-01"),
+        (
+            counted(SINCE, SINCE | {"value": "2026-11-01"}),
+            "2026-10-01 起疑点 疑点:开启时间 ≥ 2026-11-01",
+        ),
+        (counted(OLD), "疑点 疑点:已开启天数 > 30"),
+        (counted(OPEN, OLD), "未关闭疑点 疑点:已开启天数 > 30"),
+        (counted(OPEN, {"field": "@findings.mine", "op": "filled"}), "未关闭疑点 指派给您的"),
+        (counted(OPEN, {"field": "@findings.reason", "op": "filled"}), "未关闭疑点 无法判断的"),
+        (
+            counted(OPEN, {"field": "@findings.field", "op": "in", "value": ["alt", "ast"]}),
+            "未关闭疑点 谷丙转氨酶ALT或谷草转氨酶AST",
+        ),
+        (
+            {"where": [OPEN], "select": ["@findings.age"], "aggregate": "mean"},
+            "未关闭疑点 疑点:已开启天数平均",
+        ),
+        (counted(REVIEW), "待审核"),
+        (counted(OPEN, REVIEW), "未关闭疑点 待审核"),
+        (
+            counted(OPEN, SINCE | {"field": "@runs.ended"}),
+            "未关闭疑点 质控运行：结束时间 ≥ 2026-10-01",
+        ),
+        (counted({"field": "@runs.status", "op": "=", "value": "FAILED"}), "质控 失败"),
+        (counted({"none": [{"field": "@runs.status", "op": "filled"}]}), "无质控"),
+        (
+            counted({"field": "@runs.final_state", "op": "=", "value": "end_with_violation"}),
+            "质控 结束，发现违背",
+        ),
+        (counted({"field": "@visits.actual", "op": "blank"}), "访视 访视日期未填写"),
+        (counted({"field": "@visits.days", "op": ">", "value": 3}), "访视 天数 > 3"),
+        (
+            counted({"field": "@visits.close", "op": "<", "value": "2026-10-01"}),
+            "访视 窗口截止日 < 2026-10-01",
+        ),
     ],
     ids=str,
 )
 def test_a_figure_says_what_it_was_computed_by(query: dict[str, Any], said: str) -> None:
     assert about(query) == said
+
+
+def test_of_whom_no_finding_is_open_people_are_counted() -> None:
+    study, query = STUDIES["worked"](), counted({"none": [OPEN]})
+    answer, reader = study.ask(**query), reader_of(study)
+    with translation.override("zh-hans"):
+        said = figures.word_figure(query, answer, answer.facts[0], None, reader)
+    assert said == f"{len(study.records) - 2} 例"
+
+
+def test_beside_no_topic_a_query_says_that_it_is_of_open_findings() -> None:
+    with translation.override("zh-hans"):
+        assert conditions.described(counted(OPEN, OLD), reader_of(demo())) == (
+            "未关闭疑点、疑点:已开启天数 > 30"
+        )
 
 
 def parts(chance: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,6 +170,12 @@ def parts(chance: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
         }
         minus = {"field": name, "place": "baseline_arm_1"}
         test: dict[str, Any] = {"field": operand, "op": ">", "value": chance.randint(1, 90)}
+        work = chance.choice((OPEN | {"value": "closed"}, SINCE, OLD, FAILED))
+        others = [one for one in (OPEN, UNTIL, FAILED, OLD, SINCE) if one != work]
+        if chance.random() < 0.3:
+            other = chance.choice((*others, {"none": [work]}, work | {"op": "!="}))
+            yield "work", {"one": work, "other": other}
+            continue
         changed = chance.choice(
             (
                 ("place", test | {"field": operand | {"place": "V4", "rows": None}}),
