@@ -19,7 +19,7 @@ from core.rules import compare
 from core.rules.arithmetic import multiply, to_number
 from core.rules.record import Record
 from core.rules.values import Code, Items, Range, Reason, Unknown, Value
-from engines.sop.checks.dictionary import not_exported
+from engines.sop.checks.dictionary import not_exported, not_seen
 from engines.sop.checks.kinds import Kind, key
 from engines.sop.findings import Observation
 from engines.sop.snapshot import place_of
@@ -60,7 +60,9 @@ class _Labs:
         self.measure.subjects = [self.subject]
         self.times = Decimal(str(told.get("times", TIMES)))
         self.within = timedelta(days=int(told.get("days", DAYS)))
-        self.words = told.get("words") or {}
+        self.words: dict[str, list[str]] = {}
+        for name, words in (told.get("words") or {}).items():
+            self.words.setdefault(_named(design, name, ""), []).extend(words)
         proposed = zip(_FIELDS, proposals.event_fields(design.metadata), strict=True)
         start, end, term = (_named(design, told.get(name), field) for name, field in proposed)
         zone = ZoneInfo(design.plan.timezone)
@@ -124,6 +126,8 @@ class _Labs:
 
     def _limit(self, line: Line, source: Source) -> Decimal | Range | Unknown | None:
         """The upper limit in the study's unit; None where nothing limits the value of this subject."""
+        if not self.measure.ranges(source):
+            return None
         limit = self.measure.limits(line, source).high
         sexes, sex = {one.sex for one in self.measure.ranges(source)}, self.measure.sex(line)
         if limit is None or (sex and sexes.isdisjoint({"", sex})):
@@ -207,7 +211,7 @@ def event_without_medication(
     named = _named(design, told.get("medication"), proposals.medication_field(metadata))
     if gone := [name for name in (field, named) if name not in design.context.columns]:
         if told.get("field") or told.get("medication"):
-            yield not_exported(Kind.AE_MEDICATION, next(filter(None, gone), field or named))
+            yield _without_field(Kind.AE_MEDICATION, gone)
         return
     taken = [_folded(row.get(named)) for row in rows if not _is_nothing(design, row.get(named))]
     yes_no = metadata.fields[field]["field_type"] in ("yesno", "truefalse")
@@ -243,7 +247,7 @@ def prohibited(
     if not wanted:
         return
     if field not in design.context.columns:
-        yield not_exported(Kind.PROHIBITED, field or "study")
+        yield _without_field(Kind.PROHIBITED, [field])
         return
     form = design.form_of(field)
     for row in Record(design.context, record.rows, today).rows:
@@ -264,6 +268,13 @@ def prohibited(
             value=row.data.get(field),
             **place_of(row.data),
         )
+
+
+def _without_field(kind: Kind, gone: Sequence[str]) -> Observation:
+    """What a check of medications says without its fields: `gone`, "" for one that nobody knows."""
+    if name := next(filter(None, gone), ""):
+        return not_exported(kind, name)
+    return not_seen(kind, _("No field is known that names medications"))
 
 
 def _texts(value: Value) -> list[str]:

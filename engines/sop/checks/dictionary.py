@@ -24,8 +24,8 @@ Rule = dict[str, Any]
 VALID = "std.valid."
 _PIPED = re.compile(r"\[(\w+)\]")
 _NUMBERS = frozenset({Type.NUMBER, Type.INTEGER})
-_MOMENTS = frozenset({Type.DATE, Type.DATETIME})
-_TYPED = _NUMBERS | _MOMENTS | {Type.TIME}
+MOMENTS = frozenset({Type.DATE, Type.DATETIME})
+_TYPED = _NUMBERS | MOMENTS | {Type.TIME}
 
 
 def kinds_of(name: str, context: StudyContext) -> list[tuple[Kind, str]]:
@@ -99,12 +99,12 @@ def _bounded(
 def _bound(text: str, column: Column, context: StudyContext) -> Any:
     """An expression that the field's values can be compared with; None where there is none."""
     kind = column.kind
-    if text in {"today", "now"} and kind in _MOMENTS:
+    if text in {"today", "now"} and kind in MOMENTS:
         return {"today": []}
     if piped := _PIPED.fullmatch(text):
         other = context.columns.get(piped[1])
         return {"var": other.name} if other and _stands_beside(other, column, context) else None
-    if kind in _MOMENTS:
+    if kind in MOMENTS:
         return text if parse.moment(text) else None
     if kind is Type.TIME:
         return text if parse.clock(text, minutes_first=column.minutes_first) else None
@@ -116,7 +116,7 @@ def _bound(text: str, column: Column, context: StudyContext) -> Any:
 
 def _stands_beside(other: Column, column: Column, context: StudyContext) -> bool:
     """Whether every row of `column` holds a value of `other` of the same sort."""
-    sorts = (_NUMBERS, _MOMENTS, {Type.TIME})
+    sorts = (_NUMBERS, MOMENTS, {Type.TIME})
     is_alike = any(other.kind in sort and column.kind in sort for sort in sorts)
     if not is_alike or other.minutes_first is not column.minutes_first:
         return False
@@ -128,7 +128,7 @@ def _stands_beside(other: Column, column: Column, context: StudyContext) -> bool
 
 def _within(name: str, comparison: str, bound: Any, kind: Type) -> dict[str, Any]:
     var = {"var": name}
-    if kind not in _MOMENTS:
+    if kind not in MOMENTS:
         return {comparison: [var, bound]}
     return {"!": [{"before" if comparison == ">=" else "after": [var, bound]}]}
 
@@ -140,6 +140,16 @@ def not_exported(kind: Kind, name: str) -> Observation:
         outcome="UNKNOWN",
         field=name,
         message=_("REDCap has no field %(field)s") % {"field": name},
+        reason=Reason.NOT_EXPORTED,
+    )
+
+
+def not_seen(kind: Kind, why: str = "") -> Observation:
+    """What a check says that cannot look at the study: nothing is decided, and no field is named."""
+    return Observation(
+        rule_key=key(kind, "study"),
+        outcome="UNKNOWN",
+        message=why or str(kind.label),
         reason=Reason.NOT_EXPORTED,
     )
 

@@ -10,6 +10,7 @@ import pytest
 from engines.sop.checks.kinds import Kind as Check
 from engines.sop.findings import Observation
 from projects.models import Project
+from skills.models import FieldMapping
 from study.models import FieldRole, ReferenceLimit, VisitPlanEntry
 from study.records import RecordData
 from tests.engines.checks.made import found, project_of, record
@@ -200,6 +201,54 @@ def test_a_field_that_redcap_lacks_is_told(
     project, data = study_of({"alt": "30"}, {"ae_term": "cold"})
     limit(project)
     assert said(project, data, check, told) == [(gone, "UNKNOWN", "not_exported")]
+
+
+@pytest.mark.parametrize(
+    ("check", "told", "unknown"),
+    [
+        (Check.PROHIBITED, {"names": ["aspirin"]}, "cm_name"),
+        (Check.AE_MEDICATION, {"field": "ae_drug"}, "cm_name"),
+        (Check.AE_MEDICATION, {"medication": "cm_name"}, "ae_drug"),
+    ],
+)
+def test_where_no_field_names_medications_none_is_said_to_be_gone(
+    check: Check, told: dict[str, object], unknown: str
+) -> None:
+    project, data = study_of({}, {"ae_term": "cold"})
+    stored = project.dictionary
+    for one in stored.content["metadata"]:
+        if one["field_name"] == unknown:
+            one |= {"field_name": "other", "field_label": "Other"}
+    stored.save()
+    [seen] = found(project, data, {str(check): told})
+    assert (seen.rule_key, seen.field, seen.outcome) == (f"std.{check}.study", "", "UNKNOWN")
+    assert not [name for name in ("study", "ae_drug", "cm_name") if name in seen.message]
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        ({}, ""),
+        ({"AST": ["cold"]}, ""),
+        ({"AST": ["liver"]}, "FAIL"),
+        ({"AST": ["liver"], "ast": ["cold"]}, ""),
+    ],
+)
+def test_words_of_a_field_by_its_mapped_name_count(
+    words: dict[str, list[str]], outcome: str
+) -> None:
+    event = {"ae_start": "2026-03-02", "ae_term": "cold"}
+    project, data = study_of({"ast": "500", "chem_date": "2026-03-01"}, event)
+    limit(project, "ast")
+    FieldMapping.objects.create(project=project, actual_name="ast", alias_name="AST")
+    wanted = [("ast", outcome, "")] if outcome else []
+    assert said(project, data, Check.LAB_AE, {"words": words}) == wanted
+
+
+@pytest.mark.parametrize("sex", ["", "1"])
+def test_words_of_a_field_without_a_limit_ask_for_no_event(sex: str) -> None:
+    project, data = study_of({"ast": "500", "sex": sex})
+    assert said(project, data, Check.LAB_AE, {"words": {"ast": ["liver"]}}) == []
 
 
 def test_a_limit_or_unit_or_consent_of_a_field_that_redcap_lacks_is_told() -> None:
