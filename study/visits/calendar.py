@@ -65,6 +65,8 @@ class VisitPlanSpec(BaseModel):
     """Unique event name -> the number of its REDCap arm."""
     missing_codes: frozenset[str] = frozenset()
     """The study's codes for data that are missing: no date, and no arm."""
+    is_blinded: bool = False
+    """Whether fields may be hidden from who reads the states: none that is not there is named then."""
     visits: list[VisitSpec]
 
     @field_validator("timezone")

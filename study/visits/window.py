@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from core.house import clock
 from core.house.request_cache import once_each
 from core.integrations.redcap import Row
+from core.privacy.veiled_words import MARK
 from core.rules.values import Reason
 from projects.models import Project
 from study import dictionary
@@ -33,6 +34,7 @@ def plan_of(project: Project) -> VisitPlanSpec:
         withdraw_field=project.withdraw_field or None,
         arm_field=(has_arms and roles.get((FieldRole.Role.ARM, ""))) or None,
         arms=metadata.arms if metadata and has_arms else {},
+        is_blinded=project.blinded_since is not None,
         missing_codes=frozenset(metadata.missing_codes if metadata else ()),
         visits=[VisitSpec.model_validate(entry, from_attributes=True) for entry in entries],
     )
@@ -89,6 +91,7 @@ class _Reader:
     def __init__(self, record: RecordData, plan: VisitPlanSpec) -> None:
         self._record = record
         self._missing_codes = plan.missing_codes
+        self._is_blinded = plan.is_blinded
         self._zone = ZoneInfo(plan.timezone)
         self._read: dict[tuple[str, str], Reading] = {}
         self._numbers = frozenset(f"arm_{number}" for number in plan.arms.values())
@@ -112,9 +115,10 @@ class _Reader:
         rows = [row for row in self._record.rows if not event or row.get(_EVENT) == event]
         values = [row[name] for row in rows if name in row]
         if rows and not values:
-            problem = _("REDCap has no field %(field)s") % {"field": name}
-            return Reading(problem=problem, reason=Reason.NOT_EXPORTED)
+            return self._not_there(name)
         found = {text for value in values if (text := str(value).strip())}
+        if any(MARK in text for text in found):
+            return _not_shown()
         if len(found) > 1:
             return Reading(problem=_("%(field)s holds several dates") % {"field": name})
         text = found.pop() if found else ""
@@ -122,6 +126,13 @@ class _Reader:
             problem = _("%(field)s is missing: %(code)s") % {"field": name, "code": text}
             return Reading(problem=problem, reason=Reason.MISSING_CODE)
         return read_date(name, text, self._zone)
+
+    def _not_there(self, name: str) -> Reading:
+        """Of a field without a column: in a blinded study it may be one that nobody must name."""
+        if self._is_blinded:
+            return _not_shown()
+        problem = _("REDCap has no field %(field)s") % {"field": name}
+        return Reading(problem=problem, reason=Reason.NOT_EXPORTED)
 
     def own(self, plan: VisitPlanSpec) -> list[VisitSpec]:
         """The visits planned for the subject's arm; what is planned for all gives way to the arm's own.
@@ -159,6 +170,11 @@ class _Reader:
         if values and values <= plan.missing_codes:
             return Reading(problem=_("the arm is not known"), reason=Reason.MISSING_CODE)
         return None
+
+
+def _not_shown() -> Reading:
+    """Of a date that is masked, or of a field that may be hidden."""
+    return Reading(problem=_("a date of the plan is not shown"), reason=Reason.NOT_EXPORTED)
 
 
 _EVENT = "redcap_event_name"

@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from core.integrations.redcap import Row
 from core.rules.context import Kind as Type
 from core.rules.convert import text_of
+from core.rules.parse import moment
 from core.rules.values import Reason
-from engines.sop.checks.dictionary import Rule, rule
+from engines.sop.checks.dictionary import MOMENTS, Rule, not_seen, rule
 from engines.sop.checks.kinds import Kind, key, kind_of, severity
 from engines.sop.findings import Observation
 from study.dates import Reading
@@ -43,6 +44,26 @@ def consent(design: StudyDesign, field: str, here: Collection[str]) -> Iterator[
         message = _("%(label)s is before %(consent)s")
         told = {"label": design.metadata.label(name), "consent": design.metadata.label(field)}
         yield rule(Kind.CONSENT, name, logic, message % told)
+
+
+def unread_consents(design: StudyDesign, field: str, rows: Sequence[Row]) -> list[str]:
+    """What stands in the consent's field and is no date, not even a partial one, nor a missing data code."""
+    nothing = {None, "", *design.metadata.missing_codes}
+    texts = dict.fromkeys(text_of(row.get(field)) for row in rows)
+    return [text for text in texts if text and text not in nothing and moment(text) is None]
+
+
+def impossible_consent(design: StudyDesign, field: str, here: Collection[str]) -> Observation:
+    """That the consent's field holds no possible date: whether anything is before it nobody can tell."""
+    return Observation(
+        rule_key=key(Kind.CONSENT, field),
+        outcome="UNKNOWN",
+        field=field,
+        message=_("%(field)s is not a possible date") % {"field": design.metadata.label(field)},
+        severity=severity(Kind.CONSENT),
+        reason=Reason.TYPE_MISMATCH,
+        event=event_of(design, field, here),
+    )
 
 
 def told_once(
@@ -117,7 +138,7 @@ def procedures(design: StudyDesign, consent_field: str) -> list[str]:
         name
         for name in names
         if name in columns
-        and columns[name].kind in {Type.DATE, Type.DATETIME}
+        and columns[name].kind in MOMENTS
         and design.form_of(name) != form
         and design.form_of(name) not in design.repeating_forms
     ]
@@ -129,10 +150,27 @@ def _at(event: str, expression: Any) -> Any:
 
 
 def visits(
-    design: StudyDesign, record: RecordData, today: date, kinds: Collection[str]
+    design: StudyDesign,
+    record: RecordData,
+    today: date,
+    kinds: Collection[str],
+    hidden: frozenset[str] = frozenset(),
 ) -> Iterator[Observation]:
-    """What the checks of visits among `kinds` say of each planned visit of the subject."""
-    planned = planned_states(design.plan, record, today)
+    """What the checks of visits among `kinds` say of each planned visit of the subject.
+
+    Of visits that rest on a field of `hidden` each check says once that they are not seen, and nothing else.
+    """
+    plan = design.plan
+    every = planned_states(plan, record, today)
+    planned = [
+        (visit, state)
+        for visit, state in every
+        if hidden.isdisjoint(
+            (visit.anchor_field, visit.date_field, plan.withdraw_field, plan.arm_field)
+        )
+    ]
+    if len(planned) < len(every):
+        yield from (not_seen(k) for k in (Kind.VISIT_WINDOW, Kind.VISIT_ORDER) if k in kinds)
     if Kind.VISIT_WINDOW in kinds:
         for visit, state in planned:
             yield _window(design, visit, state)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 from django.utils import translation
 
+from core.privacy.veiled_words import MARK
 from engines.models import TaskRun
 from engines.sop import same_fact, snapshot
 from engines.sop.checks import adverse, course, dictionary, shadow, twins
@@ -17,7 +18,7 @@ from engines.sop.checks.kinds import OF_COURSE, OF_VALUE, OF_VISITS, SAFETY, Che
 from engines.sop.checks.kinds import severity as severity_of
 from engines.sop.findings import GOOD, Observation
 from engines.sop.study import Study
-from study.design import age_fields
+from study.design import StudyDesign, age_fields
 from study.records import RecordData
 
 Evaluate = Callable[[list[Rule]], list[Observation]]
@@ -57,11 +58,7 @@ def _as_read_by(run: TaskRun, study: Study) -> Study:
 
 def unseen(checks: Checks) -> list[Observation]:
     """What the checks say where there is no subject: nothing is decided."""
-    return [
-        Observation(key(one, "study"), "UNKNOWN", message=str(one.label), reason="not_exported")
-        for one in Kind
-        if one in checks
-    ]
+    return [dictionary.not_seen(one) for one in Kind if one in checks]
 
 
 def _of_dictionary(checks: Checks, study: Study, evaluate: Evaluate) -> Iterator[Observation]:
@@ -102,18 +99,7 @@ def _of_study(
     record = RecordData(run.record_id or "", "", tuple(rows), run.created_at, (), whole)
     if Kind.CONSENT in checks:
         signed = age_fields(run.project, study.metadata)[1]
-        if signed and signed not in design.context.columns:
-            yield dictionary.not_exported(Kind.CONSENT, signed)
-        required = key(Kind.REQUIRED, signed)
-        here = {event for row in rows if (event := str(row.get(snapshot.PLACE[0]) or ""))}
-        seen = [*map(_own, evaluate([*course.consent(design, signed, here)]))]
-        # A date that its begun form lacks is told by that check: one finding per fact.
-        is_told = required in failed
-        without = "" if is_told else course.done_unconsented(design, signed, rows)
-        for one in course.told_once(design, signed, seen, here, without):
-            is_blank = bool(without) and one.rule_key == key(Kind.CONSENT, signed)
-            fact = same_fact.of_standard(required, one.place()[1:])
-            yield replace(one, fact=fact) if is_blank else one
+        yield from _of_consent(signed, Kind.TYPE in checks, run, design, evaluate, failed)
     if Kind.PROHIBITED in checks:
         told = checks[Kind.PROHIBITED]
         yield from adverse.prohibited(design, record, told, study.today())
@@ -122,7 +108,46 @@ def _of_study(
     if Kind.AE_MEDICATION in checks:
         yield from adverse.event_without_medication(design, rows, checks[Kind.AE_MEDICATION])
     if OF_VISITS & checks.keys():
-        yield from course.visits(design, record, study.today(), checks.keys())
+        hidden = snapshot.hidden_from(run)
+        yield from course.visits(design, record, study.today(), checks.keys(), hidden)
+
+
+def _of_consent(
+    signed: str,
+    is_typed: bool,
+    run: TaskRun,
+    design: StudyDesign,
+    evaluate: Evaluate,
+    failed: Collection[str],
+) -> Iterator[Observation]:
+    """What is said of the consent in `signed`; `is_typed`: another check tells a typed date that is none.
+
+    Of a date that cannot be read nothing else is told: so what was found before stays open.
+    """
+    rows, hidden = snapshot.rows(run), snapshot.hidden_from(run)
+    if signed not in design.context.columns:
+        if signed:
+            yield dictionary.not_exported(Kind.CONSENT, signed)
+        return
+    here = {event for row in rows if (event := str(row.get(snapshot.PLACE[0]) or ""))}
+    unread = course.unread_consents(design, signed, rows)
+    if signed in hidden or any(MARK in text for text in unread):
+        yield dictionary.not_seen(Kind.CONSENT)
+        return
+    if unread:
+        if not (is_typed and design.context.columns[signed].kind in dictionary.MOMENTS):
+            yield course.impossible_consent(design, signed, here)
+        return
+    required = key(Kind.REQUIRED, signed)
+    rules = [one for one in course.consent(design, signed, here) if one["field"] not in hidden]
+    seen = [*map(_own, evaluate(rules))]
+    # A date that its begun form lacks is told by that check: one finding per fact.
+    is_told = required in failed
+    without = "" if is_told else course.done_unconsented(design, signed, rows)
+    for one in course.told_once(design, signed, seen, here, without):
+        is_blank = bool(without) and one.rule_key == key(Kind.CONSENT, signed)
+        fact = same_fact.of_standard(required, one.place()[1:])
+        yield replace(one, fact=fact) if is_blank else one
 
 
 def _own(seen: Observation) -> Observation:

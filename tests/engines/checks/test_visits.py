@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from django.utils.timezone import now
 
 from demo.planted import CHECKS
 from engines.models import PendingAction
 from engines.sop.checks.kinds import Kind
 from engines.sop.checks.switch import switch
 from projects.models import Project
-from study.models import Dictionary, VisitPlanEntry
+from study.blinding.mask import mask_for_all
+from study.models import BlindedField, Dictionary, VisitPlanEntry
 from study.records import RecordData
+from study.visits.window import visit_states
 from tests.engines.checks.made import classic_of, found, project_of
 from tests.engines.sop.kit import change, run_of
 from tests.support.dictionaries import item
@@ -27,6 +30,7 @@ FIELDS = [
     item("base", "v1_date", "V1"),
     item("base", "v2_date", "V2"),
     item("base", "left_date", "Withdrawal"),
+    item("base", "randomised_on", "Randomisation"),
 ]
 LATE = {"first_dose": "2024-03-01", "v1_date": "2024-03-01", "v2_date": "2024-06-01"}
 BOTH = {"std.visit_window.V2", "std.visit_order.V2"}
@@ -131,6 +135,47 @@ def test_a_withdrawal_excuses_what_it_came_before(left: str, window: str | None)
     seen = told(project, data)
     assert seen.get("std.visit_window.V2", (None,))[0] == window
     assert "std.visit_order.V2" not in seen
+
+
+def blind(project: Project, field: str, kind: str) -> None:
+    """REDCap came to tell the arm by a field after the study was blinded."""
+    BlindedField.objects.create(project=project, field=field, kind=kind)
+    project.blinded_since = now()
+    project.save()
+
+
+@pytest.mark.parametrize("kind", [BlindedField.Kind.LAB, BlindedField.Kind.RANDOMISATION])
+@pytest.mark.parametrize("hidden", ["first_dose", "left_date", "v2_date"])
+def test_visits_that_rest_on_a_blinded_field_are_told_once_and_unnamed(
+    hidden: str, kind: str
+) -> None:
+    project, data = study_of(LATE | {"v2_date": "2024-03-28", "left_date": "2024-05-01"})
+    assert found(project, data, VISITS) == []
+    blind(project, hidden, kind)
+    seen = found(project, data, VISITS)
+    of_plan = [one for one in seen if one.rule_key.endswith(".study")]
+    assert {one.rule_key for one in of_plan} == {
+        "std.visit_window.study",
+        "std.visit_order.study",
+    }
+    assert len(of_plan) == 2
+    assert {(one.outcome, one.reason, one.field) for one in of_plan} == {
+        ("UNKNOWN", "not_exported", "")
+    }
+    # Beside them only a visit whose own date reads like the blinded one.
+    others = {one.field for one in seen if one not in of_plan}
+    assert others <= ({"v1_date"} if kind == BlindedField.Kind.RANDOMISATION else set())
+    reasons = [state.reason for state in visit_states(project, mask_for_all(project).record(data))]
+    assert not [one for one in (*reasons, *(s.message for s in seen)) if one and hidden in one]
+
+
+def test_a_date_that_is_masked_is_not_called_impossible() -> None:
+    """The shape of a blinded date is masked in texts, where people may have written a visit's date."""
+    project, data = study_of(LATE | {"randomised_on": "2024-02-20"})
+    blind(project, "randomised_on", BlindedField.Kind.RANDOMISATION)
+    assert told(project, data) == dict.fromkeys(BOTH, ("UNKNOWN", "not_exported"))
+    states = visit_states(project, mask_for_all(project).record(data))
+    assert {state.doubt for state in states} == {"not_exported"}
 
 
 @pytest.mark.full
