@@ -36,8 +36,9 @@ def described(query: Query, reader: Reader, *, beside_topic: bool = False) -> st
     `beside_topic`: nor those that `topic` says.
     """
     # Who has a day in a period has one.
-    said = {"field": (query.get("period") or {}).get("field"), "op": "filled"}
-    where = [c for c in _untold(query) if c != said]
+    days = [query.get("period") or {}, *_day_conditions(query)]
+    said = [{"field": one.get("field"), "op": "filled"} for one in days]
+    where = [c for c in _untold(query) if c not in said]
     if beside_topic:
         rows = _rows_of(query)
         own = [c for c in where if _has_row(c) and str(c["field"]).startswith(rows)]
@@ -293,6 +294,8 @@ def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
         return topic_of(name)
     if name in ("@findings.mine", "@findings.reason") and op == "filled":
         return _("assigned to you") if name == "@findings.mine" else _("that cannot be told")
+    if name == "@findings.field" and op == "in":
+        return _(" or ").join(_fields([*map(str, value)], reader))
     label = name_of(name, reader)
     form = reader.design.form_of(name)
     names_rows = form in reader.design.repeating_forms and name == words.naming_field(form, reader)
@@ -308,6 +311,19 @@ def _simple(name: str, op: str, value: Any, reader: Reader) -> str:
     if op == "=" and is_coded and isinstance(value, str | int):
         return _chosen(name, label, _literal(name, value, reader), reader)
     return f"{label} {said}"
+
+
+def _fields(names: Sequence[str], reader: Reader) -> list[str]:
+    """Fields by their labels, all that may be told of a form by the form's."""
+    metadata, form_of, told = reader.design.metadata, reader.design.form_of, list[str]()
+    hidden = reader.design.hidden | metadata.identifier_fields
+    for form in dict.fromkeys(map(form_of, names)):
+        named = [name for name in names if form_of(name) == form]
+        own = {name for name in metadata.fields if form_of(name) == form} - hidden
+        is_whole = len(own) > 1 and own <= {*named}
+        labels = [_literal("@findings.field", name, reader) for name in named]
+        told += [metadata.form_label(form)] if is_whole else labels
+    return told
 
 
 def _chosen(name: str, label: str, said: str, reader: Reader) -> str:
@@ -399,7 +415,8 @@ def choices(name: str, reader: Reader) -> dict[str, str]:
     design = reader.design
     if name in ("@findings.field", "@changes.field"):
         shown = (field for field in design.metadata.fields if field not in design.hidden)
-        return {field: words.field_label(field, reader) for field in shown}
+        labels = {field: words.field_label(field, reader) for field in shown}
+        return labels | {"-": pgettext("finding", "of no field")}
     field = design.status_field if name == "@status" else design.mapped.get(name, name)
     return dict(design.metadata.choices(field))
 

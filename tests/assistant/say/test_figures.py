@@ -39,6 +39,14 @@ def counted(*where: Any) -> dict[str, Any]:
     return {"where": list(where), "aggregate": "count"}
 
 
+def fields(form: str) -> list[str]:
+    """All fields of a form that identify nobody."""
+    metadata = demo().design.metadata
+    rows = metadata.fields.items()
+    known = [name for name, row in rows if row["form_name"] == form]
+    return [name for name in known if name not in metadata.identifier_fields]
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -117,6 +125,13 @@ def counted(*where: Any) -> dict[str, Any]:
             "未关闭疑点 谷丙转氨酶ALT或谷草转氨酶AST",
         ),
         (
+            counted(
+                OPEN, {"field": "@findings.field", "op": "in", "value": ["alt", *fields("vitals")]}
+            ),
+            "未关闭疑点 谷丙转氨酶ALT或生命体征与体能",
+        ),
+        (counted({"field": "@findings.field", "op": "=", "value": "-"}), "疑点 不涉及具体字段"),
+        (
             {"where": [OPEN], "select": ["@findings.age"], "aggregate": "mean"},
             "未关闭疑点 疑点:已开启天数平均",
         ),
@@ -133,6 +148,12 @@ def counted(*where: Any) -> dict[str, Any]:
             "质控 结束，发现违背",
         ),
         (counted({"field": "@visits.actual", "op": "blank"}), "访视 访视日期未填写"),
+        (
+            counted(
+                {"field": "@visits.actual", "op": "filled"}, SINCE | {"field": "@visits.actual"}
+            ),
+            "2026-10-01 起访视",
+        ),
         (counted({"field": "@visits.days", "op": ">", "value": 3}), "访视 天数 > 3"),
         (
             counted({"field": "@visits.close", "op": "<", "value": "2026-10-01"}),
