@@ -67,6 +67,14 @@ def test_where_nothing_is_the_days_and_fields_asked_for_are_said(said: str, want
     assert told(said).startswith(wanted)
 
 
+def test_a_finding_of_no_field_is_in_doubt_of_none() -> None:
+    assert "无法判断" not in told("P013血压有疑点吗")
+
+
+def test_behind_a_yes_what_is_counted_stands_without_a_blank() -> None:
+    assert told("有人有SAE吗").startswith("有,共 3 例:")
+
+
 @pytest.mark.parametrize(
     ("said", "begins"),
     [

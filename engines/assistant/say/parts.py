@@ -31,10 +31,10 @@ def comma() -> str:
 
 
 def joined(*parts: str) -> str:
-    """Words one behind the other, with a space where one of two neighbours is not Chinese."""
+    """Words one behind the other, with a space where one of two neighbours is not Chinese: 有,共 3 例."""
     whole = ""
     for part in filter(None, (one.strip() for one in parts)):
-        both = whole[-1:] >= _CJK and part[0] >= _CJK
+        both = (whole[-1:] >= _CJK or whole[-1:] == ",") and part[0] >= _CJK
         whole += part if both or not whole else f" {part}"
     return whole
 

@@ -28,14 +28,27 @@ WORK: dict[str, dict[str, list[dict[str, Any]]]] = {
         "P007": [
             {
                 "rule": "EL01",
+                "field": "-",
                 "text": "年龄 17 岁,小于 18 岁",
                 "status": "open",
                 "opened": "2026-11-20",
             }
         ],
         "P013": [
-            {"rule": "VW2", "text": "V2 超窗 4 天", "status": "open", "opened": "2026-11-21"},
-            {"rule": "AE1", "text": "已关", "status": "closed", "opened": "2026-11-01"},
+            {
+                "rule": "VW2",
+                "field": "-",
+                "text": "V2 超窗 4 天",
+                "status": "open",
+                "opened": "2026-11-21",
+            },
+            {
+                "rule": "AE1",
+                "field": "-",
+                "text": "已关",
+                "status": "closed",
+                "opened": "2026-11-01",
+            },
         ],
     },
     "reviews": {
