@@ -23,8 +23,7 @@ def read_studies() -> None:
     for pk in change_handlers.projects_with_changes():
         wake(readings.FOLLOW, pk)
     there = Project.objects.exclude(redcap_url="").exclude(status=Project.Status.CLOSED)
-    for pk in there.values_list("pk", flat=True):
-        read_study.delay(str(pk))
+    each("studies", there.values_list("pk", flat=True), lambda pk: read_study.delay(str(pk)))
 
 
 @shared_task

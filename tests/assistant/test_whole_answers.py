@@ -113,3 +113,9 @@ def test_those_who_were_counted_are_listed(whom: str, what: str) -> None:
 
 def test_whether_any_of_some_have_a_row_looks_at_those_who_have_one() -> None:
     assert "共 7 例" in told("女性有人发生不良事件吗")
+
+
+def test_how_far_two_are_apart_is_told_where_both_have_a_value() -> None:
+    text = told("P001和P012的血红蛋白差多少")
+    assert "P012" in text
+    assert "相差" not in text

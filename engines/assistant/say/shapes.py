@@ -387,6 +387,8 @@ def _difference(case: Case) -> list[Part]:
     numbers = [computed.number(fact) for fact in facts]
     if len(facts) < 2 or None in numbers or len({values.series_key(fact) for fact in facts}) > 1:
         return _values(case)
+    if len(case.subjects) > 1 and {*case.subjects} - {fact.subject for fact in facts}:
+        return _values(case)  # how far two are apart is not how far one is from itself
     if len(facts) > 2 and (pairs := _side_by_side(facts, case.subjects)):
         sides = [computed.names_of(a, b, case.reader) for a, b in pairs]
         both = list(zip(pairs, sides, strict=True))
