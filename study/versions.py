@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -130,6 +131,16 @@ def held_since(project: Project, key: Key, holds: Callable[[Row], bool]) -> date
             break
         since = row.first_seen
     return since
+
+
+def came_back(project: Project, key: Key) -> datetime | None:
+    """When a row was read again after it had been gone; None: it is gone, or as far as is kept never was."""
+    place = dict(zip(("record_id", "event", "instrument", "instance"), key, strict=True))
+    rows = Reading.objects.filter(project=project, **place).order_by("first_seen", "pk")
+    spans = [*rows.values_list("first_seen", "last_seen")]
+    if not spans or spans[-1][1] is not None:
+        return None
+    return max((new[0] for old, new in pairwise(spans) if old[1] != new[0]), default=None)
 
 
 def _between(before: Reading | None, after: Reading | None, at: datetime) -> Iterator[Change]:

@@ -233,6 +233,8 @@ class Review(models.Model):
     the keys that they have while they are open; the `digest` of the values says whether a later run asks the
     same again.
 
+    `is_complete`: REDCap showed all data of the subject when the values were read.
+
     `brief` is the evidence as it was first shown of this version, the same in every door (`engines.sop.brief`);
     `door`: where the decision was taken, which tells how much more than that was shown.
     """
@@ -268,6 +270,7 @@ class Review(models.Model):
     question = EncryptedTextField(_("question"))
     reviewers = models.JSONField(_("reviewers' roles"), default=list)
     values = EncryptedTextField(_("values shown"), default="{}")
+    is_complete = models.BooleanField(_("data complete"), default=True, db_default=True)
     brief = EncryptedTextField(_("evidence shown"), null=True, blank=True)
     door = models.CharField(
         _("decided in"), max_length=16, choices=Door.choices, blank=True, default="", db_default=""

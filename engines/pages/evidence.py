@@ -123,8 +123,7 @@ def evidence(review: Review) -> Evidence:
         still = {str(key): number for key, number in numbered}
         metadata = dictionary.load(review.project)
         found = grounds(review.task_run, brief.findings, metadata, still)
-    is_complete = review.task_run.is_complete or not review.record_id
-    return Evidence(found, brief.passages, verbs(review, brief), is_complete)
+    return Evidence(found, brief.passages, verbs(review, brief), review.is_complete)
 
 
 def grounds(

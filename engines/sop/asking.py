@@ -79,7 +79,7 @@ def _join(review: Review, run: TaskRun) -> bool:
     On other values than those shown it is asked anew.
     """
     if review.digest != snapshot.data_digest(run):
-        is_held = _raise_version(review, snapshot.rows(run))
+        is_held = _raise_version(review, snapshot.rows(run), run.is_complete)
     else:
         is_held = _as_read(review).update(version=F("version")) == 1
     if not is_held:
@@ -108,6 +108,7 @@ def ask_reviewers(run: TaskRun, node: Node, question: Question) -> None:
         question=question.text,
         reviewers=node.reviewers,
         values=run.data or "[]",
+        is_complete=run.is_complete or not run.record_id,
         remind_at=now() + timedelta(hours=hours) if hours else None,
         question_key=run.question_key,
         open_keys=question.open_keys,
@@ -134,27 +135,28 @@ def _put(review: Review, **said: Any) -> None:
     run_events.keep_event(run_events.Kind.REVIEW_REQUESTED, review.task_run, review)
 
 
-def read_again(review: Review) -> Rows | None:
-    """The subject's rows as they stand now, [] when it is gone; None: REDCap could not be read."""
+def read_again(review: Review) -> tuple[Rows, bool] | None:
+    """The subject's rows as they stand now, [] when it is gone, and whether these are all; None: unreadable."""
     if not review.record_id:
         return None
     try:
         data = snapshot.read_subject(review.project, review.record_id)
     except NoSuchSubject:
-        return []
+        return [], True
     except Fault:
         return None
-    return [dict(row) for row in snapshot.as_read_by(review, data).rows]
+    read = snapshot.as_read_by(review, data)
+    return [dict(row) for row in read.rows], read.complete
 
 
-def ask_anew(review: Review, values: Rows) -> None:
+def ask_anew(review: Review, values: Rows, is_complete: bool) -> None:
     """Put the question again on the new values; once, whoever notices first."""
     with atomic():
-        _raise_version(review, values)
+        _raise_version(review, values, is_complete)
     review.refresh_from_db()
 
 
-def _raise_version(review: Review, values: Rows) -> bool:
+def _raise_version(review: Review, values: Rows, is_complete: bool) -> bool:
     """Ask on other values; False: the review is not what was read any more."""
     old = {"seen": review.seen}
     same = _as_read(review)
@@ -162,6 +164,7 @@ def _raise_version(review: Review, values: Rows) -> bool:
     new = {
         "version": review.version,
         "values": json.dumps(values, ensure_ascii=False),
+        "is_complete": is_complete,
         "digest": snapshot.fingerprint(values),
         "brief": None,
     }

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from core.house import cron
+from core.house import clock, cron
 from core.house.alone import each
 from core.house.db import atomic
 from core.house.models import CronFiring
@@ -147,32 +147,35 @@ def _on_change(
     reads_blinded = names_blinded(skill.project, skill.config)
     watched = data if reads_blinded else mask.mask_for_all(skill.project).record(data)
     if graph.event == "ae_added":
-        mark = _latest_event(skill, graph, watched)
-        if not mark or _marked(skill, data.record_id, mark):
+        content = _new_events(skill, graph, watched)
+        if not content:
             return None
     else:
-        mark = snapshot.fingerprint(_watched(graph, watched, metadata))
+        content = _watched(graph, watched, metadata)
+    mark = snapshot.fingerprint(content)
     return start_once_changed(skill, data, mark, actor=ACTOR, kind="changed")
 
 
-def _latest_event(skill: Skill, graph: Graph, data: RecordData) -> str:
-    """When the newest adverse event of the subject came, which one that is deleted takes back; "": none."""
+def _new_events(skill: Skill, graph: Graph, data: RecordData) -> Rows:
+    """The places of adverse events where none stood when the skill last ran on the subject, and since when.
+
+    One that was deleted meanwhile and entered anew in its place is another one.
+    """
     form = graph.event_form or AE_FORM
-    places = [snapshot.place_of(row) for row in data.rows]
-    keys = [
-        (data.record_id, place["event"], form, int(place["instance"] or 0))
-        for place in places
-        if place["instrument"] == form
-    ]
-    came = (versions.held_since(skill.project, key, lambda _values: True) for key in keys)
-    newest = max((at for at in came if at), default=None)
-    return newest.isoformat() if newest else ""
-
-
-def _marked(skill: Skill, record_id: str, mark: str) -> bool:
-    """Whether any run of the skill on the subject was for this content, however long ago."""
-    runs = TaskRun.objects.filter(skill=skill, record_id=record_id, triggered_by=ACTOR)
-    return runs.filter(cause__endswith=f":{mark}").exists()
+    runs = TaskRun.objects.filter(skill=skill, record_id=data.record_id, triggered_by=ACTOR)
+    last = runs.order_by("-created_at").first()
+    known = [snapshot.place_of(row) for row in snapshot.rows(last)] if last else []
+    found: Rows = []
+    for place in map(snapshot.place_of, data.rows):
+        if place["instrument"] != form:
+            continue
+        key = (data.record_id, place["event"], form, int(place["instance"] or 0))
+        came = versions.came_back(skill.project, key)
+        since = clock.to_study_clock(last.read_at) if last and last.read_at else None
+        is_back = came and since and came > since
+        if place not in known or is_back:
+            found.append({**place, "came": came.isoformat() if came else ""})
+    return found
 
 
 def _watched(graph: Graph, data: RecordData, metadata: StudyMetadata) -> Rows:

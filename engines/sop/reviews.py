@@ -206,16 +206,16 @@ def decide(
             raise NotShown(_("You have not been shown this review."), review)
         if decision == "reject" and not reason.strip():
             raise ReasonRequired(_("Please give the reason of the rejection."), review)
-        values = read_again(review)
-        is_changed = values is not None and fingerprint(values) != review.digest
-        if values is not None and is_changed:
-            ask_anew(review, values)
+        read = read_again(review)
+        is_changed = read is not None and fingerprint(read[0]) != review.digest
+        if read is not None and is_changed:
+            ask_anew(review, *read)
         if is_changed or seen != review.seen:
             raise _refusal(review)
         if decision == "approve" and not reason.strip() and overrides(review):
             raise ReasonRequired(_("Please say why it is let pass all the same."), review)
         why = reason.strip() or UNSTATED
-        said = Said(decision, member, why, values is not None, signed, door)
+        said = Said(decision, member, why, read is not None, signed, door)
         chain = said.go_on(review.task_run, review, locally=True)
         try:
             with atomic():

@@ -198,6 +198,21 @@ def test_who_decides_on_an_incomplete_read_is_told_so(study: Study) -> None:
     assert "REDCap did not show all data of the subject." in page.content.decode()
 
 
+@pytest.mark.full
+def test_a_question_on_other_values_says_whether_those_are_all(study: Study) -> None:
+    """Not what the run saw that first asked it."""
+    skill = new_skill(study, {"a": hard(rules=[ECOG], on_fail="b"), "b": human()})
+    whole = study.project.redcap_token
+    run = run_of(study, skill, "P004")
+    seen = []
+    for token in (study.run["redcap_tokens"]["deidentified"], whole):
+        Project.objects.filter(pk=study.project.pk).update(redcap_token=token)
+        study.project.refresh_from_db()
+        run_of(study, skill, "P004")
+        seen.append(review_view(review_of(run))["is_complete"])
+    assert seen == [False, True]
+
+
 def hide_identifiers(study: Study) -> None:
     token = study.run["redcap_tokens"]["deidentified"]
     Project.objects.filter(pk=study.project.pk).update(redcap_token=token)

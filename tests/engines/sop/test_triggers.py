@@ -15,7 +15,7 @@ from engines.sop import events
 from skills.models import Skill
 from skills.services import save_skill
 from study import change_handlers, dictionary
-from study.models import Dictionary
+from study.models import Dictionary, Reading
 from tests.engines.sop.kit import change, findings, go, hard, human, new_skill, rule, run_qc, tell
 from tests.engines.sop.test_findings_life import rows_of
 from tests.support.study import Study
@@ -96,6 +96,21 @@ def test_an_adverse_event_that_was_deleted_and_one_that_takes_its_place(study: S
         study.stand_ins.post("redcap/records", [*rows, *(one | {"delete": True} for one in gone)])
         started.append(len(changed(study, "P014")))
     assert started == [1, 1, 0, 0, 1]
+
+
+@pytest.mark.full
+def test_an_old_adverse_event_is_no_new_one_when_its_first_version_is_forgotten(
+    study: Study,
+) -> None:
+    listener(study, "ae_added")
+    row = {"record": "P014", "event": "log_arm_1", "instrument": "ae", "instance": 1}
+    for term in ("乏力", "恶心"):
+        study.stand_ins.post("redcap/records", [row | {"values": {"ae_term": term}}])
+        assert len(changed(study, "P014")) == (term == "乏力")
+    old = Reading.objects.filter(record_id="P014", instrument="ae", is_current=False)
+    assert old.delete()[0]
+    put(study, "P014", ecog_score="2")
+    assert changed(study, "P014") == []
 
 
 @pytest.mark.full
