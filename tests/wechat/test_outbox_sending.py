@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
 from django.utils.timezone import now
 from pytest_django import Settings
 
+from core.integrations.wecom import WecomClient
 from tests.wechat.working import claim
 from tests.wecom_standin import GETTOKEN, SEND, USERS, WecomSim
 from wechat.models import AccessToken, Alert, OutboxMessage
@@ -155,6 +157,25 @@ def test_a_row_that_cannot_be_read_holds_nothing_up(wecom: WecomSim) -> None:
     assert (row().status, row().error) == (Status.DEAD, "ValidationError")
     assert wecom.texts() == ["after"]
     assert Alert.objects.get().code == Alert.Code.SWEEP
+
+
+def test_what_failed_after_it_was_sent_may_have_arrived(
+    wecom: WecomSim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("x")
+    send = WecomClient.send
+
+    def sent_and_failed(client: WecomClient, body: dict[str, Any]) -> Any:
+        send(client, body)
+        raise RuntimeError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(WecomClient, "send", sent_and_failed)
+        sender.send_lane("zhangyi")
+    assert (row().status, row().is_ambiguous) == (Status.PENDING, True)
+    with later(10):
+        sender.send_lane("zhangyi")
+    assert (wecom.texts(), row().status, row().possible_duplicate) == (["x"], Status.SENT, False)
 
 
 def test_nothing_overtakes_a_message_that_waits(wecom: WecomSim) -> None:

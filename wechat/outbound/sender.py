@@ -65,7 +65,7 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
         head = _head(to_user, ~STREAM)
         if head is None:
             return None
-        withdrawn = _alone(notices.is_withdrawn, head)
+        withdrawn = _alone(notices.is_withdrawn, head, Kind.RETRY)
         if withdrawn is True:
             continue
         row = take(head)
@@ -74,7 +74,7 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
         if isinstance(withdrawn, SendError):
             settle(row, withdrawn)
             continue
-        result = _alone(partial(_deliver, wecom), row)
+        result = _alone(partial(_deliver, wecom), row, Kind.AMBIGUOUS)  # it may have been sent
         if result is None:
             pictures.withdraw(row)
         else:
@@ -82,8 +82,13 @@ def send_lane(to_user: str, client: WecomClient | None = None) -> datetime | Non
     return next_due(to_user)
 
 
-def _alone(step: Callable[[OutboxMessage], Found], row: OutboxMessage) -> Found | SendError:
-    """What a step finds; one that fails at its row, whatever it is, must not hold up the lane behind it."""
+def _alone(
+    step: Callable[[OutboxMessage], Found], row: OutboxMessage, kind: Kind
+) -> Found | SendError:
+    """What a step finds; one that fails at its row, whatever it is, must not hold up the lane behind it.
+
+    `kind`: what is known of the row after that.
+    """
     try:
         return step(row)
     except (OperationalError, InterfaceError, SoftTimeLimitExceeded):
@@ -92,7 +97,7 @@ def _alone(step: Callable[[OutboxMessage], Found], row: OutboxMessage) -> Found 
         name = type(error).__name__
         logger.exception("outbox %s cannot be sent: %s", row.pk, name)
         alerts.sound(Alert.Code.SWEEP, f"{name} {row.pk}", subject="outbox")
-        return SendError(Kind.RETRY, 0, name)
+        return SendError(kind, 0, name)
 
 
 def next_due(to_user: str) -> datetime | None:
