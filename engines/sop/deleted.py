@@ -71,8 +71,18 @@ def revive(rows: Iterable[PendingAction]) -> int:
     count = 0
     for row in rows:
         last = row.events.filter(what=GONE).order_by("at", "pk").last()
-        count += _moved(row, last.note if last else State.OPEN, BACK)
+        is_back = _moved(row, last.note if last else State.OPEN, BACK)
+        if is_back and row.state == State.QUERIED:
+            _ask_again(row)
+        count += is_back
     return count
+
+
+def _ask_again(row: PendingAction) -> None:
+    """The card of the query was closed with the record."""
+    asked = row.events.filter(what="query").order_by("at", "pk").last()
+    run_events.keep_queried(row)
+    note_event(row, "query", note=asked.note if asked else "")
 
 
 def _moved(row: PendingAction, state: str, what: str, note: str = "") -> bool:

@@ -141,11 +141,8 @@ def _values(finding: PendingAction, step: Step, name: str, reason: str) -> dict[
 
 def _announce(finding: PendingAction, target: str, before: str) -> None:
     """Tell the channels of a query that was sent, or that nobody has to answer any more."""
-    about: dict[str, Any] = {"finding": str(finding.pk)}
     if target == State.QUERIED:
-        number = finding.events.filter(what="query").count() + 1
-        told = about | {"number": number}
-        run_events.keep_event(run_events.Kind.FINDING_QUERIED, finding.task_run, payload=told)
+        run_events.keep_queried(finding)
     elif before == State.QUERIED:
         run_events.keep_settled(finding)
 

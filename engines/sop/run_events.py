@@ -60,6 +60,13 @@ def keep_event(
     )
 
 
+def keep_queried(finding: PendingAction) -> None:
+    """Note that the site is asked about a finding, with the how many-th time it is; before its event is kept."""
+    number = finding.events.filter(what="query").count() + 1
+    about = {"finding": str(finding.pk), "number": number}
+    keep_event(Kind.FINDING_QUERIED, finding.task_run, payload=about)
+
+
 def keep_settled(finding: PendingAction) -> None:
     """Note that nobody has to answer the query about a finding any more."""
     about = {"finding": str(finding.pk)}

@@ -132,6 +132,21 @@ def test_what_the_site_corrects_or_deletes_takes_the_buttons_off(
     assert state(finding) == (State.GONE if gone else State.DATA_CHANGED)
 
 
+@pytest.mark.full
+def test_the_query_about_a_record_that_came_back_is_asked_again(
+    study: Study, finding: PendingAction
+) -> None:
+    first = query(study, finding)
+    deleted.mark_gone(study.project, "P004")
+    deleted.mark_back(study.project, "P004")
+    tell()
+    again = Card.objects.order_by("-pk")[0]
+    assert (again.pk != first.pk, again.state) == (True, Card.State.OPEN)
+    assert ASK in str(payloads("card")[-1])
+    assert answer(again, chosen="verified") == ""
+    assert state(finding) == State.ANSWERED
+
+
 def test_who_was_settled_before_anybody_was_asked_gets_no_card(
     study: Study, finding: PendingAction
 ) -> None:
