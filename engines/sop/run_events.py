@@ -61,7 +61,7 @@ def keep_event(
 
 
 def keep_queried(finding: PendingAction) -> None:
-    """Note that the site is asked about a finding, with the how many-th time it is; before its event is kept."""
+    """Note that the site is asked about a finding, and which time it is; before the finding's own event."""
     number = finding.events.filter(what="query").count() + 1
     about = {"finding": str(finding.pk), "number": number}
     keep_event(Kind.FINDING_QUERIED, finding.task_run, payload=about)

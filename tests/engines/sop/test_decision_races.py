@@ -132,7 +132,7 @@ def test_approve_and_cancel_at_once(stand_ins: StandIns) -> None:
 def test_cancelled_while_the_question_is_asked_anew(stand_ins: StandIns) -> None:
     """The newest card is closed too: nobody is left with buttons that do nothing."""
     run = run_qc(seed_study(stand_ins), "P012")
-    with meanwhile('FROM "iit_reviews"', lambda: ask_anew(review_of(run), [{"age": "1"}])):
+    with meanwhile('FROM "iit_reviews"', lambda: ask_anew(review_of(run), [{"age": "1"}], True)):
         sop.cancel(run=run, actor="admin", reason="不要了")
     assert Review.objects.get(task_run=run).version == 2
     assert not Card.objects.filter(state=Card.State.OPEN).exists()
