@@ -217,7 +217,7 @@ def test_a_review_is_recalled_after_a_long_downtime(suspend: Run) -> None:
 def test_a_question_that_is_put_anew_is_no_late_one(suspend: Run) -> None:
     review = suspend()
     with later(hours=47):
-        ask_anew(review, [{"record_id": "P001"}])
+        ask_anew(review, [{"record_id": "P001"}], True)
         tell()
     before = len(outgoing("wanghushi"))
     hours(49)
