@@ -182,6 +182,21 @@ def test_an_answer_that_nobody_can_post_goes_by_the_app(
 
 @pytest.mark.full
 @pytest.mark.usefixtures("people")
+def test_the_app_overtakes_no_answer_that_waits_for_the_connection(stand_ins: StandIns) -> None:
+    """WeCom was busy for the first of two: the second stays behind it."""
+    for _number in range(2):
+        asks(stand_ins, user="zhangyi", **IMAGE)
+    hold(lambda: InboxMessage.objects.count() == 2)
+    work()
+    first = OutboxMessage.objects.order_by("pk")[0]
+    with later(minutes=15):
+        OutboxMessage.objects.filter(pk=first.pk).update(available_at=now() + timedelta(hours=1))
+        housekeeping.run_due()
+    assert not OutboxMessage.objects.exclude(kind="stream", status="pending").exists()
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("people")
 def test_an_answer_that_may_have_arrived_goes_by_the_app_later(stand_ins: StandIns) -> None:
     """Put back, or under way as its process died: a second copy, noted as such, is better than none."""
     users = {"zhangyi", "wanghushi"}

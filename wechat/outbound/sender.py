@@ -120,25 +120,24 @@ def due_streams(limit: int) -> Iterator[str]:
 
 
 def stranded(after: timedelta, doubtful_after: timedelta, limit: int) -> list[OutboxMessage]:
-    """What has been due for the long connection for so long, in order; of what may have arrived, for longer."""
+    """First rows of lanes due for the long connection for so long; of what may have arrived, for longer."""
     at = now()
     sure = Q(status=Status.PENDING, is_ambiguous=False, available_at__lt=at - after)
     put_back = Q(status=Status.PENDING, available_at__lt=at - doubtful_after)
     under_way = Q(status=Status.SENDING, lease_until__lt=at - doubtful_after)
-    rows = OutboxMessage.objects.filter(STREAM, sure | put_back | under_way)
+    rows = OutboxMessage.objects.filter(sure | put_back | under_way, pk__in=_heads(STREAM))
     return list(rows.order_by("pk")[:limit])
 
 
 def _due(which: Q, limit: int) -> Iterator[str]:
-    heads = (
-        OutboxMessage.objects.filter(which, status__in=OutboxMessage.UNSENT)
-        .order_by()
-        .values("to_user")
-        .annotate(head=Min("pk"))
-        .values("head")
-    )
-    due = OutboxMessage.objects.filter(_claimable(now()), pk__in=heads).order_by("pk")
+    due = OutboxMessage.objects.filter(_claimable(now()), pk__in=_heads(which)).order_by("pk")
     return due.values_list("to_user", flat=True)[:limit].iterator()
+
+
+def _heads(which: Q) -> QuerySet[OutboxMessage, int]:
+    """The first unsent row of each lane."""
+    unsent = OutboxMessage.objects.filter(which, status__in=OutboxMessage.UNSENT).order_by()
+    return unsent.values("to_user").annotate(head=Min("pk")).values_list("head", flat=True)
 
 
 def _head(to_user: str, which: Q) -> OutboxMessage | None:
