@@ -385,16 +385,14 @@ def _difference(case: Case) -> list[Part]:
     """The values of more than two, and how far the ends lie apart; two are compared."""
     facts = [fact for fact in case.answer.facts if not words.is_blank(fact)]
     numbers = [computed.number(fact) for fact in facts]
-    if len(facts) < 2 or None in numbers or len({values.series_key(fact) for fact in facts}) > 1:
+    # How far two are apart is not how far one is from itself.
+    lone = len(case.subjects) > 1 and {*case.subjects} - {fact.subject for fact in facts}
+    if lone or len(facts) < 2 or None in numbers or len({*map(values.series_key, facts)}) > 1:
         return _values(case)
-    if len(case.subjects) > 1 and {*case.subjects} - {fact.subject for fact in facts}:
-        return _values(case)  # how far two are apart is not how far one is from itself
     if len(facts) > 2 and (pairs := _side_by_side(facts, case.subjects)):
-        sides = [computed.names_of(a, b, case.reader) for a, b in pairs]
-        both = list(zip(pairs, sides, strict=True))
-        texts = [computed.compared(a, b, own, case.reader) for (a, b), own in both]
-        made = [plain(t, case.marks(pair)) for t, pair in zip(texts, pairs, strict=True) if t]
-        return made or _values(case)
+        sides = [(*pair, computed.names_of(*pair, case.reader)) for pair in pairs]
+        texts = [(computed.compared(*side, case.reader), side[:2]) for side in sides]
+        return [plain(text, case.marks(pair)) for text, pair in texts if text] or _values(case)
     facts.sort(key=lambda fact: computed.number(fact) or Decimal(0), reverse=True)
     if len(facts) == 2:
         names = computed.names_of(facts[0], facts[1], case.reader)
