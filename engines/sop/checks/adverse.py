@@ -1,6 +1,7 @@
-"""Adverse events and medications: a lab value that no event tells of, a medication that only an event names,
+"""Checks of adverse events and medications.
 
-and one that the protocol prohibits.
+A laboratory value beyond its limit without an adverse event, a medication that only an adverse event names, and
+a medication that the protocol prohibits.
 """
 
 from __future__ import annotations
