@@ -11,6 +11,7 @@ import secrets
 import signal
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tests.bench._soak_house import call, eventually
 from tests.bench._soak_load import Seen, deliveries, write
 from tests.chaos import _judge
 from tests.chaos._faults import Faults
-from tests.chaos._house import Chaos, binaries
+from tests.chaos._house import RESTART_S, Chaos, binaries
 from tests.chaos._work import Work
 
 SECONDS = int(os.environ.get("CHAOS_S") or 120)
@@ -36,12 +37,22 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that our processes end with us
     print(f"chaos: {SECONDS} s, seed {SEED}", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos") as var:
-        house = Chaos.made(Path(var), folder)
+        house, over = Chaos.made(Path(var), folder), threading.Event()
+        watch = threading.Thread(target=_supervise, args=(house, over), name="supervisor")
         try:
             _set_up(house)
+            watch.start()
             return _report(*_run(house))
         finally:
+            over.set()
+            if watch.ident:
+                watch.join()
             house.stop()
+
+
+def _supervise(house: Chaos, over: threading.Event) -> None:
+    while not over.wait(RESTART_S):
+        house.restart_ended()
 
 
 def _set_up(house: Chaos) -> None:
@@ -109,7 +120,8 @@ def _poll() -> None:
 
 
 def _report(faults: Faults, found: dict[str, Any], drained_s: float) -> int:
-    rows = [(name, str(count)) for name, count in sorted(faults.done.items())]
+    counted = faults.done + faults.house.restarted
+    rows = [(name, str(count)) for name, count in sorted(counted.items())]
     rows += [(name, str(value)) for name, value in found["told"].items()]
     rows += [("drained after, s", f"{drained_s:.0f}")]
     rows += [(f"must be 0: {name}", str(value)) for name, value in found["zero"].items()]

@@ -65,9 +65,10 @@ class Faults(threading.Thread):
         self.over.wait(self.random.uniform(*AWAY_S))
 
     def _again(self, name: str, start: Callable[[], None], how: int = signal.SIGKILL) -> None:
-        self.house.kill(name, how)
-        self._away()
-        start()
+        with self.house.changing:
+            self.house.kill(name, how)
+            self._away()
+            start()
 
     def _worker(self) -> None:
         number = self.random.randrange(WORKERS)
@@ -94,6 +95,7 @@ class Faults(threading.Thread):
     def _calm(self) -> None:
         """Clocks right again; what is planned of the stand-ins wears off by itself."""
         self.house.fill_disk(False)
-        for number in range(WORKERS):
-            self.house.kill(f"worker{number}", signal.SIGKILL)
-            self.house.worker(number)
+        with self.house.changing:
+            for number in range(WORKERS):
+                self.house.kill(f"worker{number}", signal.SIGKILL)
+                self.house.worker(number)

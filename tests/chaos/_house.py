@@ -7,16 +7,21 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 import psycopg
 
 from demo.own_house import free_port
-from tests.bench._soak_house import ROOT, House, environment, eventually
+from tests.bench._soak_house import ROOT, WORKERS, House, environment, eventually, kind
 
-WORKERS = 2
+RESTART_S = 5.0
+"""As RestartSec in deploy/systemd."""
 AHEAD = Path(__file__).parent / "ahead"
 FULL_BYTES = 1024**2
 """No file grows beyond it while the disk is "full". A segment of the write-ahead log is as large: with less,
@@ -46,6 +51,9 @@ class Chaos(House):
 
     bin: Path = Path()
     data: Path = Path()
+    changing: threading.RLock = field(default_factory=threading.RLock)
+    """Held while processes end and start on purpose, so that only what ended by itself is started again."""
+    restarted: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def made(cls, var: Path, folder: Path) -> Chaos:
@@ -74,6 +82,17 @@ class Chaos(House):
         except psycopg.Error:
             return False
         return True
+
+    def restart_ended(self) -> None:
+        """Start again what ended by itself, as Restart=always does: a worker may end when its broker goes."""
+        again: dict[str, Callable[[], None]] = {"web": self.web, "beat": self.beat}
+        again |= {f"worker{number}": partial(self.worker, number) for number in range(WORKERS)}
+        with self.changing:
+            for name in again.keys() & self.running.keys():
+                if self.running[name].poll() is not None:
+                    self.restarted[f"{kind(name)} ended by itself"] += 1
+                    self.kill(name)  # what it has left behind
+                    again[name]()
 
     def worker(self, number: int, ahead_s: int = 0) -> None:
         """As `make soak` starts it; with a clock that is `ahead_s` seconds off."""
