@@ -9,7 +9,7 @@ from celery import shared_task
 from core.house.alone import alone, each
 from engines import deviations, llm_canary, safety, sop, work
 from engines.assistant import chat_queue
-from engines.sop import batches, brief, deleted, events, missed_visits, run_events, visit_reminders
+from engines.sop import batches, brief, daily_checks, deleted, events, run_events, visit_reminders
 from engines.sop.asking import remind_and_escalate
 from engines.sop.lease import left_behind
 from engines.sop.nodes import soft_instruction
@@ -100,18 +100,18 @@ def fire_missed_skills() -> None:
 
 
 @shared_task
-def check_visits() -> None:
-    """Queue the studies in which nobody has looked for missed visits today."""
-    for pk in Project.objects.filter(status__in=missed_visits.STUDIES).values_list("pk", flat=True):
-        check_visits_of.delay(str(pk))
+def check_days() -> None:
+    """Queue the studies in which nobody has looked today for what the passing of a day decides."""
+    for pk in Project.objects.filter(status__in=daily_checks.STUDIES).values_list("pk", flat=True):
+        check_day.delay(str(pk))
 
 
 @shared_task
-def check_visits_of(project_id: str, after: str = "") -> None:
-    """Look for missed visits of some subjects of a study `after` the last ones; come back for the others."""
-    project = Project.objects.filter(pk=project_id, status__in=missed_visits.STUDIES).first()
-    if project is not None and (last := missed_visits.check(project, after)):
-        check_visits_of.apply_async((project_id,), {"after": last})
+def check_day(project_id: str, after: str = "") -> None:
+    """Check some subjects of a study `after` the last ones; come back for the others."""
+    project = Project.objects.filter(pk=project_id, status__in=daily_checks.STUDIES).first()
+    if project is not None and (last := daily_checks.check(project, after)):
+        check_day.apply_async((project_id,), {"after": last})
 
 
 @shared_task

@@ -174,7 +174,7 @@ CELERY_BEAT_SCHEDULE = {
     "partitions": {"task": "memory.tasks.prepare_partitions", "schedule": 3600.0},
     "distil memory": {"task": "memory.tasks.distil_days", "schedule": 3600.0},
     "prune memory": {"task": "memory.tasks.prune_memories", "schedule": 3600.0},
-    "check visits": {"task": "engines.tasks.check_visits", "schedule": 3600.0},
+    "check days": {"task": "engines.tasks.check_days", "schedule": 3600.0},
     "check models": {"task": "engines.tasks.check_models", "schedule": 3600.0},
     "weekly reports": {"task": "engines.tasks.write_reports", "schedule": 3600.0},
     "profile users": {"task": "memory.tasks.profile_users", "schedule": 3600.0},

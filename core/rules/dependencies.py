@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.rules.context import Column, Kind, StudyContext, checkbox_column
-from core.rules.limits import parts
+from core.rules.limits import RuleError, parts
+from core.rules.redcap.parser import parse_logic
 from core.rules.rule import Rule
 from core.rules.visibility import logic_names
 
@@ -106,3 +107,24 @@ def fields_of(context: StudyContext, rule: Rule) -> frozenset[str]:
             found.add(f"{column.form}_complete")
         todo += [named for named, _event in logic_names(column.branching)]
     return frozenset(found)
+
+
+def is_dated(context: StudyContext, rule: Rule) -> bool:
+    """Whether its verdict can become another because a day has passed, with the same data.
+
+    It names the day, or the branching logic of a field that it reads does.
+    """
+    inside = [part for part in parts(rule.logic) if isinstance(part, Mapping)]
+    if any("today" in part for part in inside):
+        return True
+    texts = [text for part in inside if "redcap" in part for text in parts(part["redcap"])]
+    columns = (context.columns.get(name) for name in fields_of(context, rule))
+    texts += [column.branching for column in columns if column]
+    return any(_is_dated(text) for text in texts if isinstance(text, str) and text)
+
+
+def _is_dated(logic: str) -> bool:
+    try:
+        return parse_logic(logic).is_dated
+    except RuleError:
+        return False

@@ -8,7 +8,7 @@ import pytest
 from django.utils import translation
 
 from core.rules.context import StudyContext
-from core.rules.dependencies import fields_of
+from core.rules.dependencies import fields_of, is_dated
 from core.rules.redcap.calculation import agrees, formula_of, written
 from core.rules.ruleset import compile_rule_set
 from tests.fuzz.checks import validate_rules
@@ -163,6 +163,26 @@ def test_a_rule_depends_on_all_fields_it_names_wherever_they_stand(
         [{"field": "age", "logic": rule(text), "message": "m"}], context
     ).rules
     assert fields_of(context, compiled) == fields
+
+
+@pytest.mark.parametrize(
+    ("logic", "expected"),
+    [
+        (rule("datediff([icf], 'today', 'd') > 28"), True),
+        (rule("[icf] > 'now'"), True),
+        (rule("[fresh] = '1'"), True),
+        ({"!": [{"after": [{"var": "icf"}, {"today": []}]}]}, True),
+        (rule("[preg] = 'tomorrow' and [age] > 5"), False),
+        ({">=": [{"var": "age"}, 18]}, False),
+    ],
+)
+def test_whether_a_rule_can_become_another_by_a_day(logic: Any, expected: bool) -> None:
+    """By itself, or by the branching logic of a field that it reads."""
+    more = field("fresh", shown_if="datediff([icf], 'today', 'd') < 5")
+    context = StudyContext.build([*DICTIONARY, *EXTRA, more], PROJECT)
+    told = {"field": "age", "logic": logic, "message": "m"}
+    [compiled] = compile_rule_set([told], context).rules
+    assert is_dated(context, compiled) is expected
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,25 @@
-"""A visit that is missed changes nothing in the data: it is found because the day has come."""
+"""That a day passes changes nothing in the data: a missed visit, a rule that names the day."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
+from typing import Any
 
 import pytest
 import time_machine
 from django.utils.timezone import now
 
+from core.house import clock
 from core.house.models import CronFiring
 from engines import tasks
 from engines.models import PendingAction, TaskRun
-from engines.sop import events, missed_visits
+from engines.sop import daily_checks, events, snapshot
 from engines.sop.chain import DAY_ACTOR
 from projects.models import Project
 from skills.models import Skill
 from study import sync
-from tests.engines.sop.kit import hard, new_skill
+from tests.engines.sop.kit import hard, new_skill, rule
 from tests.support.study import Study
 from tests.support.tasks import drain
 from wechat.models import Alert
@@ -42,7 +44,7 @@ def _later(study: Study, skill: Skill) -> Iterator[None]:
 
 
 def looked() -> list[TaskRun]:
-    tasks.check_visits()
+    tasks.check_days()
     drain()
     return [*TaskRun.objects.filter(triggered_by=DAY_ACTOR)]
 
@@ -101,14 +103,14 @@ def test_subjects_that_redcap_does_not_show_are_not_asked_for_again_at_once(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The day stays open, and the next look begins anew."""
-    monkeypatch.setattr(missed_visits, "AT_ONCE", 1)
-    missed_visits.due.schedule(study.project, None)
+    monkeypatch.setattr(daily_checks, "AT_ONCE", 1)
+    daily_checks.due.schedule(study.project, None)
     no_records(study, times=99)
-    assert not missed_visits.check(study.project)
+    assert not daily_checks.check(study.project)
     before = asked_for(study)
     assert looked() == []
     assert asked_for(study) - before == 1
-    assert not CronFiring.objects.filter(job__startswith=missed_visits.JOB).exists()
+    assert not CronFiring.objects.filter(job__startswith=daily_checks.JOB).exists()
 
 
 @pytest.mark.full
@@ -117,12 +119,12 @@ def test_all_subjects_are_reached_in_the_order_of_their_ids(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that REDCap leaves out of its answer hold up nobody behind them."""
-    monkeypatch.setattr(missed_visits, "AT_ONCE", 2)
-    late = sorted({v.subject for v in missed_visits.due.schedule(study.project, None).overdue()})
+    monkeypatch.setattr(daily_checks, "AT_ONCE", 2)
+    late = sorted({v.subject for v in daily_checks.due.schedule(study.project, None).overdue()})
     assert len(late) > 2
     study.stand_ins.post("redcap/records", [{"record": late[0], "delete": True}])
     assert [run.record_id for run in looked()][::-1] == late[1:]
-    assert CronFiring.objects.filter(job__startswith=missed_visits.JOB).exists()
+    assert CronFiring.objects.filter(job__startswith=daily_checks.JOB).exists()
 
 
 @pytest.mark.usefixtures("_later")
@@ -136,3 +138,62 @@ def test_a_workflow_that_cannot_be_read_stops_no_other(study: Study, skill: Skil
     assert events.subjects_changed(study.project, ["P001"])
     [alert] = Alert.objects.filter(code=Alert.Code.SWEEP)
     assert (alert.subject, alert.detail) == ("workflows", f"ValidationError {broken.pk}")
+
+
+AGE = {"days_between": [{"var": "icf_date"}, {"today": []}]}
+
+
+def consent_rule(study: Study, **more: Any) -> dict[str, Any]:
+    """A rule that P001 passes for ten days more."""
+    rows = snapshot.read_subject(study.project, "P001").rows
+    signed = next(str(row["icf_date"]) for row in rows if row.get("icf_date"))
+    most = (clock.today(study.project.timezone) - date.fromisoformat(signed)).days + 10
+    return rule(id="OLD", field="icf_date", **({"logic": {"<=": [AGE, most]}} | more))
+
+
+def told(record: str = "P001") -> list[str]:
+    rows = PendingAction.objects.filter(record_id=record, rule_key="OLD")
+    return [*rows.values_list("record_id", flat=True)]
+
+
+@pytest.mark.parametrize(
+    "trigger", [{"trigger_type": "webhook"}, {"trigger_type": "event", "event": "record_changed"}]
+)
+def test_a_rule_that_names_the_day_is_looked_at_each_day(
+    study: Study, skill: Skill, trigger: dict[str, str]
+) -> None:
+    """Once at first on everybody, then where it says something else than at the last look."""
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    nodes = {"a": hard(rules=[consent_rule(study), rule()], on_fail="end_bad")}
+    new_skill(study, nodes, "qc_process:dated", **trigger)
+
+    first = looked()
+    assert "P001" in {run.record_id for run in first}
+    assert all([one["id"] for one in run.config["nodes"]["a"]["rules"]] == ["OLD"] for run in first)
+    assert told() == []
+
+    def runs_of(days: int) -> list[str | None]:
+        with time_machine.travel(now() + timedelta(days=days)):
+            known = {*TaskRun.objects.values_list("pk", flat=True)}
+            return [run.record_id for run in looked() if run.pk not in known]
+
+    assert "P001" not in runs_of(1)
+    assert "P001" in runs_of(11)
+    assert told() == ["P001"]
+    assert runs_of(12).count("P001") == 0
+
+
+@pytest.mark.full
+def test_after_days_without_a_look_what_failed_meanwhile_is_looked_at(
+    study: Study, skill: Skill
+) -> None:
+    """A rule may fail on a day between, and pass again: whatever ran then is not known to have passed."""
+    Skill.objects.filter(pk=skill.pk).update(is_active=False)
+    most = consent_rule(study)["logic"]["<="][1]
+    either = {"or": [{"<=": [AGE, most]}, {">": [AGE, most + 5]}]}
+    nodes = {"a": hard(rules=[consent_rule(study, logic=either)])}
+    new_skill(study, nodes, "qc_process:dated", trigger_type="webhook")
+    looked()
+    with time_machine.travel(now() + timedelta(days=20)):
+        known = {*TaskRun.objects.values_list("pk", flat=True)}
+        assert "P001" in [run.record_id for run in looked() if run.pk not in known]
