@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from core.rules import evaluation, parse
+from core.rules.context import Column, Kind, StudyContext
 from core.rules.convert import Reading
 from core.rules.evaluation import Outcome, Verdict
 from core.rules.expression import Type
-from core.rules.record import Row
+from core.rules.record import Record, Row
 from core.rules.rule import Rule
 from core.rules.values import Reason, Unknown, Value
 
@@ -100,6 +102,27 @@ class RuleResult:
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON, in the order of contracts.md."""
         return {name: getattr(self, name) for name in _KEYS}
+
+
+def refused(rule: Any, message: str) -> RuleResult:
+    """An ERROR about a rule that could not be compiled; it stands at no row."""
+    known = rule if isinstance(rule, Mapping) else {}
+    name = str(known.get("field") or "")
+    about = Rule(
+        key=str(known.get("id") or ""),
+        field=name,
+        message=message,
+        severity="error",
+        node=lambda _scope: None,
+        column=Column(name, name, "", Kind.RAW),
+        reads=(),
+        looks_for=(),
+        logic=None,
+        types={},
+        conversions=(),
+    )
+    nowhere = Record(StudyContext.build(None), [{}], date.min).rows[0]
+    return RuleResult(about, nowhere, Verdict(Outcome.ERROR, is_broken=True))
 
 
 def _taken(reading: Reading, type_: Type | None) -> Reading:

@@ -16,7 +16,7 @@ from typing import Any
 from core.rules.context import StudyContext
 from core.rules.results import RuleResult
 from core.rules.ruleset import compile_rule_set
-from engines.management.commands.check_rules import record_rows, resolve_today
+from engines.hard_rules import record_rows, resolve_today
 from tests.fuzz.checks import agreed
 from tests.rules.support import TODAY, field
 

@@ -11,7 +11,7 @@ from core.rules.compiler import Problem
 from core.rules.context import StudyContext
 from core.rules.results import RuleResult
 from core.rules.ruleset import compile_rule_set
-from engines.management.commands.check_rules import record_rows, resolve_today
+from engines.hard_rules import record_rows, resolve_today
 from tests.fuzz.checks import agreed, validate_rules
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"

@@ -1,4 +1,4 @@
-"""RuleSet and what the command reads: rows, days, keys of rules."""
+"""HardRuleEngine, which other programs call, and RuleSet: rows, days, keys of rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.rules.context import StudyContext
 from core.rules.limits import RuleError
 from core.rules.rule import rule_key
 from core.rules.ruleset import compile_rule_set
-from engines.management.commands.check_rules import record_rows, resolve_today
-from tests.rules.support import DICTIONARY, field, result, var
+from engines.hard_rules import HardRuleEngine, record_rows, resolve_today
+from tests.rules.support import DICTIONARY, MISSING_CODES, field, result, var
 
 AGE = {
     "id": "age-range",
@@ -28,6 +28,52 @@ CONSENT = {
     "severity": "warning",
 }
 BROKEN = {"id": "broken", "field": "age", "logic": {"foo": 1}, "message": "m"}
+
+
+def test_the_seeds_interface() -> None:
+    engine = HardRuleEngine()
+    assert engine.run([AGE], {"age": "50"}) == []
+    assert engine.is_all_passed([AGE], {"age": "50"}, DICTIONARY)
+    [found] = engine.run([AGE], {"age": "80"}, DICTIONARY)
+    assert (found.field, found.message, found.severity, found.value) == (
+        "age",
+        "年龄超出范围",
+        "error",
+        "80",
+    )
+    assert (found.outcome, found.reason, found.rule) == ("FAIL", None, "age-range")
+
+
+def test_unknown_and_error_are_listed_and_never_a_pass() -> None:
+    engine = HardRuleEngine()
+    found = engine.run([AGE, CONSENT, BROKEN], {"age": "", "icf": ""}, DICTIONARY)
+    assert [(r.outcome, r.severity) for r in found] == [
+        ("UNKNOWN", "error"),
+        ("FAIL", "warning"),
+        ("ERROR", "error"),
+    ]
+    assert "foo" in found[2].message
+    assert not engine.is_all_passed([AGE], {}, DICTIONARY)
+
+
+def test_a_record_of_rows_a_project_and_a_day() -> None:
+    engine = HardRuleEngine({"repeating": [{"form_name": "ae"}], **MISSING_CODES})
+    rule = {"field": "ae_day", "logic": {"<=": [var("ae_day"), {"today": []}]}, "message": "m"}
+    rows = [
+        {"record_id": "1", "redcap_repeat_instrument": "ae", "redcap_repeat_instance": n, "ae_day": d}
+        for n, d in ((1, "2024-05-31"), (2, "2024-06-02"), (3, "UNK"))
+    ]  # fmt: skip
+    data = {"record_id": "1", "rows": rows}
+    found = engine.run([rule], data, DICTIONARY, today=date(2024, 6, 1))
+    assert [(r.instance, r.outcome, r.reason) for r in found] == [
+        (2, "FAIL", None),
+        (3, "UNKNOWN", "missing_code"),
+    ]
+
+
+def test_not_applicable_is_clean() -> None:
+    rule = {"field": "preg", "logic": {"==": [var("preg"), 0]}, "message": "m"}
+    assert HardRuleEngine().is_all_passed([rule], {"sex": "1", "preg": ""}, DICTIONARY)
 
 
 def test_a_rule_set_gives_all_outcomes_in_rule_order_then_row_order() -> None:
@@ -84,6 +130,17 @@ def test_the_record_id_field_is_the_first_of_the_dictionary() -> None:
     assert record_rows({"subject": "A-001", "age": "5"}, context)[0] == "A-001"
 
 
+@pytest.mark.parametrize("identity", [["a"], {"a": 1}, [], {}, False])
+def test_a_rule_whose_id_is_no_name_does_not_lose_the_others(identity: Any) -> None:
+    rules = [
+        {"id": identity, "field": "age", "logic": {"<": [var("age"), 5]}, "message": "m"},
+        {"id": "good", "field": "age", "logic": {"<": [var("age"), 5]}, "message": "m"},
+    ]
+    bad, good = HardRuleEngine().run(rules, {"age": "9"}, DICTIONARY)
+    assert (bad.outcome, good.outcome, good.rule) == ("ERROR", "FAIL", "good")
+    assert "rules/0/id" in bad.message
+
+
 @pytest.mark.parametrize("identity", [{"a": 1}, ["7"], True])
 def test_a_record_id_is_a_text_or_a_number(identity: Any) -> None:
     for data in (
@@ -125,6 +182,12 @@ def test_the_detail_of_an_untyped_var_shows_what_the_rule_took_it_for(
     for known in (None, dictionary):
         found = result(logic, {"x": raw}, about="x", dictionary=known)
         assert [(entry["raw"], entry["value"]) for entry in found.detail] == [(raw, value)]
+
+
+def test_today_is_the_day_of_the_house(settings: Any) -> None:
+    """As it is in a run: DEMO_TODAY counts where it is set."""
+    settings.DEBUG, settings.DEMO_TODAY = True, "2025-11-30"
+    assert resolve_today(None, StudyContext.build(None)) == date(2025, 11, 30)
 
 
 def test_resolve_today_refuses_nonsense() -> None:

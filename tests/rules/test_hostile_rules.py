@@ -17,7 +17,7 @@ from core.rules.context import StudyContext
 from core.rules.evaluation import Outcome
 from core.rules.limits import RuleError, check_limits
 from core.rules.ruleset import compile_rule_set
-from engines.management.commands.check_rules import record_rows
+from engines.hard_rules import record_rows
 from tests.fuzz.checks import agreed
 from tests.rules.support import DICTIONARY, nested, problems, result, results, untyped, var, verdict
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from core.rules.context import StudyContext
 from core.rules.limits import RuleError
 from core.rules.rule import rule_list
 from core.rules.ruleset import RuleSet, compile_rule_set
+from engines.hard_rules import record_rows, resolve_today
 
 
 class Command(BaseCommand):
@@ -63,47 +63,3 @@ def _answer(rule_set: RuleSet, line: dict[str, Any], today: date) -> dict[str, A
     record_id, rows = record_rows(line, rule_set.context)
     results = rule_set.evaluate(record_id, rows, today)
     return {"record_id": record_id, "results": [result.as_dict() for result in results]}
-
-
-def record_rows(
-    data: Mapping[str, Any], context: StudyContext
-) -> tuple[str | None, list[Mapping[str, Any]]]:
-    """Record id and rows of a flat REDCap row or of {"record_id", "rows": [...]}.
-
-    RuleError when `rows` is not a list of objects, or the id neither a text nor a number.
-    """
-    rows = data.get("rows")
-    if not isinstance(rows, list):
-        if "rows" in data and "rows" not in context.columns:
-            raise RuleError("rows must be a list of objects")
-        record_id = data.get(context.record_id_field, data.get("record_id"))
-        return _id(record_id), [data]
-    if not all(isinstance(row, Mapping) for row in rows):
-        raise RuleError("rows must be a list of objects")
-    first = rows[0].get(context.record_id_field) if rows else None
-    return _id(data.get("record_id", first)), rows
-
-
-def _id(value: Any) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise RuleError("the record id must be a text or a number")
-    return None if value is None else str(value)
-
-
-def resolve_today(text: str | None, context: StudyContext) -> date:
-    """The day `text` names in the project's time zone; None is now.
-
-    `text` is a date, or an ISO datetime (with an offset; without one it is local already).
-    RuleError for anything else. E28: 2024-03-01T17:30Z is 2024-03-02 in Asia/Shanghai.
-    """
-    if text is None:
-        return datetime.now(context.timezone).date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        pass
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment.astimezone(context.timezone) if moment.tzinfo else moment).date()
-    except (ValueError, OverflowError):  # the second: before year 1 or after 9999 in that zone
-        raise RuleError(f"not a date or ISO datetime: {text}") from None
